@@ -1,0 +1,315 @@
+"""Batch: samples as equal columns, checked; Block: the part of it that metrics see at a time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub import columns as names
+from metrichub.errors import InputError, what
+from metrichub.tabular import Table
+from metrichub.text import Groups, Texts
+
+BLOCK_CHARACTERS = 100_000
+
+
+class Column(NamedTuple):
+    """One column: the items of all samples, flat, and where each sample's items start.
+
+    `offsets` is (N + 1,); None says that every sample has exactly one item.
+    """
+
+    items: Sequence[Any]
+    offsets: NDArray[np.int64] | None
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """The number of items of every sample, (N,)."""
+        if self.offsets is None:
+            return np.ones(len(self.items), np.int64)
+        return np.diff(self.offsets)
+
+    def part(self, start: int, stop: int) -> Column:
+        """The column of the samples from start to stop."""
+        if self.offsets is None:
+            return Column(self.items[start:stop], None)
+        offsets = self.offsets[start : stop + 1]
+        return Column(self.items[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Samples as equal columns. Make one with `Batch.of`, which checks what it is given."""
+
+    columns: Mapping[str, Column]
+    size: int
+
+    @classmethod
+    def of(cls, **columns: Iterable[Any]) -> Batch:
+        """The batch of columns that hold, for each sample, one item or a list of items.
+
+        Lists, tuples, arrays, pandas, polars and Arrow columns are read; nothing is changed.
+
+        Raises:
+            InputError: unequal lengths, None, numbers, bytes, a bare string, an empty list;
+                the text names the column, the sample, what was found and what to do.
+        """
+        read = {name: _as_list(name, values) for name, values in columns.items()}
+        _equal_lengths(read)
+        size = len(next(iter(read.values()), []))
+        return cls({name: _column(name, values) for name, values in read.items()}, size)
+
+    @classmethod
+    def from_data(
+        cls,
+        data: object,
+        needed: Mapping[str, str],
+        mapping: Mapping[str, str] | None = None,
+    ) -> Batch:
+        """The batch of the columns that metrics need out of a table.
+
+        `data` is a mapping of columns, a list of dicts, a `datasets.Dataset`, a data frame or an
+        Arrow table. `needed` maps a column to a metric that asks for it; names are found through
+        `columns.ALIASES` or the caller's `mapping`.
+
+        Raises:
+            MissingColumn: a needed column isn't there.
+            InputError: the data is no table, or a column holds what can't be scored.
+        """
+        table = Table.of(data)
+        chosen = names.resolve(needed, table.names, mapping)
+        return cls.of(**{column: table.column(name) for column, name in chosen.items()})
+
+    def require(self, needed: Mapping[str, str]) -> None:
+        """Raise `MissingColumn` if a column that a metric needs isn't there."""
+        for column, metric in needed.items():
+            if column not in self.columns:
+                raise names.missing(column, metric, self.columns)
+
+    def blocks(self, characters: int = BLOCK_CHARACTERS) -> Iterator[Block]:
+        """The batch cut into blocks of about so many characters, in order."""
+        for start, stop in self._cuts(characters):
+            yield Block(
+                {name: c.part(start, stop) for name, c in self.columns.items()}, start, stop
+            )
+
+    def _cuts(self, characters: int) -> Iterator[tuple[int, int]]:
+        sizes = np.zeros(self.size, np.int64)
+        for column in self.columns.values():
+            lengths = np.fromiter(
+                (len(item) if isinstance(item, str) else 8 for item in column.items),
+                np.int64,
+                len(column.items),
+            )
+            if column.offsets is None:
+                sizes += lengths
+            else:
+                ends = np.concatenate(([0], np.cumsum(lengths)))[column.offsets]
+                sizes += np.diff(ends)
+        number = np.cumsum(sizes) // characters
+        starts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), self.size]
+        return ((a, b) for a, b in pairwise(starts) if a < b)
+
+    def digest(self) -> str:
+        """A hash of every column but the predictions; systems are compared on equal ones."""
+        state = hashlib.blake2b(digest_size=8)
+        for name in sorted(self.columns.keys() - {"predictions"}):
+            column = self.columns[name]
+            shape = "" if column.offsets is None else repr(column.offsets.tolist())
+            text = "\0".join(str(item) for item in column.items)
+            state.update(f"{name}\1{shape}\1{text}\1".encode("utf-8", "surrogatepass"))
+        return state.hexdigest()
+
+
+class View(NamedTuple):
+    """What one metric sees of a block: its arguments by name, and the sample of every row.
+
+    `sample` is (R,); None says that row i is sample i.
+    """
+
+    arguments: Mapping[str, Any]
+    rows: int
+    sample: NDArray[np.int64] | None
+
+
+class Block:
+    """The samples from `start` to `stop` of a batch; its tokens are shared by all metrics."""
+
+    def __init__(self, columns: Mapping[str, Column], start: int, stop: int) -> None:
+        self.columns, self.start, self.stop = columns, start, stop
+        self._texts: dict[str, Any] = {}
+        self._views: dict[tuple[str, ...], View] = {}
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    def view(self, inputs: tuple[str, ...]) -> View:
+        """The arguments for inputs named as a metric names them.
+
+        A singular input gives one item a row: a sample with 2 predictions and 3 references has
+        6 rows, the last input varying fastest. A plural input gives every row the whole list.
+        """
+        if inputs not in self._views:
+            self._views[inputs] = self._expand(inputs)
+        return self._views[inputs]
+
+    def _expand(self, inputs: tuple[str, ...]) -> View:
+        single = [name for name in inputs if not names.is_plural(name)]
+        columns = [self.columns[names.column_of(name)] for name in single]
+        if all(column.offsets is None for column in columns):
+            arguments = {
+                name: self._groups(name) if names.is_plural(name) else self._flat(name)
+                for name in inputs
+            }
+            return View(arguments, len(self), None)
+        sample, picks = _product([column.counts for column in columns])
+        arguments = {}
+        for name, column, pick in zip(single, columns, picks, strict=True):
+            starts = np.arange(len(self)) if column.offsets is None else column.offsets[:-1]
+            arguments[name] = _take(self._flat(name), starts[sample] + pick)
+        for name in inputs:
+            if names.is_plural(name):
+                arguments[name] = _take_groups(self._groups(name), sample)
+        return View(arguments, len(sample), sample)
+
+    def _flat(self, name: str) -> Any:
+        column = names.column_of(name)
+        if column not in self._texts:
+            items = self.columns[column].items
+            self._texts[column] = Texts(items) if _is_text(items) else items
+        return self._texts[column]
+
+    def _groups(self, name: str) -> Any:
+        items, offsets = self._flat(name), self.columns[names.column_of(name)].offsets
+        offsets = np.arange(len(items) + 1) if offsets is None else offsets
+        if isinstance(items, Texts):
+            return Groups(items, offsets)
+        return [list(items[a:b]) for a, b in pairwise(offsets)]
+
+
+def _product(
+    counts: Sequence[NDArray[np.int64]],
+) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
+    """The sample of every row, and for each column the position of the row's item in its list."""
+    total = np.prod(counts, axis=0)
+    sample = np.repeat(np.arange(len(total)), total)
+    number = np.arange(len(sample)) - np.repeat(np.cumsum(total) - total, total)
+    picks = []
+    for count in reversed(counts):
+        number, pick = np.divmod(number, count[sample])
+        picks.append(pick)
+    return sample, picks[::-1]
+
+
+def _take(items: Any, index: NDArray[np.int64]) -> Any:
+    return items.take(index) if isinstance(items, Texts) else [items[i] for i in index]
+
+
+def _take_groups(groups: Any, sample: NDArray[np.int64]) -> Any:
+    if not isinstance(groups, Groups):
+        return [groups[i] for i in sample]
+    counts = groups.counts[sample]
+    offsets = np.concatenate(([0], np.cumsum(counts)))
+    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
+    items = np.repeat(groups.offsets[sample], counts) + within
+    return Groups(groups.items.take(items), offsets)
+
+
+def _is_text(items: Iterable[object]) -> bool:
+    return all(issubclass(kind, str) for kind in set(map(type, items)))
+
+
+def _as_list(name: str, values: Iterable[Any]) -> Sequence[Any]:
+    if isinstance(values, str):
+        raise InputError(
+            f"{name} is one string; give a list with one entry per sample: {name}=[{values[:40]!r}]"
+        )
+    if isinstance(values, (bytes, Mapping, set, frozenset)) or values is None:
+        raise InputError(f"{name} is {what(values)}; give a list with one entry per sample")
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(values, method):
+            listed = getattr(values, method)()
+            return listed if isinstance(listed, list) else [listed]
+    try:
+        return values if isinstance(values, (list, tuple)) else list(values)
+    except TypeError:
+        raise InputError(
+            f"{name} is {what(values)}; give a list with one entry per sample"
+        ) from None
+
+
+def _equal_lengths(read: Mapping[str, Sequence[Any]]) -> None:
+    lengths = {name: len(values) for name, values in read.items()}
+    if len(set(lengths.values())) <= 1:
+        return
+    said = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+    message = f"the columns have unequal lengths: {said}; give one entry per sample in each"
+    for name, values in read.items():
+        inner = {len(v) for v in values if isinstance(v, (list, tuple))}
+        others = {length for other, length in lengths.items() if other != name}
+        if len(inner) == 1 and inner == others and all(not isinstance(v, str) for v in values):
+            message += (
+                f". Is {name} transposed? It holds {lengths[name]} lists of {inner.pop()}; "
+                f"give one list per sample: {name}=[list(r) for r in zip(*{name})]"
+            )
+    raise InputError(message)
+
+
+def _column(name: str, values: Sequence[Any]) -> Column:
+    if set(map(type, values)) == {str}:
+        return Column(values, None)
+    lists = [_inner(value) for value in values]
+    if name in names.TEXT:
+        _check_text(name, values, lists)
+    if all(items is None for items in lists):
+        return Column(values, None)
+    groups = [
+        [value] if items is None else items for value, items in zip(values, lists, strict=True)
+    ]
+    offsets = np.concatenate(([0], np.cumsum([len(group) for group in groups], dtype=np.int64)))
+    flat = list(chain.from_iterable(groups))
+    return Column(
+        flat, None if len(flat) == len(groups) == (np.diff(offsets) == 1).sum() else offsets
+    )
+
+
+def _inner(value: object) -> Sequence[Any] | None:
+    """The list of a sample with several items, or None where the value is one item."""
+    if isinstance(value, (list, tuple)):
+        return value
+    if not isinstance(value, str) and hasattr(value, "tolist") and getattr(value, "ndim", 0) > 0:
+        return list(value.tolist())
+    return None
+
+
+def _check_text(name: str, values: Sequence[Any], lists: Sequence[Sequence[Any] | None]) -> None:
+    for i, (value, items) in enumerate(zip(values, lists, strict=True)):
+        if items is None:
+            _check_item(f"{name}[{i}]", value)
+            continue
+        if not items and name != "contexts":
+            raise InputError(
+                f"{name}[{i}] is an empty list; give at least one text, '' is a valid one"
+            )
+        for j, item in enumerate(items):
+            _check_item(f"{name}[{i}][{j}]", item)
+
+
+def _check_item(where: str, value: object) -> None:
+    if isinstance(value, str):
+        return
+    if value is None or (isinstance(value, float) and value != value):
+        advice = "give a string ('' is valid text) or leave the sample out of every column"
+    elif isinstance(value, bytes):
+        advice = "decode it: value.decode('utf-8')"
+    elif isinstance(value, (list, tuple)):
+        advice = "lists are nested too deep: give one text or one list of texts per sample"
+    else:
+        advice = "give text, for example str(value)"
+    raise InputError(f"{where} is {what(value)}, not text; {advice}")

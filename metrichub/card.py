@@ -1,0 +1,244 @@
+"""Metric cards: the front matter of a metric's README.md as frozen values, and its body's parts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from metrichub.errors import CardError, did_you_mean
+
+HEADINGS = (
+    "Description",
+    "Inputs",
+    "Outputs",
+    "Bounds",
+    "Examples",
+    "Limitations and bias",
+    "Agreement with people",
+    "Citation",
+    "Further reading",
+)
+BETTER = ("higher", "lower", "neither")
+_KEYS = ("name", "title", "summary", "inputs", "scores", "tags", "license", "extra")
+_SCORE_KEYS = ("range", "better", "perfect")
+_TAG_KEYS = ("task", "dimension", "family", "language")
+_BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+_FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.DOTALL | re.MULTILINE)
+
+
+class Scale(NamedTuple):
+    """What one output's numbers mean: range (None: unbounded), direction, value at perfection."""
+
+    low: float | None = None
+    high: float | None = None
+    better: str = "neither"
+    perfect: float | None = None
+
+    def __contains__(self, value: object) -> bool:
+        """Whether a number lies in the range, up to float rounding; `nan` does."""
+        if not isinstance(value, (int, float)) or value != value:
+            return isinstance(value, (int, float))
+        slack = 1e-9 * max(1.0, abs(value))
+        above = self.low is None or value >= self.low - slack
+        return above and (self.high is None or value <= self.high + slack)
+
+    @property
+    def interval(self) -> str:
+        """The range in mathematical notation: "[0, 1]", "[0, ∞)"."""
+        low = "(-∞" if self.low is None else f"[{self.low:g}"
+        high = "∞)" if self.high is None else f"{self.high:g}]"
+        return f"{low}, {high}"
+
+
+class Tags(NamedTuple):
+    """What a metric is for; the gallery and `list` filter by these."""
+
+    task: tuple[str, ...] = ()
+    dimension: tuple[str, ...] = ()
+    family: str = ""
+    language: tuple[str, ...] = ("any",)
+
+
+@dataclass(frozen=True)
+class Card:
+    """One metric's card. `scores` holds a `Scale` for each output, "score" among them."""
+
+    name: str
+    title: str
+    summary: str
+    inputs: tuple[str, ...]
+    scores: Mapping[str, Scale]
+    tags: Tags = field(default_factory=Tags)
+    license: str = ""
+    extra: str | None = None
+    body: str = field(default="", repr=False)
+    path: Path | None = field(default=None, repr=False)
+
+    @classmethod
+    def read(cls, path: Path) -> Card:
+        """The card in a file.
+
+        Raises:
+            CardError: no such file, no front matter, an unknown or missing key, a value of
+                the wrong shape; the text starts with file and line.
+        """
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CardError(f"{path}: the card can't be read ({error})") from error
+        front, body = _split(path, text)
+        values, lines = _load(path, front)
+        return _build(path, values, lines, body)
+
+    def scale(self, output: str) -> Scale | None:
+        """The scale of an output; "precision_n" on the card stands for "precision_1", …"""
+        pattern = re.sub(r"\d+$", "n", output)
+        return self.scores.get(output) or self.scores.get(pattern)
+
+    @cached_property
+    def sections(self) -> Mapping[str, str]:
+        """The body's text under each second-level heading, in the file's order."""
+        parts = re.split(r"^## (.+)$", self.body, flags=re.MULTILINE)
+        named = zip(parts[1::2], parts[2::2], strict=True)
+        return {name.strip(): text.strip("\n") for name, text in named}
+
+    @property
+    def bibtex(self) -> str:
+        """The BibTeX of the one fenced `bibtex` block, or "" if there is none."""
+        return next((code.strip() for code in self._fenced("bibtex")), "")
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """The fenced doctests, in order."""
+        return tuple(code for code in self._fenced("python", "pycon") if ">>>" in code)
+
+    def _fenced(self, *languages: str) -> Iterator[str]:
+        for language, code in _FENCE.findall(self.body):
+            if language in languages:
+                yield code
+
+    def blocks(self) -> Mapping[str, str]:
+        """The generated blocks of the body by name, as they stand in the file."""
+        return {name: text for _, name, text, _ in _BLOCK.findall(self.body)}
+
+
+def with_blocks(text: str, blocks: Mapping[str, str]) -> str:
+    """A card's text in which each named generated block is replaced."""
+
+    def replace(found: re.Match[str]) -> str:
+        start, name, old, end = found.groups()
+        return f"{start}{blocks.get(name, old)}{end}"
+
+    return _BLOCK.sub(replace, text)
+
+
+def bounds_table(card: Card) -> str:
+    """The generated block of the section Bounds: a Markdown table of the outputs' scales."""
+    rows = [
+        f"| `{name}` | {scale.interval} | {scale.better} | "
+        f"{'' if scale.perfect is None else format(scale.perfect, 'g')} |\n"
+        for name, scale in card.scores.items()
+    ]
+    head = "| output | range | better | identical to the reference |\n| --- | --- | --- | --- |\n"
+    return head + "".join(rows)
+
+
+def _split(path: Path, text: str) -> tuple[str, str]:
+    found = re.match(r"---\n(.*?\n)---\n", text.replace("\r\n", "\n"), re.DOTALL)
+    if not found:
+        raise CardError(f"{path}:1: a card starts with front matter between two lines of ---")
+    return found[1], text.replace("\r\n", "\n")[found.end() :]
+
+
+def _load(path: Path, front: str) -> tuple[dict[str, Any], dict[str, int]]:
+    """The front matter's values, and the line in the file of every key ("scores.f1")."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        node, values = yaml.compose(front, loader), yaml.load(front, loader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 2 if mark else 1
+        reason = " ".join(str(error).split())
+        raise CardError(f"{path}:{line}: the front matter is no YAML: {reason}") from error
+    if not isinstance(values, dict):
+        raise CardError(f"{path}:2: the front matter has to be a mapping of keys")
+    return values, dict(_lines(node, ""))
+
+
+def _lines(node: Any, prefix: str) -> Iterator[tuple[str, int]]:
+    for key, value in getattr(node, "value", []) if hasattr(node, "value") else []:
+        name = f"{prefix}{key.value}"
+        yield name, key.start_mark.line + 2
+        if isinstance(value.value, list) and value.id == "mapping":
+            yield from _lines(value, f"{name}.")
+
+
+def _build(path: Path, values: dict[str, Any], lines: dict[str, int], body: str) -> Card:
+    def fail(key: str, message: str) -> CardError:
+        return CardError(f"{path}:{lines.get(key, 1)}: {message}")
+
+    def only(found: object, known: tuple[str, ...], prefix: str = "") -> dict[str, Any]:
+        if not isinstance(found, dict):
+            raise fail(prefix.rstrip("."), f"{prefix.rstrip('.')} has to be a mapping of keys")
+        for key in found:
+            if key not in known:
+                hint = did_you_mean(str(key), known)
+                raise fail(
+                    f"{prefix}{key}", f"unknown key {prefix}{key}{hint} (known: {', '.join(known)})"
+                )
+        return found
+
+    def words(key: str, found: object) -> tuple[str, ...]:
+        items = [found] if isinstance(found, str) else found
+        if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+            raise fail(key, f"{key} has to be a list of words, not {found!r}")
+        return tuple(items)
+
+    def scale(name: str, found: object) -> Scale:
+        prefix = f"scores.{name}"
+        given = only(found, _SCORE_KEYS, f"{prefix}.")
+        bounds = given.get("range")
+        if not (
+            isinstance(bounds, list)
+            and len(bounds) == 2
+            and all(b is None or isinstance(b, (int, float)) for b in bounds)
+        ):
+            raise fail(prefix, f"{prefix}.range has to be [low, high], with null for unbounded")
+        if given.get("better") not in BETTER:
+            raise fail(prefix, f"{prefix}.better has to be one of {', '.join(BETTER)}")
+        perfect = given.get("perfect")
+        if perfect is not None and not isinstance(perfect, (int, float)):
+            raise fail(prefix, f"{prefix}.perfect has to be a number, not {perfect!r}")
+        return Scale(bounds[0], bounds[1], cast("str", given["better"]), perfect)
+
+    only(values, _KEYS)
+    for key in ("name", "title", "summary", "license"):
+        if not isinstance(values.get(key), str):
+            raise fail(key, f"{key} is missing or no text")
+    scores = values.get("scores")
+    if not isinstance(scores, dict) or "score" not in scores:
+        raise fail("scores", 'scores has to list the outputs, "score" among them')
+    tags = only(values.get("tags", {}), _TAG_KEYS, "tags.")
+    return Card(
+        name=values["name"],
+        title=values["title"],
+        summary=values["summary"],
+        inputs=words("inputs", values.get("inputs")),
+        scores={str(name): scale(str(name), found) for name, found in scores.items()},
+        tags=Tags(
+            words("tags.task", tags.get("task", [])),
+            words("tags.dimension", tags.get("dimension", [])),
+            str(tags.get("family", "")),
+            words("tags.language", tags.get("language", ["any"])),
+        ),
+        license=values["license"],
+        extra=values.get("extra"),
+        body=body,
+        path=path,
+    )

@@ -1,0 +1,106 @@
+"""Column names: the canonical five, the aliases of other tools, and the singular of a plural."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from metrichub.errors import InputError, MissingColumn, did_you_mean
+
+TEXT = ("predictions", "references", "sources", "questions", "contexts")
+
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "predictions": (
+        *("prediction", "response", "responses", "hypothesis", "hypotheses", "hyp", "hyps"),
+        *("actual_output", "summary", "summaries", "output", "outputs", "answer", "pred", "preds"),
+        *("candidate", "candidates", "generated", "generated_text", "completion", "model_output"),
+    ),
+    "references": (
+        *("reference", "expected_output", "ground_truth", "ground_truths", "ref", "refs"),
+        *("target", "targets", "gold", "expected", "reference_answer", "reference_summary"),
+        *("highlights", "answers", "label", "labels"),
+    ),
+    "sources": (
+        *("source", "document", "article", "src", "text", "passage", "source_text", "original"),
+    ),
+    "questions": ("question", "user_input", "query", "queries", "input", "prompt", "prompts"),
+    "contexts": (
+        *("context", "retrieved_contexts", "retrieval_context", "retrieved_passages", "passages"),
+    ),
+}
+"""The one alias table: what other tools call each column. The first name is the singular."""
+
+
+def is_plural(name: str) -> bool:
+    """Whether an input asks for the sample's whole list ("references") or one item."""
+    return name.endswith("s") and not name.endswith("ss")
+
+
+def column_of(name: str) -> str:
+    """The column that an input reads: "reference" and "references" read `references`."""
+    if is_plural(name):
+        return name
+    if name.endswith("y") and name[-2:-1] not in tuple("aeiou"):
+        return f"{name[:-1]}ies"
+    return f"{name}es" if name.endswith(("s", "x", "ch", "sh")) else f"{name}s"
+
+
+def resolve(
+    needed: Mapping[str, str], available: Iterable[str], mapping: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The available name to read for every needed column.
+
+    `needed` maps a column to the metric that asks for it, `mapping` a column to the name that
+    the caller chose. A column's own name wins over its singular, that over the other aliases.
+
+    Raises:
+        MissingColumn: a needed column isn't there under any name.
+        InputError: two aliases of one column are there and nothing says which to take.
+    """
+    names = list(available)
+    chosen = {column_of_alias(column): name for column, name in (mapping or {}).items()}
+    for column, name in chosen.items():
+        if name not in names:
+            raise MissingColumn(
+                f"{column} was mapped to {name!r}, which isn't there{did_you_mean(name, names)}"
+                f" (there are: {', '.join(names) or 'no columns'})"
+            )
+    return {
+        column: chosen.get(column) or _named(column, metric, names)
+        for column, metric in needed.items()
+    }
+
+
+def column_of_alias(name: str) -> str:
+    """The canonical column that a name or alias stands for; other names stand for themselves."""
+    return next((column for column, others in ALIASES.items() if name in others), name)
+
+
+def _named(column: str, metric: str, names: list[str]) -> str:
+    singular, *others = ALIASES.get(column) or (next(_singulars(column)), *_singulars(column))
+    if column in names or singular in names:
+        return column if column in names else singular
+    found = [name for name in others if name in names]
+    if len(found) > 1:
+        raise InputError(
+            f"{' and '.join(repr(name) for name in found)} could both be {column}; say which: "
+            f"columns={{{column!r}: {found[0]!r}}} or --columns {column}={found[0]}"
+        )
+    if not found:
+        raise missing(column, metric, names)
+    return found[0]
+
+
+def _singulars(column: str) -> Iterable[str]:
+    stem = column.removesuffix("s")
+    return iter((stem, f"{column.removesuffix('ies')}y", column.removesuffix("es")))
+
+
+def missing(column: str, metric: str, names: Iterable[str]) -> MissingColumn:
+    """The error for a column that a metric needs and nobody gave."""
+    have = list(names)
+    near = did_you_mean(column, have)
+    aliases = ", ".join(ALIASES.get(column, ())[:4])
+    also = f" (also read as {aliases})" if aliases else ""
+    return MissingColumn(
+        f"{metric} needs the column {column!r}{also}; given: {', '.join(have) or 'nothing'}{near}"
+    )

@@ -1,0 +1,139 @@
+"""Every error that metrichub raises on purpose.
+
+MetrichubError
+├── InputError (ValueError)            samples that can't be scored: what, where, what to do
+│   ├── MissingColumn (LookupError)    a metric needs a column that wasn't given
+│   └── FileError                      a file that can't be read as samples
+├── SpecError (ValueError)             a metric spec that can't be parsed
+├── ParameterError (ValueError)        a parameter out of its domain
+│   └── UnknownParameter (TypeError)   a parameter that the metric doesn't have
+├── UnknownMetric (LookupError)        no installed metric has this name
+│   └── AmbiguousMetric                two installed packages use this name
+├── BrokenMetric (ImportError)         an installed metric that can't be imported
+├── MissingDependency (ImportError)    a package that has to be installed first
+├── CardError (ValueError)             a metric card that breaks the format
+├── MetricError (TypeError)            a metric whose code breaks the contract
+└── ReportError (ValueError)           reports that can't be merged, compared or read
+
+Each also derives from the builtin that a caller would expect, and names the exit status
+that the command line ends with.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+
+class MetrichubError(Exception):
+    """Any error that metrichub raises on purpose; its text is one readable line."""
+
+    exit_status: ClassVar[int] = 2
+
+
+class InputError(MetrichubError, ValueError):
+    """Samples that can't be scored."""
+
+    exit_status = 3
+
+
+class MissingColumn(InputError, LookupError):
+    """A metric needs a column that wasn't given."""
+
+
+class FileError(InputError):
+    """A file that can't be read as samples; `path` and `line` (from 1) say where."""
+
+    def __init__(self, path: str | Path, message: str, line: int | None = None) -> None:
+        self.path, self.line = str(path), line
+        where = f"{path}:{line}" if line is not None else str(path)
+        super().__init__(f"{where}: {message}")
+
+
+class SpecError(MetrichubError, ValueError):
+    """A metric spec that can't be parsed."""
+
+
+class ParameterError(MetrichubError, ValueError):
+    """A parameter that is unknown or out of its domain."""
+
+    def __init__(self, metric: str | None, parameter: str, value: object, allowed: str) -> None:
+        self.metric, self.parameter, self.value, self.allowed = metric, parameter, value, allowed
+        where = f"{metric}: " if metric else ""
+        super().__init__(f"{where}{parameter}={value!r} is not allowed; choose {allowed}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Rebuild from the four parts, so that the error crosses processes."""
+        return (type(self), (self.metric, self.parameter, self.value, self.allowed))
+
+
+class UnknownParameter(ParameterError, TypeError):
+    """A parameter that the metric doesn't have."""
+
+    def __init__(self, metric: str | None, parameter: str, known: Sequence[str]) -> None:
+        MetrichubError.__init__(
+            self,
+            f"{metric} has no parameter {parameter!r}{did_you_mean(parameter, known)}"
+            f" (it has: {', '.join(known) or 'none'})",
+        )
+        self.metric, self.parameter, self.known = metric, parameter, tuple(known)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Rebuild from the three parts, so that the error crosses processes."""
+        return (type(self), (self.metric, self.parameter, self.known))
+
+
+class UnknownMetric(MetrichubError, LookupError):
+    """No installed metric has this name."""
+
+
+class AmbiguousMetric(UnknownMetric):
+    """Two installed packages use this name; the qualified names always work."""
+
+
+class BrokenMetric(MetrichubError, ImportError):
+    """An installed metric that can't be imported."""
+
+    exit_status = 5
+
+
+class MissingDependency(MetrichubError, ImportError):
+    """A package that has to be installed first."""
+
+    exit_status = 5
+
+    def __init__(self, needed_by: str, package: str, install: str | None = None) -> None:
+        self.needed_by, self.package, self.install = needed_by, package, install
+        command = install or f"pip install {package}"
+        super().__init__(f"{needed_by} needs {package}, which isn't installed: {command}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Rebuild from the three parts, so that the error crosses processes."""
+        return (type(self), (self.needed_by, self.package, self.install))
+
+
+class CardError(MetrichubError, ValueError):
+    """A metric card that breaks the format; the text starts with file and line."""
+
+
+class MetricError(MetrichubError, TypeError):
+    """A metric whose code breaks the contract."""
+
+
+class ReportError(MetrichubError, ValueError):
+    """Reports that can't be merged, compared or read."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Up to three near matches as "; did you mean 'x' or 'y'?", or nothing."""
+    near = difflib.get_close_matches(word.lower(), list(known), n=3, cutoff=0.6)
+    return f"; did you mean {' or '.join(repr(match) for match in near)}?" if near else ""
+
+
+def what(value: object) -> str:
+    """A value as an error shows it: its start and its type."""
+    shown = repr(value)
+    shown = shown if len(shown) <= 40 else f"{shown[:37]}..."
+    return shown if value is None else f"{shown} ({type(value).__name__})"

@@ -1,0 +1,233 @@
+"""Metric and CorpusMetric: what an author writes, and how the framework reads it.
+
+A metric names its inputs by the parameters of `observe` or `measure`, and its statistics by
+those of `score`:
+
+    @dataclass(frozen=True, kw_only=True)
+    class LengthRatio(Metric):
+        def observe(self, prediction: str, reference: str) -> Row:
+            return {"long": len(prediction.split()), "short": len(reference.split())}
+
+        def score(self, long: Array, short: Array) -> Scores:
+            return {"score": long / short}
+
+`observe` measures one row, `measure` whole columns; a metric has one of them. `score` works on
+the arrays of one sample, of all samples, or of their sums: it broadcasts over leading axes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.batch import View
+from metrichub.card import Card, Scale
+from metrichub.errors import MetricError
+from metrichub.parameters import check, values_of
+from metrichub.stats import Array, Stats
+
+Row = Mapping[str, float | Sequence[float]]
+Scores = Mapping[str, Array]
+
+
+class Unscored(NamedTuple):
+    """What `observe` returns for a row that has no score, with the reason that a reader needs."""
+
+    reason: str
+
+
+class Measured(NamedTuple):
+    """What `measure` returns where it can say why a row is unscored (`nan`)."""
+
+    statistics: Mapping[str, Array]
+    reasons: Mapping[int, str]
+
+
+class _CardBeside:
+    """The card in the folder of the class's module; a metric without one gets a bare card."""
+
+    def __get__(self, instance: object, owner: type[Metric]) -> Card:
+        return _card_of(owner)
+
+
+@cache
+def _card_of(owner: type[Metric]) -> Card:
+    file = getattr(sys.modules.get(owner.__module__), "__file__", None)
+    path = Path(file).parent / "README.md" if file and Path(file).name == "__init__.py" else None
+    if path and path.exists():
+        return Card.read(path)
+    name = "".join(f"_{c.lower()}" if c.isupper() else c for c in owner.__name__).strip("_")
+    return Card(name, owner.__name__, "", owner.inputs(), {"score": Scale()})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """A metric whose statistics add up over samples. Frozen, stateless and picklable.
+
+    Attributes:
+        name: The key of its scores in a result; the card's name unless given.
+    """
+
+    name: str = ""
+    # Without an annotation, since a dataclass would read the card while the class is made.
+    card = _CardBeside()
+    block_characters: ClassVar[int | None] = None
+    """How many characters this metric wants to see at a time, if not the hub's default."""
+
+    def __post_init__(self) -> None:
+        """Set the default name and check every parameter against its annotation."""
+        if not self.name:
+            object.__setattr__(self, "name", self.card.name)
+        check(self, self.name)
+
+    @classmethod
+    def inputs(cls) -> tuple[str, ...]:
+        """The names of what `observe` or `measure` asks for.
+
+        Raises:
+            MetricError: the class has neither of the two, or both.
+        """
+        return tuple(_parameters(cls, _measuring(cls)))
+
+    @classmethod
+    def statistics(cls) -> tuple[str, ...] | None:
+        """The names that `score` asks for; None if it takes whatever was observed (the mean)."""
+        found = _parameters(cls, "score")
+        if any(p.kind is p.VAR_KEYWORD for p in found.values()):
+            return None
+        return tuple(name for name in found if name != "count")
+
+    def score(self, *, count: Array, **observed: Array) -> Scores:
+        """The mean of each observed quantity over the scored samples (macro)."""
+        return {name: total / count for name, total in observed.items()}
+
+    def outputs(self) -> tuple[str, ...]:
+        """The names that `score` gives: those of the card, unless they depend on a parameter."""
+        return tuple(self.card.scores)
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """Remarks that a reader of the corpus score has to know, from the summed statistics."""
+        return ()
+
+    def label(self) -> str:
+        """The metric and all its parameters: "bleu(max_order=4, tokenize='13a')"."""
+        pairs = ", ".join(f"{key}={value!r}" for key, value in values_of(self).items())
+        call = f"{self.card.name}({pairs})" if pairs else self.card.name
+        return call if self.name == self.card.name else f"{self.name} = {call}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusMetric(Metric):
+    """A metric that doesn't add up: `conclude` makes the scores from the rows of all samples.
+
+    `observe` or `measure` give any picklable object a row; None leaves the sample unscored.
+    """
+
+    def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
+        """The scores of these rows together; no rows give `nan`."""
+        raise MetricError(f"{type(self).__name__} has no `conclude`")
+
+    def samples(self, rows: Sequence[Any]) -> Mapping[str, Sequence[float]]:
+        """The scores of each row: by default those of the corpus that is this row alone."""
+        each = [self.conclude([row]) for row in rows]
+        return {name: [scores[name] for scores in each] for name in self.outputs()}
+
+
+def measure_rows(metric: Metric, view: View) -> Stats:
+    """What a metric measures of a view, one row of statistics each."""
+    method = _measuring(type(metric))
+    if method == "observe":
+        found, reasons = _observe_all(metric, view)
+    else:
+        result = metric.measure(**view.arguments)  # type: ignore[attr-defined]  # the author's
+        found, reasons = result if isinstance(result, Measured) else (result, {})
+    expected = metric.statistics()
+    if expected is not None and set(found) != set(expected):
+        raise MetricError(
+            f"{metric.name}: {method} gave {', '.join(sorted(found)) or 'nothing'}, "
+            f"but score asks for {', '.join(expected)}"
+        )
+    return Stats.of(found, view.rows, reasons)
+
+
+def measure_objects(metric: CorpusMetric, view: View) -> Sequence[Any]:
+    """What a corpus metric observes of a view: one object a row, None where unscored."""
+    if _measuring(type(metric)) == "measure":
+        objects: Sequence[Any] = metric.measure(**view.arguments)  # type: ignore[attr-defined]
+        return objects
+    return list(_observed(metric, view))
+
+
+def scores_of(
+    metric: Metric, arrays: Mapping[str, Array], count: NDArray[np.float64]
+) -> dict[str, NDArray[np.float64]]:
+    """A metric's outputs for statistics with any leading axes; `nan` where `count` is 0.
+
+    Each statistic is (..., *shape) and `count` (...): the number of scored samples in each sum.
+    """
+    if not count.any():
+        return {name: np.full(count.shape, np.nan) for name in metric.outputs()}
+    takes_count = "count" in _parameters(type(metric), "score")
+    with np.errstate(all="ignore"):
+        found = metric.score(**arrays, **({"count": count} if takes_count else {}))  # type: ignore[arg-type]
+    if set(found) != set(metric.outputs()):
+        raise MetricError(
+            f"{metric.name}: score gave {', '.join(found)}, but its outputs are "
+            f"{', '.join(metric.outputs())}"
+        )
+    empty = count == 0
+    return {
+        name: np.where(empty, np.nan, np.asarray(values, np.float64))
+        for name, values in found.items()
+    }
+
+
+def _observe_all(metric: Metric, view: View) -> tuple[dict[str, Array], dict[int, str]]:
+    rows: list[Row | None] = []
+    reasons: dict[int, str] = {}
+    for number, row in enumerate(_observed(metric, view)):
+        if isinstance(row, Unscored):
+            reasons[number] = row.reason
+        rows.append(None if isinstance(row, Unscored) else row)
+    first = next((row for row in rows if row is not None), None)
+    keys = metric.statistics() or tuple(first or ("score",))
+    blank = {key: np.full(np.shape(first[key]) if first else (), np.nan) for key in keys}
+    filled = [blank if row is None else row for row in rows]
+    try:
+        return {key: np.array([row[key] for row in filled]) for key in keys}, reasons
+    except KeyError as error:
+        raise MetricError(f"{metric.name}: observe gave no {error} for some sample") from None
+
+
+def _observed(metric: Metric, view: View) -> Any:
+    observe = metric.observe  # type: ignore[attr-defined]  # the author's
+    names = list(view.arguments)
+    for values in zip(*view.arguments.values(), strict=True):
+        row = observe(**dict(zip(names, values, strict=True)))
+        yield {"score": row} if isinstance(row, (int, float)) else row
+
+
+@cache
+def _measuring(metric: type[Metric]) -> str:
+    found = [name for name in ("observe", "measure") if hasattr(metric, name)]
+    if len(found) != 1:
+        raise MetricError(
+            f"{metric.__name__} has {' and '.join(found) or 'neither observe nor measure'}; "
+            "a metric writes one of the two"
+        )
+    return found[0]
+
+
+@cache
+def _parameters(metric: type[Metric], method: str) -> Mapping[str, inspect.Parameter]:
+    found = dict(inspect.signature(getattr(metric, method)).parameters)
+    found.pop("self", None)
+    return found

@@ -1,0 +1,128 @@
+"""Several candidate rows of one sample become one: as weights over rows, chosen by their scores.
+
+Weights, not a function per column: precision, recall and F of a sample always come from the same
+candidate, and the reduced statistics still add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.errors import ParameterError
+from metrichub.metric import Metric, scores_of
+from metrichub.stats import Stats
+
+Reduction = (
+    Literal["best", "worst", "mean", "max", "min", "first"]
+    | Callable[[NDArray[np.float64]], NDArray[np.float64]]
+)
+NAMES = ("best", "worst", "mean", "max", "min", "first")
+
+
+def name_of(metric: Metric, how: Reduction | None) -> str:
+    """The reduction that a metric gets: by default "best", or "mean" where nothing is better.
+
+    Raises:
+        ParameterError: no such reduction, or "best" for a metric without a direction.
+    """
+    better = metric.card.scores["score"].better
+    if how is None:
+        return "mean" if better == "neither" else "best"
+    if callable(how):
+        return getattr(how, "__name__", "custom")
+    if how not in NAMES:
+        raise ParameterError(None, "reduce_fn", how, f"one of {', '.join(NAMES)}, or a function")
+    if how in ("best", "worst") and better == "neither":
+        raise ParameterError(
+            metric.name, "reduce_fn", how, "mean, max, min or first: its card names no direction"
+        )
+    return how
+
+
+def reduce(
+    metric: Metric, rows: Stats, sample: NDArray[np.int64], size: int, how: Reduction | None
+) -> Stats:
+    """One row a sample out of its candidate rows; `sample` (R,) is sorted and below `size`.
+
+    A sample is unscored if all of its candidates are; else unscored candidates don't count.
+    """
+    if callable(how):
+        return _weighted(rows, sample, size, _custom(metric, rows, sample, how))
+    name = name_of(metric, how)
+    if name == "mean":
+        scored = rows.scored.astype(np.float64)
+        with np.errstate(all="ignore"):
+            weights = scored / np.bincount(sample, scored, size)[sample]
+        return _weighted(rows, sample, size, np.nan_to_num(weights))
+    return _picked(rows, sample, size, _rank(metric, rows, name))
+
+
+def _rank(metric: Metric, rows: Stats, name: str) -> NDArray[np.float64]:
+    """A number a row; the smallest of a sample is picked, the first where several are equal."""
+    if name == "first":
+        return np.zeros(len(rows))
+    better = metric.card.scores["score"].better
+    largest = {
+        "max": True,
+        "min": False,
+        "best": better == "higher",
+        "worst": better == "lower",
+    }[name]
+    score = _row_scores(metric, rows)
+    return np.where(np.isnan(score), np.inf, -score if largest else score)
+
+
+def _row_scores(metric: Metric, rows: Stats) -> NDArray[np.float64]:
+    return scores_of(metric, rows.arrays, rows.scored.astype(np.float64))["score"]
+
+
+def _picked(rows: Stats, sample: NDArray[np.int64], size: int, rank: NDArray[np.float64]) -> Stats:
+    order = np.lexsort((rank, ~rows.scored, sample))
+    first = np.searchsorted(sample, np.arange(size))
+    counts = np.bincount(sample, minlength=size)
+    if counts.all():
+        return rows.take(order[first])
+    return _weighted(rows, sample, size, np.isin(np.arange(len(rows)), order[first[counts > 0]]))
+
+
+def _weighted(rows: Stats, sample: NDArray[np.int64], size: int, weights: NDArray[Any]) -> Stats:
+    arrays = {}
+    for name, array in rows.arrays.items():
+        weighted = array * weights.reshape(-1, *[1] * (array.ndim - 1))
+        arrays[name] = np.zeros((size, *array.shape[1:]), weighted.dtype)
+        np.add.at(arrays[name], sample, weighted)
+    scored = np.bincount(sample, rows.scored, size) > 0
+    reasons: dict[int, str] = {}
+    for row, reason in rows.reasons.items():
+        if not scored[sample[row]]:
+            reasons.setdefault(int(sample[row]), reason)
+    for empty in np.flatnonzero(np.bincount(sample, minlength=size) == 0).tolist():
+        reasons[empty] = "the sample has no candidate"
+    return Stats(arrays, scored, reasons)
+
+
+def _custom(
+    metric: Metric,
+    rows: Stats,
+    sample: NDArray[np.int64],
+    how: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    weights = np.zeros(len(rows))
+    score = _row_scores(metric, rows)
+    candidates = np.flatnonzero(rows.scored)
+    starts = np.flatnonzero(np.diff(sample[candidates], prepend=-1))
+    for group in np.split(candidates, starts[1:]):
+        given = np.asarray(how(score[group]), np.float64)
+        if given.shape != group.shape or not np.isfinite(given).all():
+            raise ParameterError(
+                metric.name,
+                "reduce_fn",
+                how,
+                f"a function from the {len(group)} scores of a sample to as many finite weights",
+            )
+        weights[group] = given
+    return weights

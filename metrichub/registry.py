@@ -1,0 +1,217 @@
+"""The registry: which metrics are installed, found through entry points without importing them."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from metrichub.card import Card
+from metrichub.errors import (
+    AmbiguousMetric,
+    BrokenMetric,
+    CardError,
+    MetrichubError,
+    UnknownMetric,
+    did_you_mean,
+)
+from metrichub.spec import Spec
+
+METRICS = "metrichub.metrics"
+_OURS = "metrichub"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One installed metric: its id, the distribution that brings it, and where its code is."""
+
+    name: str
+    distribution: str
+    version: str
+    value: str = field(repr=False)
+
+    @property
+    def qualified(self) -> str:
+        """The name that is never ambiguous: "my-dist/bleu"."""
+        return f"{self.distribution}/{self.name}"
+
+    @cached_property
+    def card(self) -> Card:
+        """The metric's card, read without importing its code.
+
+        Raises:
+            CardError: no card, or one that breaks the format.
+        """
+        return Card.read(self.folder / "README.md")
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the metric's module, found without importing anything."""
+        top, *rest = self.value.partition(":")[0].split(".")
+        try:
+            spec = importlib.util.find_spec(top)
+        except (ImportError, ValueError):
+            spec = None
+        places = list(spec.submodule_search_locations or []) if spec else []
+        found = [path for place in places if (path := Path(place, *rest)).is_dir()]
+        if not found:
+            raise CardError(
+                f"{self.qualified}: the package {self.value.partition(':')[0]} that its entry "
+                "point names isn't there; reinstall or remove the distribution"
+            )
+        return found[0]
+
+    @property
+    def problem(self) -> str | None:
+        """Why the card can't be read, or None; says nothing about the code."""
+        try:
+            _ = self.card
+        except MetrichubError as error:
+            return str(error)
+        return None
+
+    def load(self) -> Any:
+        """The class that the entry point names.
+
+        Raises:
+            BrokenMetric: its module can't be imported, or has no such attribute.
+        """
+        module, _, attribute = self.value.partition(":")
+        try:
+            return getattr(importlib.import_module(module), attribute)
+        except Exception as error:
+            raise BrokenMetric(
+                f"{self.qualified} (version {self.version}) is installed but can't be imported: "
+                f"{type(error).__name__}: {error}; reinstall or remove the distribution "
+                f"{self.distribution}"
+            ) from error
+
+
+@dataclass(frozen=True)
+class Registry:
+    """The installed entries of one entry-point group, by name and by qualified name."""
+
+    entries: tuple[Entry, ...]
+    kind: str = "metric"
+
+    @classmethod
+    def installed(cls, group: str = METRICS, kind: str = "metric") -> Registry:
+        """The entries of every installed distribution, ours first, then by name."""
+        import importlib_metadata
+
+        entries = [
+            Entry(point.name, _normal(point.dist.name), point.dist.version, point.value)
+            for point in importlib_metadata.entry_points(group=group)
+            if point.dist is not None
+        ]
+        return cls(
+            tuple(sorted(entries, key=lambda e: (e.distribution != _OURS, e.qualified))), kind
+        )
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, list[Entry]]:
+        table: dict[str, list[Entry]] = {}
+        for entry in self.entries:
+            table.setdefault(entry.name, []).append(entry)
+            table.setdefault(entry.qualified, []).append(entry)
+        return table
+
+    def find(self, name: str) -> Entry:
+        """The entry of a plain or qualified name; a plain built-in name is the built-in.
+
+        Raises:
+            UnknownMetric: there is none; the text has near matches.
+            AmbiguousMetric: two plugins use the name; the text has the qualified ones.
+        """
+        distribution, slash, plain = name.rpartition("/")
+        found = self._by_name.get(f"{_normal(distribution)}/{plain}" if slash else name, [])
+        if not found:
+            known = [key for key in self._by_name if slash or "/" not in key]
+            raise UnknownMetric(
+                f"no {self.kind} {name!r} is installed{did_you_mean(name, known)}"
+                f" ('metrichub list' shows what is installed)"
+            )
+        if len(found) > 1 and found[0].distribution != _OURS:
+            names = " or ".join(repr(entry.qualified) for entry in found)
+            raise AmbiguousMetric(
+                f"several installed distributions have a {self.kind} {name!r}; choose {names}"
+            )
+        return found[0]
+
+    def shadowed(self) -> Iterable[Entry]:
+        """The entries that a plain name doesn't reach: they need their qualified name."""
+        for entry in self.entries:
+            rivals = self._by_name[entry.name]
+            if len(rivals) > 1 and (rivals[0] != entry or entry.distribution != _OURS):
+                yield entry
+
+
+@lru_cache(maxsize=1)
+def registry() -> Registry:
+    """The installed metrics, read once a process."""
+    return Registry.installed()
+
+
+def load_metric(spec: str, /, **parameters: object) -> Any:
+    """The metric that a name or spec stands for, with its parameters.
+
+    >>> load_metric("bleu", max_order=2) == load_metric("bleu(max_order=2)")
+    True
+
+    Raises:
+        UnknownMetric: no installed metric has this name.
+        ParameterError: a parameter is unknown or out of its domain.
+        BrokenMetric: it is installed but can't be imported.
+    """
+    from metrichub.parameters import make
+
+    parsed = Spec.parse(spec)
+    entry = registry().find(parsed.metric)
+    given = {**parsed.parameters, **parameters}
+    if parsed.alias:
+        given["name"] = parsed.alias
+    return make(entry.load(), given, entry.name)
+
+
+def origin(metric: type) -> Entry | None:
+    """The installed entry that names this class, or None for a metric of the caller's own."""
+    value = f"{metric.__module__}:{metric.__qualname__}"
+    return next((entry for entry in registry().entries if entry.value == value), None)
+
+
+def list_metrics(
+    *,
+    task: str | None = None,
+    dimension: str | None = None,
+    family: str | None = None,
+    input: str | None = None,
+) -> tuple[Entry, ...]:
+    """The installed metrics whose cards have all the given tags; imports none of their code.
+
+    Without a filter, entries whose card can't be read are listed too (`Entry.problem`).
+    `input` takes the singular or the plural: "source" finds what needs `sources`.
+    """
+
+    def wanted(entry: Entry) -> bool:
+        if task is dimension is family is input is None:
+            return True
+        if entry.problem:
+            return False
+        card = entry.card
+        return (
+            (task is None or task in card.tags.task)
+            and (dimension is None or dimension in card.tags.dimension)
+            and (family is None or family == card.tags.family)
+            and (input is None or input.rstrip("s") in {name.rstrip("s") for name in card.inputs})
+        )
+
+    return tuple(entry for entry in registry().entries if wanted(entry))
+
+
+def _normal(distribution: str) -> str:
+    return re.sub(r"[-_.]+", "-", distribution).lower()

@@ -1,0 +1,283 @@
+"""Report: what a hub measured, and every question that one can ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub import resample
+from metrichub.errors import ReportError
+from metrichub.resample import SEED, Interval
+from metrichub.result import Outputs, Result
+
+Nested = dict[str, dict[str, float]]
+
+
+class Comparison(NamedTuple):
+    """One output of two systems on the same samples.
+
+    `difference` is this system's score minus the other's, `interval` its paired bootstrap
+    interval. The p-values are two-sided: paired bootstrap, paired approximate randomisation.
+    """
+
+    score: float
+    other: float
+    difference: float
+    interval: Interval
+    bootstrap_p: float
+    randomisation_p: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a hub measured of `size` samples, one result a metric.
+
+    `segments` holds the number of samples and a hash of all columns but the predictions for
+    every batch that went in; `candidates` the smallest and largest number of items a sample has
+    in each column.
+    """
+
+    results: Mapping[str, Result]
+    size: int
+    segments: tuple[tuple[int, str], ...]
+    candidates: Mapping[str, tuple[int, int]]
+
+    def scores(self) -> Nested:
+        """The nested dict: metric -> output -> score, and "unscored" where samples were left out."""
+        nested: Nested = {}
+        for name, result in self.results.items():
+            nested[name] = result.scores()
+            if result.unscored:
+                nested[name]["unscored"] = result.unscored
+        return nested
+
+    def samples(self) -> dict[str, Outputs]:
+        """The scores of every sample: metric -> output -> (N,); `nan` where unscored.
+
+        Raises:
+            ReportError: the report was pooled.
+        """
+        return {name: result.samples() for name, result in self.results.items()}
+
+    def intervals(
+        self, *, level: float = 0.95, resamples: int = 1000, seed: int = SEED
+    ) -> dict[str, dict[str, Interval]]:
+        """Bootstrap intervals of the corpus scores: metric -> output -> `Interval`.
+
+        The samples are drawn with replacement, the same draws for every metric. Scores of the
+        resamples equal sacrebleu's for the same seed.
+
+        Raises:
+            ReportError: the report was pooled.
+            ParameterError: level isn't between 0 and 1, or resamples isn't positive.
+        """
+        drawn = self._resampled(self.results, resamples, seed)
+        return {
+            metric: {name: resample.interval(values, level) for name, values in outputs.items()}
+            for metric, outputs in drawn.items()
+        }
+
+    def compare(
+        self,
+        other: Report,
+        *,
+        level: float = 0.95,
+        resamples: int = 1000,
+        trials: int = 10_000,
+        seed: int = SEED,
+    ) -> dict[str, dict[str, Comparison]]:
+        """Paired tests of this system against another on the same samples.
+
+        Paired bootstrap (`resamples`) and paired approximate randomisation (`trials`), both
+        two-sided, with sacrebleu's draws and p-values for the same seed (ties count as extreme,
+        so two identical systems get p = 1).
+
+        Raises:
+            ReportError: other samples, no common metric, different signatures, or pooled.
+        """
+        common = self._comparable(other)
+        mine = {name: self.results[name] for name in common}
+        theirs = {name: other.results[name] for name in common}
+        here = self._resampled(mine, resamples, seed)
+        there = self._resampled(theirs, resamples, seed)
+        swapped = _swap_differences(mine, theirs, self.size, trials, seed)
+        compared: dict[str, dict[str, Comparison]] = {}
+        for metric in common:
+            a, b = mine[metric].scores(), theirs[metric].scores()
+            compared[metric] = {}
+            for name in a:
+                differences = here[metric][name] - there[metric][name]
+                compared[metric][name] = Comparison(
+                    a[name],
+                    b[name],
+                    a[name] - b[name],
+                    resample.interval(differences, level),
+                    resample.bootstrap_p(differences, a[name] - b[name]),
+                    resample.randomisation_p(swapped[metric][name], a[name] - b[name]),
+                )
+        return compared
+
+    def signatures(self) -> dict[str, str]:
+        """Each metric's signature: its parameters, version, numbers of candidates, reduction."""
+        counts = "".join(
+            f"|{column}:{low if low == high else f'{low}-{high}'}"
+            for column, (low, high) in self.candidates.items()
+            if column == "references" or high > 1
+        )
+        return {name: f"{result.signature}{counts}" for name, result in self.results.items()}
+
+    def notes(self) -> dict[str, Sequence[str]]:
+        """What a reader has to know beside the scores, such as why samples are unscored."""
+        found: dict[str, Sequence[str]] = {}
+        for name, result in self.results.items():
+            why = [f"{n} unscored: {reason}" for reason, n in result.reasons.most_common()]
+            if notes := [*why, *result.notes()]:
+                found[name] = notes
+        return found
+
+    def merge(self, *others: Report) -> Report:
+        """The report of this one's samples followed by the others'; equals measuring all at once.
+
+        Raises:
+            ReportError: other metrics or signatures, or a pooled metric that doesn't add up.
+        """
+        reports = (self, *others)
+        for other in others:
+            _same_metrics(self, other)
+        results: dict[str, Result] = {}
+        for name, result in self.results.items():
+            parts: Any = [report.results[name] for report in reports]
+            results[name] = type(result).merge(parts, result.signature)  # type: ignore[attr-defined]
+        return Report(
+            results,
+            sum(report.size for report in reports),
+            tuple(segment for report in reports for segment in report.segments),
+            _joined(reports),
+        )
+
+    def pool(self) -> Report:
+        """The same corpus scores without the samples: memory no longer grows with them."""
+        return replace(self, results={name: r.pool() for name, r in self.results.items()})
+
+    def save(self, path: str | Path) -> None:
+        """Write the report as JSON, whole or not at all.
+
+        Raises:
+            ReportError: a metric's parameters or rows can't be written as JSON.
+        """
+        from metrichub.reportfile import save
+
+        save(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path, metrics: Sequence[Any] = ()) -> Report:
+        """The report in a file. `metrics` gives those that aren't installed ones.
+
+        Raises:
+            ReportError: no report, a metric that isn't there, or one whose installed version
+                gives other scores than it gave when the report was saved.
+        """
+        from metrichub.reportfile import load
+
+        return load(Path(path), metrics)
+
+    def __str__(self) -> str:
+        """The scores as a plain table."""
+        from metrichub.tables import Table
+
+        return Table.of(self).text()
+
+    def _resampled(
+        self, results: Mapping[str, Result], resamples: int, seed: int
+    ) -> dict[str, Outputs]:
+        if not self.size:
+            return {
+                name: {output: np.full(resamples, np.nan) for output in result.scores()}
+                for name, result in results.items()
+            }
+        blocks: Iterator[dict[str, Outputs]] = (
+            {name: result.resampled(draw) for name, result in results.items()}
+            for draw in resample.draws(self.size, resamples, seed)
+        )
+        return _joined_outputs(list(blocks))
+
+    def _comparable(self, other: Report) -> list[str]:
+        if self.size != other.size:
+            raise ReportError(
+                f"the systems have {self.size} and {other.size} samples; a paired test needs the "
+                "same samples in the same order"
+            )
+        mine, theirs = dict(self.segments), dict(other.segments)
+        if mine.keys() == theirs.keys() and mine != theirs:
+            raise ReportError(
+                "the systems were measured on different references or sources; a paired test "
+                "needs the same samples in the same order"
+            )
+        common = [name for name in self.results if name in other.results]
+        if not common:
+            raise ReportError(
+                f"the reports have no metric in common: {', '.join(self.results)} and "
+                f"{', '.join(other.results)}"
+            )
+        for name in common:
+            _same_signature(self.results[name], other.results[name])
+        return common
+
+
+def _swap_differences(
+    mine: Mapping[str, Result], theirs: Mapping[str, Result], size: int, trials: int, seed: int
+) -> dict[str, Outputs]:
+    if not size:
+        return {
+            name: {output: np.full(trials, np.nan) for output in result.scores()}
+            for name, result in mine.items()
+        }
+
+    def differences(name: str, mask: NDArray[np.bool_]) -> Outputs:
+        a = mine[name].swapped(theirs[name], mask)
+        b = mine[name].swapped(theirs[name], ~mask)
+        return {output: a[output] - b[output] for output in a}
+
+    blocks = [
+        {name: differences(name, mask) for name in mine}
+        for mask in resample.swaps(size, trials, seed)
+    ]
+    return _joined_outputs(blocks)
+
+
+def _joined_outputs(blocks: Sequence[dict[str, Outputs]]) -> dict[str, Outputs]:
+    return {
+        name: {o: np.concatenate([block[name][o] for block in blocks]) for o in outputs}
+        for name, outputs in blocks[0].items()
+    }
+
+
+def _joined(reports: Sequence[Report]) -> dict[str, tuple[int, int]]:
+    joined: dict[str, tuple[int, int]] = {}
+    for report in reports:
+        for column, (low, high) in report.candidates.items():
+            smallest, largest = joined.get(column, (low, high))
+            joined[column] = (min(low, smallest), max(high, largest))
+    return joined
+
+
+def _same_metrics(one: Report, other: Report) -> None:
+    if list(one.results) != list(other.results):
+        raise ReportError(
+            f"the reports have different metrics: {', '.join(one.results)} and "
+            f"{', '.join(other.results)}"
+        )
+    for name in one.results:
+        _same_signature(one.results[name], other.results[name])
+
+
+def _same_signature(one: Result, other: Result) -> None:
+    if one.signature != other.signature:
+        raise ReportError(
+            f"the reports measured differently: {one.signature} and {other.signature}"
+        )

@@ -1,0 +1,152 @@
+"""Reports as JSON files: no pickle, written whole or not at all, checked when they are read."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from metrichub.errors import MetrichubError, ReportError
+from metrichub.files import write_text
+from metrichub.metric import CorpusMetric, Metric
+from metrichub.parameters import off_default
+from metrichub.registry import load_metric, origin
+from metrichub.report import Report
+from metrichub.result import Result, RowsResult, SumResult
+from metrichub.spec import Spec
+from metrichub.stats import Array, Stats
+from metrichub.tables import json_safe
+
+FORMAT = "metrichub-report-1"
+
+
+def save(report: Report, path: Path) -> None:
+    """Write a report; see `Report.save`."""
+    content = {
+        "format": FORMAT,
+        "size": report.size,
+        "segments": report.segments,
+        "candidates": report.candidates,
+        "results": {name: _plain(result) for name, result in report.results.items()},
+    }
+    try:
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ReportError(f"the report can't be written as JSON: {error}") from error
+    write_text(path, f"{text}\n")
+
+
+def load(path: Path, metrics: Sequence[Metric]) -> Report:
+    """Read a report; see `Report.load`."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ReportError(f"{path} can't be read as a report: {error}") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ReportError(f"{path} is no report of this version (format {FORMAT!r})")
+    own = {metric.name: metric for metric in metrics}
+    try:
+        results = {
+            name: _result(found, own.get(name) or _metric(path, name, found))
+            for name, found in content["results"].items()
+        }
+        report = Report(
+            results,
+            content["size"],
+            tuple((number, digest) for number, digest in content["segments"]),
+            {name: (low, high) for name, (low, high) in content["candidates"].items()},
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, MetrichubError):
+            raise
+        raise ReportError(f"{path} is a damaged report: {type(error).__name__}: {error}") from error
+    for name, result in report.results.items():
+        _same_scores(path, content["results"][name], result)
+    return report
+
+
+def _plain(result: Result) -> dict[str, Any]:
+    entry = origin(type(result.metric))
+    spec = Spec(entry.qualified if entry else result.metric.card.name, off_default(result.metric))
+    plain: dict[str, Any] = {
+        "metric": spec.metric,
+        "parameters": spec.parameters,
+        "signature": result.signature,
+        "count": result.count,
+        "unscored": result.unscored,
+        "reasons": result.reasons,
+        "scores": json_safe(result.scores()),
+    }
+    if isinstance(result, SumResult):
+        plain["totals"] = _arrays(result.totals)
+        if result.rows is not None:
+            plain["statistics"] = _arrays(result.rows.arrays)
+            plain["scored"] = result.rows.scored.tolist()
+            plain["why"] = {str(row): why for row, why in result.rows.reasons.items()}
+    elif isinstance(result, RowsResult):
+        plain |= {"rows": result.rows, "sample": result.sample.tolist(), "size": result.size}
+        if result.final is not None:
+            plain["final"] = json_safe(result.final)
+    return plain
+
+
+def _arrays(arrays: Mapping[str, Array]) -> dict[str, Any]:
+    return {
+        name: {"type": array.dtype.kind, "shape": array.shape, "values": array.ravel().tolist()}
+        for name, array in ((name, np.asarray(values)) for name, values in arrays.items())
+    }
+
+
+def _read_arrays(plain: Mapping[str, Any]) -> dict[str, Array]:
+    kinds = {"i": np.int64, "f": np.float64}
+    return {
+        name: np.array(found["values"], kinds[found["type"]]).reshape(found["shape"])
+        for name, found in plain.items()
+    }
+
+
+def _metric(path: Path, name: str, found: Mapping[str, Any]) -> Metric:
+    try:
+        metric = load_metric(found["metric"], **{**found["parameters"], "name": name})
+    except MetrichubError as error:
+        raise ReportError(
+            f"{path} was measured with {found['signature']}, which can't be made here: {error}; "
+            "give your own metrics as Report.load(path, metrics=[...])"
+        ) from error
+    assert isinstance(metric, Metric)
+    return metric
+
+
+def _result(found: Mapping[str, Any], metric: Metric) -> Result:
+    reasons = Counter(found["reasons"])
+    head = (metric, found["signature"], found["count"], found["unscored"], reasons)
+    if isinstance(metric, CorpusMetric):
+        final = found.get("final")
+        if final is not None:
+            final = {name: float("nan") if v is None else v for name, v in final.items()}
+        sample = np.array(found["sample"], np.int64)
+        return RowsResult(*head, found["rows"], sample, found["size"], final)
+    rows = None
+    if "statistics" in found:
+        why = {int(row): reason for row, reason in found["why"].items()}
+        rows = Stats(_read_arrays(found["statistics"]), np.array(found["scored"], np.bool_), why)
+    return SumResult(*head, rows, _read_arrays(found["totals"]))
+
+
+def _same_scores(path: Path, found: Mapping[str, Any], result: Result) -> None:
+    now, then = json_safe(result.scores()), found["scores"]
+    same = now.keys() == then.keys() and all(
+        now[name] == then[name]
+        or (None not in (now[name], then[name]) and math.isclose(now[name], then[name]))
+        for name in now
+    )
+    if not same:
+        raise ReportError(
+            f"{path} was saved by {found['signature']} with scores {then}; the installed version "
+            f"gives {now}, so install that version again or measure anew"
+        )

@@ -1,0 +1,269 @@
+"""What one metric measured of all samples: rows that add up, or objects that don't.
+
+Both kinds answer the same questions (scores, samples, resampled scores, merge, pool), so that a
+report needs no knowledge of the metrics in it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.errors import ReportError
+from metrichub.metric import CorpusMetric, Metric, scores_of
+from metrichub.resample import Draw
+from metrichub.stats import Array, Stats
+
+Outputs = dict[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Result(ABC):
+    """What one metric measured. `count` and `unscored` are numbers of samples."""
+
+    metric: Metric
+    signature: str
+    count: int
+    unscored: int
+    reasons: Counter[str]
+
+    @property
+    @abstractmethod
+    def pooled(self) -> bool:
+        """Whether the rows were given up: no samples, intervals or tests."""
+
+    @abstractmethod
+    def scores(self) -> dict[str, float]:
+        """The corpus score of every output; `nan` if nothing was scored."""
+
+    @abstractmethod
+    def samples(self) -> Outputs:
+        """The score of every sample, (N,) an output; `nan` where unscored."""
+
+    @abstractmethod
+    def resampled(self, draw: Draw) -> Outputs:
+        """The corpus scores (b,) of b resamples."""
+
+    @abstractmethod
+    def swapped(self, other: Any, mask: NDArray[np.bool_]) -> Outputs:
+        """The corpus scores (b,) of this system with the other's rows where `mask` is False."""
+
+    @abstractmethod
+    def pool(self) -> Result:
+        """The same corpus scores without the rows."""
+
+    def notes(self) -> Sequence[str]:
+        """Remarks that a reader of the corpus score has to know."""
+        return ()
+
+    def _was_pooled(self, what: str) -> ReportError:
+        return ReportError(
+            f"{self.metric.name}: this report was pooled, so there are no samples for {what}; "
+            "keep the report as it was before pool(), or evaluate with samples=True"
+        )
+
+
+@dataclass(frozen=True)
+class SumResult(Result):
+    """Statistics that add up: `rows` (N, ...) or None once pooled, and their sums."""
+
+    rows: Stats | None
+    totals: Mapping[str, Array]
+
+    @classmethod
+    def of(cls, metric: Metric, signature: str, rows: Stats) -> SumResult:
+        """The result of these rows."""
+        count = rows.count
+        return cls(metric, signature, count, len(rows) - count, rows.why(), rows, rows.totals())
+
+    @property
+    def pooled(self) -> bool:
+        """Whether the rows were given up."""
+        return self.rows is None
+
+    def scores(self) -> dict[str, float]:
+        """`score(T)`, the corpus score."""
+        found = scores_of(self.metric, self.totals, np.asarray(self.count, np.float64))
+        return {name: float(value) for name, value in found.items()}
+
+    def samples(self) -> Outputs:
+        """`score(S)`, the score of every sample."""
+        rows = self._kept("samples")
+        return scores_of(self.metric, rows.arrays, rows.scored.astype(np.float64))
+
+    def resampled(self, draw: Draw) -> Outputs:
+        """`score(W @ S)`, where W counts how often each sample was drawn."""
+        rows = self._kept("resampling")
+        arrays, count = rows.unflat(draw.weights @ self._flat)
+        return scores_of(self.metric, arrays, count)
+
+    def swapped(self, other: SumResult, mask: NDArray[np.bool_]) -> Outputs:
+        """`score(M @ A + (1 - M) @ B)`."""
+        rows = self._kept("a paired test")
+        mine = mask.astype(np.float64)
+        arrays, count = rows.unflat(mine @ self._flat + (1 - mine) @ other._flat)
+        return scores_of(self.metric, arrays, count)
+
+    @cached_property
+    def _flat(self) -> NDArray[np.float64]:
+        return self._kept("resampling").flat()
+
+    def _kept(self, what: str) -> Stats:
+        if self.rows is None:
+            raise self._was_pooled(what)
+        return self.rows
+
+    def pool(self) -> SumResult:
+        """The sums without the rows."""
+        return replace(self, rows=None)
+
+    def notes(self) -> Sequence[str]:
+        """What the metric itself says of the summed statistics."""
+        return self.metric.notes(self.totals) if self.count else ()
+
+    @classmethod
+    def merge(cls, parts: Sequence[SumResult], signature: str) -> SumResult:
+        """The result of all parts' samples, in order; pooled if any part is."""
+        first = parts[0]
+        kept = [part.rows for part in parts if part.rows is not None]
+        if len(kept) == len(parts):
+            return cls.of(first.metric, signature, Stats.concatenate(kept))
+        filled = [part for part in parts if part.count] or [first]
+        totals = {
+            name: np.asarray(sum(part.totals[name] for part in filled)) for name in filled[0].totals
+        }
+        return cls(
+            first.metric,
+            signature,
+            sum(part.count for part in parts),
+            sum(part.unscored for part in parts),
+            sum((part.reasons for part in parts), Counter()),
+            None,
+            totals,
+        )
+
+
+@dataclass(frozen=True)
+class RowsResult(Result):
+    """Objects that a corpus metric observed: `rows`, and the sample each belongs to.
+
+    Once pooled, only `final`, the concluded scores, is left.
+    """
+
+    rows: Sequence[Any]
+    sample: NDArray[np.int64]
+    size: int
+    final: Mapping[str, float] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        metric: Metric,
+        signature: str,
+        rows: Sequence[Any],
+        sample: NDArray[np.int64],
+        size: int,
+    ) -> RowsResult:
+        """The result of these rows; a row that is None is left out."""
+        kept = [i for i, row in enumerate(rows) if row is not None]
+        index = sample[kept]
+        count = len(np.unique(index))
+        return cls(
+            *(metric, signature, count, size - count, Counter()),
+            [rows[i] for i in kept],
+            index,
+            size,
+        )
+
+    @property
+    def _metric(self) -> CorpusMetric:
+        assert isinstance(self.metric, CorpusMetric)
+        return self.metric
+
+    @property
+    def pooled(self) -> bool:
+        """Whether only the concluded scores are left."""
+        return self.final is not None
+
+    def scores(self) -> dict[str, float]:
+        """What the metric concludes from all rows."""
+        if self.final is not None:
+            return dict(self.final)
+        if not self.rows:
+            return dict.fromkeys(self.metric.outputs(), float("nan"))
+        return {name: float(v) for name, v in self._metric.conclude(self.rows).items()}
+
+    def samples(self) -> Outputs:
+        """The mean over each sample's rows of what the metric says of single rows."""
+        if self.pooled:
+            raise self._was_pooled("samples")
+        number = np.bincount(self.sample, minlength=self.size)
+        with np.errstate(all="ignore"):
+            return {
+                name: np.bincount(self.sample, np.asarray(values, np.float64), self.size) / number
+                for name, values in self._metric.samples(self.rows).items()
+            }
+
+    def resampled(self, draw: Draw) -> Outputs:
+        """What the metric concludes from the rows of each resample."""
+        groups = self._groups("resampling")
+        return _stacked(
+            self._conclude([row for number in numbers for row in groups[number]])
+            for numbers in draw.index.tolist()
+        )
+
+    def swapped(self, other: RowsResult, mask: NDArray[np.bool_]) -> Outputs:
+        """What the metric concludes from this system's rows where `mask` holds, else other's."""
+        pairs = list(
+            zip(self._groups("a paired test"), other._groups("a paired test"), strict=True)
+        )
+        return _stacked(
+            self._conclude(
+                [row for mine, pair in zip(kept, pairs, strict=True) for row in pair[not mine]]
+            )
+            for kept in mask.tolist()
+        )
+
+    def pool(self) -> RowsResult:
+        """The concluded scores without the rows."""
+        return replace(self, rows=(), sample=self.sample[:0], final=self.scores())
+
+    def _conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
+        if not rows:
+            return dict.fromkeys(self.metric.outputs(), float("nan"))
+        return self._metric.conclude(rows)
+
+    def _groups(self, what: str) -> list[list[Any]]:
+        if self.pooled:
+            raise self._was_pooled(what)
+        groups: list[list[Any]] = [[] for _ in range(self.size)]
+        for row, number in zip(self.rows, self.sample.tolist(), strict=True):
+            groups[number].append(row)
+        return groups
+
+    @classmethod
+    def merge(cls, parts: Sequence[RowsResult], signature: str) -> RowsResult:
+        """The result of all parts' samples, in order.
+
+        Raises:
+            ReportError: a part was pooled; corpus metrics merge by their rows.
+        """
+        for part in parts:
+            if part.pooled:
+                raise part._was_pooled("merging (its scores don't add up)")
+        starts = np.cumsum([0, *(part.size for part in parts)]).tolist()
+        rows = [row for part in parts for row in part.rows]
+        sample = np.concatenate([p.sample + s for p, s in zip(parts, starts, strict=False)])
+        return cls.of(parts[0].metric, signature, rows, sample, starts[-1])
+
+
+def _stacked(rows: Iterator[Mapping[str, float]]) -> Outputs:
+    found = list(rows)
+    return {name: np.array([row[name] for row in found], np.float64) for name in found[0]}

@@ -1,0 +1,127 @@
+"""Stats: what a metric measured of every sample, as named arrays with the sample axis first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.errors import MetricError
+
+Array = NDArray[Any]
+"""Numbers: int64 for counts, float64 for the rest."""
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Rows S of a metric: each array is (N, ...); `scored` is (N,) and says which rows count.
+
+    A row that was measured as `nan` holds zeros here and is False in `scored`, so that sums over
+    rows need no mask. `reasons` says why a row is unscored, where the metric gave a reason.
+    """
+
+    arrays: Mapping[str, Array]
+    scored: NDArray[np.bool_]
+    reasons: Mapping[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, measured: Mapping[str, object], rows: int, reasons: Mapping[int, str] | None = None
+    ) -> Stats:
+        """The rows that a metric measured; a row with a `nan` anywhere is unscored.
+
+        Raises:
+            MetricError: an array doesn't have one row per sample, or isn't numeric.
+        """
+        arrays: dict[str, Array] = {}
+        scored = np.ones(rows, np.bool_)
+        for name, values in measured.items():
+            array = np.asarray(values)
+            if array.shape[:1] != (rows,) or array.dtype.kind not in "biuf":
+                raise MetricError(
+                    f"the statistic {name!r} has shape {array.shape} and type {array.dtype}; "
+                    f"numbers of shape ({rows}, ...) are needed"
+                )
+            kind = np.float64 if array.dtype.kind == "f" else np.int64
+            arrays[name] = array.astype(kind, copy=False)
+            if kind is np.float64:
+                scored &= ~np.isnan(array).reshape(rows, array.size // max(rows, 1)).any(axis=1)
+        if not scored.all():
+            arrays = {
+                name: np.where(scored.reshape(-1, *[1] * (a.ndim - 1)), a, a.dtype.type(0))
+                for name, a in arrays.items()
+            }
+        return cls(arrays, scored, dict(reasons or {}))
+
+    def __len__(self) -> int:
+        return len(self.scored)
+
+    @property
+    def count(self) -> int:
+        """The number of scored rows."""
+        return int(self.scored.sum())
+
+    def totals(self) -> dict[str, Array]:
+        """T = ΣS: each array summed over the samples."""
+        return {name: array.sum(axis=0) for name, array in self.arrays.items()}
+
+    def take(self, index: NDArray[np.int64]) -> Stats:
+        """The rows at `index`, in that order."""
+        reasons = {}
+        if self.reasons:
+            reasons = {
+                i: self.reasons[r] for i, r in enumerate(index.tolist()) if r in self.reasons
+            }
+        return Stats({k: a[index] for k, a in self.arrays.items()}, self.scored[index], reasons)
+
+    @staticmethod
+    def concatenate(parts: Sequence[Stats]) -> Stats:
+        """The rows of all parts, in order."""
+        if len(parts) == 1:
+            return parts[0]
+        starts = np.cumsum([0, *(len(part) for part in parts)]).tolist()
+        shape_giver = next((part for part in parts if part.scored.any()), parts[0])
+        arrays = {
+            name: np.concatenate([part._like(name, array) for part in parts])
+            for name, array in shape_giver.arrays.items()
+        }
+        reasons = {
+            start + row: reason
+            for start, part in zip(starts, parts, strict=False)
+            for row, reason in part.reasons.items()
+        }
+        return Stats(arrays, np.concatenate([part.scored for part in parts]), reasons)
+
+    def _like(self, name: str, other: Array) -> Array:
+        """The array of a name; zeros in the other's shape where no row of this part is scored."""
+        if self.scored.any():
+            return self.arrays[name]
+        return np.zeros((len(self), *other.shape[1:]), other.dtype)
+
+    def why(self) -> Counter[str]:
+        """How often each reason for an unscored row was given."""
+        return Counter(self.reasons.values())
+
+    def flat(self) -> NDArray[np.float64]:
+        """The rows as one matrix (N, K): all arrays side by side, then `scored`."""
+        rows = len(self)
+        parts = [
+            a.reshape(rows, int(np.prod(a.shape[1:]))).astype(np.float64)
+            for a in self.arrays.values()
+        ]
+        return np.hstack([*parts, self.scored[:, None].astype(np.float64)])
+
+    def unflat(self, matrix: NDArray[np.float64]) -> tuple[dict[str, Array], NDArray[np.float64]]:
+        """Weighted sums (..., K) of `flat()` as arrays (..., *shape), and the count (...)."""
+        arrays: dict[str, Array] = {}
+        start = 0
+        for name, array in self.arrays.items():
+            width = int(np.prod(array.shape[1:]))
+            part = matrix[..., start : start + width]
+            arrays[name] = part.reshape(*matrix.shape[:-1], *array.shape[1:])
+            start += width
+        return arrays, matrix[..., start]

@@ -1,0 +1,44 @@
+"""Tables of other libraries, read by column: mappings, rows, data sets, data frames, Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from metrichub.errors import InputError, what
+
+
+class Table(NamedTuple):
+    """A table of any library: its column names, and how to read one."""
+
+    names: Sequence[str]
+    source: Any
+
+    @classmethod
+    def of(cls, data: object) -> Table:
+        """The table that `data` is.
+
+        Raises:
+            InputError: it is none, or several splits of one.
+        """
+        if isinstance(data, Mapping) and not any(hasattr(v, "column_names") for v in data.values()):
+            return cls([str(name) for name in data], data)
+        if isinstance(data, Mapping):
+            raise InputError(f"the data has several splits; choose one: data[{next(iter(data))!r}]")
+        if isinstance(data, (list, tuple)) and all(isinstance(row, Mapping) for row in data):
+            keys = list(dict.fromkeys(chain.from_iterable(data)))
+            return cls(keys, {k: [row.get(k) for row in data] for k in keys})
+        for attribute in ("column_names", "columns"):
+            found = getattr(data, attribute, None)
+            if found is not None and hasattr(data, "__getitem__"):
+                return cls([str(name) for name in found], data)
+        raise InputError(
+            f"the data is {what(data)}; give columns by name (predictions=[...]), a mapping of "
+            "columns, a list of dicts, a Dataset, a data frame or an Arrow table"
+        )
+
+    def column(self, name: str) -> Iterable[Any]:
+        """The values of one column."""
+        values: Iterable[Any] = self.source[name]
+        return values
