@@ -1,0 +1,188 @@
+"""Alignments of pairs of texts: common subsequences, edits and extractive fragments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from rapidfuzz.distance import LCSseq, Levenshtein
+
+from metrichub.text.column import Groups, Texts
+from metrichub.text.ngrams import lengths
+from metrichub.text.ragged import Integers, offsets_of, row_sums, spans
+from metrichub.text.ranks import cut_string, joint
+from metrichub.text.subsequence import subsequence
+
+
+class EditCounts(NamedTuple):
+    """What turns the reference into the prediction, each (N,)."""
+
+    hits: Integers
+    substitutions: Integers
+    deletions: Integers
+    insertions: Integers
+
+
+class Fragments(NamedTuple):
+    """Sums over the extractive fragments of a prediction, and both lengths, each (N,).
+
+    `covered` sums the fragments' lengths, `squared` their squares.
+    """
+
+    covered: Integers
+    squared: Integers
+    prediction: Integers
+    source: Integers
+
+
+class UnionMatches(NamedTuple):
+    """Hits of the union of common subsequences, and both numbers of tokens, each (N,)."""
+
+    hits: Integers
+    prediction: Integers
+    reference: Integers
+
+
+def lcs(prediction: Texts, reference: Texts, tokenizer: str) -> Integers:
+    """The length of the longest common subsequence of tokens, (N,); memory is linear."""
+    return _each(LCSseq.similarity, prediction, reference, tokenizer)
+
+
+def levenshtein(prediction: Texts, reference: Texts, tokenizer: str) -> Integers:
+    """The least number of substitutions, deletions and insertions of tokens, (N,)."""
+    return _each(Levenshtein.distance, prediction, reference, tokenizer)
+
+
+def edits(prediction: Texts, reference: Texts, tokenizer: str) -> EditCounts:
+    """The edits by kind, of the alignment that rapidfuzz picks among the shortest.
+
+    The surplus of deletions over insertions is the difference of the lengths; an alignment is
+    only looked at where the distance leaves room for more than one number of substitutions.
+    """
+    distance = levenshtein(prediction, reference, tokenizer)
+    wanted, given = lengths(reference, tokenizer), lengths(prediction, tokenizer)
+    substitutions = distance - np.abs(wanted - given)
+    unclear = np.flatnonzero(substitutions > 1)
+    if len(unclear):
+        predictions, references = _sequences(prediction, reference, tokenizer)
+        for row in unclear.tolist():
+            operations = Levenshtein.editops(references[row], predictions[row]).as_list()
+            substitutions[row] = sum(tag == "replace" for tag, _, _ in operations)
+    deletions = (distance - substitutions + wanted - given) // 2
+    insertions = distance - substitutions - deletions
+    hits = wanted - substitutions - deletions
+    return EditCounts(hits, substitutions, deletions, insertions)
+
+
+def fragments(prediction: Texts, source: Texts, tokenizer: str) -> Fragments:
+    """The extractive fragments of Grusky et al. (2018), as their code finds them.
+
+    From the left of the prediction, the longest run that the source has too is taken; the
+    search goes on behind it, and in the source behind every run that was looked at.
+    """
+    both = joint(prediction, source, tokenizer).lists
+    sums = [_fragments(*pair) for pair in zip(both[::2], both[1::2], strict=True)]
+    covered, squared = np.array(sums, np.int64).reshape(-1, 2).T
+    return Fragments(
+        covered, squared, lengths(prediction, tokenizer), lengths(source, tokenizer)
+    )
+
+
+def union_lcs(prediction: Texts, reference: Texts, tokenizer: str) -> UnionMatches:
+    """What ROUGE-Lsum counts, as rouge-score 0.1.2 does; sentences end at line feeds.
+
+    A token of a reference sentence is hit if it lies on the longest common subsequence with
+    any sentence of the prediction, but no more often than it occurs in the prediction.
+    """
+    said, wanted = _sentences(prediction), _sentences(reference)
+    texts = joint(said, wanted, tokenizer).lists
+    starts = offsets_of(said.counts + wanted.counts)
+    hits = [
+        _union_hits(texts[start:middle], texts[middle:end])
+        for (start, end), middle in zip(spans(starts), starts[:-1] + said.counts, strict=True)
+    ]
+    return UnionMatches(
+        np.array(hits, np.int64),
+        row_sums(lengths(said, tokenizer), said.offsets),
+        row_sums(lengths(wanted, tokenizer), wanted.offsets),
+    )
+
+
+def _each(
+    function: Callable[..., int], prediction: Texts, reference: Texts, tokenizer: str
+) -> Integers:
+    pairs = _sequences(prediction, reference, tokenizer)
+    return np.fromiter(map(function, *pairs), np.int64, len(prediction))
+
+
+def _sequences(
+    prediction: Texts, reference: Texts, tokenizer: str
+) -> tuple[Sequence[Any], Sequence[Any]]:
+    """The tokens of every row as sequences that rapidfuzz compares fast."""
+    if prediction.tokens(tokenizer).characters and reference.tokens(tokenizer).characters:
+        return _characters(prediction, tokenizer), _characters(reference, tokenizer)
+    both = joint(prediction, reference, tokenizer).sequences
+    return both[::2], both[1::2]
+
+
+def _characters(column: Texts, tokenizer: str) -> list[str]:
+    tokens = column.tokens(tokenizer)
+    return column.cached(
+        ("strings", tokenizer), lambda: cut_string(tokens.codes, tokens.offsets)
+    )
+
+
+def _fragments(prediction: Sequence[int], source: Sequence[int]) -> tuple[int, int]:
+    """The sum of the fragments' lengths, and of their squares.
+
+    Runs of one token never hide another, so only places with the same two tokens are visited.
+    """
+    known = set(source)
+    places: dict[tuple[int, ...], list[int]] = {}
+    for place, pair in enumerate(zip(source, source[1:], strict=False)):
+        places.setdefault(pair, []).append(place)
+    covered = squared = start = 0
+    while start < len(prediction):
+        longest = int(prediction[start] in known)
+        behind = 0
+        for place in places.get(tuple(prediction[start : start + 2]), ()):
+            if place >= behind:
+                size = _run(prediction, start, source, place)
+                longest = max(longest, size)
+                behind = place + size
+        covered += longest
+        squared += longest**2
+        start += max(longest, 1)
+    return covered, squared
+
+
+def _run(first: Sequence[int], i: int, second: Sequence[int], j: int) -> int:
+    """How many tokens are the same from i and from j on."""
+    size, room = 0, min(len(first) - i, len(second) - j)
+    while size < room and first[i + size] == second[j + size]:
+        size += 1
+    return size
+
+
+def _sentences(column: Texts) -> Groups:
+    """The lines of every row that aren't empty."""
+    return column.cached(
+        "sentences",
+        lambda: Groups.of([[line for line in text.split("\n") if line] for text in column]),
+    )
+
+
+def _union_hits(prediction: list[list[int]], reference: list[list[int]]) -> int:
+    if len(prediction) == len(reference) == 1:
+        return int(LCSseq.similarity(prediction[0], reference[0]))
+    available = Counter(chain.from_iterable(prediction))
+    hit = Counter[int]()
+    for sentence in reference:
+        on_path = 0
+        for candidate in prediction:
+            on_path |= subsequence(sentence, candidate)
+        hit.update(token for i, token in enumerate(sentence) if on_path >> i & 1)
+    return (available & hit).total()

@@ -1,0 +1,149 @@
+"""Texts and Groups: what a metric sees of a column, strings that also give their tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any, TypeVar, overload
+
+import numpy as np
+
+from metrichub.text.ragged import Integers, offsets_of
+from metrichub.text.tokenizers import tokenize
+from metrichub.text.tokens import Tokens
+from metrichub.text.utf8 import Characters
+
+T = TypeVar("T")
+
+
+class Texts(Sequence[str]):
+    """A column of one block: one string per row, which also gives its tokens.
+
+    Whatever is computed from the column is kept with it, and so shared by all metrics.
+    """
+
+    def __init__(self, items: Sequence[str]) -> None:
+        self._items = list(items)
+        self._memo: dict[Hashable, Any] = {}
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> list[str]: ...
+
+    def __getitem__(self, row: int | slice) -> str | list[str]:
+        return self._items[row]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __repr__(self) -> str:
+        return f"Texts({self._items!r})"
+
+    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` returns, made on the first call with this key."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        value: T = self._memo[key]
+        return value
+
+    def tokens(self, tokenizer: str) -> Tokens:
+        """The tokens of every row.
+
+        Raises:
+            ParameterError: there is no such tokenizer.
+            MissingDependency: the tokenizer needs sacrebleu, which isn't installed.
+        """
+        return self.cached(("tokens", tokenizer), lambda: self._tokenize(tokenizer))
+
+    def lower(self) -> Texts:
+        """The column with `str.lower` applied to every row."""
+        return self.cached("lower", self._lower)
+
+    def take(self, rows: Integers) -> Texts:
+        """The column of the given rows; it shares what is known of this one."""
+        if np.array_equal(rows, np.arange(len(self))):
+            return self
+        return _Taken(self, np.asarray(rows, np.int64))
+
+    @property
+    def characters(self) -> Characters:
+        """The characters of all rows as an array."""
+        return self.cached("characters", lambda: Characters.of(self._items))
+
+    def _tokenize(self, tokenizer: str) -> Tokens:
+        return tokenize(self, tokenizer)
+
+    def _lower(self) -> Texts:
+        return Texts([item.lower() for item in self._items])
+
+
+class _Taken(Texts):
+    """Rows of another column, which computes tokens once for all columns taken from it."""
+
+    def __init__(self, base: Texts, rows: Integers) -> None:
+        super().__init__([base[row] for row in rows.tolist()])
+        self._base, self._rows = base, rows
+
+    def _tokenize(self, tokenizer: str) -> Tokens:
+        return self._base.tokens(tokenizer).take(self._rows)
+
+    def _lower(self) -> Texts:
+        return _Taken(self._base.lower(), self._rows)
+
+
+class Groups(Sequence[Sequence[str]]):
+    """A ragged column: zero or more strings per row.
+
+    Attributes:
+        items: the strings of all rows, flat.
+        offsets: where the strings of each row start, (N+1,).
+    """
+
+    def __init__(self, items: Texts | Sequence[str], offsets: Sequence[int] | Integers) -> None:
+        self.items = items if isinstance(items, Texts) else Texts(items)
+        self.offsets: Integers = np.asarray(offsets, np.int64)
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[str]]) -> Groups:
+        """The ragged column of lists of strings."""
+        counts = np.fromiter(map(len, rows), np.int64, len(rows))
+        return cls([item for row in rows for item in row], offsets_of(counts))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, row: int) -> list[str]: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> list[Sequence[str]]: ...
+
+    def __getitem__(self, row: int | slice) -> list[str] | list[Sequence[str]]:
+        if isinstance(row, slice):
+            return [self[i] for i in range(*row.indices(len(self)))]
+        row = range(len(self))[row]
+        return self.items[int(self.offsets[row]) : int(self.offsets[row + 1])]
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"Groups.of({list(self)!r})"
+
+    @property
+    def counts(self) -> Integers:
+        """The number of strings of every row, (N,)."""
+        return np.diff(self.offsets)
+
+    @property
+    def rows(self) -> Integers:
+        """The row of every string, (len(items),)."""
+        return np.repeat(np.arange(len(self)), self.counts)
+
+    def lower(self) -> Groups:
+        """The column with `str.lower` applied to every string."""
+        return Groups(self.items.lower(), self.offsets)

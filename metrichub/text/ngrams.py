@@ -1,0 +1,211 @@
+"""n-grams of whole columns: clipped matches, novel n-grams, distinct n-grams and lengths.
+
+An n-gram is named by the ranks of its tokens, packed into one 64-bit number. Sorted within a
+row, equal n-grams of all orders stand together: an order-k gram is a prefix of the number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from metrichub.text.column import Groups, Texts
+from metrichub.text.ragged import (
+    Flags,
+    Integers,
+    Words,
+    offsets_of,
+    row_sums,
+    sort_rows,
+    spans,
+    start_runs,
+)
+from metrichub.text.ranks import Joint, alone, joint
+
+BITS = 64
+
+
+class Matches(NamedTuple):
+    """Clipped matches and the prediction's number of n-grams, each (N, K) for orders 1 to K."""
+
+    matches: Integers
+    totals: Integers
+
+
+class Novel(NamedTuple):
+    """n-grams of the prediction that no reference has, and all of them, each (N,)."""
+
+    novel: Integers
+    total: Integers
+
+
+class Distinct(NamedTuple):
+    """Distinct n-grams of the prediction, and all of them, each (N, K) for orders 1 to K."""
+
+    unique: Integers
+    total: Integers
+
+
+def clipped_matches(
+    prediction: Texts, references: Texts | Groups, tokenizer: str, max_order: int
+) -> Matches:
+    """How many n-grams of the prediction a reference has too, for orders 1 to K.
+
+    An n-gram counts as often as it occurs in the prediction, but at most as often as in the
+    reference that has most of it.
+    """
+    together = joint(prediction, references, tokenizer)
+    matches = np.zeros((len(prediction), max_order), np.int64)
+    for k, grams in enumerate(_orders(together, max_order)):
+        clipped = np.minimum(grams.predicted(), grams.referenced())
+        matches[:, k] = grams.sum_rows(clipped)
+    return Matches(matches, _totals(lengths(prediction, tokenizer), max_order))
+
+
+def novel_ngrams(
+    prediction: Texts, references: Texts | Groups, tokenizer: str, order: int
+) -> Novel:
+    """How many n-grams of the prediction, each as often as it occurs, are in no reference."""
+    together = joint(prediction, references, tokenizer)
+    *_, grams = _orders(together, order)
+    predicted = grams.predicted()
+    novel = grams.sum_rows(predicted * (predicted == grams.counts()))
+    return Novel(novel, _totals(lengths(prediction, tokenizer), order)[:, -1])
+
+
+def distinct_ngrams(prediction: Texts, tokenizer: str, max_order: int) -> Distinct:
+    """How many different n-grams the prediction has, for orders 1 to K."""
+    unique = np.zeros((len(prediction), max_order), np.int64)
+    for k, grams in enumerate(_orders(alone(prediction, tokenizer), max_order)):
+        unique[:, k] = grams.sum_rows(np.ones(len(grams.starts), np.int64))
+    return Distinct(unique, _totals(lengths(prediction, tokenizer), max_order))
+
+
+def lengths(column: Texts | Groups, tokenizer: str) -> Integers:
+    """The number of tokens of every text, (N,); of every item for `Groups`."""
+    items = column.items if isinstance(column, Groups) else column
+    return items.tokens(tokenizer).lengths
+
+
+def closest_lengths(prediction: Texts, references: Texts | Groups, tokenizer: str) -> Integers:
+    """The length of the reference closest to the prediction's, the shorter of two, (N,).
+
+    A row without references gets 0.
+    """
+    if isinstance(references, Texts):
+        return lengths(references, tokenizer)
+    rows, candidates = references.rows, lengths(references, tokenizer)
+    distance = np.abs(candidates - lengths(prediction, tokenizer)[rows])
+    best_first = np.lexsort((candidates, distance, rows))
+    closest = np.zeros(len(prediction), np.int64)
+    closest[rows[best_first][::-1]] = candidates[best_first][::-1]
+    return closest
+
+
+def _totals(lengths: Integers, max_order: int) -> Integers:
+    totals: Integers = np.maximum(lengths[:, None] - np.arange(max_order), 0)
+    return totals
+
+
+class _Grams:
+    """The n-grams of one order, sorted within each row: G runs of equal ones.
+
+    `names` and `side` are (T,); a name whose last `bits` are 0 is that of no n-gram, since the
+    text ends before. `starts` is (G,).
+    """
+
+    def __init__(self, names: Words, side: Words, offsets: Integers, bits: int) -> None:
+        self.side, self.offsets = side, offsets
+        self.changed: Flags = np.ones(len(names), np.bool_)
+        np.not_equal(names[1:], names[:-1], out=self.changed[1:])
+        start_runs(self.changed, offsets)
+        self.starts = np.flatnonzero(self.changed)
+        self.valid = (names[self.starts] & np.uint64((1 << bits) - 1)) != 0
+
+    def counts(self) -> Integers:
+        """How often each occurs in the row, (G,)."""
+        return np.diff(np.append(self.starts, len(self.side)))
+
+    def predicted(self) -> Integers:
+        """How often each occurs in the prediction, (G,)."""
+        before = offsets_of((self.side == 0).astype(np.int64))
+        return np.diff(before[np.append(self.starts, len(self.side))])
+
+    def referenced(self) -> Integers:
+        """How often each occurs in the reference that has most of it, (G,)."""
+        sides = int(self.side.max(initial=1)) + 1
+        if sides == 2:
+            return self.counts() - self.predicted()
+        group = np.cumsum(self.changed) - 1
+        pairs = group.astype(np.uint64) * np.uint64(sides) + self.side
+        sort_rows(pairs, self.offsets)
+        starts = np.flatnonzero(np.diff(pairs, prepend=~np.uint64(0)))
+        counts = np.diff(np.append(starts, len(pairs)))
+        group, side = np.divmod(pairs[starts].astype(np.int64), sides)
+        best = np.zeros(len(self.starts), np.int64)
+        np.maximum.at(best, group[side > 0], counts[side > 0])
+        return best
+
+    def sum_rows(self, values: Integers) -> Integers:
+        """The sum over the n-grams of every row, (N,)."""
+        return row_sums(values * self.valid, np.searchsorted(self.starts, self.offsets))
+
+
+def _orders(together: Joint, max_order: int) -> Iterator[_Grams]:
+    """The n-grams of orders 1 to K."""
+    bits = int(together.ranks.max(initial=1)).bit_length()
+    side_bits = int(together.sides.max(initial=0)).bit_length()
+    if bits * max_order + side_bits <= BITS:
+        return _packed_orders(together, max_order, bits, side_bits)
+    return _condensed_orders(together, max_order, bits, side_bits)
+
+
+def _packed_orders(
+    together: Joint, max_order: int, bits: int, side_bits: int
+) -> Iterator[_Grams]:
+    """All orders from one sort."""
+    names = together.ranks.astype(np.uint64)
+    for k in range(1, max_order):
+        names = names << np.uint64(bits) | _following(together, k)
+    keys = names << np.uint64(side_bits) | together.side.astype(np.uint64)
+    sort_rows(keys, together.offsets)
+    side = keys & np.uint64((1 << side_bits) - 1)
+    for k in range(1, max_order + 1):
+        names = keys >> np.uint64(side_bits + bits * (max_order - k))
+        yield _Grams(names, side, together.offsets, bits)
+
+
+def _condensed_orders(
+    together: Joint, max_order: int, bits: int, side_bits: int
+) -> Iterator[_Grams]:
+    """One order after the other, the shorter n-grams ranked anew whenever bits run out."""
+    names, used = together.ranks.astype(np.uint64), bits
+    for k in range(1, max_order + 1):
+        keys = names << np.uint64(side_bits) | together.side.astype(np.uint64)
+        sort_rows(keys, together.offsets)
+        side = keys & np.uint64((1 << side_bits) - 1)
+        yield _Grams(keys >> np.uint64(side_bits), side, together.offsets, bits)
+        if k == max_order:
+            return
+        if used + bits + side_bits > BITS:
+            names = _condensed(names, together.offsets)
+            used = int(names.max(initial=1)).bit_length()
+        names = names << np.uint64(bits) | _following(together, k)
+        used += bits
+
+
+def _following(together: Joint, k: int) -> Words:
+    """The rank of the token k places further on in the same text, or 0, (T,)."""
+    ranks = np.zeros(len(together.ranks), np.uint64)
+    ranks[:-k] = together.ranks[k:] * (together.left[:-k] > k)
+    return ranks
+
+
+def _condensed(names: Words, offsets: Integers) -> Words:
+    """Numbers from 0 that are equal within a row if and only if the names are, (T,)."""
+    numbers = np.zeros(len(names), np.uint64)
+    for start, end in spans(offsets):
+        numbers[start:end] = np.unique(names[start:end], return_inverse=True)[1]
+    return numbers

@@ -1,0 +1,176 @@
+"""Ranks: the tokens of a row's texts side by side, named by small numbers instead of strings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from metrichub.text.column import Groups, Texts
+from metrichub.text.ragged import (
+    Flags,
+    Integers,
+    Words,
+    offsets_of,
+    positions_within,
+    sort_rows,
+    spans,
+    start_runs,
+)
+from metrichub.text.tokens import Tokens
+
+ALPHABET = 1 << 10
+"""Up to so many distinct characters in a block are ranked together, without sorting."""
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """The texts of N rows with their tokens as ranks: each prediction, then its references.
+
+    Attributes:
+        ranks: from 1; equal within a row if and only if the tokens are equal, (T,).
+        offsets: where the tokens of each row start, (N+1,).
+        segments: where the tokens of each text start, (S+1,).
+        sides: 0 for every prediction, j for its row's j-th reference, (S,).
+    """
+
+    ranks: Integers
+    offsets: Integers
+    segments: Integers
+    sides: Integers
+
+    @cached_property
+    def side(self) -> Integers:
+        """The side of every token, (T,)."""
+        return np.repeat(self.sides, np.diff(self.segments))
+
+    @cached_property
+    def left(self) -> Integers:
+        """How many tokens of its text every token still has from itself on, (T,)."""
+        ends = np.repeat(self.segments[1:], np.diff(self.segments))
+        return ends - np.arange(len(self.ranks))
+
+    @cached_property
+    def sequences(self) -> list[bytes] | list[str] | list[list[int]]:
+        """The ranks of every text as the shortest kind of sequence that holds them, (S,)."""
+        highest = int(self.ranks.max(initial=0))
+        if highest < 1 << 8:
+            data = self.ranks.astype(np.uint8).tobytes()
+            return [data[start:end] for start, end in spans(self.segments)]
+        if highest < 0x10F800:
+            return cut_string(self.ranks + 0x800 * (self.ranks >= 0xD800), self.segments)
+        return self.lists
+
+    @cached_property
+    def lists(self) -> list[list[int]]:
+        """The ranks of every text, (S,)."""
+        numbers = self.ranks.tolist()
+        return [numbers[start:end] for start, end in spans(self.segments)]
+
+
+def joint(prediction: Texts | Groups, references: Texts | Groups, tokenizer: str) -> Joint:
+    """The ranks of predictions and references together; computed once per pair of columns."""
+    first, second = _groups(prediction), _groups(references)
+    key = ("joint", _identity(first), _identity(second), tokenizer)
+    return first.items.cached(key, lambda: _join(first, second, tokenizer))
+
+
+def alone(prediction: Texts, tokenizer: str) -> Joint:
+    """The ranks of predictions by themselves."""
+    tokens = prediction.tokens(tokenizer)
+    sides = np.zeros(len(tokens.lengths), np.int64)
+    return prediction.cached(
+        ("alone", tokenizer),
+        lambda: Joint(rank(tokens, tokens.offsets), tokens.offsets, tokens.offsets, sides),
+    )
+
+
+def rank(tokens: Tokens, offsets: Integers) -> Integers:
+    """Small numbers from 1 that stand for the tokens of a row; the rows begin at `offsets`.
+
+    Tokens are sorted by their hash, and those that hash alike are compared byte for byte; if
+    two of them differ after all, a dictionary names the tokens instead.
+    """
+    if tokens.characters:
+        return _character_ranks(tokens.codes, offsets)
+    order, changed = _sorted(tokens.hashes, offsets)
+    alike = np.flatnonzero(~changed)
+    if not tokens.same(order[alike - 1], order[alike]).all():
+        return _dictionary_ranks(tokens, offsets)
+    return _dense(order, changed, offsets)
+
+
+def cut_string(codes: Integers, offsets: Integers) -> list[str]:
+    """The rows of code points as strings."""
+    text = codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    return [text[start:end] for start, end in spans(offsets)]
+
+
+def _groups(column: Texts | Groups) -> Groups:
+    return column if isinstance(column, Groups) else Groups(column, np.arange(len(column) + 1))
+
+
+def _identity(groups: Groups) -> tuple[Texts, bytes]:
+    return groups.items, groups.offsets.tobytes()
+
+
+def _join(first: Groups, second: Groups, tokenizer: str) -> Joint:
+    both = [column.items.tokens(tokenizer) for column in (first, second)]
+    rows = np.concatenate((first.rows, second.rows))
+    order = np.argsort(rows, kind="stable")
+    sides = np.concatenate((np.zeros(len(first.rows), np.int64), _numbers(second)))
+    if not all(tokens.characters for tokens in both):
+        _ = [tokens.hashes for tokens in both]
+    tokens = Tokens.joined(*both).take(order)
+    offsets = tokens.offsets[offsets_of(first.counts + second.counts)]
+    return Joint(rank(tokens, offsets), offsets, tokens.offsets, sides[order])
+
+
+def _numbers(groups: Groups) -> Integers:
+    return positions_within(groups.offsets) + 1
+
+
+def _sorted(hashes: Words, offsets: Integers) -> tuple[Integers, Flags]:
+    """An order that brings alike hashes of a row together, and where a new hash begins in it.
+
+    The lowest bits of a hash make room for the token's position in its row.
+    """
+    width = int(np.diff(offsets).max(initial=0)).bit_length()
+    low = np.uint64((1 << width) - 1)
+    keys = (hashes & ~low) | positions_within(offsets).astype(np.uint64)
+    sort_rows(keys, offsets)
+    changed = np.ones(len(keys), np.bool_)
+    changed[1:] = (keys[1:] ^ keys[:-1]) > low
+    order = (keys & low).astype(np.int64)
+    order += np.repeat(offsets[:-1], np.diff(offsets))
+    return order, start_runs(changed, offsets)
+
+
+def _dense(order: Integers, changed: Flags, offsets: Integers) -> Integers:
+    """The number of the run in its row that every element is in, from 1."""
+    runs = offsets_of(changed.astype(np.int64))
+    numbers = runs[1:] - np.repeat(runs[offsets[:-1]], np.diff(offsets))
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = numbers
+    return ranks
+
+
+def _character_ranks(codes: Integers, offsets: Integers) -> Integers:
+    present = np.zeros(int(codes.max(initial=0)) + 1, np.bool_)
+    present[codes] = True
+    numbers = np.cumsum(present)
+    if numbers[-1] < ALPHABET:
+        ranks: Integers = numbers[codes]
+        return ranks
+    width = int(np.diff(offsets).max(initial=0)).bit_length()
+    return _dense(*_sorted(codes.astype(np.uint64) << np.uint64(width), offsets), offsets)
+
+
+def _dictionary_ranks(tokens: Tokens, offsets: Integers) -> Integers:
+    strings = [token for row in tokens.all_strings() for token in row]
+    ranks: list[int] = []
+    for start, end in spans(offsets):
+        numbers: dict[str, int] = {}
+        ranks += [numbers.setdefault(token, len(numbers) + 1) for token in strings[start:end]]
+    return np.array(ranks, np.int64)

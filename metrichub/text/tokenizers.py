@@ -1,0 +1,352 @@
+"""The tokenizers by name: each finds its boundaries over a whole column of characters at once.
+
+A tokenizer gives every character a class, and every class says where a token begins. What a
+tokenizer is to do is read most easily in `metrichub.text.plain`, one text at a time.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from metrichub.errors import MissingDependency, ParameterError
+from metrichub.text import plain
+from metrichub.text.ragged import Bytes, Flags, Integers
+from metrichub.text.tokens import Tokens
+from metrichub.text.utf8 import Characters
+
+if TYPE_CHECKING:
+    from metrichub.text.column import Texts
+
+UNKNOWN, GAP, WORD, ALONE, NUMBER, POINT, DASH = range(7)
+"""Classes of characters: between tokens, in one, one by itself, and those that look around."""
+
+PUNCTUATION = string.punctuation.encode()
+
+
+class Classes:
+    """The class of every code point, asked for when it is first seen."""
+
+    def __init__(self, classify: Callable[[str], int]) -> None:
+        self._classify = classify
+        self._known: Bytes = np.zeros(0x110000, np.uint8)
+
+    def __call__(self, codes: Integers) -> Bytes:
+        """The classes of the code points, in their shape."""
+        classes: Bytes = self._known[codes]
+        unknown = classes == UNKNOWN
+        if unknown.any():
+            for code in set(codes[unknown].tolist()):
+                self._known[code] = self._classify(chr(code))
+            classes = self._known[codes]
+        return classes
+
+
+def _space(character: str) -> int:
+    return GAP if character.isspace() else WORD
+
+
+def _rouge(character: str) -> int:
+    return WORD if character in string.ascii_lowercase + string.digits else GAP
+
+
+def _letter(character: str) -> int:
+    if plain.is_unspaced(character):
+        return ALONE
+    return WORD if plain.kind(character) in "LMN" else GAP
+
+
+def _western(character: str) -> int:
+    if character in string.digits:
+        return NUMBER
+    if character in ".,":
+        return POINT
+    if character == "-":
+        return DASH
+    alone = character in string.punctuation and character != "'"
+    return ALONE if alone else _space(character)
+
+
+def _chinese(character: str) -> int:
+    alone = plain.is_chinese(character) and not character.isspace()
+    return ALONE if alone else _western(character)
+
+
+def _international(character: str) -> int:
+    classes = {"N": NUMBER, "P": POINT, "S": ALONE}
+    return classes.get(plain.kind(character), _space(character))
+
+
+def _english(character: str) -> int:
+    ink = character.isalnum() or character in string.punctuation
+    return WORD if character.isascii() and (ink or character.isspace()) else ALONE
+
+
+SPACES = Classes(_space)
+ROUGE = Classes(_rouge)
+LETTERS = Classes(_letter)
+WESTERN = Classes(_western)
+CHINESE = Classes(_chinese)
+INTERNATIONAL = Classes(_international)
+ENGLISH = Classes(_english)
+
+
+def tokenize(texts: Texts, tokenizer: str) -> Tokens:
+    """The tokens of a column.
+
+    Raises:
+        ParameterError: there is no such tokenizer.
+        MissingDependency: the tokenizer needs sacrebleu, which isn't installed.
+    """
+    if tokenizer in TOKENIZERS:
+        return TOKENIZERS[tokenizer](texts)
+    if tokenizer in SACREBLEU:
+        return _sacrebleu(texts, tokenizer)
+    allowed = "one of " + ", ".join((*TOKENIZERS, *SACREBLEU))
+    raise ParameterError(None, "tokenize", tokenizer, allowed)
+
+
+def _words(texts: Texts) -> Tokens:
+    characters = texts.characters
+    return _runs(characters, SPACES(characters.codes) == WORD)
+
+
+def _rouge_words(texts: Texts) -> Tokens:
+    characters = texts.lower().characters
+    return _runs(characters, ROUGE(characters.codes) == WORD)
+
+
+def _rouge_stems(texts: Texts) -> Tokens:
+    return texts.tokens("rouge").map(plain.rouge_stem)
+
+
+def _letters(texts: Texts) -> Tokens:
+    characters = texts.lower().characters
+    classes = LETTERS(characters.codes)
+    return _runs(characters, classes != GAP, _around(classes == ALONE))
+
+
+def _thirteen_a(texts: Texts) -> Tokens:
+    characters = texts.characters
+    tokens = _western_runs(characters, WESTERN(characters.codes), None)
+    markup = ("<skipped>", "-\n", *(entity for entity, _ in plain.ENTITIES))
+    return _by_hand(texts, tokens, _rows_with(characters, markup), plain.thirteen_a)
+
+
+def _chinese_words(texts: Texts) -> Tokens:
+    characters = texts.characters
+    classes = CHINESE(characters.codes)
+    inside = np.flatnonzero(classes != GAP)
+    return _western_runs(characters, classes, _edges(characters, inside, stripped=True))
+
+
+def _international_words(texts: Texts) -> Tokens:
+    characters = texts.characters
+    classes = INTERNATIONAL(characters.codes)
+    inside = np.flatnonzero(classes != GAP)
+    return _western_runs(characters, classes, _edges(characters, inside, stripped=False))
+
+
+def _chrf_words(texts: Texts) -> Tokens:
+    characters = texts.characters
+    inside = SPACES(characters.codes) == WORD
+    first, last = _limits(inside, None)
+    mark = np.isin(characters.codes, np.frombuffer(PUNCTUATION, np.uint8))
+    several = last - first > 1
+    tail = several & mark[last - 1]
+    head = several & mark[first] & ~tail
+    breaks = np.zeros(len(inside), np.bool_)
+    breaks[last[tail] - 1] = True
+    breaks[first[head] + 1] = True
+    return _runs(characters, inside, breaks)
+
+
+def _bag(texts: Texts) -> Tokens:
+    characters = texts.lower().characters.without(PUNCTUATION)
+    return _runs(characters, SPACES(characters.codes) == WORD)
+
+
+def _squad(texts: Texts) -> Tokens:
+    tokens = texts.tokens("bag")
+    keep = np.ones(len(tokens.starts), np.bool_)
+    for article in (b"a", b"an", b"the"):
+        same = tokens.word(0) == int.from_bytes(article, "little")
+        keep &= ~(same & (tokens.sizes == len(article)))
+    characters = texts.lower().characters
+    others = characters.rows_of(ENGLISH(characters.codes) == ALONE)
+    return _by_hand(texts, tokens.select(keep), others, plain.squad)
+
+
+def _characters(texts: Texts) -> Tokens:
+    characters = texts.characters
+    inside = np.ones(len(characters.codes), np.bool_)
+    inside[characters.rows - 1] = False
+    return _single(characters, inside)
+
+
+def _ink(texts: Texts) -> Tokens:
+    characters = texts.characters
+    return _single(characters, SPACES(characters.codes) == WORD)
+
+
+def _jiwer_characters(texts: Texts) -> Tokens:
+    characters = texts.characters
+    ink = np.flatnonzero(SPACES(characters.codes) == WORD)
+    inside = np.zeros(len(characters.codes) + 1, np.int64)
+    first = np.searchsorted(ink, characters.rows[:-1])
+    last = np.searchsorted(ink, characters.rows[1:])
+    some = first < last
+    inside[ink[first[some]]] = 1
+    inside[ink[last[some] - 1] + 1] -= 1
+    return _single(characters, np.cumsum(inside[:-1]) > 0)
+
+
+def _jiwer_words(texts: Texts) -> Tokens:
+    characters = texts.characters
+    space = SPACES(characters.codes) == GAP
+    lone = space[1:-1] & ~space[:-2] & ~space[2:] & (characters.codes[1:-1] != ord(" "))
+    space[1:-1] ^= lone
+    return _runs(characters, ~space)
+
+
+def _runs(characters: Characters, inside: Flags, breaks: Flags | None = None) -> Tokens:
+    """The tokens that are runs of `inside`, cut once more before every `breaks`; both (M,)."""
+    first, last = _limits(inside, breaks)
+    offsets = np.searchsorted(first, characters.rows)
+    return Tokens(characters.data, characters.starts[first], characters.starts[last], offsets)
+
+
+def _limits(inside: Flags, breaks: Flags | None) -> tuple[Integers, Integers]:
+    """The first character of every token and the one after its last, (T,) each."""
+    before, here = inside[:-1], inside[1:]
+    begin, end = here > before, before > here
+    if breaks is not None:
+        cut = before & here & breaks[1:]
+        begin |= cut
+        end |= cut
+    return np.flatnonzero(begin) + 1, np.flatnonzero(end) + 1
+
+
+def _single(characters: Characters, inside: Flags) -> Tokens:
+    """The tokens that are one character each, those of a mask (M,)."""
+    at = np.flatnonzero(inside)
+    starts, ends = characters.starts[at], characters.starts[at + 1]
+    offsets = np.searchsorted(at, characters.rows)
+    tokens = Tokens(characters.data, starts, ends, offsets, characters=True)
+    tokens.__dict__["codes"] = characters.codes[at]
+    return tokens
+
+
+def _around(alone: Flags) -> Flags:
+    """Breaks before and after every character of a mask (M,)."""
+    breaks = alone.copy()
+    breaks[1:] |= alone[:-1]
+    return breaks
+
+
+def _western_runs(characters: Characters, classes: Bytes, edges: Integers | None) -> Tokens:
+    """The tokens of the mteval family, from the classes of the characters, (M,).
+
+    A point is alone unless it stands between two numbers, a dash is alone after a number. The
+    characters at `edges` count as numbers, but only for points.
+    """
+    number, point = classes == NUMBER, classes == POINT
+    breaks = _around(classes == ALONE)
+    dash = classes[1:] == DASH
+    dash &= number[:-1]
+    breaks[1:] |= dash
+    breaks[2:] |= dash[:-1]
+    if edges is not None:
+        number[edges] = True
+    breaks[1:-1] |= point[1:-1] & ~(number[:-2] & number[2:])
+    after = point[1:-1] & ~point[2:] & ~(number[:-2] & number[2:])
+    breaks[2:] |= after
+    breaks[_glued(number, point)] = False
+    return _runs(characters, classes != GAP, breaks)
+
+
+def _glued(number: Flags, point: Flags) -> Integers:
+    """The numbers that keep the last of several points before them, as "..5" does "." and ".5".
+
+    mteval's expressions take the points of a run two by two, the first together with what
+    stands before the run unless that is a number; one that is left over stays with a number.
+    """
+    ends = np.flatnonzero(point[:-2] & point[1:-1] & number[2:]) + 2
+    if len(ends) == 0:
+        return ends
+    other = np.flatnonzero(~point)
+    before = other[np.searchsorted(other, ends) - 1]
+    odd = (ends - before - 1) % 2 == 1
+    glued: Integers = ends[number[before] == odd]
+    return glued
+
+
+def _edges(characters: Characters, inside: Integers, stripped: bool) -> Integers:
+    """Where the right-stripped rows end and the rows, or the left-stripped rows, begin."""
+    rows = characters.rows
+    last = np.searchsorted(inside, rows[1:])
+    last = inside[last[last > 0] - 1] + 1
+    first = rows[:-1] - 1
+    if stripped:
+        first = np.searchsorted(inside, rows[:-1])
+        first = inside[first[first < len(inside)]] - 1
+    return np.concatenate((first, last))
+
+
+def _rows_with(characters: Characters, markup: tuple[str, ...]) -> Integers:
+    """The rows that contain one of some strings without spaces, in order."""
+    limits = characters.starts[characters.rows]
+    rows = set()
+    for mark in map(str.encode, markup):
+        at = characters.data.find(mark)
+        while at >= 0:
+            row = int(np.searchsorted(limits, at, side="right")) - 1
+            rows.add(row)
+            at = characters.data.find(mark, int(limits[row + 1]))
+    return np.array(sorted(rows), np.int64)
+
+
+def _by_hand(
+    texts: Texts, tokens: Tokens, rows: Integers, tokenizer: Callable[[str], list[str]]
+) -> Tokens:
+    """The tokens, but those of some rows by a tokenizer of one text."""
+    if len(rows) == 0:
+        return tokens
+    return tokens.replace(rows, Tokens.of(tokenizer(texts[row]) for row in rows.tolist()))
+
+
+def _sacrebleu(texts: Texts, tokenizer: str) -> Tokens:
+    """The tokens of a tokenizer that sacrebleu brings, with what it needs itself."""
+    try:
+        from sacrebleu.metrics.bleu import BLEU
+    except ImportError:
+        raise MissingDependency(f"tokenize={tokenizer!r}", "sacrebleu") from None
+    official = BLEU(tokenize=tokenizer).tokenizer
+    return Tokens.of(official(text.rstrip()).split() for text in texts)
+
+
+TOKENIZERS: dict[str, Callable[[Texts], Tokens]] = {
+    "13a": _thirteen_a,
+    "intl": _international_words,
+    "zh": _chinese_words,
+    "char": _ink,
+    "none": _words,
+    "whitespace": _words,
+    "rouge": _rouge_words,
+    "rouge-stem": _rouge_stems,
+    "unicode": _letters,
+    "squad": _squad,
+    "bag": _bag,
+    "chars": _characters,
+    "nospace": _ink,
+    "chrf": _chrf_words,
+    "jiwer-words": _jiwer_words,
+    "jiwer-chars": _jiwer_characters,
+}
+"""What each name does, as `metrichub.text.plain.TOKENIZERS` defines it."""
+
+SACREBLEU = ("ja-mecab", "ko-mecab", "flores101", "flores200", "spm")
+"""Names that sacrebleu resolves, if it is installed."""

@@ -1,0 +1,199 @@
+"""Tokens: a ragged array of tokens, cut out of one UTF-8 buffer and named by a 64-bit hash."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from itertools import chain
+
+import numpy as np
+
+from metrichub.text.ragged import Flags, Integers, Words, offsets_of, spans, take_rows
+from metrichub.text.utf8 import code_points, decode, encode
+
+WORD = 8
+"""Bytes that are loaded, hashed and compared at a time."""
+
+LONG = 8 * WORD
+"""Tokens of more bytes are rare; they are hashed and compared one by one."""
+
+_LOW_BYTES = np.array([(1 << 8 * n) - 1 for n in range(WORD + 1)], np.uint64)
+_ODD = np.array([0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], np.uint64)
+_HALF = np.uint64(32)
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """The tokens of R rows, T in all, in reading order.
+
+    Attributes:
+        buffer: UTF-8 text that holds every token.
+        starts: first byte of each token in the buffer, (T,).
+        ends: one past its last byte, (T,).
+        offsets: where the tokens of each row start, (R+1,).
+        characters: whether every token is known to be one code point.
+    """
+
+    buffer: bytes
+    starts: Integers
+    ends: Integers
+    offsets: Integers
+    characters: bool = False
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[str]]) -> Tokens:
+        """The tokens of rows that were tokenized elsewhere."""
+        listed = list(rows)
+        encoded = [encode(token) for token in chain.from_iterable(listed)]
+        limits = offsets_of(_counts(encoded))
+        return cls(b"".join(encoded), limits[:-1], limits[1:], offsets_of(_counts(listed)))
+
+    @classmethod
+    def joined(cls, first: Tokens, second: Tokens) -> Tokens:
+        """The rows of one, then the rows of the other."""
+        shift, count = len(first.buffer), len(first.starts)
+        both = cls(
+            first.buffer + second.buffer,
+            np.concatenate((first.starts, second.starts + shift)),
+            np.concatenate((first.ends, second.ends + shift)),
+            np.concatenate((first.offsets, second.offsets[1:] + count)),
+            first.characters and second.characters,
+        )
+        if "hashes" in first.__dict__ and "hashes" in second.__dict__:
+            both.__dict__["hashes"] = np.concatenate((first.hashes, second.hashes))
+        return both
+
+    @cached_property
+    def lengths(self) -> Integers:
+        """The number of tokens of every row, (R,)."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def sizes(self) -> Integers:
+        """The number of bytes of every token, (T,)."""
+        return self.ends - self.starts
+
+    @cached_property
+    def hashes(self) -> Words:
+        """A hash of every token, (T,): equal strings have equal hashes in any buffer."""
+        return _hashes(self)
+
+    @cached_property
+    def codes(self) -> Integers:
+        """The first code point of every token, (T,)."""
+        return code_points(self.buffer, self.starts)
+
+    def take(self, rows: Integers) -> Tokens:
+        """The tokens of the given rows, in the given order."""
+        flat, offsets = take_rows(self.offsets, rows)
+        return self._at(flat, offsets)
+
+    def select(self, keep: Flags) -> Tokens:
+        """The tokens that a mask (T,) keeps; every row stays, if with fewer tokens."""
+        kept = offsets_of(keep.astype(np.int64))[self.offsets]
+        return self._at(np.flatnonzero(keep), kept)
+
+    def replace(self, rows: Integers, others: Tokens) -> Tokens:
+        """The same rows, but those at `rows` (K,) exchanged for the K rows of `others`."""
+        order = np.arange(len(self.lengths))
+        order[rows] = len(order) + np.arange(len(rows))
+        return Tokens.joined(self, others).take(order)
+
+    def map(self, function: Callable[[str], str]) -> Tokens:
+        """Every token replaced by a function of it, called about once per distinct token."""
+        first = _representatives(self)
+        chosen = first == np.arange(len(first))
+        images = Tokens.of([function(token)] for token in self._cut(np.flatnonzero(chosen)))
+        place = (np.cumsum(chosen) - 1)[first]
+        return images._at(place, self.offsets)
+
+    def strings(self, row: int) -> list[str]:
+        """The tokens of one row."""
+        return self._cut(np.arange(self.offsets[row], self.offsets[row + 1]))
+
+    def all_strings(self) -> list[list[str]]:
+        """The tokens of every row."""
+        flat = self._cut(np.arange(len(self.starts)))
+        return [flat[start:end] for start, end in spans(self.offsets)]
+
+    def word(self, step: int, which: Integers | slice = slice(None)) -> Words:
+        """Bytes 8*step to 8*step+7 of some tokens as one number, 0 past a token's end."""
+        at = self.starts[which] + WORD * step
+        left = np.clip(self.sizes[which] - WORD * step, 0, WORD)
+        words: Words = self._windows.take(at, mode="clip") & _LOW_BYTES[left]
+        return words
+
+    def same(self, first: Integers, second: Integers) -> Flags:
+        """Whether the tokens at two lists of positions (P,) are equal byte for byte, (P,)."""
+        return _same(self, first, second)
+
+    @cached_property
+    def _windows(self) -> Words:
+        """The eight bytes that start at every position of the buffer, (len(buffer)+1,)."""
+        padded = self.buffer + bytes(WORD)
+        view: Words = np.ndarray((len(self.buffer) + 1,), "<u8", padded, strides=(1,))
+        return np.ascontiguousarray(view)
+
+    def _at(self, flat: Integers, offsets: Integers) -> Tokens:
+        taken = Tokens(self.buffer, self.starts[flat], self.ends[flat], offsets, self.characters)
+        if "hashes" in self.__dict__:
+            taken.__dict__["hashes"] = self.hashes[flat]
+        return taken
+
+    def _cut(self, which: Integers) -> list[str]:
+        starts, ends = self.starts[which].tolist(), self.ends[which].tolist()
+        return [decode(self.buffer[a:b]) for a, b in zip(starts, ends, strict=True)]
+
+
+def _counts(rows: Sequence[Sequence[str] | bytes]) -> Integers:
+    return np.fromiter(map(len, rows), np.int64, len(rows))
+
+
+def _mix(words: Words) -> Words:
+    """A bijection of 64-bit words whose high bits depend on all bits."""
+    words = words * _ODD[0]
+    words ^= words >> _HALF
+    words *= _ODD[1]
+    words ^= words >> _HALF
+    words *= _ODD[2]
+    return words
+
+
+def _hashes(tokens: Tokens) -> Words:
+    sizes = tokens.sizes
+    hashes = _mix(tokens.word(0) + sizes.astype(np.uint64))
+    longest = int(sizes.max(initial=0))
+    for step in range(1, -(-min(longest, LONG) // WORD)):
+        more = np.flatnonzero(sizes > WORD * step)
+        hashes[more] = _mix(hashes[more] + tokens.word(step, more))
+    for i in np.flatnonzero(sizes > LONG).tolist() if longest > LONG else ():
+        text = tokens.buffer[tokens.starts[i] : tokens.ends[i]]
+        hashes[i] = int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
+    return hashes
+
+
+def _same(tokens: Tokens, first: Integers, second: Integers) -> Flags:
+    sizes = tokens.sizes[first]
+    equal: Flags = sizes == tokens.sizes[second]
+    equal &= tokens.word(0, first) == tokens.word(0, second)
+    longest = int(sizes.max(initial=0))
+    for step in range(1, -(-min(longest, LONG) // WORD)):
+        more = np.flatnonzero(equal & (sizes > WORD * step))
+        equal[more] = tokens.word(step, first[more]) == tokens.word(step, second[more])
+    for i in np.flatnonzero(equal & (sizes > LONG)).tolist() if longest > LONG else ():
+        one, two, size = tokens.starts[first[i]], tokens.starts[second[i]], sizes[i]
+        equal[i] = tokens.buffer[one : one + size] == tokens.buffer[two : two + size]
+    return equal
+
+
+def _representatives(tokens: Tokens) -> Integers:
+    """For every token the position of an equal one, (T,), mostly one for all equal tokens."""
+    everyone = np.arange(len(tokens.starts))
+    bits = max(len(everyone) * 4, 1).bit_length()
+    slots = (tokens.hashes >> np.uint64(64 - bits)).astype(np.int64)
+    table = np.zeros(1 << bits, np.int64)
+    table[slots] = everyone
+    first = table[slots]
+    return np.where(tokens.same(first, everyone), first, everyone)
