@@ -1,0 +1,31 @@
+"""Abstractness: the share of the prediction's n-grams that no reference has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from metrichub.metric import Metric, Scores
+from metrichub.parameters import Range
+from metrichub.stats import Array
+from metrichub.text import Groups, Texts, novel_ngrams
+
+
+@dataclass(frozen=True, kw_only=True)
+class Abstractness(Metric):
+    """The share of novel n-grams, pooled over the corpus (micro); See et al. (2017), figure 6.
+
+    Attributes:
+        n: Length of the n-grams, in word tokens.
+    """
+
+    n: Annotated[int, Range(1)] = 1
+
+    def measure(self, prediction: Texts, references: Groups) -> dict[str, Array]:
+        """Novel and all n-gram tokens of each prediction, (N,)."""
+        novel, total = novel_ngrams(prediction, references, "unicode", self.n)
+        return {"novel": novel, "total": total}
+
+    def score(self, novel: Array, total: Array) -> Scores:
+        """Novel over all; `nan` without n-grams."""
+        return {"score": novel / total}

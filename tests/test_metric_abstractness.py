@@ -1,0 +1,76 @@
+"""Abstractness: expected values are counted by hand, or by a plain twin over sets."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metrichub import Hub, load_metric
+from metrichub.errors import ParameterError
+from tests.vectors import corpus
+
+TEXT = st.one_of(
+    st.lists(st.sampled_from(["a", "b", "C", "c.", "d'e", "1", "–"]), max_size=9).map(" ".join),
+    st.text(st.characters(max_codepoint=0x24F), max_size=20),
+)
+
+
+def grams(text, n):
+    """The n-grams of lower-cased runs of letters and digits, without combining marks."""
+    words = re.findall(r"[^\W_]+", text.lower())
+    return [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
+
+
+def score(predictions, references, n=1):
+    hub = Hub(load_metric("abstractness", n=n))
+    return hub(predictions=predictions, references=references)["abstractness"]["score"]
+
+
+def test_three_of_eleven_words_are_novel():
+    # Novel: there, a; look. 7 + 4 words.
+    predictions = ["There is a cat on the mat.", "Look! a wonderful day."]
+    references = ["The cat is playing on the mat.", "Today is a wonderful day"]
+    assert score(predictions, references) == 3 / 11
+    # Novel pairs: there is, is a, a cat, cat on; look a. 6 + 3 pairs.
+    assert score(predictions, references, n=2) == 5 / 9
+
+
+def test_every_reference_counts_as_known():
+    assert score(["a b c d"], [["a b", "c"]]) == 1 / 4
+
+
+def test_a_word_inside_another_is_novel():
+    assert score(["cat"], ["concatenate"]) == 1.0
+
+
+def test_a_text_shorter_than_n_adds_nothing():
+    assert score(["a", "a b"], ["x", "a b"], n=2) == 0.0
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=4),
+    st.integers(1, 4),
+)
+def test_equals_the_plain_definition(samples, n):
+    novel = total = 0
+    for prediction, references in samples:
+        known = {gram for reference in references for gram in grams(reference, n)}
+        found = grams(prediction, n)
+        novel += sum(gram not in known for gram in found)
+        total += len(found)
+    mine = score([p for p, _ in samples], [r for _, r in samples], n)
+    assert mine == pytest.approx(novel / total if total else float("nan"), nan_ok=True)
+
+
+def test_webnlg_with_one_to_four_references():
+    rows = corpus("d2t_webnlg_en.jsonl")
+    mine = score([r["hyp"] for r in rows], [r["refs"] for r in rows])
+    # .157 is the published count over runs of word characters, lower-cased, union of references.
+    assert round(mine, 3) == 0.157
+
+
+def test_n_has_to_be_positive():
+    with pytest.raises(ParameterError, match="at least 1"):
+        load_metric("abstractness", n=0)

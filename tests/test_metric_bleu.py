@@ -1,0 +1,153 @@
+"""BLEU: expected values come from sacrebleu 2.6 (its tests, and the package itself as oracle)."""
+
+import numpy as np
+import pytest
+import sacrebleu
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metrichub import Hub, load_metric
+from metrichub.errors import ParameterError
+from tests.vectors import corpus, vectors
+
+WORDS = st.sampled_from(
+    [
+        "the",
+        "cat",
+        "sat",
+        "on",
+        "a",
+        "mat",
+        ".",
+        "1,000",
+        "3.",
+        "...",
+        "don't",
+        "中文",
+        "été",
+        "-",
+        "x-y",
+        "İ",
+        "&lt;",
+        "\n",
+    ]
+)
+TEXT = st.one_of(st.lists(WORDS, max_size=12).map(" ".join), st.text(max_size=30))
+SAMPLES = st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=5)
+PARAMETERS = st.fixed_dictionaries(
+    {
+        "tokenize": st.sampled_from(["13a", "intl", "zh", "char", "none"]),
+        "smooth_method": st.sampled_from(["exp", "floor", "add-k", "none"]),
+        "smooth_value": st.sampled_from([None, 0.5, 2]),
+        "max_order": st.sampled_from([1, 2, 4, 6]),
+        "effective_order": st.booleans(),
+        "lowercase": st.booleans(),
+    }
+)
+
+
+def official(parameters, predictions, references):
+    """sacrebleu's corpus BLEU; None pads samples with fewer references, as its manual says."""
+    given = {k: v for k, v in parameters.items() if k != "max_order"}
+    if given.get("smooth_method") in ("exp", "none"):
+        given["smooth_value"] = None
+    metric = sacrebleu.BLEU(**given, max_ngram_order=parameters.get("max_order", 4), force=True)
+    most = max(map(len, references))
+    streams = [[r[i] if i < len(r) else None for r in references] for i in range(most)]
+    return metric.corpus_score(predictions, streams)
+
+
+def ours(parameters, predictions, references):
+    return Hub(load_metric("bleu", **parameters)).evaluate(
+        predictions=predictions, references=references
+    )
+
+
+@pytest.mark.parametrize("vector", vectors("bleu_corpus", "bleu_sentence", "bleu_raw_effective"))
+def test_published_values_are_met(vector):
+    renamed = {"max_ngram_order": "max_order"}
+    parameters = {renamed.get(k, k): v for k, v in vector["params"].items() if k != "scale"}
+    report = ours(parameters, vector["predictions"], vector["references"])
+    score = report.scores()["bleu"]["score"] * vector["params"]["scale"]
+    assert score == pytest.approx(vector["expected"], abs=vector["tolerance"])
+
+
+@pytest.mark.parametrize(
+    ("prediction", "references", "expected"),
+    [
+        # Lengths 7 and 5 are equally close to 6: the shorter counts, so no brevity penalty.
+        ("a b c d e f", ["a b c d e f g", "a b c d e"], 1.0),
+        # The closest length is 7, not the shortest: exp(1 - 7/6).
+        ("a b c d e f", ["a b c d e f g", "a b"], float(np.exp(1 - 7 / 6))),
+        # Precisions 3/4, 2/3, 1/2 and, smoothed, (1/2)/1: (3/4 * 2/3 * 1/2 * 1/2) ** (1/4).
+        ("the cat is here", ["the cat is there"], (3 / 4 * 2 / 3 * 1 / 2 * 1 / 2) ** 0.25),
+        ("", ["the cat"], 0.0),
+        ("", [""], 0.0),
+        ("dog", ["the cat"], 0.0),
+    ],
+)
+def test_edge_cases_by_hand(prediction, references, expected):
+    report = ours({}, [prediction], [references])
+    assert report.scores()["bleu"]["score"] == pytest.approx(expected, abs=1e-12)
+
+
+@settings(max_examples=150, deadline=None)
+@given(SAMPLES, PARAMETERS)
+def test_equals_sacrebleu_on_any_text(samples, parameters):
+    predictions, references = [p for p, _ in samples], [r for _, r in samples]
+    report = ours(parameters, predictions, references)
+    expected = official(parameters, predictions, references)
+    assert report.scores()["bleu"]["score"] * 100 == pytest.approx(expected.score, abs=1e-9)
+    result = report.results["bleu"]
+    assert (
+        result.totals["matches"].tolist() == expected.counts
+        or parameters["smooth_method"] == "add-k"
+    )
+    assert int(result.totals["reference_length"]) == expected.ref_len
+    for row, sample in enumerate(report.samples()["bleu"]["score"]):
+        one = official(parameters, predictions[row : row + 1], references[row : row + 1])
+        assert sample * 100 == pytest.approx(one.score, abs=1e-9)
+
+
+def test_equals_sacrebleu_on_wmt16():
+    rows = corpus("mt_wmt16_deen_uedin-syntax.jsonl")
+    predictions, references = [r["hyp"] for r in rows], [[r["ref"]] for r in rows]
+    report = ours({}, predictions, references)
+    assert report.scores()["bleu"]["score"] * 100 == pytest.approx(
+        official({}, predictions, references).score, abs=1e-9
+    )
+    # 34.43: the figure that mteval-v13a.pl and sacrebleu print for this system.
+    assert round(report.scores()["bleu"]["score"] * 100, 2) == 34.43
+
+
+def test_equals_sacrebleu_with_one_to_four_references():
+    rows = corpus("d2t_webnlg_en.jsonl")
+    predictions, references = [r["hyp"] for r in rows], [r["refs"] for r in rows]
+    for parameters in ({}, {"tokenize": "intl", "lowercase": True, "max_order": 2}):
+        score = ours(parameters, predictions, references).scores()["bleu"]["score"]
+        expected = official(parameters, predictions, references).score
+        assert score * 100 == pytest.approx(expected, abs=1e-9)
+
+
+def test_other_tokenizers_of_sacrebleu_are_reached():
+    # sacrebleu's ko-mecab and ja-mecab need MeCab; a missing one is named, not guessed.
+    try:
+        sacrebleu.BLEU(tokenize="ja-mecab")
+    except (ImportError, RuntimeError):
+        with pytest.raises(Exception, match="ja"):
+            ours({"tokenize": "ja-mecab"}, ["x"], ["x"])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "allowed"),
+    [
+        ({"max_order": 0}, "from 1 to 16"),
+        ({"tokenize": "13b"}, "'13a' or 'intl'"),
+        ({"smooth_method": "add"}, "'exp' or 'floor'"),
+        ({"smooth_value": -1}, "at least 0"),
+        ({"lowercase": "yes"}, "True or False"),
+    ],
+)
+def test_a_bad_parameter_lists_what_is_allowed(parameters, allowed):
+    with pytest.raises(ParameterError, match=allowed):
+        load_metric("bleu", **parameters)
