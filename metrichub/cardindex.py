@@ -1,0 +1,31 @@
+"""The index of cards: the generated block of a shelf's README.md, from the cards' front matter."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from metrichub.card import Card, with_blocks
+
+
+def index(shelf: Path) -> str:
+    """A Markdown table of the cards in the folders of a shelf, by family, then by name."""
+    cards = [Card.read(path) for path in shelf.glob("*/README.md")]
+    head = "| metric | family | inputs | what it is |\n| --- | --- | --- | --- |\n"
+    rows = [
+        f"| [{card.name}]({card.name}/README.md) | {card.tags.family} | "
+        f"{', '.join(card.inputs)} | {card.summary} |\n"
+        for card in sorted(cards, key=lambda card: (card.tags.family, card.name))
+    ]
+    return head + "".join(rows)
+
+
+def main(shelf: str = "metric_cards") -> None:
+    """Rewrite the index in a shelf's README.md."""
+    path = Path(shelf, "README.md")
+    text = with_blocks(path.read_text(encoding="utf-8"), {"index": index(Path(shelf))})
+    path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,285 @@
+"""The fourteen laws that every metric keeps: functions that raise `Broken` with the reason."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import doctest
+import json
+import pickle
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from metrichub.card import HEADINGS, bounds_table
+from metrichub.metric import scores_of
+from metrichub.parameters import parameters_of
+from metrichub.report import Report
+from metrichub.result import SumResult
+from metrichub.stats import Array
+from metrichub.subject import HOSTILE, WORDS, Broken, Subject
+
+HEAVY = ("torch", "transformers", "openai", "tensorflow", "jax")
+
+
+def one_name(subject: Subject) -> None:
+    """Folder, entry point and card have one name, and the packages above import nothing."""
+    entry, folder = subject.entry, subject.entry.folder
+    names = {entry.name, folder.name, entry.card.name}
+    _hold(len(names) == 1, f"the names differ: {', '.join(sorted(names))}")
+    _hold((folder / "__init__.py").exists(), f"{folder} has no __init__.py")
+    for _ in entry.value.partition(":")[0].split(".")[:-1]:
+        folder = folder.parent
+        code = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
+        body = code.body[1:] if ast.get_docstring(code) else code.body
+        _hold(not body, f"{folder / '__init__.py'} has code; listing metrics would run it")
+
+
+def card_is_complete(subject: Subject) -> None:
+    """The card parses: all headings in order, one BibTeX block, current generated blocks."""
+    card = subject.entry.card
+    headings = [name for name in card.sections if name in HEADINGS]
+    _hold(headings == list(HEADINGS), f"the headings are {list(card.sections)}, not {HEADINGS}")
+    for name, text in card.sections.items():
+        _hold(bool(text.strip()), f"the section {name!r} is empty")
+    _hold(card.body.count("```bibtex") == 1, "a card has exactly one bibtex block")
+    _hold(card.bibtex.startswith("@"), "the bibtex block holds no entry")
+    expected = generated(subject)
+    found = card.blocks()
+    _hold(found.keys() == expected.keys(), f"the card needs the generated blocks {list(expected)}")
+    for name, text in expected.items():
+        _hold(
+            found[name] == text,
+            f"the generated block {name!r} is old: metrichub check {subject.entry.name} --update",
+        )
+
+
+def inputs_agree(subject: Subject) -> None:
+    """The card's inputs are the parameters of observe or measure."""
+    card, code = subject.entry.card.inputs, subject.metric.inputs()
+    _hold(set(card) == set(code), f"the card asks for {list(card)}, the code for {list(code)}")
+
+
+def outputs_agree(subject: Subject) -> None:
+    """The card's outputs are those of the code, "score" among them."""
+    card = subject.entry.card
+    code = subject.evaluate(subject.columns).results[subject.metric.name].scores()
+    _hold("score" in code, f"there is no output 'score' in {sorted(code)}")
+    unknown = [output for output in code if card.scale(output) is None]
+    _hold(not unknown, f"the card doesn't list {', '.join(unknown)}")
+    given = {id(card.scale(output)) for output in code}
+    missing = [name for name, scale in card.scores.items() if id(scale) not in given]
+    _hold(not missing, f"the card lists {', '.join(missing)}, which the code doesn't give")
+
+
+def rows_are_finite(subject: Subject) -> None:
+    """N ordinary samples give N rows, all scored and finite."""
+    report = subject.evaluate(subject.columns)
+    result = report.results[subject.metric.name]
+    size = len(next(iter(subject.columns.values())))
+    _hold(result.unscored == 0, f"{result.unscored} of {size} ordinary samples are unscored")
+    for name, values in result.samples().items():
+        _hold(values.shape == (size,), f"{name} has shape {values.shape} for {size} samples")
+    for name, value in result.scores().items():
+        _hold(bool(np.isfinite(value)), f"the corpus {name} of ordinary samples is {value}")
+
+
+def score_broadcasts(subject: Subject) -> None:
+    """`score` gives the same for (), (N,) and (B, N) leading axes."""
+    result = subject.evaluate(subject.columns).results[subject.metric.name]
+    if not isinstance(result, SumResult) or result.rows is None:
+        return
+    metric, rows = subject.metric, result.rows
+    count = rows.scored.astype(np.float64)
+    flat = scores_of(metric, rows.arrays, count)
+    twice: dict[str, Array] = {name: np.stack([a, a]) for name, a in rows.arrays.items()}
+    deep = scores_of(metric, twice, np.stack([count, count]))
+    for name, values in flat.items():
+        _hold(deep[name].shape == (2, *values.shape), f"{name} has the wrong shape over (B, N)")
+        for block in deep[name]:
+            _hold(_same(block, values), f"{name} differs over (B, N)")
+    for row in range(len(rows)):
+        one = scores_of(metric, {k: a[row] for k, a in rows.arrays.items()}, count[row])
+        for name, value in one.items():
+            _hold(value.shape == (), f"{name} of one sample has shape {value.shape}")
+            _hold(_same(value, flat[name][row]), f"{name} of one sample differs from its row")
+
+
+def measuring_merges(subject: Subject) -> None:
+    """Measuring a and b together is measuring a, then b, for any split."""
+    whole = subject.evaluate(subject.columns)
+    for cut in (1, 3, len(next(iter(subject.columns.values()))) - 1):
+        parts = [{k: v[:cut] for k, v in subject.columns.items()}]
+        parts += [{k: v[cut:] for k, v in subject.columns.items()}]
+        merged = subject.evaluate(parts[0]).merge(subject.evaluate(parts[1]))
+        _same_reports(whole, merged, f"split at {cut}")
+        one, other = (r.results[subject.metric.name] for r in (whole, merged))
+        if isinstance(one, SumResult) and isinstance(other, SumResult):
+            for name, total in one.totals.items():
+                _hold(_same(total, other.totals[name]), f"the sum of {name} differs by the split")
+
+
+def order_is_irrelevant(subject: Subject) -> None:
+    """The samples in reverse give the same corpus scores, and the same sample scores reversed."""
+    forward = subject.evaluate(subject.columns)
+    backward = subject.evaluate({k: v[::-1] for k, v in subject.columns.items()})
+    name = subject.metric.name
+    for output, value in forward.results[name].scores().items():
+        other = backward.results[name].scores()[output]
+        _hold(_same(value, other), f"{output} is {value}, and {other} in reverse order")
+    for output, values in forward.results[name].samples().items():
+        _hold(
+            _same(values, backward.results[name].samples()[output][::-1]),
+            f"{output} of a sample depends on the order of the samples",
+        )
+
+
+def any_text_is_valid(subject: Subject) -> None:
+    """Any text stays in its range or is `nan`, alone and in a corpus, and raises nothing."""
+    pool = [*HOSTILE, WORDS[0], "word " * 10_000]
+    size = len(pool)
+    columns: dict[str, list[Any]] = {}
+    for number, column in enumerate(subject.needed):
+        if subject.given is not None and column not in ("predictions", "references", "sources"):
+            values = list(subject.given[column])
+            columns[column] = [values[i % len(values)] for i in range(2 * size)]
+            continue
+        shift = 0 if number == 0 else 5
+        texts = pool + [pool[(i + shift * number) % size] for i in range(size)]
+        columns[column] = [[t] for t in texts] if column == "contexts" else texts
+    report = subject.evaluate(columns)
+    result = report.results[subject.metric.name]
+    for output, scale in subject.scales().items():
+        for row, value in enumerate([*result.samples()[output].tolist(), result.scores()[output]]):
+            shown = {name: repr(v[row])[:60] for name, v in columns.items() if row < len(v)}
+            _hold(value in scale, f"{output} is {value}, outside {scale.interval}, for {shown}")
+
+
+def perfection_holds(subject: Subject) -> None:
+    """A prediction equal to its reference (or source, without references) scores `perfect`."""
+    target = next((c for c in ("references", "sources") if c in subject.needed), None)
+    if target is None or "predictions" not in subject.needed or subject.given is not None:
+        return
+    columns = {**subject.columns, "predictions": subject.columns[target]}
+    result = subject.evaluate(columns).results[subject.metric.name]
+    for output, scale in subject.scales().items():
+        if scale.perfect is not None:
+            samples = result.samples()[output]
+            for value in (*samples[~np.isnan(samples)], result.scores()[output]):
+                _hold(_same(value, scale.perfect), f"{output} is {value}, not {scale.perfect}")
+
+
+def nothing_is_changed(subject: Subject) -> None:
+    """The caller's lists stay as they are, a second call agrees, pickle and repr round-trip."""
+    before = copy.deepcopy(subject.columns)
+    first = subject.evaluate(subject.columns)
+    _hold(subject.columns == before, "measuring changed the caller's columns")
+    _same_reports(first, subject.evaluate(subject.columns), "called twice")
+    metric = subject.metric
+    _hold(pickle.loads(pickle.dumps(metric)) == metric, "the metric doesn't survive pickling")
+    again = eval(repr(metric), {type(metric).__name__: type(metric)})
+    _hold(again == metric, f"repr doesn't give the metric back: {metric!r}")
+
+
+def examples_run(subject: Subject) -> None:
+    """The card's examples run, and every parameter is given off its default in one of them."""
+    card = subject.entry.card
+    _hold(bool(card.examples), "the card has no example")
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
+    said: list[str] = []
+    names: dict[str, Any] = {}
+    for number, code in enumerate(card.examples):
+        test = doctest.DocTestParser().get_doctest(code, names, f"example {number}", None, 0)
+        runner.run(test, out=said.append, clear_globs=False)
+        names = test.globs
+    _hold(not runner.failures, "".join(said))
+    code = "\n".join(card.examples)
+    for parameter in parameters_of(type(subject.metric)):
+        values = re.findall(rf"\b{parameter.name}=([^,)\s\"]+|'[^']*')", code)
+        _hold(
+            any(value != parameter.default for value in values),
+            f"no example gives {parameter.name} another value than {parameter.default}",
+        )
+
+
+def empty_is_nan(subject: Subject) -> None:
+    """No samples give `nan` for every output, and no exception."""
+    result = subject.evaluate({column: [] for column in subject.needed})
+    scores = result.results[subject.metric.name].scores()
+    _hold(set(scores) == set(subject.scales()), f"no samples give {scores}")
+    _hold(all(np.isnan(value) for value in scores.values()), f"no samples give {scores}")
+
+
+def nothing_heavy_loads(subject: Subject) -> None:
+    """Scoring loads no torch, transformers or openai, and opens no socket."""
+    program = (
+        "import json, sys\n"
+        "opened = []\n"
+        "sys.addaudithook(lambda event, args: opened.append(event)"
+        " if event in ('socket.connect', 'socket.getaddrinfo', 'socket.bind') else None)\n"
+        "from metrichub import Hub\n"
+        "name, columns = json.loads(sys.stdin.read())\n"
+        "Hub(metrics=name)(**columns)\n"
+        f"print(json.dumps([opened, [m for m in {HEAVY!r} if m in sys.modules]]))\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        input=json.dumps([subject.entry.qualified, subject.columns]),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    _hold(ran.returncode == 0, f"scoring in a fresh process failed: {ran.stderr[-500:]}")
+    opened, loaded = json.loads(ran.stdout.splitlines()[-1])
+    _hold(not opened, f"scoring opened a socket: {opened}")
+    _hold(not loaded, f"scoring loaded {', '.join(loaded)}")
+
+
+LAWS: tuple[Callable[[Subject], None], ...] = (
+    one_name,
+    card_is_complete,
+    inputs_agree,
+    outputs_agree,
+    rows_are_finite,
+    score_broadcasts,
+    measuring_merges,
+    order_is_irrelevant,
+    any_text_is_valid,
+    perfection_holds,
+    nothing_is_changed,
+    examples_run,
+    empty_is_nan,
+    nothing_heavy_loads,
+)
+
+
+def generated(subject: Subject) -> dict[str, str]:
+    """The generated blocks of a card as they have to be: the parameters (if any) and the bounds."""
+    blocks = {"bounds": bounds_table(subject.entry.card)}
+    if parameters := parameters_of(type(subject.metric)):
+        head = "| parameter | values | default | meaning |\n| --- | --- | --- | --- |\n"
+        rows = "".join(
+            f"| `{p.name}` | {p.type} | `{p.default}` | {p.meaning} |\n" for p in parameters
+        )
+        blocks = {"parameters": head + rows, **blocks}
+    return blocks
+
+
+def _hold(condition: bool, message: str) -> None:
+    if not condition:
+        raise Broken(message)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return bool(np.allclose(one, other, rtol=1e-9, atol=1e-12, equal_nan=True))
+
+
+def _same_reports(one: Report, other: Report, what: str) -> None:
+    for name, result in one.results.items():
+        for output, value in result.scores().items():
+            again = other.results[name].scores()[output]
+            _hold(_same(value, again), f"{what}: {output} is {value}, then {again}")

@@ -1,0 +1,102 @@
+"""Subject: a metric under test, with ordinary and hostile samples for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from metrichub.card import Scale
+from metrichub.columns import column_of
+from metrichub.hub import Hub
+from metrichub.metric import Metric
+from metrichub.registry import Entry
+from metrichub.report import Report
+
+WORDS = (
+    "the river rose early in the spring and the lower fields lay under water for nine days",
+    "a letter came from the north on Monday, and nobody in the house could read the hand",
+    "it rained; the market closed at 4.30 and the 12 carts went home by the old road",
+    "she counted the lamps along the quay, forgot the number, and counted them once more",
+    "two ships were seen off the point before sunrise but neither of them came any nearer",
+    "the clock in the hall had stopped at ten, and the dust upon it had not been disturbed",
+    "there is no such thing as a small key when the large door behind it has been locked",
+    "the boy carried the lantern, the dog carried the stick, and neither dropped anything",
+)
+HOSTILE = (
+    "",
+    " ",
+    "\n",
+    "\t a \u00a0 b ",
+    "a\0b\0",
+    "😀👩‍👩‍👧 ok 🇩🇪",
+    "שלום עולם, זה מבחן",
+    "مرحبا بالعالم ١٢٣",
+    "今天天气很好。明天也是",
+    "हिन्दी में एक वाक्य",
+    "e\u0301cole \u0301\u0301",
+    "\ud800 lone",
+    "a\u2028b\u2029c\x85d",
+    "...",
+    "!?",
+    "&lt;tag&gt; <skipped> -\n x",
+    "ﬁ ſ İ ς K",
+    "1,000.50 3.,4",
+    "a" * 300,
+)
+
+
+class Broken(AssertionError):
+    """A law that a metric breaks, and how."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The metric under test: its entry, and columns of ordinary samples for it."""
+
+    entry: Entry
+    given: Mapping[str, Sequence[Any]] | None = None
+
+    @cached_property
+    def metric(self) -> Metric:
+        """The metric with its defaults."""
+        metric = self.entry.load()()
+        if not isinstance(metric, Metric):
+            raise Broken(f"{self.entry.value} is no subclass of metrichub.Metric")
+        return metric
+
+    @cached_property
+    def columns(self) -> dict[str, list[Any]]:
+        """Eight ordinary samples with a prediction that shares words with its reference."""
+        if self.given is not None:
+            return {name: list(values) for name, values in self.given.items()}
+        return {column: self._ordinary(column) for column in self.needed}
+
+    @property
+    def needed(self) -> list[str]:
+        """The columns that the metric reads."""
+        return list(dict.fromkeys(column_of(name) for name in self.metric.inputs()))
+
+    def scales(self) -> dict[str, Scale]:
+        """The card's scale of every output."""
+        found = {output: self.entry.card.scale(output) for output in self.metric.outputs()}
+        return {output: scale for output, scale in found.items() if scale}
+
+    def evaluate(self, columns: Mapping[str, Any]) -> Report:
+        """The report of the metric on some columns."""
+        return Hub(self.metric, block_characters=400).evaluate(**columns)
+
+    @staticmethod
+    def _ordinary(column: str) -> list[Any]:
+        mixed = [
+            " ".join([*a.split()[:9], *b.split()[5:]])
+            for a, b in zip(WORDS, WORDS[1:] + WORDS[:1], strict=True)
+        ]
+        if column == "predictions":
+            return mixed
+        if column == "contexts":
+            return [[text, other] for text, other in zip(WORDS, reversed(WORDS), strict=True)]
+        if column == "sources":
+            return [f"{text}. {other}." for text, other in zip(WORDS, reversed(WORDS), strict=True)]
+        return list(WORDS)

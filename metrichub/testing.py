@@ -1,0 +1,129 @@
+"""The contract that every metric keeps: three lines in a plugin's tests, or `metrichub check`.
+
+from metrichub.testing import MetricContract
+
+class TestShout(MetricContract):
+metric = "shout"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from metrichub import laws
+from metrichub.card import with_blocks
+from metrichub.errors import MetrichubError
+from metrichub.registry import registry
+from metrichub.subject import Broken, Subject
+
+
+class Finding(NamedTuple):
+    """One law's verdict on a metric: `problem` is None where it holds."""
+
+    law: int
+    title: str
+    problem: str | None
+
+
+class MetricContract:
+    """The fourteen laws as test methods; subclass it with the name of an installed metric.
+
+    `columns` gives ordinary samples where texts of the five canonical columns don't fit.
+    """
+
+    metric: ClassVar[str]
+    columns: ClassVar[Mapping[str, Sequence[Any]] | None] = None
+
+    def subject(self) -> Subject:
+        """The metric under test."""
+        return Subject(registry().find(self.metric), self.columns)
+
+    def test_law_01_folder_entry_and_card_share_one_name(self) -> None:
+        """See `laws.one_name`."""
+        laws.one_name(self.subject())
+
+    def test_law_02_the_card_is_complete_and_current(self) -> None:
+        """See `laws.card_is_complete`."""
+        laws.card_is_complete(self.subject())
+
+    def test_law_03_the_inputs_of_card_and_code_agree(self) -> None:
+        """See `laws.inputs_agree`."""
+        laws.inputs_agree(self.subject())
+
+    def test_law_04_the_outputs_of_card_and_code_agree(self) -> None:
+        """See `laws.outputs_agree`."""
+        laws.outputs_agree(self.subject())
+
+    def test_law_05_ordinary_samples_give_finite_rows(self) -> None:
+        """See `laws.rows_are_finite`."""
+        laws.rows_are_finite(self.subject())
+
+    def test_law_06_score_broadcasts(self) -> None:
+        """See `laws.score_broadcasts`."""
+        laws.score_broadcasts(self.subject())
+
+    def test_law_07_measuring_parts_is_measuring_the_whole(self) -> None:
+        """See `laws.measuring_merges`."""
+        laws.measuring_merges(self.subject())
+
+    def test_law_08_the_order_of_samples_is_irrelevant(self) -> None:
+        """See `laws.order_is_irrelevant`."""
+        laws.order_is_irrelevant(self.subject())
+
+    def test_law_09_any_text_is_valid(self) -> None:
+        """See `laws.any_text_is_valid`."""
+        laws.any_text_is_valid(self.subject())
+
+    def test_law_10_perfection_holds(self) -> None:
+        """See `laws.perfection_holds`."""
+        laws.perfection_holds(self.subject())
+
+    def test_law_11_nothing_is_changed(self) -> None:
+        """See `laws.nothing_is_changed`."""
+        laws.nothing_is_changed(self.subject())
+
+    def test_law_12_the_examples_run(self) -> None:
+        """See `laws.examples_run`."""
+        laws.examples_run(self.subject())
+
+    def test_law_13_no_samples_give_nan(self) -> None:
+        """See `laws.empty_is_nan`."""
+        laws.empty_is_nan(self.subject())
+
+    def test_law_14_nothing_heavy_loads_and_no_socket_opens(self) -> None:
+        """See `laws.nothing_heavy_loads`."""
+        laws.nothing_heavy_loads(self.subject())
+
+
+def check(name: str) -> list[Finding]:
+    """What each law says of an installed metric, in order.
+
+    Raises:
+        UnknownMetric: no installed metric has this name.
+    """
+    subject = Subject(registry().find(name))
+    return [_finding(number, law, subject) for number, law in enumerate(laws.LAWS, start=1)]
+
+
+def update_card(name: str) -> bool:
+    """Rewrite the generated blocks of a metric's card; whether anything changed."""
+    subject = Subject(registry().find(name))
+    path = subject.entry.folder / "README.md"
+    old = path.read_text(encoding="utf-8")
+    new = with_blocks(old, laws.generated(subject))
+    if new != old:
+        path.write_text(new, encoding="utf-8")
+        vars(subject.entry).pop("card", None)
+    return new != old
+
+
+def _finding(number: int, law: Any, subject: Subject) -> Finding:
+    title = law.__doc__.strip()
+    try:
+        law(subject)
+    except (Broken, MetrichubError) as error:
+        return Finding(number, title, str(error))
+    except Exception as error:
+        return Finding(number, title, f"{type(error).__name__}: {error}")
+    return Finding(number, title, None)
