@@ -1,0 +1,29 @@
+"""Number recall: the share of the reference's numbers that the prediction states."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from metrichub.metric import Metric, Row, Scores
+from metrichub.stats import Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberRecall(Metric):
+    """The share of the reference's numbers that the prediction states, pooled (micro)."""
+
+    def observe(self, prediction: str, reference: str) -> Row:
+        """How many numbers the reference has, and how many of them the prediction has too."""
+        said, wanted = numbers(prediction), numbers(reference)
+        return {"kept": (said & wanted).total(), "wanted": wanted.total()}
+
+    def score(self, kept: Array, wanted: Array) -> Scores:
+        """Kept over wanted; `nan` where the reference has no number."""
+        return {"score": kept / wanted}
+
+
+def numbers(text: str) -> Counter[str]:
+    """The numbers written in digits, without the commas that group them."""
+    return Counter(n.replace(",", "") for n in re.findall(r"[0-9]+(?:[.,][0-9]+)*", text))

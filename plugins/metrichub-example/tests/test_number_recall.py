@@ -1,0 +1,5 @@
+from metrichub.testing import MetricContract
+
+
+class TestNumberRecall(MetricContract):
+    metric = "number_recall"
