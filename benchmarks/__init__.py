@@ -1,0 +1,1 @@
+"""Measurements beside what people use today; run by hand, never by a test."""

@@ -1,0 +1,89 @@
+"""What metrichub is measured against: each peer as people call it, over a whole corpus."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+Corpus = Callable[[Sequence[str], Sequence[str]], list[float]]
+
+
+class Rival(NamedTuple):
+    """A row of the table: our specs, the peer, how to read our scores, and how it forgets."""
+
+    name: str
+    package: str
+    specs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    make: Callable[[], Corpus]
+    slow: bool = False
+
+    def read(self, scores: dict[str, dict[str, float]]) -> list[float]:
+        """The numbers of our result that the peer gives too ("bleu.score")."""
+        paths = (output.split(".") for output in self.outputs)
+        return [scores[metric][output] for metric, output in paths]
+
+    @staticmethod
+    def forget() -> None:
+        """Empty the caches of the peers' tokenizers."""
+        for function in _caches():
+            function.cache_clear()
+
+
+def _caches() -> list[Any]:
+    from sacrebleu.tokenizers import tokenizer_13a, tokenizer_re, tokenizer_ter
+
+    classes = (
+        tokenizer_13a.Tokenizer13a,
+        tokenizer_re.TokenizerRegexp,
+        tokenizer_ter.TercomTokenizer,
+    )
+    return [cls.__call__ for cls in classes if hasattr(cls.__call__, "cache_clear")]
+
+
+def _sacrebleu(metric: str, **parameters: object) -> Corpus:
+    import sacrebleu
+
+    def score(predictions: Sequence[str], references: Sequence[str]) -> list[float]:
+        found = getattr(sacrebleu, metric)(**parameters).corpus_score(predictions, [references])
+        return [found.score / 100]
+
+    return score
+
+
+def _rouge_score(stemmer: bool) -> Corpus:
+    from rouge_score import rouge_scorer
+
+    types = ["rouge1", "rouge2", "rougeL"]
+    scorer = rouge_scorer.RougeScorer(types, use_stemmer=stemmer)
+
+    def score(predictions: Sequence[str], references: Sequence[str]) -> list[float]:
+        pairs = zip(references, predictions, strict=True)
+        found = [scorer.score(reference, prediction) for reference, prediction in pairs]
+        return [statistics.fmean(row[kind].fmeasure for row in found) for kind in types]
+
+    return score
+
+
+def _jiwer(function: str) -> Corpus:
+    import jiwer
+
+    def score(predictions: Sequence[str], references: Sequence[str]) -> list[float]:
+        return [float(getattr(jiwer, function)(list(references), list(predictions)))]
+
+    return score
+
+
+_ROUGE = ("rouge.rouge1", "rouge.rouge2", "rouge.rougeL")
+
+RIVALS = (
+    Rival("BLEU 13a", "sacrebleu", ("bleu",), ("bleu.score",), lambda: _sacrebleu("BLEU")),
+    Rival("ROUGE-1/2/L", "rouge-score", ("rouge",), _ROUGE, lambda: _rouge_score(False)),
+    Rival(
+        *("ROUGE-1/2/L stemmed", "rouge-score", ("rouge(stemmer=True)",), _ROUGE),
+        lambda: _rouge_score(True),
+    ),
+    Rival("WER", "jiwer", ("wer",), ("wer.score",), lambda: _jiwer("wer")),
+    Rival("CER", "jiwer", ("cer",), ("cer.score",), lambda: _jiwer("cer")),
+)
