@@ -1,0 +1,30 @@
+"""Edit similarity: one minus the edit distance over the length of the longer text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from metrichub.metric import Metric
+from metrichub.stats import Array
+from metrichub.text import Texts, lengths, levenshtein
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditSimilarity(Metric):
+    """Similarity and distance of each pair, averaged over the samples (macro).
+
+    Attributes:
+        unit: What one edit inserts, deletes or replaces: a code point, or a word between spaces.
+    """
+
+    unit: Literal["char", "word"] = "char"
+
+    def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
+        """The similarity and the number of edits of each pair, (N,); two empty texts are equal."""
+        tokenizer = {"char": "chars", "word": "whitespace"}[self.unit]
+        distance = levenshtein(prediction, reference, tokenizer)
+        longer = np.maximum(lengths(prediction, tokenizer), lengths(reference, tokenizer))
+        return {"score": 1 - distance / np.maximum(longer, 1), "distance": distance}

@@ -1,0 +1,140 @@
+"""Edit similarity: rapidfuzz as oracle, textbook distances, and the two units."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
+
+from metrichub import Hub, load_metric
+from metrichub.errors import ParameterError
+
+SHARED = Path(__file__).resolve().parents[1] / ".." / "shared"
+needs_shared = pytest.mark.skipif(
+    not SHARED.exists(), reason="the conformance values and data beside the repository are absent"
+)
+OUTPUTS = {"edit_similarity": "score", "levenshtein": "distance"}
+TEXT = st.text(
+    st.sampled_from("aabbcÀaİßAé\u0301中😀\ud800.,  \t\n\u00a0\u2028\u3000"), max_size=25
+)
+
+
+def read(path: str) -> list[dict[str, Any]]:
+    """The rows of a file beside the repository."""
+    lines = (SHARED / path).read_text(encoding="utf-8").split("\n")
+    return [json.loads(line) for line in lines if line]
+
+
+def vectors() -> list[dict[str, Any]]:
+    """The conformance values of the similarity and of the distance."""
+    found = read("conformance/vectors.jsonl") if SHARED.exists() else []
+    return [vector for vector in found if vector["metric"] in OUTPUTS]
+
+
+def similarity(predictions: list[str], references: list[Any], unit: str = "char") -> dict[str, Any]:
+    """The outputs for a corpus."""
+    hub = Hub(metrics=load_metric("edit_similarity", unit=unit))
+    return dict(hub(predictions=predictions, references=references)["edit_similarity"])
+
+
+def official(prediction: str, reference: str, unit: str) -> dict[str, float]:
+    """What rapidfuzz gives for one pair."""
+    one, other = (
+        list(text) if unit == "char" else text.split() for text in (prediction, reference)
+    )
+    return {
+        "score": Levenshtein.normalized_similarity(one, other),
+        "distance": float(Levenshtein.distance(one, other)),
+    }
+
+
+@needs_shared
+@pytest.mark.parametrize("vector", vectors(), ids=lambda vector: vector["id"])
+def test_conformance(vector: dict[str, Any]) -> None:
+    found = similarity(vector["predictions"], vector["references"])[OUTPUTS[vector["metric"]]]
+    assert found == pytest.approx(vector["expected"], abs=vector["tolerance"])
+
+
+# Textbook distances, over the length of the longer word.
+@pytest.mark.parametrize(
+    ("prediction", "reference", "distance", "longer"),
+    [("kitten", "sitting", 3, 7), ("flaw", "lawn", 2, 4), ("", "abc", 3, 3), ("abc", "", 3, 3)],
+)
+def test_textbook_distances(prediction: str, reference: str, distance: int, longer: int) -> None:
+    found = similarity([prediction], [reference])
+    assert found == {"score": pytest.approx(1 - distance / longer), "distance": distance}
+
+
+@pytest.mark.parametrize("unit", ["char", "word"])
+def test_two_empty_texts_are_equal(unit: str) -> None:
+    assert similarity([""], [""], unit) == {"score": 1, "distance": 0}
+
+
+def test_a_word_is_one_edit_in_words_and_its_letters_are_in_characters() -> None:
+    # "cat" for "dog": 1 of 2 words; 3 of 7 characters.
+    assert similarity(["a cat"], ["a dog"], "word") == {"score": 1 / 2, "distance": 1}
+    assert similarity(["the cat"], ["the dog"]) == {"score": pytest.approx(4 / 7), "distance": 3}
+
+
+def test_white_space_counts_in_characters_only() -> None:
+    # Two of five characters are added.
+    assert similarity([" a  b"], ["a b"])["score"] == pytest.approx(3 / 5)
+    assert similarity([" a  b"], ["a b"], "word")["score"] == 1
+
+
+def test_a_corpus_is_the_mean_of_its_samples() -> None:
+    # 1 of 1 and 0 of 3 characters are wrong.
+    assert similarity(["b", "abc"], ["a", "abc"]) == {"score": 1 / 2, "distance": 1 / 2}
+
+
+def test_the_most_similar_reference_counts() -> None:
+    # 1 edit of 5 characters against "lawn", 4 of 5 against "l".
+    assert similarity(["lawns"], [["l", "lawn"]]) == {"score": pytest.approx(4 / 5), "distance": 1}
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8), st.sampled_from(["char", "word"]))
+def test_samples_equal_rapidfuzz(pairs: list[tuple[str, str]], unit: str) -> None:
+    predictions, references = (list(column) for column in zip(*pairs, strict=True))
+    hub = Hub(metrics=load_metric("edit_similarity", unit=unit))
+    report = hub.evaluate(predictions=predictions, references=references)
+    rows = report.samples()["edit_similarity"]
+    each = [official(*pair, unit) for pair in pairs]
+    for name, total in report.scores()["edit_similarity"].items():
+        expected = [outputs[name] for outputs in each]
+        assert rows[name] == pytest.approx(expected)
+        assert total == pytest.approx(sum(expected) / len(pairs))
+
+
+@needs_shared
+@pytest.mark.parametrize("unit", ["char", "word"])
+def test_translations_equal_rapidfuzz(unit: str) -> None:
+    rows = read("data/mt_wmt16_deen_uedin-syntax.jsonl")
+    each = [official(row["hyp"], row["ref"], unit) for row in rows]
+    hub = Hub(metrics=load_metric("edit_similarity", unit=unit))
+    report = hub.evaluate(
+        predictions=[row["hyp"] for row in rows], references=[row["ref"] for row in rows]
+    )
+    for name, found in report.samples()["edit_similarity"].items():
+        assert found == pytest.approx([outputs[name] for outputs in each])
+
+
+@needs_shared
+def test_the_best_of_several_references_equals_rapidfuzz() -> None:
+    rows = read("data/d2t_webnlg_en.jsonl")
+    expected = [
+        max(official(row["hyp"], reference, "char")["score"] for reference in row["refs"])
+        for row in rows
+    ]
+    report = Hub(metrics="edit_similarity").evaluate(
+        predictions=[row["hyp"] for row in rows], references=[row["refs"] for row in rows]
+    )
+    assert report.samples()["edit_similarity"]["score"] == pytest.approx(expected)
+
+
+def test_an_unknown_unit_is_refused() -> None:
+    with pytest.raises(ParameterError, match="'char' or 'word'"):
+        load_metric("edit_similarity", unit="sentence")
