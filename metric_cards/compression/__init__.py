@@ -1,0 +1,32 @@
+"""Compression: how many times longer than the prediction its source is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from metrichub.metric import Measured, Metric
+from metrichub.text import Texts, lengths
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compression(Metric):
+    """Tokens of the source over tokens of the prediction, averaged over samples (macro).
+
+    Grusky et al. (2018).
+
+    Attributes:
+        tokenizer: How texts are cut: at white space, or into runs of letters, marks and digits
+            of any script without punctuation (`unicode`).
+    """
+
+    tokenizer: Literal["whitespace", "unicode"] = "whitespace"
+
+    def measure(self, prediction: Texts, source: Texts) -> Measured:
+        """The ratio of the lengths of every pair, (N,)."""
+        short, long = (lengths(text, self.tokenizer) for text in (prediction, source))
+        score = np.where(short == 0, np.nan, long / np.maximum(short, 1))
+        empty = np.flatnonzero(short == 0).tolist()
+        return Measured({"score": score}, dict.fromkeys(empty, "the prediction has no token"))

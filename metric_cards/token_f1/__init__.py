@@ -1,0 +1,44 @@
+"""Token F1: the overlap of prediction and reference as bags of tokens, as SQuAD scores answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from metrichub.metric import Metric
+from metrichub.stats import Array
+from metrichub.text import Texts, clipped_matches, lengths
+
+_TOKENIZERS = {"squad": "squad", "words": "bag", "unicode": "unicode", "none": "none"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenF1(Metric):
+    """F1 of shared tokens, averaged over samples (macro); Rajpurkar et al. (2016).
+
+    Attributes:
+        normalization: What the tokens are. `squad`: words in lower case, without ASCII
+            punctuation and the English articles. `words`: the same with articles. `unicode`:
+            lower-cased runs of letters, marks and digits of any script. `none`: what stands
+            between white space.
+        both_empty: The three scores where neither text has a token: 0 as in SQuAD 1.1, or 1 as
+            in SQuAD 2.0.
+    """
+
+    normalization: Literal["squad", "words", "unicode", "none"] = "squad"
+    both_empty: Literal[0, 1] = 0
+
+    def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
+        """F1, precision and recall of every prediction, (N,)."""
+        tokenizer = _TOKENIZERS[self.normalization]
+        shared = clipped_matches(prediction, reference, tokenizer, 1).matches[:, 0]
+        given, wanted = lengths(prediction, tokenizer), lengths(reference, tokenizer)
+        agreed = self.both_empty * (given + wanted == 0)
+        shared, given, wanted = shared + agreed, given + agreed, wanted + agreed
+        return {
+            "score": 2 * shared / np.maximum(given + wanted, 1),
+            "precision": shared / np.maximum(given, 1),
+            "recall": shared / np.maximum(wanted, 1),
+        }

@@ -1,0 +1,172 @@
+import json
+import re
+import string
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrichub import Hub, load_metric
+from metrichub.errors import ParameterError
+
+SHARED = Path(__file__).resolve().parents[1] / ".." / "shared"
+VECTORS = SHARED / "conformance" / "vectors.jsonl"
+WEBNLG = SHARED / "data" / "d2t_webnlg_en.jsonl"
+WORDS = st.sampled_from(["the", "The", "a", "an", "cat", "Cat", "dog", "dog.", "é", "u.s.", "an’a"])
+AWKWARD = st.one_of(
+    st.lists(WORDS, max_size=8).map(" ".join),
+    st.text(
+        alphabet=st.one_of(
+            st.sampled_from("aAnthe .,-'0٣éİſς\u0301\u00a0\u2028\n\0日😀"), st.characters()
+        ),
+        max_size=12,
+    ),
+)
+
+
+def vectors():
+    if not VECTORS.exists():
+        return []
+    rows = [json.loads(line) for line in VECTORS.open(encoding="utf-8")]
+    return [pytest.param(row, id=row["id"]) for row in rows if row["metric"] == "squad"]
+
+
+def scores(predictions, references, **parameters):
+    hub = Hub(metrics=load_metric("token_f1", **parameters))
+    return hub(predictions=predictions, references=references)["token_f1"]
+
+
+def tokens(text, articles):
+    """SQuAD 1.1: lower case, then no punctuation, then no articles, then white space."""
+    text = text.lower().translate(dict.fromkeys(map(ord, string.punctuation)))
+    return (text if articles else re.sub(r"\b(?:the|an|a)\b", " ", text)).split()
+
+
+def overlap(prediction, reference, both_empty=0.0, articles=False):
+    """F1, precision and recall of two texts, as Rajpurkar et al. (2016) define them."""
+    given, wanted = tokens(prediction, articles), tokens(reference, articles)
+    if not given and not wanted:
+        return (both_empty,) * 3
+    shared = sum((Counter(given) & Counter(wanted)).values())
+    if not shared:
+        return (0.0, 0.0, 0.0)
+    precision, recall = shared / len(given), shared / len(wanted)
+    return (2 * precision * recall / (precision + recall), precision, recall)
+
+
+@pytest.mark.skipif(not VECTORS.exists(), reason="the conformance vectors are not here")
+def test_the_conformance_vectors_are_found():
+    assert len(vectors()) == 6
+
+
+@pytest.mark.parametrize("row", vectors())
+def test_equals_the_squad_script(row):
+    found = scores(row["predictions"], row["references"])["score"]
+    expected = row["expected"]["f1"] / row["params"]["scale"]
+    assert found == pytest.approx(expected, abs=row["tolerance"])
+
+
+def test_a_token_is_shared_as_often_as_both_have_it():
+    # "b b b c" and "b b d" share b twice: P = 2/4, R = 2/3, F1 = 4/7.
+    found = scores(["b b b c"], ["b b d"])
+    assert found == pytest.approx({"score": 4 / 7, "precision": 1 / 2, "recall": 2 / 3})
+
+
+def test_precision_and_recall_come_from_the_reference_with_the_best_f1():
+    # Against "b": P 1/3, R 1, F1 1/2. Against "b c d e": P 2/3, R 2/4, F1 4/7, the better one.
+    found = scores(["b c x"], [["b", "b c d e"]])
+    assert found == pytest.approx({"score": 4 / 7, "precision": 2 / 3, "recall": 1 / 2})
+
+
+def test_the_corpus_is_the_mean_of_the_samples():
+    # F1 of 1 and of 2/5 ("b" of four tokens); pooled counts would give 2*2/(2+5) = 4/7.
+    found = scores(["b", "b"], ["b", "b c d e"])
+    assert found["score"] == pytest.approx((1 + 2 / 5) / 2)
+    assert found["recall"] == pytest.approx((1 + 1 / 4) / 2)
+
+
+def test_two_texts_without_tokens_score_what_the_parameter_says():
+    zero = {"score": 0, "precision": 0, "recall": 0}
+    assert scores(["..."], [""]) == zero
+    assert scores(["..."], [""], both_empty=1) == {"score": 1, "precision": 1, "recall": 1}
+    # SQuAD 2.0 gives 1 only if both are empty.
+    assert scores(["x"], [""], both_empty=1) == scores([""], ["x"], both_empty=1) == zero
+
+
+def test_each_normalization_has_its_own_tokens():
+    def f1(prediction, reference, normalization):
+        return scores([prediction], [reference], normalization=normalization)["score"]
+
+    # Articles: "the cat" has one token in `squad`, two in the others.
+    assert f1("the cat", "cat", "squad") == 1
+    assert f1("the cat", "cat", "words") == pytest.approx(2 / 3)
+    assert f1("the cat", "cat", "unicode") == pytest.approx(2 / 3)
+    # Case and ASCII punctuation stay in `none` only.
+    assert f1("Cat.", "cat", "words") == f1("Cat.", "cat", "unicode") == 1
+    assert f1("Cat.", "cat", "none") == 0
+    # Other punctuation is dropped by `unicode` only, which also cuts "日本。" into two tokens.
+    assert f1("日本。", "本", "words") == 0
+    assert f1("日本。", "本", "unicode") == pytest.approx(2 / 3)
+
+
+def test_a_list_of_predictions_is_reduced_to_the_best():
+    assert scores([["x", "cat"]], [["dog", "cat"]])["score"] == 1
+
+
+@given(
+    st.lists(st.tuples(AWKWARD, st.lists(AWKWARD, min_size=1, max_size=3)), min_size=1, max_size=6),
+    st.sampled_from([0, 1]),
+    st.booleans(),
+)
+def test_equals_the_definition_on_any_text(rows, both_empty, articles):
+    metric = load_metric(
+        "token_f1", normalization="words" if articles else "squad", both_empty=both_empty
+    )
+    report = Hub(metrics=metric).evaluate(
+        predictions=[prediction for prediction, _ in rows],
+        references=[references for _, references in rows],
+    )
+    expected = [
+        max((overlap(p, r, both_empty, articles) for r in references), key=lambda found: found[0])
+        for p, references in rows
+    ]
+    found = report.samples()["token_f1"]
+    assert found["score"] == pytest.approx([best[0] for best in expected])
+    # Several references can have the best F1; each of them has one precision and one recall.
+    for row, (p, references) in enumerate(rows):
+        pairs = [overlap(p, r, both_empty, articles) for r in references]
+        ours = [found[name][row] for name in ("score", "precision", "recall")]
+        assert any(ours == pytest.approx(pair) for pair in pairs)
+
+
+@pytest.mark.skipif(not WEBNLG.exists(), reason="the WebNLG outputs are not here")
+@pytest.mark.parametrize("normalization", ["squad", "words"])
+def test_equals_the_definition_on_real_texts(normalization):
+    rows = [json.loads(line) for line in WEBNLG.open(encoding="utf-8")]
+    predictions, references = [row["hyp"] for row in rows], [row["refs"] for row in rows]
+    articles = normalization == "words"
+    expected = [
+        max(overlap(p, r, 0.0, articles)[0] for r in group)
+        for p, group in zip(predictions, references, strict=True)
+    ]
+    report = Hub(metrics=load_metric("token_f1", normalization=normalization)).evaluate(
+        predictions=predictions, references=references
+    )
+    np.testing.assert_allclose(report.samples()["token_f1"]["score"], expected, rtol=1e-12)
+    assert report.scores()["token_f1"]["score"] == pytest.approx(np.mean(expected))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "allowed"),
+    [
+        ({"normalization": "lower"}, "'squad' or 'words' or 'unicode' or 'none'"),
+        ({"both_empty": 2}, "0 or 1"),
+        ({"both_empty": True}, "0 or 1"),
+    ],
+)
+def test_a_value_out_of_its_domain_is_refused(parameters, allowed):
+    with pytest.raises(ParameterError, match=re.escape(allowed)):
+        load_metric("token_f1", **parameters)
