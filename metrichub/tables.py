@@ -80,26 +80,34 @@ class Table(NamedTuple):
         return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
 
     def rich(self) -> RichTable:
-        """The table for a terminal."""
+        """The table for a terminal; where that is narrow, texts fold and numbers stay whole."""
+        from rich.box import SIMPLE_HEAD
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        table = RichTable()
+        table = RichTable(box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
         for i, name in enumerate(self.head):
             number = all(not isinstance(row[i], str) for row in self.rows)
-            table.add_column(Text(name), justify="right" if number else "left", no_wrap=i < 1)
+            words = [word for row in self.rows for word in shown(row[i]).split()]
+            table.add_column(
+                Text(name),
+                justify="right" if number else "left",
+                overflow="fold",
+                min_width=min(24, max(map(len, [*words, name[:10]]))),
+            )
         for row in self.rows:
             table.add_row(*(Text(shown(cell)) for cell in row))
         return table
 
 
 def shown(cell: str | float | None) -> str:
-    """A cell for a reader: four decimals for fractions, "–" for None and `nan`."""
+    """A cell for a reader: four decimals, none for counts, "–" for None and `nan`."""
     if isinstance(cell, str):
         return cell
     if cell is None or math.isnan(cell):
         return "–"
-    return str(cell) if isinstance(cell, int) else f"{cell:.4f}"
+    whole = isinstance(cell, int) or (abs(cell) >= 10 and float(cell).is_integer())
+    return str(int(cell)) if whole else f"{cell:.4f}"
 
 
 def json_safe(value: Any) -> Any:

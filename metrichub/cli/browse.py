@@ -1,0 +1,129 @@
+"""`metrichub list`, `card` and `cite`: what is installed, without importing any of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from metrichub.cli.output import chosen, emit
+from metrichub.cli.program import Command, note
+from metrichub.registry import list_metrics, registry
+from metrichub.spec import Spec
+from metrichub.tables import Table
+
+if TYPE_CHECKING:
+    from metrichub.card import Card
+    from metrichub.registry import Entry
+
+
+@click.command("list", cls=Command, short_help="List the installed metrics.")
+@click.option("--task", help="Only metrics for this task, such as summarization.")
+@click.option("--dimension", help="Only metrics of this dimension of quality, such as novelty.")
+@click.option("--family", help="Only this family, such as overlap.")
+@click.option("--input", "input_", help="Only metrics that read this column, such as sources.")
+@click.option("--format", "form", type=click.Choice(("table", "json")), help="How to show them.")
+def list_(
+    task: str | None,
+    dimension: str | None,
+    family: str | None,
+    input_: str | None,
+    form: str | None,
+) -> None:
+    """List the installed metrics; imports none of their code."""
+    entries = list_metrics(task=task, dimension=dimension, family=family, input=input_)
+    if not entries:
+        filtered = any((task, dimension, family, input_))
+        note("no metric has all these tags" if filtered else "no metric is installed")
+    shadowed = set(registry().shadowed())
+    named = [(entry.qualified if entry in shadowed else entry.name, entry) for entry in entries]
+    emit(
+        chosen(form),
+        lambda: Table(
+            ("name", "what it measures", "inputs", "task"), [_row(*pair) for pair in named]
+        ),
+        lambda: [_facts(*pair) for pair in named],
+    )
+
+
+def _row(name: str, entry: Entry) -> Sequence[str]:
+    if entry.problem:
+        return (name, f"broken: {entry.problem}", "", "")
+    card = entry.card
+    return (name, card.summary, ", ".join(card.inputs), ", ".join(card.tags.task))
+
+
+def _facts(name: str, entry: Entry) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "name": name,
+        "distribution": entry.distribution,
+        "version": entry.version,
+        "problem": entry.problem,
+    }
+    if entry.problem:
+        return facts
+    card = entry.card
+    return facts | {
+        "title": card.title,
+        "summary": card.summary,
+        "inputs": card.inputs,
+        "outputs": card.scores,
+        "tags": card.tags,
+        "license": card.license,
+    }
+
+
+@click.command(cls=Command, short_help="Show a metric's card.")
+@click.argument("name")
+@click.option("--raw", is_flag=True, help="Print the file as it is, also on a terminal.")
+def card(name: str, raw: bool) -> None:
+    """Show a metric's card: what it rewards, what it misses, when not to use it."""
+    entry = registry().find(Spec.parse(name).metric)
+    found = entry.card
+    if raw or not sys.stdout.isatty():
+        click.echo((entry.folder / "README.md").read_text(encoding="utf-8"), nl=False)
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    Console().print(Markdown(_with_facts(found)))
+
+
+def _with_facts(card: Card) -> str:
+    """The card's body with its front matter as a list below the title."""
+    outputs = "; ".join(
+        f"{name} in {scale.interval}, {scale.better} is better"
+        if scale.better != "neither"
+        else f"{name} in {scale.interval}"
+        for name, scale in card.scores.items()
+    )
+    facts = {
+        "inputs": ", ".join(card.inputs),
+        "outputs": outputs,
+        "task": ", ".join(card.tags.task),
+        "dimension": ", ".join(card.tags.dimension),
+        "family": card.tags.family,
+        "language": ", ".join(card.tags.language),
+        "license": card.license,
+        "needs": f"pip install 'metrichub[{card.extra}]'" if card.extra else "",
+    }
+    listed = "\n".join(f"- {name}: {text}" for name, text in facts.items() if text)
+    head, blank, rest = card.body.lstrip().partition("\n")
+    return f"{head}\n\n*{card.summary}*\n\n{listed}\n{blank}{rest}"
+
+
+@click.command(cls=Command, short_help="Print the BibTeX of metrics.")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+def cite(names: tuple[str, ...]) -> None:
+    """Print the BibTeX of metrics, each entry once."""
+    found: dict[str, None] = {}
+    for name in names:
+        card = registry().find(Spec.parse(name).metric).card
+        if card.bibtex:
+            found[card.bibtex] = None
+        else:
+            note(f"the card of {name} has no citation")
+    if found:
+        click.echo("\n\n".join(found))

@@ -1,0 +1,217 @@
+"""`metrichub compare`: systems side by side on the same samples, with paired tests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from metrichub import columns as names
+from metrichub.cli.output import chosen, emit, format_option, output_option
+from metrichub.cli.program import Command
+from metrichub.cli.systems import (
+    hub_of,
+    label,
+    measure,
+    metric_options,
+    read_systems,
+    resampling_options,
+    tell_notes,
+)
+from metrichub.errors import MissingColumn, ReportError
+from metrichub.files import STDIN, Samples
+from metrichub.tables import Table
+
+if TYPE_CHECKING:
+    from metrichub.hub import Hub
+    from metrichub.report import Comparison, Report
+
+_Comparisons = Mapping[str, Mapping[str, Mapping[str, "Comparison"]]]
+
+
+@click.command(cls=Command, short_help="Test systems against a baseline.")
+@click.argument("files", nargs=-1, metavar="BASELINE FILE...")
+@metric_options
+@format_option
+@output_option
+@resampling_options
+@click.option(
+    "--trials",
+    type=click.IntRange(1),
+    default=10_000,
+    show_default=True,
+    help="How many times outputs are swapped at random.",
+)
+@click.option("--signature", "with_signatures", is_flag=True, help="Add each metric's signature.")
+def compare(
+    files: tuple[str, ...],
+    metrics: tuple[str, ...],
+    columns: dict[str, str],
+    reduce: str | None,
+    input_format: str | None,
+    form: str | None,
+    output: Path | None,
+    level: float,
+    resamples: int,
+    seed: int,
+    trials: int,
+    with_signatures: bool,
+) -> None:
+    """Compare systems on the same samples; the first FILE is the baseline.
+
+    For every output: the scores, the difference from the baseline, its paired bootstrap
+    interval, and the two-sided p-values of paired bootstrap (p boot) and paired approximate
+    randomisation (p rand). A FILE holds samples, or a report of 'metrichub score --save'.
+
+    metrichub compare baseline.jsonl ours.jsonl -m bleu -m rouge
+    """
+    if len(files) < 2:
+        raise click.UsageError("give two files or more, the baseline first")
+    reports = _reports(files, metrics, columns, reduce, input_format)
+    baseline, *others = files
+    compared = {
+        name: reports[name].compare(
+            reports[baseline], level=level, resamples=resamples, trials=trials, seed=seed
+        )
+        for name in others
+    }
+    signatures = reports[baseline].signatures()
+    emit(
+        chosen(form, output),
+        lambda: _table(baseline, compared),
+        lambda: _document(baseline, reports, compared) | (
+            {"signatures": signatures} if with_signatures else {}
+        ),
+        output=output,
+        foot=list(signatures.values()) if with_signatures else (),
+    )
+    tell_notes(reports)
+
+
+def _reports(
+    files: Sequence[str],
+    metrics: Sequence[str],
+    columns: Mapping[str, str],
+    reduce: str | None,
+    input_format: str | None,
+) -> dict[str, Report]:
+    """The report of every file: a saved one is read, samples are measured."""
+    saved = _saved(files)
+    fresh = [name for name in files if name not in saved]
+    example = f"metrichub compare {' '.join(files)}"
+    if metrics or not saved:
+        hub = hub_of(metrics, reduce, example)
+        saved = {name: _only(name, report, hub) for name, report in saved.items()}
+    else:
+        first = next(iter(saved.values()))
+        hub = hub_of([result.metric for result in first.results.values()], reduce, example)
+    systems = read_systems(fresh, input_format)
+    _same_samples(systems, hub, columns)
+    reports = saved | measure(hub, systems, columns)
+    return {name: reports[name] for name in files}
+
+
+def _saved(files: Sequence[str]) -> dict[str, Report]:
+    from metrichub.report import Report
+
+    return {name: Report.load(name) for name in files if _is_report(name)}
+
+
+def _is_report(name: str) -> bool:
+    if name == STDIN or Path(name).suffix.lower() != ".json" or not Path(name).is_file():
+        return False
+    try:
+        content = json.loads(Path(name).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(content, dict) and str(content.get("format")).startswith("metrichub-report")
+
+
+def _only(name: str, report: Report, hub: Hub) -> Report:
+    """A saved report reduced to the metrics that were asked for."""
+    from dataclasses import replace
+
+    for metric in hub.metrics:
+        if metric.name not in report.results:
+            raise ReportError(
+                f"{name} has no {metric.name}; it has: {', '.join(report.results)}"
+            )
+    return replace(report, results={m.name: report.results[m.name] for m in hub.metrics})
+
+
+def _same_samples(
+    systems: Mapping[str, Samples], hub: Hub, columns: Mapping[str, str]
+) -> None:
+    """Raise `FileError` at the first row that isn't about the baseline's sample.
+
+    Compared are ids, and every column that the metrics read but the predictions.
+    """
+    if len(systems) < 2:
+        return
+    first, *others = systems.values()
+    needed = {column: metric for column, metric in hub.needs().items() if column != "predictions"}
+    for other in others:
+        pairs = [("id", "id")] if "id" in first and "id" in other else []
+        try:
+            mine = names.resolve(needed, first, columns)
+            theirs = names.resolve(needed, other, columns)
+        except MissingColumn:
+            return  # Measuring says it, with the file.
+        pairs += [(mine[column], theirs[column]) for column in needed]
+        for name, other_name in pairs:
+            _same_column(first, other, name, other_name)
+        if first.size != other.size:
+            raise other.error(
+                f"{other.size} samples, but {first.path} has {first.size}; a comparison needs the "
+                "same samples in the same order"
+            )
+
+
+def _same_column(first: Samples, other: Samples, name: str, other_name: str) -> None:
+    rows = enumerate(zip_longest(first[name], other[other_name]))
+    for i, (expected, found) in rows:
+        if i >= min(first.size, other.size) or expected == found:
+            continue
+        order = name == "id" and set(map(str, first[name])) == set(map(str, other[other_name]))
+        advice = "sort both files by id" if order else "give the same samples in the same order"
+        raise other.error(
+            f"{other_name!r} of sample {i} isn't {first.path}'s: "
+            f"{_short(found)} and {_short(expected)}; {advice}",
+            i,
+        )
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def _table(baseline: str, compared: _Comparisons) -> Table:
+    """One row an output and system; the baseline's stands first, without a difference."""
+    head = ("metric", "output", "system", "score", "difference", "low", "high")
+    rows: list[list[str | float | None]] = []
+    for metric, outputs in next(iter(compared.values())).items():
+        for output, found in outputs.items():
+            rows.append([metric, output, label(baseline), found.other, *[None] * 5])
+            for name, comparisons in compared.items():
+                c = comparisons[metric][output]
+                cells = (c.score, c.difference, *c.interval[:2], c.bootstrap_p, c.randomisation_p)
+                rows.append([metric, output, label(name), *cells])
+    return Table((*head, "p boot", "p rand"), rows)
+
+
+def _document(
+    baseline: str, reports: Mapping[str, Report], compared: _Comparisons
+) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "baseline": baseline,
+        "samples": reports[baseline].size,
+        "scores": {name: report.scores() for name, report in reports.items()},
+        "comparisons": compared,
+    }
+    notes = {name: found for name, report in reports.items() if (found := report.notes())}
+    return document | ({"notes": notes} if notes else {})

@@ -1,0 +1,94 @@
+"""What commands print: a table on a terminal, JSON into a pipe, any format on request."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from metrichub.files import write_text
+from metrichub.tables import Table, json_safe
+
+FORMATS = ("table", "json", "csv", "markdown", "latex")
+_SUFFIXES = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"}
+
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    help="How to show the result.  [default: table on a terminal, json into a pipe]",
+)
+
+
+def output_file(
+    _: click.Context, parameter: click.Parameter, value: str | None
+) -> Path | None:
+    """The path of a file to write, whose folder has to be there before any work is done."""
+    if value is None:
+        return None
+    path = Path(value)
+    if path.is_dir():
+        raise click.BadParameter(f"{value} is a folder", param=parameter)
+    if not path.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {str(path.parent)!r}", param=parameter)
+    return path
+
+
+output_option = click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=output_file,
+    help="Write the result there instead; the suffix .json, .csv, .md or .tex chooses the format.",
+)
+
+
+def chosen(form: str | None, output: Path | None = None) -> str:
+    """The format that was asked for, or else the one that fits where the result goes."""
+    if form:
+        return form
+    if output:
+        return _SUFFIXES.get(output.suffix.lower(), "table")
+    return "table" if sys.stdout.isatty() else "json"
+
+
+def emit(
+    form: str,
+    table: Callable[[], Table],
+    document: Callable[[], Mapping[str, Any] | Sequence[Any]],
+    *,
+    output: Path | None = None,
+    foot: Sequence[str] = (),
+) -> None:
+    """Print a table with lines at its foot, or the document as JSON, or write it to a file."""
+    if form == "table" and output is None and sys.stdout.isatty():
+        from rich.console import Console
+
+        Console().print(table().rich(), crop=False)
+        for line in foot:
+            click.echo(line)
+        return
+    text = as_json(document()) if form == "json" else _rendered(form, table(), foot)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_text(output, text)
+
+
+def as_json(document: object) -> str:
+    """A document as indented JSON in ASCII, which any pipe carries; `nan` is null."""
+    return f"{json.dumps(json_safe(document), indent=2)}\n"
+
+
+def _rendered(form: str, table: Table, foot: Sequence[str]) -> str:
+    if form == "csv":
+        return table.csv()
+    if form == "markdown":
+        return table.markdown() + "".join(f"\n`{line}`\n" for line in foot)
+    if form == "latex":
+        return table.latex() + "".join(f"% {line}\n" for line in foot)
+    return "".join(f"{line}\n" for line in (table.text(), *foot))

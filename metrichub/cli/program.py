@@ -1,0 +1,177 @@
+"""How the program ends: every error as one line on stderr with its exit status."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import click
+
+from metrichub.errors import MetrichubError
+
+EXIT_STATUS = """\
+\b
+Exit status:
+  0    all went well
+  1    a threshold failed (--fail-under, --fail-over), or a law (check)
+  2    wrong use: an unknown option, metric or parameter
+  3    bad data: a file or sample that can't be scored
+  4    a judge gave no verdict on some samples
+  5    a package is missing, or an installed metric is broken
+  70   a defect in the program or in a plugin
+  130  interrupted
+"""
+_DEFECT, _INTERRUPTED, _CLOSED_PIPE = 70, 130, 141
+
+
+@dataclass
+class Settings:
+    """What was asked for anywhere on the command line."""
+
+    debug: bool = False
+
+
+def _set_debug(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        context.ensure_object(Settings).debug = True
+
+
+def _set_verbose(_: click.Context, __: click.Parameter, value: bool) -> None:
+    if value:
+        logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(name)s: %(message)s")
+
+
+def _common() -> list[click.Parameter]:
+    return [
+        click.Option(
+            ["--verbose"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=_set_verbose,
+            help="Say on stderr what is done.",
+        ),
+        click.Option(
+            ["--debug"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=_set_debug,
+            help="Show the traceback of an error.",
+        ),
+    ]
+
+
+class Command(click.Command):
+    """A command that also takes --verbose and --debug."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params += _common()
+
+
+class Program(click.Group):
+    """The group of all commands; its `main` turns errors into lines and exit statuses."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params += _common()
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order in which a newcomer needs them."""
+        return list(self.commands)
+
+    def main(  # type: ignore[override]  # always standalone
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> NoReturn:
+        """Run and exit."""
+        settings = Settings()
+        extra["standalone_mode"] = False
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")
+        try:
+            status = super().main(args, prog_name or "metrichub", obj=settings, **extra)
+        except Exception as error:
+            if settings.debug:
+                traceback.print_exc()
+            status = _report(error)
+        sys.exit(status if isinstance(status, int) else 0)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command and flush what it wrote, so that a closed pipe shows here."""
+        try:
+            try:
+                return super().invoke(ctx)
+            finally:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            # The interpreter flushes stdout once more at its end; that has to go nowhere.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(_CLOSED_PIPE)
+
+
+def _report(error: Exception) -> int:
+    """Say what went wrong, in one line; the exit status that it means."""
+    match error:
+        case click.Abort():
+            return _INTERRUPTED
+        case click.UsageError():
+            help_ = error.ctx.command_path if error.ctx else "metrichub"
+            _say(f"{error.format_message()} (try '{help_} --help')")
+            return 2
+        case click.ClickException():
+            _say(error.format_message())
+            return error.exit_code
+        case MetrichubError():
+            _say(str(error))
+            return error.exit_status
+        case OSError():
+            _say(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+            return 2
+        case ImportError():
+            _say(f"a package is missing or broken: {error}")
+            return 5
+    _say(f"a defect: {type(error).__name__}: {error} (--debug shows where)")
+    return _DEFECT
+
+
+def _say(message: str) -> None:
+    click.echo(f"metrichub: error: {' '.join(message.splitlines())}", err=True)
+
+
+def note(message: str) -> None:
+    """Tell the reader something on stderr that isn't an error."""
+    click.echo(f"metrichub: note: {message}", err=True)
+
+
+def _show_version(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        click.echo(f"metrichub {version()}")
+        context.exit()
+
+
+def version() -> str:
+    """The installed version."""
+    from importlib_metadata import PackageNotFoundError
+    from importlib_metadata import version as installed
+
+    try:
+        return installed("metrichub")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+version_option = click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_show_version,
+    help="Show the version.",
+)

@@ -1,0 +1,257 @@
+"""`metrichub score`: files in, a table of scores out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from metrichub.cli.output import (
+    chosen,
+    emit,
+    format_option,
+    output_file,
+    output_option,
+)
+from metrichub.cli.program import Command
+from metrichub.cli.systems import (
+    hub_of,
+    label,
+    measure,
+    metric_options,
+    read_systems,
+    resampling_options,
+    tell_notes,
+)
+from metrichub.cli.thresholds import failures, thresholds
+from metrichub.errors import InputError
+from metrichub.files import STDIN, Samples, read_lines, write_text
+from metrichub.tables import Table, json_safe
+
+if TYPE_CHECKING:
+    from metrichub.report import Report
+    from metrichub.resample import Interval
+
+_Intervals = Mapping[str, Mapping[str, "Interval"]]
+
+
+def _samples_file(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> Path | None:
+    path = output_file(context, parameter, value)
+    if path and path.suffix.lower() not in (".jsonl", ".csv"):
+        raise click.BadParameter(f"{value}: name it .jsonl or .csv", param=parameter)
+    return path
+
+
+@click.command(cls=Command, short_help="Score files of samples.")
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@metric_options
+@click.option("-p", "--predictions", metavar="FILE", help="Predictions as text, one a line.")
+@click.option("-r", "--references", metavar="FILE", multiple=True, help="References; repeatable.")
+@click.option("-s", "--sources", metavar="FILE", help="Sources, one a line.")
+@click.option("-q", "--questions", metavar="FILE", help="Questions, one a line.")
+@format_option
+@output_option
+@click.option(
+    "--samples",
+    "samples_out",
+    metavar="FILE",
+    callback=_samples_file,
+    help="Write the scores of every sample there (.jsonl or .csv).",
+)
+@click.option(
+    "--save", metavar="FILE", callback=output_file, help="Save the report for compare (JSON)."
+)
+@click.option("--intervals", "with_intervals", is_flag=True, help="Add bootstrap intervals.")
+@resampling_options
+@click.option("--signature", "with_signatures", is_flag=True, help="Add each metric's signature.")
+@click.option(
+    "--fail-under", metavar="METRIC=N", multiple=True, help="Exit with 1 if the score is below."
+)
+@click.option(
+    "--fail-over", metavar="METRIC=N", multiple=True, help="Exit with 1 if the score is above."
+)
+@click.pass_context
+def score(
+    context: click.Context,
+    files: tuple[str, ...],
+    predictions: str | None,
+    references: tuple[str, ...],
+    sources: str | None,
+    questions: str | None,
+    metrics: tuple[str, ...],
+    columns: dict[str, str],
+    reduce: str | None,
+    input_format: str | None,
+    form: str | None,
+    output: Path | None,
+    samples_out: Path | None,
+    save: Path | None,
+    with_intervals: bool,
+    level: float,
+    resamples: int,
+    seed: int,
+    with_signatures: bool,
+    fail_under: tuple[str, ...],
+    fail_over: tuple[str, ...],
+) -> None:
+    """Score files of samples (JSONL, JSON, CSV, TSV, Parquet; - is JSONL from stdin).
+
+    Several FILEs are several systems, side by side. Columns are found by their usual names
+    (prediction, response, summary; reference, target, gold; source, article; ...).
+
+    metrichub score outputs.jsonl -m bleu -m 'bleu2 = bleu(max_order=2)'
+
+    metrichub score -p predictions.txt -r references.txt -m wer --fail-over wer=0.25
+    """
+    plain = {"predictions": predictions, "sources": sources, "questions": questions}
+    lists = {name: [path] for name, path in plain.items() if path} | (
+        {"references": list(references)} if references else {}
+    )
+    _one_kind(files, lists)
+    if save and len(files) > 1:
+        raise click.UsageError("--save holds one system's report; give one FILE")
+    hub = hub_of(metrics, reduce, f"metrichub score {' '.join(files) or '-p FILE -r FILE'}")
+    bounds = thresholds(fail_under, fail_over, hub)
+    systems = read_systems(files, input_format) if files else {predictions or "": _lines(lists)}
+    reports = measure(hub, systems, columns)
+    intervals = {
+        name: report.intervals(level=level, resamples=resamples, seed=seed)
+        for name, report in reports.items()
+        if with_intervals
+    }
+    signatures = {name: report.signatures() for name, report in reports.items() if with_signatures}
+
+    documents = {
+        name: _document(report, intervals.get(name), signatures.get(name))
+        for name, report in reports.items()
+    }
+    shown_as = chosen(form, output)
+    emit(
+        shown_as,
+        lambda: _table(reports, intervals, signatures if shown_as == "csv" else {}),
+        lambda: next(iter(documents.values())) if len(documents) == 1 else {"systems": documents},
+        output=output,
+        foot=list(dict.fromkeys(s for found in signatures.values() for s in found.values())),
+    )
+    if samples_out:
+        write_text(samples_out, _samples(samples_out, systems, reports))
+    if save:
+        next(iter(reports.values())).save(save)
+    tell_notes(reports)
+    failed = list(failures(bounds, {name: report.scores() for name, report in reports.items()}))
+    for line in failed:
+        click.echo(f"metrichub: failed: {line}", err=True)
+    context.exit(1 if failed else 0)
+
+
+def _one_kind(files: Sequence[str], lists: Mapping[str, Sequence[str]]) -> None:
+    if files and lists:
+        raise click.UsageError(
+            "give either FILEs with columns, or plain text with -p and -r, not both"
+        )
+    if lists and "predictions" not in lists:
+        raise click.UsageError("plain text needs the predictions too: -p FILE")
+    if not files and not lists:
+        raise click.UsageError("nothing to score; give a FILE, or -p FILE -r FILE, or - for stdin")
+    if [path for paths in lists.values() for path in paths].count(STDIN) > 1:
+        raise click.UsageError("standard input is given twice")
+
+
+def _lines(lists: Mapping[str, Sequence[str]]) -> Samples:
+    """The samples of plain text files: line i of each belongs to sample i."""
+    read = {path: read_lines(path) for paths in lists.values() for path in paths}
+    if len({len(lines) for lines in read.values()}) > 1:
+        said = ", ".join(f"{label(path)} has {len(lines)}" for path, lines in read.items())
+        raise InputError(f"the files have unequal numbers of lines: {said}; line i is sample i")
+    columns: dict[str, list[Any]] = {}
+    for name, paths in lists.items():
+        several = zip(*(read[path] for path in paths), strict=True)
+        columns[name] = list(several) if len(paths) > 1 else read[paths[0]]
+    path = lists["predictions"][0]
+    return Samples(label(path), columns, range(1, len(read[path]) + 1))
+
+
+def _document(
+    report: Report, intervals: _Intervals | None, signatures: Mapping[str, str] | None
+) -> dict[str, Any]:
+    document: dict[str, Any] = {"scores": report.scores(), "samples": report.size}
+    if intervals is not None:
+        document["intervals"] = intervals
+    if signatures is not None:
+        document["signatures"] = signatures
+    if notes := report.notes():
+        document["notes"] = notes
+    return document
+
+
+def _table(
+    reports: Mapping[str, Report],
+    intervals: Mapping[str, _Intervals],
+    signatures: Mapping[str, Mapping[str, str]],
+) -> Table:
+    """One column a system; the signatures of the first are a last column."""
+    tables = {name: Table.of(report, intervals.get(name)) for name, report in reports.items()}
+    head = ["metric", "output"]
+    for name, table in tables.items():
+        scores = ("score", *table.head[3:])
+        head += scores if len(tables) == 1 else _headed(label(name), scores)
+    rows = [
+        [*parts[0][:2], *(cell for part in parts for cell in part[2:])]
+        for parts in zip(*(table.rows for table in tables.values()), strict=True)
+    ]
+    for found in list(signatures.values())[:1]:
+        head.append("signature")
+        rows = [[*row, found[str(row[0])]] for row in rows]
+    return Table(head, rows)
+
+
+def _headed(name: str, parts: Sequence[str]) -> list[str]:
+    return [name, *(f"{name} {part}" for part in parts[1:])]
+
+
+def _samples(
+    path: Path, systems: Mapping[str, Samples], reports: Mapping[str, Report]
+) -> str:
+    """The scores of every sample as JSONL or CSV, with the samples' ids where there are any."""
+    rows = [
+        ({"file": label(name)} if len(reports) > 1 else {}) | row
+        for name, report in reports.items()
+        for row in _sample_rows(systems[name], report)
+    ]
+    if path.suffix.lower() == ".jsonl":
+        return "".join(f"{json.dumps(json_safe(row))}\n" for row in rows)
+    flat = [_flat(row) for row in rows]
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(dict.fromkeys(k for row in flat for k in row)))
+    writer.writeheader()
+    writer.writerows(json_safe(flat))
+    return out.getvalue()
+
+
+def _sample_rows(samples: Samples, report: Report) -> Iterator[dict[str, Any]]:
+    scores = {
+        metric: {output: values.tolist() for output, values in outputs.items()}
+        for metric, outputs in report.samples().items()
+    }
+    ids = samples.get("id")
+    for i in range(report.size):
+        row: dict[str, Any] = {"sample": i} | ({"id": ids[i]} if ids else {})
+        row["scores"] = {
+            metric: {output: values[i] for output, values in outputs.items()}
+            for metric, outputs in scores.items()
+        }
+        yield row
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    flat = {name: value for name, value in row.items() if name != "scores"}
+    for metric, outputs in row["scores"].items():
+        flat |= {f"{metric}.{output}": value for output, value in outputs.items()}
+    return flat

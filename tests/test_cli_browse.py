@@ -1,0 +1,203 @@
+"""`metrichub list`, `card`, `cite` and `doctor`: what is installed, broken or ambiguous."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metrichub.registry import registry
+from tests.commands import error, program, run
+from tests.plugins import CARD, distribution, environment, metric
+from tests.test_cli_terminal import on_terminal
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """Four plugins: one is fine, two share a name and one shadows, one is broken in three ways."""
+    metric(tmp_path, "fine", "shout")
+    metric(tmp_path, "rival", "shout")
+    metric(tmp_path, "rival", "bleu")
+    metric(tmp_path, "bad", "raises", code="import a_package_that_is_not_there")
+    metric(tmp_path, "bad", "misspelt", card=CARD.replace("title:", "titel:"))
+    distribution(tmp_path, "fine", ["shout = fine.shout:Toy"])
+    distribution(tmp_path, "rival", ["shout = rival.shout:Toy", "bleu = rival.bleu:Toy"])
+    distribution(
+        tmp_path,
+        "bad",
+        ["raises = bad.raises:Toy", "misspelt = bad.misspelt:Toy", "gone = nowhere.gone:Toy"],
+    )
+    return tmp_path
+
+
+def listed(*arguments: str, **options: Any) -> dict[str, Any]:
+    ran = program("list", *arguments, **options)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return {row["name"]: row for row in json.loads(ran.stdout)}
+
+
+def names(*arguments: str) -> list[str]:
+    return [row["name"] for row in json.loads(run("list", *arguments).stdout)]
+
+
+def test_list_shows_every_metric_with_the_facts_of_its_card() -> None:
+    rows = {row["name"]: row for row in json.loads(run("list").stdout)}
+    assert {"abstractness", "bleu", "wer"} <= rows.keys()
+    bleu = rows["bleu"]
+    assert bleu["distribution"] == "metrichub"
+    assert bleu["problem"] is None
+    assert bleu["inputs"] == ["prediction", "references"]
+    assert bleu["outputs"]["score"] == {"low": 0, "high": 1, "better": "higher", "perfect": 1}
+    assert "translation" in bleu["tags"]["task"]
+
+
+def test_list_as_a_table_has_a_line_a_metric() -> None:
+    lines = run("list", "--format", "table").stdout.splitlines()
+    assert lines[0].split() == ["name", "what", "it", "measures", "inputs", "task"]
+    assert any(line.startswith("abstractness ") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "tag"),
+    [
+        ("--task", "summarization", lambda card: "summarization" in card.tags.task),
+        ("--dimension", "novelty", lambda card: "novelty" in card.tags.dimension),
+        ("--family", "overlap", lambda card: card.tags.family == "overlap"),
+        ("--input", "references", lambda card: {"reference", "references"} & set(card.inputs)),
+    ],
+)
+def test_list_filters_by_the_tags_of_the_cards(option: str, value: str, tag: Any) -> None:
+    cards = {entry.name: entry.card for entry in registry().entries if not entry.problem}
+    expected = {name for name, card in cards.items() if tag(card)}
+    assert expected
+    assert set(names(option, value)) == expected
+
+
+def test_filters_that_nothing_passes_give_an_empty_list_and_a_note() -> None:
+    result = run("list", "--task", "juggling")
+    assert (result.exit_code, json.loads(result.stdout)) == (0, [])
+    assert result.stderr == "metrichub: note: no metric has all these tags\n"
+
+
+def test_broken_and_shadowed_plugins_are_lines_of_the_list(site: Path) -> None:
+    rows = listed(env=environment(site))
+    assert {"bleu", "rival/bleu", "fine/shout", "rival/shout"} <= rows.keys()
+    assert rows["bleu"]["distribution"] == "metrichub"
+    assert "unknown key titel; did you mean 'title'" in rows["misspelt"]["problem"]
+    assert "the package nowhere.gone" in rows["gone"]["problem"]
+    assert rows["raises"]["problem"] is None  # Only its card was read.
+    table = program("list", "--format", "table", env=environment(site)).stdout
+    assert any(line.startswith("gone ") and "broken: " in line for line in table.splitlines())
+
+
+def test_names_in_a_filtered_list_are_qualified_where_they_have_to_be(site: Path) -> None:
+    found = listed("--family", "toy", env=environment(site))
+    assert found.keys() == {"fine/shout", "rival/shout", "rival/bleu", "raises"}
+
+
+def test_the_card_is_the_file_in_a_pipe_and_raw() -> None:
+    text = (registry().find("bleu").folder / "README.md").read_text(encoding="utf-8")
+    assert run("card", "bleu").stdout == text
+    assert run("card", "metrichub/bleu").stdout == text
+    assert run("card", "bleu(max_order=2)", "--raw").stdout == text
+
+
+def test_the_card_is_rendered_on_a_terminal() -> None:
+    shown, _ = on_terminal("card", "abstractness", NO_COLOR="1")
+    assert "<!--" not in shown
+    assert "\n---\r\n" not in shown
+    assert "Limitations and bias" in shown
+    assert "## Limitations" not in shown
+    assert "inputs: prediction, references" in shown
+
+
+def test_cite_gives_each_entry_once() -> None:
+    bleu, abstractness = (registry().find(n).card.bibtex for n in ("bleu", "abstractness"))
+    shown = run("cite", "bleu", "abstractness", "b = bleu(max_order=2)").stdout
+    assert shown == f"{bleu}\n\n{abstractness}\n"
+
+
+def test_a_card_without_citation_is_a_note(site: Path) -> None:
+    ran = program("cite", "fine/shout", env=environment(site))
+    assert (ran.returncode, ran.stdout) == (0, "")
+    assert ran.stderr == "metrichub: note: the card of fine/shout has no citation\n"
+
+
+@pytest.mark.parametrize("command", ["card", "cite", "check"])
+def test_an_unknown_name_has_near_matches(command: str) -> None:
+    assert "no metric 'blue' is installed; did you mean 'bleu'" in error(run(command, "blue"), 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "message"),
+    [
+        ("shout", 2, "choose 'fine/shout' or 'rival/shout'"),
+        ("raises", 5, "bad/raises (version 1.0) is installed but can't be imported"),
+        ("gone", 5, "bad/gone (version 1.0) is installed but can't be imported"),
+    ],
+)
+def test_scoring_with_a_broken_or_ambiguous_plugin_is_one_line(
+    site: Path, name: str, status: int, message: str
+) -> None:
+    samples = '{"prediction": "a"}\n'
+    ran = program("score", "-", "-m", name, env=environment(site), input=samples)
+    assert (ran.returncode, ran.stdout) == (status, "")
+    assert message in ran.stderr
+    assert ran.stderr.count("\n") == 1
+    fine = program("score", "-", "-m", "fine/shout", env=environment(site), input=samples)
+    assert json.loads(fine.stdout)["scores"] == {"shout": {"score": 1.0}}
+
+
+def test_the_doctor_finds_what_is_broken_and_what_is_shadowed(site: Path) -> None:
+    ran = program("doctor", "--format", "json", env=environment(site, OPENAI_API_KEY="secret"))
+    found = json.loads(ran.stdout)
+    assert ran.returncode == 5
+    assert {"bad/raises", "bad/misspelt", "bad/gone"} <= found["broken"].keys()
+    assert "a_package_that_is_not_there" in found["broken"]["bad/raises"]
+    assert found["shadowed"].keys() == {"fine/shout", "rival/shout", "rival/bleu"}
+    assert found["metrics"]["rival 1.0"] == 2
+    assert found["dependencies"]["numpy"]
+    assert found["keys"] == {"OPENAI_API_KEY": "yes"}
+    assert "secret" not in ran.stdout
+
+
+def test_the_doctor_says_where_the_cache_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    import platformdirs
+
+    monkeypatch.delenv("METRICHUB_CACHE", raising=False)
+    shown = run("doctor").stdout.splitlines()
+    assert f"cache: {platformdirs.user_cache_dir('metrichub')}" in shown
+    monkeypatch.setenv("METRICHUB_CACHE", "/some/where")
+    shown = run("doctor").stdout.splitlines()
+    assert "cache: /some/where" in shown
+
+
+HEAVY = ("numpy", "openai", "datasets", "evaluate", "pyarrow", "rich", "yaml", "metric_cards.bleu")
+
+
+def loaded(*arguments: str) -> set[str]:
+    """Which of the heavy modules a fresh process has after a command."""
+    code = (
+        "import sys\n"
+        "from metrichub.cli import main\n"
+        "arguments = sys.argv[1:]\n"
+        "try:\n"
+        "    main(arguments) if arguments else None\n"
+        "except SystemExit as end:\n"
+        "    assert end.code == 0, end.code\n"
+        f"print('loaded', *(m for m in {HEAVY!r} if m in sys.modules), file=sys.stderr)\n"
+    )
+    command = [sys.executable, "-c", code, *arguments]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    return set(ran.stderr.splitlines()[-1].split()[1:])
+
+
+def test_browsing_loads_neither_numpy_nor_any_metric() -> None:
+    assert loaded() == set()
+    for arguments in (("list",), ("list", "--format", "table"), ("card", "bleu"), ("cite", "bleu")):
+        assert loaded(*arguments) <= {"yaml"}
+    assert loaded("--help") == set()

@@ -1,0 +1,100 @@
+"""`metrichub compare`: systems on the same samples, from their files or from saved reports."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from tests.commands import BOTH, ROWS, error, run, write, write_systems
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_systems()
+    return tmp_path
+
+
+def test_compare_gives_both_scores_and_the_difference() -> None:
+    result = run("compare", "a.jsonl", "b.jsonl", "-m", "abstractness", "--trials", "99")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert (found["baseline"], found["samples"]) == ("a.jsonl", 2)
+    assert found["scores"]["b.jsonl"] == {"abstractness": {"score": 1.0}}
+    compared = found["comparisons"]["b.jsonl"]["abstractness"]["score"]
+    assert (compared["other"], compared["score"], compared["difference"]) == (0.25, 1.0, 0.75)
+    # Swapping both samples or none leaves a difference of 3/4 in size. Swapping x gives 1 + 0 of
+    # 1 + 1 against 1 + 1 of 3 + 1, and swapping y the same: no difference. So half are as extreme.
+    assert 0.3 < compared["randomisation_p"] < 0.7
+    assert math.isfinite(compared["bootstrap_p"])
+
+
+def test_a_system_compared_with_itself_does_not_differ() -> None:
+    write("same.jsonl", ROWS)
+    found = json.loads(run("compare", "a.jsonl", "same.jsonl", "-m", "wer").stdout)
+    compared = found["comparisons"]["same.jsonl"]["wer"]["score"]
+    assert (compared["difference"], compared["randomisation_p"], compared["bootstrap_p"]) == (
+        0,
+        1,
+        1,
+    )
+
+
+def test_several_systems_are_compared_with_the_first() -> None:
+    write("c.jsonl", [{**row, "prediction": "a"} for row in ROWS])
+    table = run("compare", "a.jsonl", "b.jsonl", "c.jsonl", "-m", "abstractness", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(table.stdout)))
+    assert [(row["system"], row["score"], row["difference"]) for row in rows] == [
+        ("a.jsonl", "0.25", ""),
+        ("b.jsonl", "1.0", "0.75"),
+        ("c.jsonl", "0.5", "0.25"),
+    ]
+
+
+def test_saved_reports_compare_like_their_files() -> None:
+    for name in ("a", "b"):
+        assert run("score", f"{name}.jsonl", *BOTH, "--save", f"{name}.json").exit_code == 0
+    fresh = json.loads(run("compare", "a.jsonl", "b.jsonl", *BOTH).stdout)["comparisons"]["b.jsonl"]
+    for files in (("a.json", "b.json"), ("a.jsonl", "b.json"), ("a.json", "b.jsonl")):
+        saved = json.loads(run("compare", *files).stdout)["comparisons"][files[1]]
+        assert saved == fresh
+    one = json.loads(run("compare", "a.json", "b.json", "-m", "wer").stdout)["comparisons"]
+    assert one == {"b.json": {"wer": fresh["wer"]}}
+
+
+def test_a_metric_that_a_saved_report_lacks_is_named() -> None:
+    for name in ("a", "b"):
+        run("score", f"{name}.jsonl", "-m", "wer", "--save", f"{name}.json")
+    assert "a.json has no bleu; it has: wer" in error(
+        run("compare", "a.json", "b.json", "-m", "bleu"), 2
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            [ROWS[0], {**ROWS[1], "reference": "e"}],
+            "c.jsonl:2: 'reference' of sample 1 isn't a.jsonl's",
+        ),
+        ([ROWS[1], ROWS[0]], "c.jsonl:1: 'id' of sample 0 isn't a.jsonl's: 'y' and 'x'; sort both"),
+        (ROWS[:1], "c.jsonl: 1 samples, but a.jsonl has 2"),
+        ([{"prediction": "a"}], "c.jsonl: wer needs the column 'references'"),
+    ],
+)
+def test_systems_on_other_samples_are_not_compared(
+    rows: list[dict[str, str]], message: str
+) -> None:
+    write("c.jsonl", rows)
+    assert message in error(run("compare", "a.jsonl", "c.jsonl", "-m", "wer"), 3)
+
+
+def test_compare_needs_two_files_and_a_metric() -> None:
+    assert "give two files or more" in error(run("compare", "a.jsonl", "-m", "wer"), 2)
+    found = error(run("compare", "a.jsonl", "b.jsonl"), 2)
+    assert "for example: metrichub compare a.jsonl b.jsonl -m" in found

@@ -1,0 +1,184 @@
+"""Every exit status, and every error as one line that says where and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from metrichub.errors import BrokenMetric, MissingDependency
+from tests.commands import ROWS, error, program, run, write, write_systems
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_systems()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "nothing to score; give a FILE"),
+        (("a.jsonl",), "no metric is chosen; add -m NAME, for example: metrichub score a.jsonl -m"),
+        (("a.jsonl", "-m", "blue"), "no metric 'blue' is installed; did you mean 'bleu'"),
+        (("a.jsonl", "-m", "bleu(order=2)"), "bleu has no parameter 'order'"),
+        (("a.jsonl", "-m", "bleu(max_order=0)"), "bleu: max_order=0 is not allowed"),
+        (("a.jsonl", "-m", "bleu(tokenize=13a)"), "can't be parsed"),
+        (("a.jsonl", "-m", "bleu", "-m", "bleu"), "two metrics are called 'bleu'"),
+        (("a.jsonl", "-m", "wer", "--reduce", "median"), "reduce_fn='median' is not allowed"),
+        (("a.jsonl", "-m", "wer", "--format", "xml"), "'xml' is not one of 'table', 'json'"),
+        (("a.jsonl", "-m", "wer", "--columns", "gold"), "'gold' is no pair"),
+        (("a.jsonl", "-m", "wer", "--samples", "s.txt"), "s.txt: name it .jsonl or .csv"),
+        (("a.jsonl", "-m", "wer", "-o", "no/where"), "there is no folder 'no'"),
+        (("a.jsonl", "-m", "wer", "-o", "."), ". is a folder"),
+        (("a.jsonl", "b.jsonl", "-m", "wer", "--save", "r.json"), "give one FILE"),
+        (("a.jsonl", "a.jsonl", "-m", "wer"), "a.jsonl is given twice"),
+        (("a.jsonl", "-p", "p.txt", "-m", "wer"), "either FILEs with columns, or plain text"),
+        (("-r", "r.txt", "-m", "wer"), "plain text needs the predictions too"),
+        (("-p", "-", "-r", "-", "-m", "wer"), "standard input is given twice"),
+        (("a.jsonl", "-m", "wer", "--fail-under", "wer"), "'wer' is no threshold"),
+        (("a.jsonl", "-m", "wer", "--fail-under", "wer=nan"), "'wer=nan' is no threshold"),
+        (("a.jsonl", "-m", "wer", "--fail-under", "wet=1"), "did you mean 'wer'"),
+        (("a.jsonl", "-m", "wer", "--fail-under", "wer.mre=1"), "did you mean 'mer'"),
+        (("a.jsonl", "-m", "bleu", "--fail-under", "bleu=30"), "scores are fractions: 0.3"),
+        (("a.jsonl", "-m", "wer", "--intervals", "--level", "95"), "95.0 is not in the range"),
+        (("a.jsonl", "-m", "wer", "--nonsense"), "No such option"),
+    ],
+)
+def test_wrong_use_exits_with_2_and_one_line(arguments: tuple[str, ...], message: str) -> None:
+    assert message in error(run("score", *arguments), 2)
+
+
+def test_an_unknown_command_exits_with_2() -> None:
+    assert "No such command 'scor'" in error(run("scor"), 2)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"prediction": "a", "reference": 5}], "c.jsonl:1: references[0] is 5 (int), not text"),
+        ([*ROWS, {"prediction": "a"}], "c.jsonl:3: 'reference' is missing or null in sample 2"),
+        (
+            [*ROWS, {"prediction": None, "reference": "a"}],
+            "c.jsonl:3: 'prediction' is missing or null in sample 2",
+        ),
+        ([{"prediction": "a", "references": []}], "c.jsonl:1: references[0] is an empty list"),
+        (
+            [ROWS[0], {"prediction": "a", "reference": ["a", None]}],
+            "c.jsonl:2: references[1][1] is None, not text",
+        ),
+        ([{"prediction": "a"}], "c.jsonl: wer needs the column 'references'"),
+        ([{"prediction": "a", "refrences": "b"}], "did you mean 'refrences'"),
+        (
+            [{"prediction": "a", "gold": "b", "target": "c"}],
+            "c.jsonl: 'target' and 'gold' could both be references",
+        ),
+    ],
+)
+def test_bad_samples_exit_with_3_and_name_file_and_line(
+    rows: list[dict[str, object]], message: str
+) -> None:
+    write("c.jsonl", rows)
+    assert message in error(run("score", "c.jsonl", "-m", "wer"), 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("none.jsonl", None, "none.jsonl: no such file"),
+        ("c.jsonl", b"", "c.jsonl: the file is empty"),
+        ("c.jsonl", b'{"prediction": "\xff"}', "c.jsonl:1: the text isn't UTF-8"),
+        ("c.jsonl", b"{}\n{", "c.jsonl:2: broken JSON"),
+        ("c.csv", b"prediction,reference\na\n", "c.csv:2: 1 cells, but the header has 2"),
+        ("c.doc", b"x", "c.doc: unknown suffix '.doc'"),
+        ("c.csv", b"prediction,x\na,b\n", "given: prediction, x"),
+    ],
+)
+def test_bad_files_exit_with_3(name: str, content: bytes | None, message: str) -> None:
+    if content is not None:
+        Path(name).write_bytes(content)
+    assert message in error(run("score", name, "-m", "wer"), 3)
+
+
+def test_text_files_of_unequal_length_exit_with_3() -> None:
+    Path("p.txt").write_text("a\nb\n", encoding="utf-8")
+    Path("r.txt").write_text("a\n", encoding="utf-8")
+    found = error(run("score", "-p", "p.txt", "-r", "r.txt", "-m", "wer"), 3)
+    assert "p.txt has 2, r.txt has 1" in found
+
+
+@pytest.mark.parametrize(
+    "raised", [MissingDependency("reading Parquet", "pyarrow"), BrokenMetric("x is broken")]
+)
+def test_a_missing_package_exits_with_5(raised: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise raised
+
+    monkeypatch.setattr("metrichub.hub.Hub.evaluate", broken)
+    assert error(run("score", "a.jsonl", "-m", "wer"), 5) == str(raised)
+
+
+def test_a_defect_is_one_line_with_a_status_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("by\nzero")
+
+    monkeypatch.setattr("metrichub.hub.Hub.evaluate", broken)
+    assert "a defect: ZeroDivisionError: by zero" in error(run("score", "a.jsonl", "-m", "wer"), 70)
+
+
+def test_an_interrupt_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("metrichub.hub.Hub.evaluate", interrupted)
+    result = run("score", "a.jsonl", "-m", "wer")
+    assert result.exit_code == 130
+    assert result.stderr.strip() == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--debug", "score", "none.jsonl", "-m", "wer"),
+        ("score", "none.jsonl", "-m", "wer", "--debug"),
+    ],
+)
+def test_debug_shows_the_traceback_before_the_line(arguments: tuple[str, ...]) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 3
+    assert result.stderr.startswith("Traceback (most recent call last)")
+    assert result.stderr.splitlines()[-1] == "metrichub: error: none.jsonl: no such file"
+
+
+def test_verbose_says_what_was_read() -> None:
+    ran = program("score", "a.jsonl", "-m", "wer", "--verbose")
+    assert "metrichub: a.jsonl: 2 samples, columns id, prediction, reference" in ran.stderr
+
+
+def test_the_statuses_are_those_of_a_real_process() -> None:
+    assert program("score", "a.jsonl", "-m", "wer").returncode == 0
+    assert program("score", "a.jsonl", "-m", "wer", "--fail-over", "wer=0").returncode == 1
+    assert program("score", "a.jsonl").returncode == 2
+    ran = program("score", "-", "-m", "wer", input="{")
+    assert (ran.returncode, ran.stdout) == (3, "")
+    assert ran.stderr.startswith("metrichub: error: <stdin>:1: broken JSON")
+
+
+def test_the_statuses_are_documented() -> None:
+    shown = run("--help").stdout
+    assert all(f"\n    {status} " in shown for status in (0, 1, 2, 3, 4, 5))
+
+
+def test_without_arguments_the_help_is_shown_and_the_status_is_2() -> None:
+    result = run()
+    assert result.exit_code == 2
+    assert "Usage: metrichub" in result.stderr
+    assert result.stdout == ""
+
+
+def test_the_version_is_the_installed_one() -> None:
+    from importlib_metadata import version
+
+    assert run("--version").stdout == f"metrichub {version('metrichub')}\n"

@@ -1,0 +1,258 @@
+"""`metrichub score`: scores, formats, files of every kind, thresholds."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from metrichub.report import Report
+from tests.commands import BOTH, ROWS, error, run, scored, write, write_systems
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_systems()
+    return tmp_path
+
+
+def test_scores_of_a_file_are_json_in_a_pipe() -> None:
+    assert scored("a.jsonl", "-m", "abstractness", "-m", "wer(lowercase=True)") == {
+        "scores": {
+            "abstractness": {"score": 0.25},
+            # 3 hits, 1 substitution: mer 1/4, wip 3/4 of the words on both sides, squared.
+            "wer": pytest.approx(
+                {
+                    "score": 0.25,
+                    "mer": 0.25,
+                    "wil": 1 - 9 / 16,
+                    "wip": 9 / 16,
+                    "hits": 3,
+                    "substitutions": 1,
+                    "deletions": 0,
+                    "insertions": 0,
+                }
+            ),
+        },
+        "samples": 2,
+    }
+
+
+def test_an_alias_names_the_result() -> None:
+    found = scored("a.jsonl", "-m", "abstractness", "-m", "pairs = abstractness(n=2)")
+    # Of the pairs "a b" and "b c" the second is new; "d" has none.
+    assert found["scores"] == {"abstractness": {"score": 0.25}, "pairs": {"score": 0.5}}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("c.csv", "prediction,reference\na b c,a b d\nd,d\n"),
+        ("c.tsv", "prediction\treference\na b c\ta b d\nd\td\n"),
+        ("c.json", json.dumps(ROWS)),
+    ],
+)
+def test_other_formats_score_the_same(name: str, content: str) -> None:
+    Path(name).write_text(content, encoding="utf-8")
+    assert scored(name, *BOTH) == scored("a.jsonl", *BOTH)
+
+
+def test_parquet_scores_the_same() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.Table.from_pylist(ROWS), "c.parquet")
+    assert scored("c.parquet", *BOTH) == scored("a.jsonl", *BOTH)
+
+
+def test_standard_input_scores_the_same() -> None:
+    text = Path("a.jsonl").read_text(encoding="utf-8")
+    assert scored("-", *BOTH, stdin=text) == scored("a.jsonl", *BOTH)
+    table = "prediction,reference\na b c,a b d\nd,d\n"
+    assert scored("-", "--input-format", "csv", *BOTH, stdin=table) == scored("a.jsonl", *BOTH)
+
+
+def test_plain_lines_score_the_same() -> None:
+    Path("p.txt").write_text("a b c\nd\n", encoding="utf-8")
+    Path("r.txt").write_text("a b d\nd\n", encoding="utf-8")
+    assert scored("-p", "p.txt", "-r", "r.txt", *BOTH) == scored("a.jsonl", *BOTH)
+    assert scored("-p", "-", "-r", "r.txt", *BOTH, stdin="a b c\nd\n") == scored("a.jsonl", *BOTH)
+
+
+def test_several_files_of_references_are_several_references_a_sample() -> None:
+    Path("p.txt").write_text("a b c\nd\n", encoding="utf-8")
+    Path("r1.txt").write_text("a b d\nd\n", encoding="utf-8")
+    Path("r2.txt").write_text("c\nx\n", encoding="utf-8")
+    found = scored(
+        "-p", "p.txt", "-r", "r1.txt", "-r", "r2.txt", "-m", "abstractness", "--signature"
+    )
+    assert found["scores"] == {"abstractness": {"score": 0.0}}  # "c" is known now
+    assert found["signatures"]["abstractness"].endswith("|references:2")
+
+
+def test_columns_can_be_chosen() -> None:
+    write("c.jsonl", [{"text a": row["prediction"], "b": row["reference"]} for row in ROWS])
+    together = ("--columns", "predictions=text a,references=b")
+    apart = ("--columns", "prediction=text a", "--columns", "reference=b")
+    assert scored("c.jsonl", *BOTH, *together) == scored("a.jsonl", *BOTH)
+    assert scored("c.jsonl", *BOTH, *apart) == scored("a.jsonl", *BOTH)
+
+
+def test_reduce_chooses_among_candidates() -> None:
+    write("c.jsonl", [{"prediction": "a", "references": ["a", "b"]}])  # wer 0 and 1
+    assert scored("c.jsonl", "-m", "wer")["scores"]["wer"]["score"] == 0
+    assert scored("c.jsonl", "-m", "wer", "--reduce", "worst")["scores"]["wer"]["score"] == 1
+    assert scored("c.jsonl", "-m", "wer", "--reduce", "mean")["scores"]["wer"]["score"] == 0.5
+
+
+def test_several_files_are_several_systems() -> None:
+    found = scored("a.jsonl", "b.jsonl", "-m", "abstractness")
+    assert {name: one["scores"] for name, one in found["systems"].items()} == {
+        "a.jsonl": {"abstractness": {"score": 0.25}},
+        "b.jsonl": {"abstractness": {"score": 1.0}},
+    }
+    table = run("score", "a.jsonl", "b.jsonl", "-m", "abstractness", "--format", "csv").stdout
+    assert list(csv.reader(io.StringIO(table))) == [
+        ["metric", "output", "a.jsonl", "b.jsonl"],
+        ["abstractness", "score", "0.25", "1.0"],
+    ]
+
+
+def test_intervals_are_those_of_the_report() -> None:
+    found = scored(
+        "a.jsonl", "-m", "abstractness", "--intervals", "--resamples", "64", "--seed", "7"
+    )
+    run("score", "a.jsonl", "-m", "abstractness", "--save", "a.json")
+    expected = Report.load("a.json").intervals(resamples=64, seed=7)["abstractness"]["score"]
+    assert found["intervals"]["abstractness"]["score"] == expected._asdict()
+    wide = ("--intervals", "--level", "0.5", "--format", "csv")
+    table = run("score", "a.jsonl", "-m", "abstractness", *wide).stdout
+    [row] = csv.DictReader(io.StringIO(table))
+    # A resample holds x twice, both, or y twice: 1/3, 1/4 and 0 with chances 1/4, 1/2, 1/4.
+    assert 0 <= float(row["low"]) <= 0.25 <= float(row["high"]) <= 1 / 3
+
+
+def test_csv_has_full_precision_and_an_empty_cell_for_nan() -> None:
+    write("c.jsonl", [{"prediction": "a b c", "reference": "a b d"}])
+    table = run(
+        "score", "c.jsonl", "-m", "abstractness", "-m", "p = abstractness(n=9)", "--format", "csv"
+    )
+    assert list(csv.reader(io.StringIO(table.stdout))) == [
+        ["metric", "output", "score"],
+        ["abstractness", "score", str(1 / 3)],
+        ["p", "score", ""],
+    ]
+
+
+def test_nan_is_null_in_json() -> None:
+    found = scored("a.jsonl", "-m", "abstractness(n=9)")
+    assert found["scores"] == {"abstractness": {"score": None}}
+
+
+def test_markdown_and_latex_and_text_have_four_decimals() -> None:
+    shown = {
+        form: run("score", "a.jsonl", "-m", "abstractness", "--format", form).stdout
+        for form in ("markdown", "latex", "table")
+    }
+    assert "| abstractness | score | 0.2500 |" in shown["markdown"]
+    assert "abstractness & score & 0.2500 \\\\" in shown["latex"]
+    assert shown["table"].splitlines()[1].split() == ["abstractness", "score", "0.2500"]
+
+
+def test_signatures_stand_at_the_foot_of_a_table_and_in_json() -> None:
+    signature = scored("a.jsonl", "-m", "abstractness", "--signature")["signatures"]["abstractness"]
+    assert signature.startswith("abstractness(n=1)|metrichub:")
+    for form, foot in (("table", "{}"), ("markdown", "`{}`"), ("latex", "% {}")):
+        shown = run("score", "a.jsonl", "-m", "abstractness", "--signature", "--format", form)
+        assert shown.stdout.splitlines()[-1] == foot.format(signature)
+    shown = run("score", "a.jsonl", "-m", "abstractness", "--signature", "--format", "csv")
+    assert next(csv.DictReader(io.StringIO(shown.stdout)))["signature"] == signature
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("o.json", "{"),
+        ("o.csv", "metric,"),
+        ("o.md", "| metric"),
+        ("o.tex", "\\begin"),
+        ("o", "metric "),
+    ],
+)
+def test_the_suffix_of_the_output_chooses_its_format(name: str, start: str) -> None:
+    result = run("score", "a.jsonl", "-m", "abstractness", "-o", name)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert Path(name).read_text(encoding="utf-8").startswith(start)
+
+
+def test_an_error_leaves_the_old_output_and_no_other_file(folder: Path) -> None:
+    Path("o.json").write_text("old", encoding="utf-8")
+    write("bad.jsonl", [{"prediction": None, "reference": "a"}])
+    before = sorted(os.listdir(folder))
+    outputs = ("-o", "o.json", "--samples", "s.csv", "--save", "r.json")
+    error(run("score", "bad.jsonl", "-m", "wer", *outputs), 3)
+    assert Path("o.json").read_text(encoding="utf-8") == "old"
+    assert sorted(os.listdir(folder)) == before
+
+
+def test_sample_scores_go_to_a_file() -> None:
+    run(
+        "score",
+        "a.jsonl",
+        "-m",
+        "abstractness",
+        "-m",
+        "p = abstractness(n=2)",
+        "--samples",
+        "s.jsonl",
+    )
+    lines = Path("s.jsonl").read_text(encoding="utf-8").splitlines()
+    first, second = map(json.loads, lines)
+    assert first == {
+        "sample": 0,
+        "id": "x",
+        "scores": {"abstractness": {"score": 1 / 3}, "p": {"score": 0.5}},
+    }
+    assert second["scores"] == {"abstractness": {"score": 0.0}, "p": {"score": None}}
+    run("score", "a.jsonl", "b.jsonl", "-m", "abstractness", "--samples", "s.csv")
+    with Path("s.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(r["file"], r["id"], float(r["abstractness.score"])) for r in rows] == [
+        ("a.jsonl", "x", 1 / 3),
+        ("a.jsonl", "y", 0.0),
+        ("b.jsonl", "x", 1.0),
+        ("b.jsonl", "y", 1.0),
+    ]
+
+
+def test_a_threshold_that_holds_exits_with_0_and_one_that_fails_with_1() -> None:
+    fine = ("--fail-under", "abstractness=0.25", "--fail-over", "wer.mer=0.25")
+    assert run("score", "a.jsonl", *BOTH, *fine).exit_code == 0
+    result = run(
+        "score", "a.jsonl", *BOTH, "--fail-over", "wer=0.2", "--fail-under", "abstractness=0.3"
+    )
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["scores"]["abstractness"]["score"] == 0.25
+    assert result.stderr.splitlines() == [
+        "metrichub: failed: abstractness.score is 0.25, under 0.3",
+        "metrichub: failed: wer.score is 0.25, over 0.2",
+    ]
+
+
+def test_nan_fails_every_threshold() -> None:
+    for option in ("--fail-under", "--fail-over"):
+        result = run("score", "a.jsonl", "-m", "abstractness(n=9)", option, "abstractness=0.5")
+        assert result.exit_code == 1
+        assert "no number" in result.stderr
+
+
+def test_each_system_is_held_to_the_threshold() -> None:
+    result = run(
+        "score", "a.jsonl", "b.jsonl", "-m", "abstractness", "--fail-over", "abstractness=0.5"
+    )
+    assert result.exit_code == 1
+    assert result.stderr == "metrichub: failed: b.jsonl: abstractness.score is 1, over 0.5\n"
