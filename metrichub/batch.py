@@ -99,6 +99,12 @@ class Batch:
                 {name: c.part(start, stop) for name, c in self.columns.items()}, start, stop
             )
 
+    def parts(self, characters: int) -> Iterator[Batch]:
+        """The batch cut into batches of about so many characters, in order."""
+        for start, stop in self._cuts(characters):
+            columns = {name: c.part(start, stop) for name, c in self.columns.items()}
+            yield Batch(columns, stop - start)
+
     def _cuts(self, characters: int) -> Iterator[tuple[int, int]]:
         sizes = np.zeros(self.size, np.int64)
         for column in self.columns.values():
@@ -116,15 +122,11 @@ class Batch:
         starts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), self.size]
         return ((a, b) for a, b in pairwise(starts) if a < b)
 
-    def digest(self) -> str:
+    def digests(self) -> dict[str, str]:
         """A hash of every column but the predictions; systems are compared on equal ones."""
-        state = hashlib.blake2b(digest_size=8)
-        for name in sorted(self.columns.keys() - {"predictions"}):
-            column = self.columns[name]
-            shape = "" if column.offsets is None else repr(column.offsets.tolist())
-            text = "\0".join(str(item) for item in column.items)
-            state.update(f"{name}\1{shape}\1{text}\1".encode("utf-8", "surrogatepass"))
-        return state.hexdigest()
+        return {
+            name: _digest(column) for name, column in self.columns.items() if name != "predictions"
+        }
 
 
 class View(NamedTuple):
@@ -221,6 +223,16 @@ def _take_groups(groups: Any, sample: NDArray[np.int64]) -> Any:
     return Groups(groups.items.take(items), offsets)
 
 
+def _digest(column: Column) -> str:
+    items = [str(item) for item in column.items]
+    offsets = np.zeros(0) if column.offsets is None else column.offsets
+    state = hashlib.blake2b(f"{len(items)} {len(offsets)}\n".encode(), digest_size=8)
+    state.update(offsets.astype("<i8").tobytes())
+    state.update(np.fromiter(map(len, items), "<i8", len(items)).tobytes())
+    state.update("".join(items).encode("utf-8", "surrogatepass"))
+    return state.hexdigest()
+
+
 def _is_text(items: Iterable[object]) -> bool:
     return all(issubclass(kind, str) for kind in set(map(type, items)))
 
@@ -230,18 +242,25 @@ def _as_list(name: str, values: Iterable[Any]) -> Sequence[Any]:
         raise InputError(
             f"{name} is one string; give a list with one entry per sample: {name}=[{values[:40]!r}]"
         )
-    if isinstance(values, (bytes, Mapping, set, frozenset)) or values is None:
+    listed = None if _is_no_column(values) else _listed(values)
+    if not isinstance(listed, (list, tuple)):
         raise InputError(f"{name} is {what(values)}; give a list with one entry per sample")
+    return listed
+
+
+def _is_no_column(values: object) -> bool:
+    return isinstance(values, (bytes, Mapping, set, frozenset)) or any(
+        hasattr(values, attribute) for attribute in ("columns", "column_names")
+    )
+
+
+def _listed(values: Any) -> object:
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(values, method):
-            listed = getattr(values, method)()
-            return listed if isinstance(listed, list) else [listed]
-    try:
-        return values if isinstance(values, (list, tuple)) else list(values)
-    except TypeError:
-        raise InputError(
-            f"{name} is {what(values)}; give a list with one entry per sample"
-        ) from None
+            return getattr(values, method)()
+    if isinstance(values, (list, tuple)):
+        return values
+    return list(values) if isinstance(values, Iterable) or hasattr(values, "__getitem__") else None
 
 
 def _equal_lengths(read: Mapping[str, Sequence[Any]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -42,9 +43,8 @@ class Scale(NamedTuple):
         """Whether a number lies in the range, up to float rounding; `nan` does."""
         if not isinstance(value, (int, float)) or value != value:
             return isinstance(value, (int, float))
-        slack = 1e-9 * max(1.0, abs(value))
-        above = self.low is None or value >= self.low - slack
-        return above and (self.high is None or value <= self.high + slack)
+        above = self.low is None or value >= self.low or _near(value, self.low)
+        return above and (self.high is None or value <= self.high or _near(value, self.high))
 
     @property
     def interval(self) -> str:
@@ -95,7 +95,7 @@ class Card:
         return _build(path, values, lines, body)
 
     def scale(self, output: str) -> Scale | None:
-        """The scale of an output; "precision_n" on the card stands for "precision_1", …"""
+        """The scale of an output; "precision_n" on the card stands for "precision_1" and so on."""
         pattern = re.sub(r"\d+$", "n", output)
         return self.scores.get(output) or self.scores.get(pattern)
 
@@ -124,6 +124,10 @@ class Card:
     def blocks(self) -> Mapping[str, str]:
         """The generated blocks of the body by name, as they stand in the file."""
         return {name: text for _, name, text, _ in _BLOCK.findall(self.body)}
+
+
+def _near(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
 
 
 def with_blocks(text: str, blocks: Mapping[str, str]) -> str:

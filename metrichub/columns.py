@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from metrichub.errors import InputError, MissingColumn, did_you_mean
 
@@ -57,7 +57,10 @@ def resolve(
         InputError: two aliases of one column are there and nothing says which to take.
     """
     names = list(available)
-    chosen = {column_of_alias(column): name for column, name in (mapping or {}).items()}
+    chosen = {
+        column if column in needed else column_of_alias(column): name
+        for column, name in (mapping or {}).items()
+    }
     for column, name in chosen.items():
         if name not in names:
             raise MissingColumn(
@@ -90,7 +93,7 @@ def _named(column: str, metric: str, names: list[str]) -> str:
     return found[0]
 
 
-def _singulars(column: str) -> Iterable[str]:
+def _singulars(column: str) -> Iterator[str]:
     stem = column.removesuffix("s")
     return iter((stem, f"{column.removesuffix('ies')}y", column.removesuffix("es")))
 

@@ -133,7 +133,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def what(value: object) -> str:
-    """A value as an error shows it: its start and its type."""
-    shown = repr(value)
+    """A value as an error shows it, on one line: its start and its type."""
+    shown = repr(value).replace("\n", " ")
     shown = shown if len(shown) <= 40 else f"{shown[:37]}..."
     return shown if value is None else f"{shown} ({type(value).__name__})"

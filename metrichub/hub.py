@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Any
-
-import numpy as np
 
 from metrichub.batch import BLOCK_CHARACTERS, Batch
 from metrichub.columns import column_of
 from metrichub.errors import InputError, MetricError, SpecError
-from metrichub.metric import CorpusMetric, Metric, measure_objects, measure_rows
-from metrichub.reduce import Reduction, name_of, reduce
-from metrichub.registry import load_metric, origin
+from metrichub.measure import Measure, Progress, measured, without_rows
+from metrichub.metric import Metric
+from metrichub.reduce import Reduction, name_of
+from metrichub.registry import load_metric
 from metrichub.report import Nested, Report
-from metrichub.result import Result, RowsResult, SumResult
-from metrichub.stats import Stats
 
 
 @dataclass(frozen=True)
@@ -75,7 +71,8 @@ class Hub:
         columns: Mapping[str, str] | None = None,
         reduce_fn: Reduction | None = None,
         samples: bool = True,
-        progress: Callable[[int], object] | None = None,
+        workers: int = 1,
+        progress: Progress | None = None,
         **given: Any,
     ) -> Report:
         """The report of all metrics on the given samples.
@@ -86,23 +83,24 @@ class Hub:
         tables, which are measured one after another. `columns` maps a column to the name that it
         has in the table; without it the names of other tools are found by themselves.
 
-        With `samples=False` only sums are kept. `progress` is called with the number of samples
-        after every block.
+        With `samples=False` only sums are kept, so that memory doesn't grow with the samples;
+        `workers` spreads the text over processes, with equal results. `progress` is called with
+        the number of samples times metrics that are done.
 
         Raises:
             InputError: samples that can't be scored; the text says where and what to do.
         """
-        reduction = self.reduce_fn if reduce_fn is None else reduce_fn
         needed = self.needs()
-        report: Report | None = None
-        waiting: list[Report] = []
-        for batch in self._batches(data, needed, columns, given):
-            part = self._measure(batch, reduction, progress)
-            waiting.append(part if samples else part.pool() if _adds_up(part) else part)
-            if not samples and len(waiting) > 1:
-                waiting = [waiting[0].merge(*waiting[1:])]
-        report = waiting[0].merge(*waiting[1:]) if len(waiting) > 1 else waiting[0]
-        return report if samples else report.pool()
+        reduction = self.reduce_fn if reduce_fn is None else reduce_fn
+        measure = Measure(self.metrics, reduction, self.block_characters)
+        batches = self._batches(data, needed, columns, given)
+        reports: list[Report] = []
+        for report in measured(measure, batches, workers, progress):
+            reports.append(report if samples else without_rows(report))
+            if not samples:
+                reports = [reports[0].merge(*reports[1:])]
+        whole = reports[0].merge(*reports[1:]) if len(reports) > 1 else reports[0]
+        return whole if samples else whole.pool()
 
     def needs(self) -> dict[str, str]:
         """The columns that the metrics read, each with the first metric that asks for it."""
@@ -149,38 +147,6 @@ class Hub:
             batch.require(needed)
             yield Batch({name: batch.columns[name] for name in needed}, batch.size)
 
-    def _measure(
-        self, batch: Batch, reduction: Reduction | None, progress: Callable[[int], object] | None
-    ) -> Report:
-        results: dict[str, Result] = {}
-        for characters, group in groupby(self.metrics, lambda m: m.block_characters):
-            metrics = list(group)
-            parts: dict[str, list[Any]] = {metric.name: [] for metric in metrics}
-            for block in batch.blocks(characters or self.block_characters):
-                for metric in metrics:
-                    view = block.view(metric.inputs())
-                    if isinstance(metric, CorpusMetric):
-                        rows = measure_objects(metric, view)
-                        sample = np.arange(len(block)) if view.sample is None else view.sample
-                        parts[metric.name].append((rows, sample + block.start))
-                    else:
-                        stats = measure_rows(metric, view)
-                        if view.sample is not None:
-                            stats = reduce(metric, stats, view.sample, len(block), reduction)
-                        parts[metric.name].append(stats)
-                if progress:
-                    progress(len(block) * len(metrics))
-            for metric in metrics:
-                signature = _signature(metric, reduction)
-                results[metric.name] = _result(metric, signature, parts[metric.name], batch.size)
-        counts = {name: column.counts for name, column in batch.columns.items()}
-        return Report(
-            {metric.name: results[metric.name] for metric in self.metrics},
-            batch.size,
-            ((batch.size, batch.digest()),),
-            {name: (int(c.min()), int(c.max())) for name, c in counts.items() if len(c)},
-        )
-
 
 def _metrics(given: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
     listed: Sequence[Any] = [given] if isinstance(given, (str, Metric)) else list(given)
@@ -196,23 +162,3 @@ def _metrics(given: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]
             f"'{twice[0]}_2 = {twice[0]}(...)'"
         )
     return metrics
-
-
-def _result(metric: Metric, signature: str, parts: Sequence[Any], size: int) -> Result:
-    if isinstance(metric, CorpusMetric):
-        rows = [row for objects, _ in parts for row in objects]
-        sample = np.concatenate([np.zeros(0, np.int64), *(sample for _, sample in parts)])
-        return RowsResult.of(metric, signature, rows, sample, size)
-    if not parts:
-        return SumResult.of(metric, signature, Stats({}, np.zeros(0, np.bool_)))
-    return SumResult.of(metric, signature, Stats.concatenate(parts))
-
-
-def _signature(metric: Metric, reduction: Reduction | None) -> str:
-    entry = origin(type(metric))
-    home = f"{entry.distribution}:{entry.version}" if entry else f"local:{type(metric).__module__}"
-    return f"{metric.label()}|{home}|reduce:{name_of(metric, reduction)}"
-
-
-def _adds_up(report: Report) -> bool:
-    return all(isinstance(result, SumResult) for result in report.results.values())

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -58,14 +58,20 @@ class _CardBeside:
         return _card_of(owner)
 
 
-@cache
 def _card_of(owner: type[Metric]) -> Card:
     file = getattr(sys.modules.get(owner.__module__), "__file__", None)
-    path = Path(file).parent / "README.md" if file and Path(file).name == "__init__.py" else None
-    if path and path.exists():
-        return Card.read(path)
+    if file and Path(file).name == "__init__.py":
+        card = _card_in(Path(file).parent)
+        if card:
+            return card
     name = "".join(f"_{c.lower()}" if c.isupper() else c for c in owner.__name__).strip("_")
     return Card(name, owner.__name__, "", owner.inputs(), {"score": Scale()})
+
+
+@cache
+def _card_in(folder: Path) -> Card | None:
+    path = folder / "README.md"
+    return Card.read(path) if path.exists() else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,8 +111,13 @@ class Metric:
             return None
         return tuple(name for name in found if name != "count")
 
-    def score(self, *, count: Array, **observed: Array) -> Scores:
-        """The mean of each observed quantity over the scored samples (macro)."""
+    def score(self, *_: Any, **observed: Any) -> Scores:
+        """The mean of each observed quantity over the scored samples (macro).
+
+        A metric that writes its own names its statistics as parameters, and `count` too if it
+        wants the number of scored samples in each sum.
+        """
+        count = observed.pop("count")
         return {name: total / count for name, total in observed.items()}
 
     def outputs(self) -> tuple[str, ...]:
@@ -144,18 +155,15 @@ class CorpusMetric(Metric):
 def measure_rows(metric: Metric, view: View) -> Stats:
     """What a metric measures of a view, one row of statistics each."""
     method = _measuring(type(metric))
-    if method == "observe":
-        found, reasons = _observe_all(metric, view)
-    else:
-        result = metric.measure(**view.arguments)  # type: ignore[attr-defined]  # the author's
-        found, reasons = result if isinstance(result, Measured) else (result, {})
+    found = _observe_all(metric, view) if method == "observe" else _measure_all(metric, view)
+    statistics, reasons = found
     expected = metric.statistics()
-    if expected is not None and set(found) != set(expected):
+    if expected is not None and set(statistics) != set(expected):
         raise MetricError(
-            f"{metric.name}: {method} gave {', '.join(sorted(found)) or 'nothing'}, "
+            f"{metric.name}: {method} gave {', '.join(sorted(statistics)) or 'nothing'}, "
             f"but score asks for {', '.join(expected)}"
         )
-    return Stats.of(found, view.rows, reasons)
+    return Stats.of(statistics, view.rows, reasons)
 
 
 def measure_objects(metric: CorpusMetric, view: View) -> Sequence[Any]:
@@ -175,9 +183,9 @@ def scores_of(
     """
     if not count.any():
         return {name: np.full(count.shape, np.nan) for name in metric.outputs()}
-    takes_count = "count" in _parameters(type(metric), "score")
+    takes_count = "count" in _parameters(type(metric), "score") or metric.statistics() is None
     with np.errstate(all="ignore"):
-        found = metric.score(**arrays, **({"count": count} if takes_count else {}))  # type: ignore[arg-type]
+        found = metric.score(**arrays, **({"count": count} if takes_count else {}))
     if set(found) != set(metric.outputs()):
         raise MetricError(
             f"{metric.name}: score gave {', '.join(found)}, but its outputs are "
@@ -190,7 +198,12 @@ def scores_of(
     }
 
 
-def _observe_all(metric: Metric, view: View) -> tuple[dict[str, Array], dict[int, str]]:
+def _measure_all(metric: Metric, view: View) -> Measured:
+    result = metric.measure(**view.arguments)  # type: ignore[attr-defined]  # the author's
+    return result if isinstance(result, Measured) else Measured(result, {})
+
+
+def _observe_all(metric: Metric, view: View) -> Measured:
     rows: list[Row | None] = []
     reasons: dict[int, str] = {}
     for number, row in enumerate(_observed(metric, view)):
@@ -202,9 +215,10 @@ def _observe_all(metric: Metric, view: View) -> tuple[dict[str, Array], dict[int
     blank = {key: np.full(np.shape(first[key]) if first else (), np.nan) for key in keys}
     filled = [blank if row is None else row for row in rows]
     try:
-        return {key: np.array([row[key] for row in filled]) for key in keys}, reasons
+        columns = {key: np.array([row[key] for row in filled]) for key in keys}
     except KeyError as error:
         raise MetricError(f"{metric.name}: observe gave no {error} for some sample") from None
+    return Measured(columns, reasons)
 
 
 def _observed(metric: Metric, view: View) -> Any:
@@ -215,7 +229,6 @@ def _observed(metric: Metric, view: View) -> Any:
         yield {"score": row} if isinstance(row, (int, float)) else row
 
 
-@cache
 def _measuring(metric: type[Metric]) -> str:
     found = [name for name in ("observe", "measure") if hasattr(metric, name)]
     if len(found) != 1:
@@ -226,8 +239,12 @@ def _measuring(metric: type[Metric]) -> str:
     return found[0]
 
 
-@cache
 def _parameters(metric: type[Metric], method: str) -> Mapping[str, inspect.Parameter]:
-    found = dict(inspect.signature(getattr(metric, method)).parameters)
+    return _without_self(getattr(metric, method))
+
+
+@cache
+def _without_self(method: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    found = dict(inspect.signature(method).parameters)
     found.pop("self", None)
     return found

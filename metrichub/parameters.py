@@ -64,7 +64,7 @@ def values_of(metric: object) -> dict[str, object]:
 
 
 def make(metric: type, parameters: Mapping[str, object], label: str) -> Any:
-    """An instance of a metric class.
+    """An instance of a metric class; a list stands for the tuple that a field asks for.
 
     Raises:
         UnknownParameter: the class has no such parameter.
@@ -74,13 +74,28 @@ def make(metric: type, parameters: Mapping[str, object], label: str) -> Any:
     for name in parameters:
         if name not in known:
             raise UnknownParameter(label, name, [k for k in known if k != "name"])
-    return metric(**parameters)
+    hints = _hints(metric)
+    return metric(
+        **{
+            name: tuple(value)
+            if isinstance(value, list) and not _fits(value, hints[name])
+            else value
+            for name, value in parameters.items()
+        }
+    )
 
 
 def check(metric: object, label: str) -> None:
-    """Raise `ParameterError` if a field's value doesn't fit its annotation."""
-    for field in _fields(type(metric)):
-        hint, value = _hints(type(metric))[field.name], getattr(metric, field.name)
+    """Raise `ParameterError` if a field's value doesn't fit its annotation.
+
+    A list given for a tuple becomes one, as lists come from JSON and specs.
+    """
+    owner: type = type(metric)
+    for field in _fields(owner):
+        hint, value = _hints(owner)[field.name], getattr(metric, field.name)
+        if isinstance(value, list) and get_origin(hint) is tuple:
+            value = tuple(value)
+            object.__setattr__(metric, field.name, value)
         if not _fits(value, hint):
             raise ParameterError(label, field.name, value, describe(hint))
 

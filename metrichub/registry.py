@@ -84,7 +84,7 @@ class Entry:
         module, _, attribute = self.value.partition(":")
         try:
             return getattr(importlib.import_module(module), attribute)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise BrokenMetric(
                 f"{self.qualified} (version {self.version}) is installed but can't be imported: "
                 f"{type(error).__name__}: {error}; reinstall or remove the distribution "
@@ -166,7 +166,7 @@ def load_metric(spec: str, /, **parameters: object) -> Any:
     Raises:
         UnknownMetric: no installed metric has this name.
         ParameterError: a parameter is unknown or out of its domain.
-        BrokenMetric: it is installed but can't be imported.
+        BrokenMetric: it is installed but can't be imported, or is no metric.
     """
     from metrichub.parameters import make
 
@@ -175,7 +175,16 @@ def load_metric(spec: str, /, **parameters: object) -> Any:
     given = {**parsed.parameters, **parameters}
     if parsed.alias:
         given["name"] = parsed.alias
-    return make(entry.load(), given, entry.name)
+    metric = entry.load()
+    _is_metric(entry, metric)
+    return make(metric, given, entry.name)
+
+
+def _is_metric(entry: Entry, found: object) -> None:
+    from metrichub.metric import Metric
+
+    if not (isinstance(found, type) and issubclass(found, Metric)):
+        raise BrokenMetric(f"{entry.qualified}: {entry.value} is no subclass of metrichub.Metric")
 
 
 def origin(metric: type) -> Entry | None:

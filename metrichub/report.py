@@ -37,18 +37,18 @@ class Comparison(NamedTuple):
 class Report:
     """What a hub measured of `size` samples, one result a metric.
 
-    `segments` holds the number of samples and a hash of all columns but the predictions for
-    every batch that went in; `candidates` the smallest and largest number of items a sample has
-    in each column.
+    `segments` holds the number of samples of every batch that went in, with a hash of each column
+    but the predictions; `candidates` the smallest and largest number of items a sample has in
+    each column.
     """
 
     results: Mapping[str, Result]
     size: int
-    segments: tuple[tuple[int, str], ...]
+    segments: tuple[tuple[int, Mapping[str, str]], ...]
     candidates: Mapping[str, tuple[int, int]]
 
     def scores(self) -> Nested:
-        """The nested dict: metric -> output -> score, and "unscored" where samples were left out."""
+        """The nested dict: metric -> output -> score; "unscored" where samples were left out."""
         nested: Nested = {}
         for name, result in self.results.items():
             nested[name] = result.scores()
@@ -212,10 +212,9 @@ class Report:
                 f"the systems have {self.size} and {other.size} samples; a paired test needs the "
                 "same samples in the same order"
             )
-        mine, theirs = dict(self.segments), dict(other.segments)
-        if mine.keys() == theirs.keys() and mine != theirs:
+        if different := sorted(_different_columns(self, other)):
             raise ReportError(
-                "the systems were measured on different references or sources; a paired test "
+                f"the systems were measured on different {' and '.join(different)}; a paired test "
                 "needs the same samples in the same order"
             )
         common = [name for name in self.results if name in other.results]
@@ -227,6 +226,18 @@ class Report:
         for name in common:
             _same_signature(self.results[name], other.results[name])
         return common
+
+
+def _different_columns(one: Report, other: Report) -> set[str]:
+    """The columns that differ; nothing is known of batches that were cut in other places."""
+    if [size for size, _ in one.segments] != [size for size, _ in other.segments]:
+        return set()
+    return {
+        column
+        for (_, mine), (_, theirs) in zip(one.segments, other.segments, strict=True)
+        for column in mine.keys() & theirs.keys()
+        if mine[column] != theirs[column]
+    }
 
 
 def _swap_differences(

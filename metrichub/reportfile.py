@@ -58,7 +58,7 @@ def load(path: Path, metrics: Sequence[Metric]) -> Report:
         report = Report(
             results,
             content["size"],
-            tuple((number, digest) for number, digest in content["segments"]),
+            tuple((number, dict(digests)) for number, digests in content["segments"]),
             {name: (low, high) for name, (low, high) in content["candidates"].items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:

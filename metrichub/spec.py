@@ -61,15 +61,23 @@ def _parameters(text: str, arguments: str | None) -> dict[str, object]:
         call = ast.parse(f"f({arguments})", mode="eval").body
     except (SyntaxError, ValueError) as error:
         raise SpecError(f"{text!r} can't be parsed: {error}") from error
-    if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):
+    if (
+        not isinstance(call, ast.Call)
+        or not isinstance(call.func, ast.Name)
+        or call.args
+        or any(k.arg is None for k in call.keywords)
+    ):
         raise SpecError(f"{text!r}: parameters are given by name, as in 'bleu(max_order=2)'")
-    return {str(k.arg): _literal(text, str(k.arg), k.value) for k in call.keywords}
+    given = {str(k.arg): _literal(text, str(k.arg), k.value) for k in call.keywords}
+    if len(given) < len(call.keywords):
+        raise SpecError(f"{text!r} gives a parameter twice")
+    return given
 
 
 def _literal(text: str, name: str, node: ast.expr) -> object:
     try:
         value: object = ast.literal_eval(node)
-    except ValueError:
+    except (ValueError, TypeError):
         raise SpecError(
             f"{text!r}: the value of {name} is no Python literal; quote it if it is text: "
             f"{name}='{ast.unparse(node)}'"

@@ -1,6 +1,6 @@
 """The text engine: tokens, n-grams and alignments of whole columns at a time."""
 
-from metrichub.text.align import edits, fragments, lcs, levenshtein
+from metrichub.text.align import edits, fragments, lcs, levenshtein, union_lcs
 from metrichub.text.column import Groups, Texts
 from metrichub.text.ngrams import (
     clipped_matches,
@@ -24,4 +24,5 @@ __all__ = [
     "lengths",
     "levenshtein",
     "novel_ngrams",
+    "union_lcs",
 ]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import chain
+from itertools import chain, pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,7 +71,7 @@ def edits(prediction: Texts, reference: Texts, tokenizer: str) -> EditCounts:
         predictions, references = _sequences(prediction, reference, tokenizer)
         for row in unclear.tolist():
             operations = Levenshtein.editops(references[row], predictions[row]).as_list()
-            substitutions[row] = sum(tag == "replace" for tag, _, _ in operations)
+            substitutions[row] = list(map(itemgetter(0), operations)).count("replace")
     deletions = (distance - substitutions + wanted - given) // 2
     insertions = distance - substitutions - deletions
     hits = wanted - substitutions - deletions
@@ -86,9 +87,7 @@ def fragments(prediction: Texts, source: Texts, tokenizer: str) -> Fragments:
     both = joint(prediction, source, tokenizer).lists
     sums = [_fragments(*pair) for pair in zip(both[::2], both[1::2], strict=True)]
     covered, squared = np.array(sums, np.int64).reshape(-1, 2).T
-    return Fragments(
-        covered, squared, lengths(prediction, tokenizer), lengths(source, tokenizer)
-    )
+    return Fragments(covered, squared, lengths(prediction, tokenizer), lengths(source, tokenizer))
 
 
 def union_lcs(prediction: Texts, reference: Texts, tokenizer: str) -> UnionMatches:
@@ -130,9 +129,7 @@ def _sequences(
 
 def _characters(column: Texts, tokenizer: str) -> list[str]:
     tokens = column.tokens(tokenizer)
-    return column.cached(
-        ("strings", tokenizer), lambda: cut_string(tokens.codes, tokens.offsets)
-    )
+    return column.cached(("strings", tokenizer), lambda: cut_string(tokens.codes, tokens.offsets))
 
 
 def _fragments(prediction: Sequence[int], source: Sequence[int]) -> tuple[int, int]:
@@ -142,7 +139,7 @@ def _fragments(prediction: Sequence[int], source: Sequence[int]) -> tuple[int, i
     """
     known = set(source)
     places: dict[tuple[int, ...], list[int]] = {}
-    for place, pair in enumerate(zip(source, source[1:], strict=False)):
+    for place, pair in enumerate(pairwise(source)):
         places.setdefault(pair, []).append(place)
     covered = squared = start = 0
     while start < len(prediction):

@@ -95,7 +95,7 @@ class _Taken(Texts):
         return _Taken(self._base.lower(), self._rows)
 
 
-class Groups(Sequence[Sequence[str]]):
+class Groups(Sequence[list[str]]):
     """A ragged column: zero or more strings per row.
 
     Attributes:
@@ -120,9 +120,9 @@ class Groups(Sequence[Sequence[str]]):
     def __getitem__(self, row: int) -> list[str]: ...
 
     @overload
-    def __getitem__(self, row: slice) -> list[Sequence[str]]: ...
+    def __getitem__(self, row: slice) -> list[list[str]]: ...
 
-    def __getitem__(self, row: int | slice) -> list[str] | list[Sequence[str]]:
+    def __getitem__(self, row: int | slice) -> list[str] | list[list[str]]:
         if isinstance(row, slice):
             return [self[i] for i in range(*row.indices(len(self)))]
         row = range(len(self))[row]

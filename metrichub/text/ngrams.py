@@ -7,6 +7,7 @@ row, equal n-grams of all orders stand together: an order-k gram is a prefix of 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -59,7 +60,7 @@ def clipped_matches(
     together = joint(prediction, references, tokenizer)
     matches = np.zeros((len(prediction), max_order), np.int64)
     for k, grams in enumerate(_orders(together, max_order)):
-        clipped = np.minimum(grams.predicted(), grams.referenced())
+        clipped = np.minimum(grams.predicted, grams.referenced)
         matches[:, k] = grams.sum_rows(clipped)
     return Matches(matches, _totals(lengths(prediction, tokenizer), max_order))
 
@@ -70,8 +71,7 @@ def novel_ngrams(
     """How many n-grams of the prediction, each as often as it occurs, are in no reference."""
     together = joint(prediction, references, tokenizer)
     *_, grams = _orders(together, order)
-    predicted = grams.predicted()
-    novel = grams.sum_rows(predicted * (predicted == grams.counts()))
+    novel = grams.sum_rows(grams.predicted * (grams.predicted == grams.counts))
     return Novel(novel, _totals(lengths(prediction, tokenizer), order)[:, -1])
 
 
@@ -79,7 +79,7 @@ def distinct_ngrams(prediction: Texts, tokenizer: str, max_order: int) -> Distin
     """How many different n-grams the prediction has, for orders 1 to K."""
     unique = np.zeros((len(prediction), max_order), np.int64)
     for k, grams in enumerate(_orders(alone(prediction, tokenizer), max_order)):
-        unique[:, k] = grams.sum_rows(np.ones(len(grams.starts), np.int64))
+        unique[:, k] = grams.sum_rows(np.ones(len(grams.valid), np.int64))
     return Distinct(unique, _totals(lengths(prediction, tokenizer), max_order))
 
 
@@ -109,48 +109,60 @@ def _totals(lengths: Integers, max_order: int) -> Integers:
     return totals
 
 
+class _Sides:
+    """The side of every n-gram in sorted order, (T,)."""
+
+    def __init__(self, keys: Words, bits: int) -> None:
+        self.side = keys & np.uint64((1 << bits) - 1)
+        self.several = bits > 1
+        self.predicted = offsets_of((self.side == 0).astype(np.int64))
+        """How many n-grams of predictions stand before each place, (T+1,)."""
+
+
 class _Grams:
     """The n-grams of one order, sorted within each row: G runs of equal ones.
 
-    `names` and `side` are (T,); a name whose last `bits` are 0 is that of no n-gram, since the
-    text ends before. `starts` is (G,).
+    `names` are (T,); a name whose last `bits` are 0 is that of no n-gram, since the text ends
+    before. `limits` is where every run starts, and T, (G+1,).
     """
 
-    def __init__(self, names: Words, side: Words, offsets: Integers, bits: int) -> None:
-        self.side, self.offsets = side, offsets
-        self.changed: Flags = np.ones(len(names), np.bool_)
-        np.not_equal(names[1:], names[:-1], out=self.changed[1:])
+    def __init__(self, names: Words, sides: _Sides, offsets: Integers, bits: int) -> None:
+        self.sides, self.offsets = sides, offsets
+        self.changed: Flags = np.ones(len(names) + 1, np.bool_)
+        np.not_equal(names[1:], names[:-1], out=self.changed[1:-1])
         start_runs(self.changed, offsets)
-        self.starts = np.flatnonzero(self.changed)
-        self.valid = (names[self.starts] & np.uint64((1 << bits) - 1)) != 0
+        self.limits = np.flatnonzero(self.changed)
+        self.valid = (names[self.limits[:-1]] & np.uint64((1 << bits) - 1)) != 0
 
+    @cached_property
     def counts(self) -> Integers:
         """How often each occurs in the row, (G,)."""
-        return np.diff(np.append(self.starts, len(self.side)))
+        return np.diff(self.limits)
 
+    @cached_property
     def predicted(self) -> Integers:
         """How often each occurs in the prediction, (G,)."""
-        before = offsets_of((self.side == 0).astype(np.int64))
-        return np.diff(before[np.append(self.starts, len(self.side))])
+        return np.diff(self.sides.predicted[self.limits])
 
+    @cached_property
     def referenced(self) -> Integers:
         """How often each occurs in the reference that has most of it, (G,)."""
-        sides = int(self.side.max(initial=1)) + 1
-        if sides == 2:
-            return self.counts() - self.predicted()
-        group = np.cumsum(self.changed) - 1
-        pairs = group.astype(np.uint64) * np.uint64(sides) + self.side
+        if not self.sides.several:
+            return self.counts - self.predicted
+        group = (np.cumsum(self.changed[:-1]) - 1).astype(np.uint64)
+        highest = self.sides.side.max(initial=0) + np.uint64(1)
+        pairs = group * highest + self.sides.side
         sort_rows(pairs, self.offsets)
-        starts = np.flatnonzero(np.diff(pairs, prepend=~np.uint64(0)))
-        counts = np.diff(np.append(starts, len(pairs)))
-        group, side = np.divmod(pairs[starts].astype(np.int64), sides)
-        best = np.zeros(len(self.starts), np.int64)
-        np.maximum.at(best, group[side > 0], counts[side > 0])
+        limits = np.flatnonzero(np.append(np.diff(pairs, prepend=~np.uint64(0)), np.uint64(1)))
+        group, side = np.divmod(pairs[limits[:-1]], highest)
+        count = np.diff(limits) * (side > 0)
+        best = np.zeros(len(self.limits) - 1, np.int64)
+        np.maximum.at(best, group.astype(np.int64), count)
         return best
 
     def sum_rows(self, values: Integers) -> Integers:
         """The sum over the n-grams of every row, (N,)."""
-        return row_sums(values * self.valid, np.searchsorted(self.starts, self.offsets))
+        return row_sums(values * self.valid, np.searchsorted(self.limits, self.offsets))
 
 
 def _orders(together: Joint, max_order: int) -> Iterator[_Grams]:
@@ -162,19 +174,17 @@ def _orders(together: Joint, max_order: int) -> Iterator[_Grams]:
     return _condensed_orders(together, max_order, bits, side_bits)
 
 
-def _packed_orders(
-    together: Joint, max_order: int, bits: int, side_bits: int
-) -> Iterator[_Grams]:
+def _packed_orders(together: Joint, max_order: int, bits: int, side_bits: int) -> Iterator[_Grams]:
     """All orders from one sort."""
     names = together.ranks.astype(np.uint64)
     for k in range(1, max_order):
         names = names << np.uint64(bits) | _following(together, k)
     keys = names << np.uint64(side_bits) | together.side.astype(np.uint64)
     sort_rows(keys, together.offsets)
-    side = keys & np.uint64((1 << side_bits) - 1)
+    sides = _Sides(keys, side_bits)
     for k in range(1, max_order + 1):
         names = keys >> np.uint64(side_bits + bits * (max_order - k))
-        yield _Grams(names, side, together.offsets, bits)
+        yield _Grams(names, sides, together.offsets, bits)
 
 
 def _condensed_orders(
@@ -185,8 +195,8 @@ def _condensed_orders(
     for k in range(1, max_order + 1):
         keys = names << np.uint64(side_bits) | together.side.astype(np.uint64)
         sort_rows(keys, together.offsets)
-        side = keys & np.uint64((1 << side_bits) - 1)
-        yield _Grams(keys >> np.uint64(side_bits), side, together.offsets, bits)
+        sides = _Sides(keys, side_bits)
+        yield _Grams(keys >> np.uint64(side_bits), sides, together.offsets, bits)
         if k == max_order:
             return
         if used + bits + side_bits > BITS:

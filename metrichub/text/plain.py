@@ -102,9 +102,7 @@ def rouge_stem(token: str) -> str:
 
 def letters(text: str) -> list[str]:
     """Lower-cased runs of letters, marks and numbers; letters of unspaced scripts alone."""
-    spaced = (
-        f" {c} " if is_unspaced(c) else c if kind(c) in "LMN" else " " for c in text.lower()
-    )
+    spaced = (f" {c} " if is_unspaced(c) else c if kind(c) in "LMN" else " " for c in text.lower())
     return "".join(spaced).split()
 
 

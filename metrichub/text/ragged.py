@@ -38,7 +38,7 @@ def positions_within(offsets: Integers) -> Integers:
 
 
 def take_rows(offsets: Integers, rows: Integers) -> tuple[Integers, Integers]:
-    """The flat positions of the elements of some rows, (T',), and the new offsets, (len(rows)+1,)."""
+    """The positions of the elements of K rows, (T,), and the offsets of these rows, (K+1,)."""
     lengths = np.diff(offsets)[rows]
     taken = offsets_of(lengths)
     shift = np.repeat(offsets[rows] - taken[:-1], lengths)

@@ -159,10 +159,9 @@ def _dense(order: Integers, changed: Flags, offsets: Integers) -> Integers:
 def _character_ranks(codes: Integers, offsets: Integers) -> Integers:
     present = np.zeros(int(codes.max(initial=0)) + 1, np.bool_)
     present[codes] = True
-    numbers = np.cumsum(present)
+    numbers: Integers = np.cumsum(present, dtype=np.int64)
     if numbers[-1] < ALPHABET:
-        ranks: Integers = numbers[codes]
-        return ranks
+        return numbers[codes]
     width = int(np.diff(offsets).max(initial=0)).bit_length()
     return _dense(*_sorted(codes.astype(np.uint64) << np.uint64(width), offsets), offsets)
 

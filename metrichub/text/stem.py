@@ -23,7 +23,8 @@ STEP_2 = {
     **{"fulli": "ful", "logi": "log"},
 }
 STEP_3 = {
-    **{"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
+    **{"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": ""},
+    **{"ness": ""},
 }
 STEP_4 = (
     *("al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou"),
@@ -33,7 +34,7 @@ _SUFFIXES_2, _SUFFIXES_3 = tuple(STEP_2), tuple(STEP_3)
 
 
 class _Letters(dict[int, str]):
-    """"v" for the five vowels, "c" for everything else."""
+    """Maps the five vowels to "v" and everything else to "c"."""
 
     def __missing__(self, code: int) -> str:
         return "c"

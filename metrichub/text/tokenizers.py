@@ -7,7 +7,7 @@ tokenizer is to do is read most easily in `metrichub.text.plain`, one text at a 
 from __future__ import annotations
 
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +25,13 @@ UNKNOWN, GAP, WORD, ALONE, NUMBER, POINT, DASH = range(7)
 """Classes of characters: between tokens, in one, one by itself, and those that look around."""
 
 PUNCTUATION = string.punctuation.encode()
+
+MARKUP = {
+    b"<skipped>": (b"<skipped>",),
+    b"-\n": (b"-\n",),
+    b"&": tuple(entity.encode() for entity, _ in plain.ENTITIES),
+}
+"""What `13a` removes or replaces first, by what it is found with."""
 
 
 class Classes:
@@ -132,8 +139,7 @@ def _letters(texts: Texts) -> Tokens:
 def _thirteen_a(texts: Texts) -> Tokens:
     characters = texts.characters
     tokens = _western_runs(characters, WESTERN(characters.codes), None)
-    markup = ("<skipped>", "-\n", *(entity for entity, _ in plain.ENTITIES))
-    return _by_hand(texts, tokens, _rows_with(characters, markup), plain.thirteen_a)
+    return _by_hand(texts, tokens, _rows_with(characters, MARKUP), plain.thirteen_a)
 
 
 def _chinese_words(texts: Texts) -> Tokens:
@@ -173,7 +179,7 @@ def _squad(texts: Texts) -> Tokens:
     tokens = texts.tokens("bag")
     keep = np.ones(len(tokens.starts), np.bool_)
     for article in (b"a", b"an", b"the"):
-        same = tokens.word(0) == int.from_bytes(article, "little")
+        same = tokens.words == int.from_bytes(article, "little")
         keep &= ~(same & (tokens.sizes == len(article)))
     characters = texts.lower().characters
     others = characters.rows_of(ENGLISH(characters.codes) == ALONE)
@@ -296,17 +302,18 @@ def _edges(characters: Characters, inside: Integers, stripped: bool) -> Integers
     return np.concatenate((first, last))
 
 
-def _rows_with(characters: Characters, markup: tuple[str, ...]) -> Integers:
-    """The rows that contain one of some strings without spaces, in order."""
-    limits = characters.starts[characters.rows]
-    rows = set()
-    for mark in map(str.encode, markup):
-        at = characters.data.find(mark)
+def _rows_with(characters: Characters, markup: Mapping[bytes, tuple[bytes, ...]]) -> Integers:
+    """The rows that contain one of some strings, in order."""
+    data, places = characters.data, []
+    for beginning, marks in markup.items():
+        at = data.find(beginning)
         while at >= 0:
-            row = int(np.searchsorted(limits, at, side="right")) - 1
-            rows.add(row)
-            at = characters.data.find(mark, int(limits[row + 1]))
-    return np.array(sorted(rows), np.int64)
+            if data.startswith(marks, at):
+                places.append(at)
+            at = data.find(beginning, at + 1)
+    limits = characters.starts[characters.rows]
+    rows = np.searchsorted(limits, np.array(sorted(places), np.int64), side="right") - 1
+    return np.unique(rows)
 
 
 def _by_hand(
@@ -322,9 +329,10 @@ def _sacrebleu(texts: Texts, tokenizer: str) -> Tokens:
     """The tokens of a tokenizer that sacrebleu brings, with what it needs itself."""
     try:
         from sacrebleu.metrics.bleu import BLEU
-    except ImportError:
-        raise MissingDependency(f"tokenize={tokenizer!r}", "sacrebleu") from None
-    official = BLEU(tokenize=tokenizer).tokenizer
+
+        official = BLEU(tokenize=tokenizer).tokenizer
+    except (ImportError, RuntimeError):
+        raise MissingDependency(f"tokenize={tokenizer!r}", SACREBLEU[tokenizer]) from None
     return Tokens.of(official(text.rstrip()).split() for text in texts)
 
 
@@ -348,5 +356,11 @@ TOKENIZERS: dict[str, Callable[[Texts], Tokens]] = {
 }
 """What each name does, as `metrichub.text.plain.TOKENIZERS` defines it."""
 
-SACREBLEU = ("ja-mecab", "ko-mecab", "flores101", "flores200", "spm")
-"""Names that sacrebleu resolves, if it is installed."""
+SACREBLEU = {
+    "ja-mecab": "sacrebleu[ja]",
+    "ko-mecab": "sacrebleu[ko]",
+    "flores101": "sacrebleu sentencepiece",
+    "flores200": "sacrebleu sentencepiece",
+    "spm": "sacrebleu sentencepiece",
+}
+"""Tokenizers that sacrebleu brings, and what has to be installed for each."""

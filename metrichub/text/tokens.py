@@ -19,6 +19,9 @@ WORD = 8
 LONG = 8 * WORD
 """Tokens of more bytes are rare; they are hashed and compared one by one."""
 
+_KEPT = frozenset(("codes", "hashes", "words"))
+"""What is known of each token and stays known when tokens are taken or joined."""
+
 _LOW_BYTES = np.array([(1 << 8 * n) - 1 for n in range(WORD + 1)], np.uint64)
 _ODD = np.array([0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], np.uint64)
 _HALF = np.uint64(32)
@@ -61,8 +64,8 @@ class Tokens:
             np.concatenate((first.offsets, second.offsets[1:] + count)),
             first.characters and second.characters,
         )
-        if "hashes" in first.__dict__ and "hashes" in second.__dict__:
-            both.__dict__["hashes"] = np.concatenate((first.hashes, second.hashes))
+        for name in _KEPT & first.__dict__.keys() & second.__dict__.keys():
+            both.__dict__[name] = np.concatenate((first.__dict__[name], second.__dict__[name]))
         return both
 
     @cached_property
@@ -81,9 +84,15 @@ class Tokens:
         return _hashes(self)
 
     @cached_property
+    def words(self) -> Words:
+        """The first eight bytes of every token as one number, (T,)."""
+        return self.word(0, slice(None))
+
+    @cached_property
     def codes(self) -> Integers:
-        """The first code point of every token, (T,)."""
-        return code_points(self.buffer, self.starts)
+        """The code points, (T,), of tokens that are one character each."""
+        text = b"".join(self.buffer[a:b] for a, b in zip(self.starts, self.ends, strict=True))
+        return code_points(decode(text))
 
     def take(self, rows: Integers) -> Tokens:
         """The tokens of the given rows, in the given order."""
@@ -118,11 +127,11 @@ class Tokens:
         flat = self._cut(np.arange(len(self.starts)))
         return [flat[start:end] for start, end in spans(self.offsets)]
 
-    def word(self, step: int, which: Integers | slice = slice(None)) -> Words:
+    def word(self, step: int, which: Integers | slice) -> Words:
         """Bytes 8*step to 8*step+7 of some tokens as one number, 0 past a token's end."""
         at = self.starts[which] + WORD * step
-        left = np.clip(self.sizes[which] - WORD * step, 0, WORD)
-        words: Words = self._windows.take(at, mode="clip") & _LOW_BYTES[left]
+        left = np.minimum(self.sizes[which] - WORD * step, WORD)
+        words: Words = self._windows[at] & _LOW_BYTES[left]
         return words
 
     def same(self, first: Integers, second: Integers) -> Flags:
@@ -131,15 +140,15 @@ class Tokens:
 
     @cached_property
     def _windows(self) -> Words:
-        """The eight bytes that start at every position of the buffer, (len(buffer)+1,)."""
+        """The eight bytes that start at every position of the buffer, without a copy of them."""
         padded = self.buffer + bytes(WORD)
-        view: Words = np.ndarray((len(self.buffer) + 1,), "<u8", padded, strides=(1,))
-        return np.ascontiguousarray(view)
+        return np.ndarray((len(self.buffer) + 1,), "<u8", padded, strides=(1,))
 
     def _at(self, flat: Integers, offsets: Integers) -> Tokens:
-        taken = Tokens(self.buffer, self.starts[flat], self.ends[flat], offsets, self.characters)
-        if "hashes" in self.__dict__:
-            taken.__dict__["hashes"] = self.hashes[flat]
+        starts, ends = self.starts.take(flat), self.ends.take(flat)
+        taken = Tokens(self.buffer, starts, ends, offsets, self.characters)
+        for name in _KEPT & self.__dict__.keys():
+            taken.__dict__[name] = self.__dict__[name].take(flat)
         return taken
 
     def _cut(self, which: Integers) -> list[str]:
@@ -163,7 +172,7 @@ def _mix(words: Words) -> Words:
 
 def _hashes(tokens: Tokens) -> Words:
     sizes = tokens.sizes
-    hashes = _mix(tokens.word(0) + sizes.astype(np.uint64))
+    hashes = _mix(tokens.words + sizes.astype(np.uint64))
     longest = int(sizes.max(initial=0))
     for step in range(1, -(-min(longest, LONG) // WORD)):
         more = np.flatnonzero(sizes > WORD * step)
@@ -177,7 +186,7 @@ def _hashes(tokens: Tokens) -> Words:
 def _same(tokens: Tokens, first: Integers, second: Integers) -> Flags:
     sizes = tokens.sizes[first]
     equal: Flags = sizes == tokens.sizes[second]
-    equal &= tokens.word(0, first) == tokens.word(0, second)
+    equal &= tokens.words[first] == tokens.words[second]
     longest = int(sizes.max(initial=0))
     for step in range(1, -(-min(longest, LONG) // WORD)):
         more = np.flatnonzero(equal & (sizes > WORD * step))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from metrichub.text.ragged import Bytes, Flags, Integers, offsets_of
+from metrichub.text.ragged import Flags, Integers, offsets_of
 
-SEPARATOR = b" "
+SEPARATOR = " "
 """Stands before, between and after the rows; it belongs to none of them."""
 
 
@@ -29,39 +30,34 @@ class Characters:
 
     Attributes:
         data: the text in UTF-8; it begins and ends with a separator.
-        starts: the first byte of every character, and the length of the data, (M+1,).
         codes: the code point of every character, (M,).
         rows: row i is the characters from rows[i] to rows[i + 1] - 1, which separates, (R+1,).
     """
 
     data: bytes
-    starts: Integers
     codes: Integers
     rows: Integers
 
     @classmethod
     def of(cls, rows: Sequence[str]) -> Characters:
         """The characters of the given strings."""
-        encoded = [encode(row) for row in rows]
-        sizes = np.fromiter(map(len, encoded), np.int64, len(encoded))
-        data = b"".join((SEPARATOR, SEPARATOR.join(encoded), SEPARATOR))
-        return cls.read(data, offsets_of(sizes + 1) + 1)
+        sizes = np.fromiter(map(len, rows), np.int64, len(rows))
+        text = SEPARATOR.join(("", *rows, ""))
+        return cls(encode(text), code_points(text), offsets_of(sizes + 1) + 1)
 
-    @classmethod
-    def read(cls, data: bytes, offsets: Integers) -> Characters:
-        """The characters of rows that start at the given bytes, (R+1,)."""
-        array = np.frombuffer(data, np.uint8)
-        if data.isascii():
-            return cls(data, np.arange(len(data) + 1), array.astype(np.int64), offsets)
-        starts = np.flatnonzero((array & 0xC0) != 0x80)
-        codes = code_points(data, starts)
-        return cls(data, np.append(starts, len(data)), codes, np.searchsorted(starts, offsets))
+    @cached_property
+    def starts(self) -> Integers:
+        """The first byte of every character, and the length of the data, (M+1,)."""
+        if len(self.data) == len(self.codes):
+            return np.arange(len(self.data) + 1)
+        array = np.frombuffer(self.data, np.uint8)
+        return np.append(np.flatnonzero((array & 0xC0) != 0x80), len(self.data))
 
     def without(self, characters: bytes) -> Characters:
         """The same rows without some ASCII characters."""
         dropped = np.isin(self.codes, np.frombuffer(characters, np.uint8))
-        offsets = self.starts[self.rows] - offsets_of(dropped.astype(np.int64))[self.rows]
-        return Characters.read(self.data.translate(None, characters), offsets)
+        rows = self.rows - offsets_of(dropped.astype(np.int64))[self.rows]
+        return Characters(self.data.translate(None, characters), self.codes[~dropped], rows)
 
     def rows_of(self, chosen: Flags) -> Integers:
         """The rows that hold a chosen character, in order; `chosen` is (M,)."""
@@ -69,21 +65,8 @@ class Characters:
         return np.flatnonzero(np.bincount(rows, minlength=1))
 
 
-def code_points(data: bytes, starts: Integers) -> Integers:
-    """The code points of the characters that start at the given bytes, in their shape."""
-    array = np.frombuffer(data, np.uint8)
-    codes = array[starts].astype(np.int64)
-    wide = np.flatnonzero(codes >= 0x80)
-    if len(wide):
-        codes[wide] = _wide_code_points(np.append(array, np.zeros(3, np.uint8)), starts[wide])
-    return codes
-
-
-def _wide_code_points(array: Bytes, starts: Integers) -> Integers:
-    lead, *rest = (array[starts + i].astype(np.int64) for i in range(4))
-    second, third, fourth = (byte & 0x3F for byte in rest)
-    two = (lead & 0x1F) << 6 | second
-    three = (lead & 0x0F) << 12 | second << 6 | third
-    four = (lead & 0x07) << 18 | second << 12 | third << 6 | fourth
-    codes: Integers = np.where(lead < 0xE0, two, np.where(lead < 0xF0, three, four))
-    return codes
+def code_points(text: str) -> Integers:
+    """The code points of a text, (len(text),)."""
+    if text.isascii():
+        return np.frombuffer(text.encode(), np.uint8).astype(np.int64)
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.int64)
