@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from metrichub.batch import View
 from metrichub.card import Card, Scale
-from metrichub.errors import MetricError
+from metrichub.errors import MetricError, what
 from metrichub.parameters import check, values_of
 from metrichub.stats import Array, Stats
 
@@ -139,8 +139,11 @@ class Metric:
 class CorpusMetric(Metric):
     """A metric that doesn't add up: `conclude` makes the scores from the rows of all samples.
 
-    `observe` or `measure` give any picklable object a row; None leaves the sample unscored.
+    `observe` or `measure` give any picklable object a row; None or `Unscored` leaves it out.
     """
+
+    resamples: ClassVar[bool] = True
+    """Whether a sample drawn twice is like two samples; if not, the bootstrap says nothing."""
 
     def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
         """The scores of these rows together; no rows give `nan`."""
@@ -167,11 +170,13 @@ def measure_rows(metric: Metric, view: View) -> Stats:
 
 
 def measure_objects(metric: CorpusMetric, view: View) -> Sequence[Any]:
-    """What a corpus metric observes of a view: one object a row, None where unscored."""
-    if _measuring(type(metric)) == "measure":
-        objects: Sequence[Any] = metric.measure(**view.arguments)  # type: ignore[attr-defined]
-        return objects
-    return list(_observed(metric, view))
+    """What a corpus metric observes of a view: one object a row, None or Unscored without one."""
+    if _measuring(type(metric)) == "observe":
+        return list(_observed(metric, view))
+    objects: Sequence[Any] = metric.measure(**view.arguments)  # type: ignore[attr-defined]
+    if len(objects) != view.rows:
+        raise MetricError(f"{metric.name}: measure gave {len(objects)} rows for {view.rows}")
+    return objects
 
 
 def scores_of(
@@ -204,29 +209,41 @@ def _measure_all(metric: Metric, view: View) -> Measured:
 
 
 def _observe_all(metric: Metric, view: View) -> Measured:
-    rows: list[Row | None] = []
-    reasons: dict[int, str] = {}
-    for number, row in enumerate(_observed(metric, view)):
-        if isinstance(row, Unscored):
-            reasons[number] = row.reason
-        rows.append(None if isinstance(row, Unscored) else row)
+    observed = [_row(metric, row) for row in _observed(metric, view)]
+    reasons = {i: row.reason for i, row in enumerate(observed) if isinstance(row, Unscored)}
+    rows = [None if isinstance(row, Unscored) else row for row in observed]
     first = next((row for row in rows if row is not None), None)
     keys = metric.statistics() or tuple(first or ("score",))
-    blank = {key: np.full(np.shape(first[key]) if first else (), np.nan) for key in keys}
-    filled = [blank if row is None else row for row in rows]
+    return Measured({key: _statistic(metric, key, rows, first) for key in keys}, reasons)
+
+
+def _row(metric: Metric, row: object) -> Row | Unscored | None:
+    if row is None or isinstance(row, (Mapping, Unscored)):
+        return row
+    if isinstance(row, (int, float, np.number, np.bool_)):
+        return {"score": float(row)}
+    raise MetricError(
+        f"{metric.name}: observe gave {what(row)}, not a number or a mapping of numbers"
+    )
+
+
+def _statistic(metric: Metric, key: str, rows: Sequence[Row | None], first: Row | None) -> Array:
     try:
-        columns = {key: np.array([row[key] for row in filled]) for key in keys}
-    except KeyError as error:
-        raise MetricError(f"{metric.name}: observe gave no {error} for some sample") from None
-    return Measured(columns, reasons)
+        blank = np.full(np.shape(first[key]) if first else (), np.nan)
+        return np.array([blank if row is None else row[key] for row in rows])
+    except KeyError:
+        raise MetricError(f"{metric.name}: observe gave no {key!r} for some sample") from None
+    except ValueError:
+        raise MetricError(
+            f"{metric.name}: the statistic {key!r} has another shape for some samples"
+        ) from None
 
 
-def _observed(metric: Metric, view: View) -> Any:
+def _observed(metric: Metric, view: View) -> Iterator[Any]:
     observe = metric.observe  # type: ignore[attr-defined]  # the author's
     names = list(view.arguments)
     for values in zip(*view.arguments.values(), strict=True):
-        row = observe(**dict(zip(names, values, strict=True)))
-        yield {"score": row} if isinstance(row, (int, float)) else row
+        yield observe(**dict(zip(names, values, strict=True)))
 
 
 def _measuring(metric: type[Metric]) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.errors import ReportError
-from metrichub.metric import CorpusMetric, Metric, scores_of
+from metrichub.metric import CorpusMetric, Metric, Unscored, scores_of
 from metrichub.resample import Draw
 from metrichub.stats import Array, Stats
 
@@ -106,9 +106,11 @@ class SumResult(Result):
 
     def swapped(self, other: SumResult, mask: NDArray[np.bool_]) -> Outputs:
         """`score(M @ A + (1 - M) @ B)`."""
-        rows = self._kept("a paired test")
+        # Together, as a system without a scored sample can't know the shape of its statistics.
+        both = Stats.concatenate([part._kept("a paired test") for part in (self, other)])
+        here, there = np.split(both.flat(), 2)
         mine = mask.astype(np.float64)
-        arrays, count = rows.unflat(mine @ self._flat + (1 - mine) @ other._flat)
+        arrays, count = both.unflat(mine @ here + (1 - mine) @ there)
         return scores_of(self.metric, arrays, count)
 
     @cached_property
@@ -171,13 +173,18 @@ class RowsResult(Result):
         sample: NDArray[np.int64],
         size: int,
     ) -> RowsResult:
-        """The result of these rows; a row that is None is left out."""
-        kept = [i for i, row in enumerate(rows) if row is not None]
-        index = sample[kept]
-        count = len(np.unique(index))
+        """The result of these rows; a row that is None or `Unscored` is left out."""
+        left_out = [row is None or isinstance(row, Unscored) for row in rows]
+        index = sample[~np.array(left_out, np.bool_)]
+        scored = set(index.tolist())
+        why = {
+            number: row.reason
+            for row, number in zip(rows, sample.tolist(), strict=True)
+            if isinstance(row, Unscored) and number not in scored
+        }
         return cls(
-            *(metric, signature, count, size - count, Counter()),
-            [rows[i] for i in kept],
+            *(metric, signature, len(scored), size - len(scored), Counter(why.values())),
+            [row for row, out in zip(rows, left_out, strict=True) if not out],
             index,
             size,
         )
@@ -212,7 +219,9 @@ class RowsResult(Result):
             }
 
     def resampled(self, draw: Draw) -> Outputs:
-        """What the metric concludes from the rows of each resample."""
+        """What the metric concludes from the rows of each resample; `nan` if it says nothing."""
+        if not self._metric.resamples:
+            return {name: np.full(len(draw.index), np.nan) for name in self.metric.outputs()}
         groups = self._groups("resampling")
         return _stacked(
             self._conclude([row for number in numbers for row in groups[number]])
@@ -261,7 +270,8 @@ class RowsResult(Result):
         starts = np.cumsum([0, *(part.size for part in parts)]).tolist()
         rows = [row for part in parts for row in part.rows]
         sample = np.concatenate([p.sample + s for p, s in zip(parts, starts, strict=False)])
-        return cls.of(parts[0].metric, signature, rows, sample, starts[-1])
+        merged = cls.of(parts[0].metric, signature, rows, sample, starts[-1])
+        return replace(merged, reasons=sum((part.reasons for part in parts), Counter()))
 
 
 def _stacked(rows: Iterator[Mapping[str, float]]) -> Outputs:

@@ -95,6 +95,11 @@ def rouge_stems(text: str) -> list[str]:
     return [rouge_stem(token) for token in rouge(text)]
 
 
+def letter_stems(text: str) -> list[str]:
+    """The stems of the tokens of `letters`."""
+    return [rouge_stem(token) for token in letters(text)]
+
+
 def rouge_stem(token: str) -> str:
     """The Porter stem of a token of more than three letters; shorter ones stay."""
     return porter(token) if len(token) > 3 else token
@@ -191,6 +196,7 @@ TOKENIZERS: dict[str, Callable[[str], list[str]]] = {
     "whitespace": words,
     "rouge": rouge,
     "rouge-stem": rouge_stems,
+    "unicode-stem": letter_stems,
     "unicode": letters,
     "squad": squad,
     "bag": bag,

@@ -14,15 +14,27 @@ import numpy as np
 
 from metrichub.errors import MissingDependency, ParameterError
 from metrichub.text import plain
-from metrichub.text.ragged import Bytes, Flags, Integers
+from metrichub.text.boundaries import (
+    ALONE,
+    DASH,
+    GAP,
+    NUMBER,
+    POINT,
+    UNKNOWN,
+    WORD,
+    around,
+    limits,
+    row_edges,
+    runs,
+    single,
+    western_runs,
+)
+from metrichub.text.ragged import Bytes, Integers
 from metrichub.text.tokens import Tokens
 from metrichub.text.utf8 import Characters
 
 if TYPE_CHECKING:
     from metrichub.text.column import Texts
-
-UNKNOWN, GAP, WORD, ALONE, NUMBER, POINT, DASH = range(7)
-"""Classes of characters: between tokens, in one, one by itself, and those that look around."""
 
 PUNCTUATION = string.punctuation.encode()
 
@@ -118,12 +130,12 @@ def tokenize(texts: Texts, tokenizer: str) -> Tokens:
 
 def _words(texts: Texts) -> Tokens:
     characters = texts.characters
-    return _runs(characters, SPACES(characters.codes) == WORD)
+    return runs(characters, SPACES(characters.codes) == WORD)
 
 
 def _rouge_words(texts: Texts) -> Tokens:
     characters = texts.lower().characters
-    return _runs(characters, ROUGE(characters.codes) == WORD)
+    return runs(characters, ROUGE(characters.codes) == WORD)
 
 
 def _rouge_stems(texts: Texts) -> Tokens:
@@ -133,12 +145,16 @@ def _rouge_stems(texts: Texts) -> Tokens:
 def _letters(texts: Texts) -> Tokens:
     characters = texts.lower().characters
     classes = LETTERS(characters.codes)
-    return _runs(characters, classes != GAP, _around(classes == ALONE))
+    return runs(characters, classes != GAP, around(classes == ALONE))
+
+
+def _letter_stems(texts: Texts) -> Tokens:
+    return texts.tokens("unicode").map(plain.rouge_stem)
 
 
 def _thirteen_a(texts: Texts) -> Tokens:
     characters = texts.characters
-    tokens = _western_runs(characters, WESTERN(characters.codes), None)
+    tokens = western_runs(characters, WESTERN(characters.codes), None)
     return _by_hand(texts, tokens, _rows_with(characters, MARKUP), plain.thirteen_a)
 
 
@@ -146,20 +162,20 @@ def _chinese_words(texts: Texts) -> Tokens:
     characters = texts.characters
     classes = CHINESE(characters.codes)
     inside = np.flatnonzero(classes != GAP)
-    return _western_runs(characters, classes, _edges(characters, inside, stripped=True))
+    return western_runs(characters, classes, row_edges(characters, inside, stripped=True))
 
 
 def _international_words(texts: Texts) -> Tokens:
     characters = texts.characters
     classes = INTERNATIONAL(characters.codes)
     inside = np.flatnonzero(classes != GAP)
-    return _western_runs(characters, classes, _edges(characters, inside, stripped=False))
+    return western_runs(characters, classes, row_edges(characters, inside, stripped=False))
 
 
 def _chrf_words(texts: Texts) -> Tokens:
     characters = texts.characters
     inside = SPACES(characters.codes) == WORD
-    first, last = _limits(inside, None)
+    first, last = limits(inside, None)
     mark = np.isin(characters.codes, np.frombuffer(PUNCTUATION, np.uint8))
     several = last - first > 1
     tail = several & mark[last - 1]
@@ -167,12 +183,12 @@ def _chrf_words(texts: Texts) -> Tokens:
     breaks = np.zeros(len(inside), np.bool_)
     breaks[last[tail] - 1] = True
     breaks[first[head] + 1] = True
-    return _runs(characters, inside, breaks)
+    return runs(characters, inside, breaks)
 
 
 def _bag(texts: Texts) -> Tokens:
     characters = texts.lower().characters.without(PUNCTUATION)
-    return _runs(characters, SPACES(characters.codes) == WORD)
+    return runs(characters, SPACES(characters.codes) == WORD)
 
 
 def _squad(texts: Texts) -> Tokens:
@@ -190,12 +206,12 @@ def _characters(texts: Texts) -> Tokens:
     characters = texts.characters
     inside = np.ones(len(characters.codes), np.bool_)
     inside[characters.rows - 1] = False
-    return _single(characters, inside)
+    return single(characters, inside)
 
 
 def _ink(texts: Texts) -> Tokens:
     characters = texts.characters
-    return _single(characters, SPACES(characters.codes) == WORD)
+    return single(characters, SPACES(characters.codes) == WORD)
 
 
 def _jiwer_characters(texts: Texts) -> Tokens:
@@ -207,7 +223,7 @@ def _jiwer_characters(texts: Texts) -> Tokens:
     some = first < last
     inside[ink[first[some]]] = 1
     inside[ink[last[some] - 1] + 1] -= 1
-    return _single(characters, np.cumsum(inside[:-1]) > 0)
+    return single(characters, np.cumsum(inside[:-1]) > 0)
 
 
 def _jiwer_words(texts: Texts) -> Tokens:
@@ -215,91 +231,7 @@ def _jiwer_words(texts: Texts) -> Tokens:
     space = SPACES(characters.codes) == GAP
     lone = space[1:-1] & ~space[:-2] & ~space[2:] & (characters.codes[1:-1] != ord(" "))
     space[1:-1] ^= lone
-    return _runs(characters, ~space)
-
-
-def _runs(characters: Characters, inside: Flags, breaks: Flags | None = None) -> Tokens:
-    """The tokens that are runs of `inside`, cut once more before every `breaks`; both (M,)."""
-    first, last = _limits(inside, breaks)
-    offsets = np.searchsorted(first, characters.rows)
-    return Tokens(characters.data, characters.starts[first], characters.starts[last], offsets)
-
-
-def _limits(inside: Flags, breaks: Flags | None) -> tuple[Integers, Integers]:
-    """The first character of every token and the one after its last, (T,) each."""
-    before, here = inside[:-1], inside[1:]
-    begin, end = here > before, before > here
-    if breaks is not None:
-        cut = before & here & breaks[1:]
-        begin |= cut
-        end |= cut
-    return np.flatnonzero(begin) + 1, np.flatnonzero(end) + 1
-
-
-def _single(characters: Characters, inside: Flags) -> Tokens:
-    """The tokens that are one character each, those of a mask (M,)."""
-    at = np.flatnonzero(inside)
-    starts, ends = characters.starts[at], characters.starts[at + 1]
-    offsets = np.searchsorted(at, characters.rows)
-    tokens = Tokens(characters.data, starts, ends, offsets, characters=True)
-    tokens.__dict__["codes"] = characters.codes[at]
-    return tokens
-
-
-def _around(alone: Flags) -> Flags:
-    """Breaks before and after every character of a mask (M,)."""
-    breaks = alone.copy()
-    breaks[1:] |= alone[:-1]
-    return breaks
-
-
-def _western_runs(characters: Characters, classes: Bytes, edges: Integers | None) -> Tokens:
-    """The tokens of the mteval family, from the classes of the characters, (M,).
-
-    A point is alone unless it stands between two numbers, a dash is alone after a number. The
-    characters at `edges` count as numbers, but only for points.
-    """
-    number, point = classes == NUMBER, classes == POINT
-    breaks = _around(classes == ALONE)
-    dash = classes[1:] == DASH
-    dash &= number[:-1]
-    breaks[1:] |= dash
-    breaks[2:] |= dash[:-1]
-    if edges is not None:
-        number[edges] = True
-    breaks[1:-1] |= point[1:-1] & ~(number[:-2] & number[2:])
-    after = point[1:-1] & ~point[2:] & ~(number[:-2] & number[2:])
-    breaks[2:] |= after
-    breaks[_glued(number, point)] = False
-    return _runs(characters, classes != GAP, breaks)
-
-
-def _glued(number: Flags, point: Flags) -> Integers:
-    """The numbers that keep the last of several points before them, as "..5" does "." and ".5".
-
-    mteval's expressions take the points of a run two by two, the first together with what
-    stands before the run unless that is a number; one that is left over stays with a number.
-    """
-    ends = np.flatnonzero(point[:-2] & point[1:-1] & number[2:]) + 2
-    if len(ends) == 0:
-        return ends
-    other = np.flatnonzero(~point)
-    before = other[np.searchsorted(other, ends) - 1]
-    odd = (ends - before - 1) % 2 == 1
-    glued: Integers = ends[number[before] == odd]
-    return glued
-
-
-def _edges(characters: Characters, inside: Integers, stripped: bool) -> Integers:
-    """Where the right-stripped rows end and the rows, or the left-stripped rows, begin."""
-    rows = characters.rows
-    last = np.searchsorted(inside, rows[1:])
-    last = inside[last[last > 0] - 1] + 1
-    first = rows[:-1] - 1
-    if stripped:
-        first = np.searchsorted(inside, rows[:-1])
-        first = inside[first[first < len(inside)]] - 1
-    return np.concatenate((first, last))
+    return runs(characters, ~space)
 
 
 def _rows_with(characters: Characters, markup: Mapping[bytes, tuple[bytes, ...]]) -> Integers:
@@ -345,6 +277,7 @@ TOKENIZERS: dict[str, Callable[[Texts], Tokens]] = {
     "whitespace": _words,
     "rouge": _rouge_words,
     "rouge-stem": _rouge_stems,
+    "unicode-stem": _letter_stems,
     "unicode": _letters,
     "squad": _squad,
     "bag": _bag,

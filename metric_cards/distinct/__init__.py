@@ -1,0 +1,106 @@
+"""Distinct-n: the share of different n-grams among all n-grams of a system's texts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Annotated, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from metrichub.metric import CorpusMetric
+from metrichub.parameters import Range
+from metrichub.stats import Array
+from metrichub.text import Groups, Tokens
+from metrichub.text.ragged import Integers, row_sums
+from metrichub.text.ranks import rank
+
+ORDERS = 4
+"""The orders that are always given."""
+
+
+class _Counts(NamedTuple):
+    """Different n-grams of a row's texts together, and all of them, each (R, K)."""
+
+    unique: Integers
+    total: Integers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distinct(CorpusMetric):
+    """Distinct n-grams of all predictions over all their n-grams, after Li et al. (2016).
+
+    Attributes:
+        n: Length of the n-grams that `score` counts.
+        tokenizer: What a token is: by default what stands between white space.
+        lowercase: Whether case is ignored.
+    """
+
+    resamples: ClassVar[bool] = False
+
+    n: Annotated[int, Range(1, 9)] = 2
+    tokenizer: Literal["whitespace", "13a", "intl", "zh", "char", "unicode"] = "whitespace"
+    lowercase: bool = False
+
+    def measure(self, predictions: Groups) -> list[list[str]]:
+        """The predictions of each sample as they are: different n-grams don't add up."""
+        return list(predictions)
+
+    def conclude(self, rows: Sequence[Sequence[str]]) -> Mapping[str, float]:
+        """The scores of all predictions together; an order without an n-gram is `nan`."""
+        times = Counter(chain.from_iterable(rows))
+        counts = self._counts(Groups(list(times), [0, len(times)]), list(times.values()))
+        return {name: float(values[0]) for name, values in self._scores(counts).items()}
+
+    def samples(self, rows: Sequence[Sequence[str]]) -> Mapping[str, Sequence[float]]:
+        """The scores of each row's predictions together, (R,)."""
+        groups = Groups.of(rows)
+        counts = self._counts(groups, [1] * len(groups.items))
+        return {name: values.tolist() for name, values in self._scores(counts).items()}
+
+    def _scores(self, counts: _Counts) -> dict[str, Array]:
+        with np.errstate(invalid="ignore"):
+            share = counts.unique / counts.total
+        found = {"score": share[:, self.n - 1]}
+        return found | {f"distinct_{n + 1}": share[:, n] for n in range(ORDERS)}
+
+    def _counts(self, groups: Groups, times: Sequence[int]) -> _Counts:
+        """The counts of every group; `times` says how often each text counts in the totals."""
+        column = groups.lower() if self.lowercase else groups
+        tokens, highest = column.items.tokens(self.tokenizer), max(self.n, ORDERS)
+        sizes = np.maximum(tokens.lengths[:, None] - np.arange(highest), 0)
+        weighted = sizes * np.array(times, np.int64)[:, None]
+        total = np.stack([row_sums(size, groups.offsets) for size in weighted.T], axis=1)
+        return _Counts(_unique(tokens, tokens.offsets[groups.offsets], highest), total)
+
+
+def _unique(tokens: Tokens, offsets: Integers, highest: int) -> Integers:
+    """How many different n-grams each group of texts has, (R, K); no n-gram leaves its text.
+
+    An n-gram is named by its group and the ranks of its tokens, side by side in 64 bits, so that
+    the names of shorter ones are prefixes, and a 0 stands behind the end of a text. Where 64 bits
+    don't hold all orders, the names so far are numbered anew, in their order.
+    """
+    ranks = rank(tokens, offsets).astype(np.uint64)
+    left = np.repeat(tokens.offsets[1:], tokens.lengths) - np.arange(len(ranks))
+    bits = int(ranks.max(initial=1)).bit_length()
+    names = np.repeat(np.arange(len(offsets) - 1, dtype=np.uint64), np.diff(offsets))
+    unique = np.zeros((len(offsets) - 1, highest), np.int64)
+    first = 0
+    while first < highest:
+        room = (64 - int(names.max(initial=0)).bit_length()) // bits
+        orders = range(first, min(first + room, highest))
+        for k in orders:
+            names = names << np.uint64(bits) | np.roll(ranks, -k) * (left > k)
+        ordered = np.sort(names)
+        for k in reversed(orders):
+            new = np.diff(ordered, prepend=~ordered[:1]) != 0
+            new &= (ordered & np.uint64((1 << bits) - 1)) != 0
+            unique[:, k] = row_sums(new, offsets)
+            ordered = ordered >> np.uint64(bits)
+        first = orders.stop
+        if first < highest:
+            names = np.unique(names, return_inverse=True)[1].astype(np.uint64)
+    return unique

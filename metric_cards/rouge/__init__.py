@@ -1,0 +1,192 @@
+"""ROUGE: n-grams and common subsequences that a text shares with its references."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.metric import Measured, Metric, Scores
+from metrichub.stats import Array
+from metrichub.text import Groups, Texts, clipped_matches, lcs, lengths, union_lcs
+from metrichub.text.plain import kind
+from metrichub.text.ragged import Integers, row_sums
+from metrichub.text.tokenizers import Classes
+
+TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
+"""What is always given; statistics hold the chosen variant first, then these."""
+
+_OTHER, _LETTER = 1, 2
+_WIDE = Classes(lambda c: _LETTER if kind(c) in "LN" else _OTHER)
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_UNREAD = (
+    "has letters or digits, but none from a to z or 0 to 9; tokenizer='unicode' reads every script"
+)
+
+
+class _Counts(NamedTuple):
+    """What a pair shares and what each of its texts has, (P, 5) each."""
+
+    shared: Array
+    given: Array
+    wanted: Array
+
+
+class _Letters(NamedTuple):
+    """Letters and digits of texts, those outside a-z and 0-9, and if there are only such, (T,)."""
+
+    all: Integers
+    dropped: Integers
+    unread: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rouge(Metric):
+    """ROUGE-N, ROUGE-L and ROUGE-Lsum (Lin 2004), equal to rouge-score 0.1.2; mean of samples.
+
+    Attributes:
+        variant: The type that `score`, `precision` and `recall` report.
+        tokenizer: `rouge` keeps runs of a to z and 0 to 9, `unicode` those of every script.
+        stemmer: Whether tokens of more than three letters are reduced to their Porter stem.
+        split_summaries: Whether sentences, for `rougeLsum`, end where sentencex ends them and
+            not only at line breaks.
+    """
+
+    variant: Literal[
+        "rouge1", "rouge2", "rouge3", "rouge4", "rouge5", "rouge6", "rouge7", "rouge8", "rouge9",
+        "rougeL", "rougeLsum",
+    ] = "rougeL"  # fmt: skip
+    tokenizer: Literal["rouge", "unicode"] = "rouge"
+    stemmer: bool = False
+    split_summaries: bool = False
+
+    def measure(self, prediction: Texts, references: Groups) -> Measured:
+        """Precision, recall and F of the variant and of each type, (N, 5); letters, (N,).
+
+        Every type takes the reference that gives it the best F, the first of equal ones.
+        """
+        shared, given, wanted = self._counts(prediction, references)
+        precision, recall = shared / np.maximum(given, 1), shared / np.maximum(wanted, 1)
+        both = precision + recall
+        fmeasure = 2 * precision * recall / np.where(both > 0, both, 1)
+        best = _first_best(fmeasure, references)
+        rows = {"precision": precision, "recall": recall, "fmeasure": fmeasure}
+        rows = {name: np.take_along_axis(values, best, 0) for name, values in rows.items()}
+        letters, reasons = self._letters(prediction, references)
+        rows["fmeasure"][list(reasons)] = np.nan
+        return Measured({**rows, **letters}, reasons)
+
+    def score(
+        self,
+        precision: Array,
+        recall: Array,
+        fmeasure: Array,
+        letters: Array,
+        dropped: Array,
+        count: Array,
+    ) -> Scores:
+        """The means over the samples (macro)."""
+        found = {}
+        for i, name in enumerate(("", *TYPES)):
+            found[name or "score"] = fmeasure[..., i]
+            found[f"{name}_precision".strip("_")] = precision[..., i]
+            found[f"{name}_recall".strip("_")] = recall[..., i]
+        return {name: total / count for name, total in found.items()}
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """A warning where more than 1% of the letters were dropped."""
+        if not totals["dropped"] > 0.01 * totals["letters"]:
+            return ()
+        share = float(totals["dropped"] / totals["letters"])
+        return (
+            f"{share:.1%} of the letters were dropped, since tokenizer='rouge' reads a to z only; "
+            "tokenizer='unicode' reads every script",
+        )
+
+    def _counts(self, prediction: Texts, references: Groups) -> _Counts:
+        tokenizer = f"{self.tokenizer}-stem" if self.stemmer else self.tokenizer
+        said, wanted = prediction.take(references.rows), references.items
+        orders = {f"rouge{n}": n for n in range(1, 10)}
+        longest = max(2, orders.get(self.variant, 1))
+        matches = clipped_matches(said, wanted, tokenizer, longest).matches
+        shared = {name: matches[:, n - 1] for name, n in orders.items() if n <= longest}
+        shared["rougeL"] = lcs(said, wanted, tokenizer)
+        shared["rougeLsum"] = self._summary(prediction, references, tokenizer, shared["rougeL"])
+        columns = (self.variant, *TYPES)
+        fewer = np.array([orders.get(name, 1) - 1 for name in columns])
+        return _Counts(
+            np.stack([shared[name] for name in columns], axis=1),
+            np.maximum(lengths(said, tokenizer)[:, None] - fewer, 0),
+            np.maximum(lengths(wanted, tokenizer)[:, None] - fewer, 0),
+        )
+
+    def _summary(
+        self, prediction: Texts, references: Groups, tokenizer: str, plain: Integers
+    ) -> Integers:
+        """The hits of ROUGE-Lsum, (P,): those of ROUGE-L where both texts are one sentence."""
+        said, wanted = prediction, references.items
+        if self.split_summaries:
+            said, wanted = _split(said), _split(wanted)
+        several = np.array(["\n" in text for text in said], np.bool_)[references.rows]
+        several |= np.array(["\n" in text for text in wanted], np.bool_)
+        rows = np.flatnonzero(several)
+        if not len(rows):
+            return plain
+        hits = plain.copy()
+        said, wanted = said.take(references.rows[rows]), wanted.take(rows)
+        hits[rows] = union_lcs(said, wanted, tokenizer).hits
+        return hits
+
+    def _letters(
+        self, prediction: Texts, references: Groups
+    ) -> tuple[dict[str, Array], dict[int, str]]:
+        """The letters and digits of each sample and those dropped, (N,); why rows are unscored.
+
+        Both counts are 0 where the tokenizer drops none.
+        """
+        if self.tokenizer == "unicode":
+            none = np.zeros(len(prediction), np.int64)
+            return {"letters": none, "dropped": none}, {}
+        said, wanted = _letters_of(prediction), _letters_of(references.items)
+        letters = said.all + row_sums(wanted.all, references.offsets)
+        dropped = said.dropped + row_sums(wanted.dropped, references.offsets)
+        reasons = dict.fromkeys(references.rows[wanted.unread].tolist(), f"a reference {_UNREAD}")
+        reasons |= dict.fromkeys(np.flatnonzero(said.unread).tolist(), f"the prediction {_UNREAD}")
+        return {"letters": letters, "dropped": dropped}, reasons
+
+
+def _letters_of(texts: Texts) -> _Letters:
+    tokens, characters = texts.tokens("rouge"), texts.lower().characters
+    wide = np.flatnonzero(characters.codes >= 128)
+    lost = wide[_WIDE(characters.codes[wide]) == _LETTER]
+    dropped = np.diff(np.searchsorted(lost, characters.rows))
+    kept = row_sums(tokens.sizes, tokens.offsets)
+    return _Letters(kept + dropped, dropped, (dropped > 0) & (kept == 0))
+
+
+def _split(texts: Texts) -> Texts:
+    """The texts with one sentence a line, after sentencex's rules for English."""
+    return texts.cached("sentencex", lambda: Texts([_lines(text) for text in texts]))
+
+
+def _lines(text: str) -> str:
+    from sentencex import segment
+
+    # sentencex takes no lone surrogates; no tokenizer reads them or their stand-in.
+    lines = _SURROGATES.sub("\ufffd", text).split("\n")
+    return "\n".join(sentence for line in lines for sentence in segment("en", line))
+
+
+def _first_best(fmeasure: NDArray[np.float64], references: Groups) -> NDArray[np.int64]:
+    """The pair that each sample's types take, (N, 5)."""
+    pairs = np.arange(len(fmeasure))[:, None]
+    starts = references.offsets[:-1]
+    best = np.maximum.reduceat(fmeasure, starts)[references.rows]
+    chosen: NDArray[np.int64] = np.minimum.reduceat(
+        np.where(fmeasure == best, pairs, len(pairs)), starts
+    )
+    return chosen

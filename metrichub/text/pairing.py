@@ -1,0 +1,115 @@
+"""Pairing: which tokens of a prediction stand for which of a reference, as METEOR aligns them.
+
+Equal tokens are paired from the end: the last with the last, the one before with the one before.
+That is what nltk's search from right to left finds, and needs one sort for all rows.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+import numpy as np
+
+from metrichub.text.ragged import Flags, Integers, offsets_of, positions_within, row_sums, sort_rows
+from metrichub.text.ranks import rank
+from metrichub.text.stem import porter
+from metrichub.text.tokens import Tokens
+
+Synonyms = Callable[[str], Collection[str]]
+NOBODY = -2
+"""Stands for the partner of a token without one; no neighbour of it is the partner of another."""
+
+
+class Pairs(NamedTuple):
+    """Pairs of tokens, and chunks: runs of pairs that are neighbours in both texts; each (N,)."""
+
+    pairs: Integers
+    chunks: Integers
+
+
+def pair_tokens(prediction: Tokens, reference: Tokens, synonyms: Synonyms | None = None) -> Pairs:
+    """Pairs of equal tokens, then of those left equal stems, then of those left synonyms.
+
+    `synonyms` gives those of a stem; the stem itself is one in any case.
+    """
+    size = len(prediction.lengths)
+    tokens = Tokens.joined(prediction, reference).take(np.arange(2 * size).reshape(2, -1).T.ravel())
+    partner = np.full(len(tokens.starts), NOBODY, np.int64)
+    said = np.repeat(np.arange(2 * size) % 2 == 0, tokens.lengths)
+    free = np.ones(len(partner), np.bool_)
+    _join(partner, free, np.flatnonzero(free), _equal(tokens, said))
+    left = _unpaired(free, said, tokens.offsets)
+    stems = tokens.select(left).map(porter)
+    where = np.flatnonzero(left)
+    _join(partner, free, where, _equal(stems, said[where]))
+    if synonyms:
+        still = free[where]
+        stems, where = stems.select(still), where[still]
+        _join(partner, free, where, _related(stems, synonyms))
+    return _counted(partner, tokens.offsets[::2])
+
+
+def _join(
+    partner: Integers, free: Flags, where: Integers, found: tuple[Integers, Integers]
+) -> None:
+    """Note the pairs that were found among the tokens at `where`."""
+    one, other = (where[side] for side in found)
+    partner[one] = other
+    free[one] = free[other] = False
+
+
+def _unpaired(free: Flags, said: Flags, offsets: Integers) -> Flags:
+    """The free tokens of the rows that have some on both sides, (T,)."""
+    rows = row_sums(free, offsets).reshape(-1, 2).all(axis=1)
+    return free & np.repeat(np.repeat(rows, 2), np.diff(offsets))
+
+
+def _equal(tokens: Tokens, said: Flags) -> tuple[Integers, Integers]:
+    """The places of equal tokens of both texts, the k-th from the end with the k-th from it."""
+    offsets = tokens.offsets[::2]
+    width = np.uint64(int(np.diff(offsets).max(initial=0)).bit_length())
+    keys = rank(tokens, offsets).astype(np.uint64) << width
+    keys |= positions_within(offsets).astype(np.uint64)
+    sort_rows(keys, offsets)
+    place = (keys & ((np.uint64(1) << width) - np.uint64(1))).astype(np.int64)
+    place += np.repeat(offsets[:-1], np.diff(offsets))
+    changed = np.ones(len(keys) + 1, np.bool_)
+    np.not_equal(keys[1:] >> width, keys[:-1] >> width, out=changed[1:-1])
+    changed[offsets[:-1][np.diff(offsets) > 0]] = True
+    limits = np.flatnonzero(changed)
+    ours = row_sums(said[place], limits)
+    theirs = np.diff(limits) - ours
+    # Within a run the prediction's places come first: a partner stands `theirs` places further on.
+    run = np.cumsum(changed[:-1]) - 1
+    behind = np.arange(len(place)) - (limits[:-1] + ours - theirs)[run]
+    one = np.flatnonzero(said[place] & (behind >= 0))
+    return place[one], place[one + theirs[run[one]]]
+
+
+def _related(stems: Tokens, synonyms: Synonyms) -> tuple[Integers, Integers]:
+    """The places of synonyms: from the end, each takes the last free one in the reference."""
+    one: list[int] = []
+    other: list[int] = []
+    words = stems.all_strings()
+    for row in range(0, len(words), 2):
+        start, middle = stems.offsets[row : row + 2].tolist()
+        free: defaultdict[str, list[int]] = defaultdict(list)
+        for place, word in enumerate(words[row + 1], middle):
+            free[word].append(place)
+        for place in range(middle - 1, start - 1, -1) if free else ():
+            word = words[row][place - start]
+            last = [free[near][-1] for near in {*synonyms(word), word} if free.get(near)]
+            if last:
+                one.append(place)
+                other.append(max(last))
+                free[words[row + 1][max(last) - middle]].pop()
+    return np.array(one, np.int64), np.array(other, np.int64)
+
+
+def _counted(partner: Integers, offsets: Integers) -> Pairs:
+    paired = partner >= 0
+    begins = paired.copy()
+    begins[1:] &= partner[1:] != partner[:-1] + 1
+    return Pairs(row_sums(paired, offsets), row_sums(begins, offsets))

@@ -1,0 +1,126 @@
+"""Distinct-n: the definition over Python sets as oracle, and what counts together."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metrichub import Hub, Report, load_metric
+from metrichub.errors import ParameterError
+from metrichub.text import plain
+from tests.oracles.text_twins import any_text, ngrams, word_texts
+from tests.vectors import corpus, vectors
+
+NAMES = ["whitespace", "13a", "intl", "zh", "char", "unicode"]
+TEXTS = word_texts | any_text
+SAMPLES = st.lists(st.lists(TEXTS, min_size=1, max_size=3), min_size=1, max_size=6)
+
+
+def measured(samples: list[Any], **parameters: Any) -> Report:
+    return Hub(metrics=load_metric("distinct", **parameters)).evaluate(predictions=samples)
+
+
+def scored(samples: list[Any], **parameters: Any) -> dict[str, float]:
+    return dict(measured(samples, **parameters).scores()["distinct"])
+
+
+def by_sets(tokens: list[list[str]], order: int) -> float:
+    """Li et al. (2016), over the number of n-grams: different ones over all; nan without any."""
+    found = [gram for text in tokens for gram in ngrams(text, order)]
+    return len(set(found)) / len(found) if found else float("nan")
+
+
+@pytest.mark.parametrize("vector", vectors("distinct_n"))
+def test_conformance(vector: dict[str, Any]) -> None:
+    found = scored(vector["predictions"])
+    for output, value in vector["expected"].items():
+        assert found[output] == pytest.approx(value, abs=vector["tolerance"])
+
+
+@settings(deadline=None, max_examples=200)
+@given(SAMPLES, st.integers(1, 9), st.sampled_from(NAMES), st.booleans())
+def test_scores_equal_the_definition_over_sets(
+    samples: list[list[str]], n: int, tokenizer: str, lowercase: bool
+) -> None:
+    report = measured(samples, n=n, tokenizer=tokenizer, lowercase=lowercase)
+    split = plain.TOKENIZERS[tokenizer]
+    tokens = [[split(t.lower() if lowercase else t) for t in texts] for texts in samples]
+    together = [text for texts in tokens for text in texts]
+    orders = {"score": n, **{f"distinct_{k}": k for k in range(1, 5)}}
+    found, rows = report.scores()["distinct"], report.samples()["distinct"]
+    for name, order in orders.items():
+        np.testing.assert_array_equal(found[name], by_sets(together, order))
+        np.testing.assert_array_equal(rows[name], [by_sets(texts, order) for texts in tokens])
+
+
+def test_names_that_outgrow_64_bits_are_counted_exactly() -> None:
+    # 70,000 different words and as many again in another order: 17 bits a word, so that four
+    # don't fit. Every second list repeats the words of the first, but no pair of them.
+    words = [f"w{i}" for i in range(70_000)]
+    texts = [" ".join(words), " ".join(words[::-1]), " ".join(words[:10])]
+    found = scored(texts)
+    assert found["distinct_1"] == 70_000 / 140_010
+    for n in (2, 3, 4):
+        assert found[f"distinct_{n}"] == (2 * (70_001 - n)) / (2 * (70_001 - n) + 11 - n)
+
+
+def test_translations_equal_the_definition_over_sets() -> None:
+    texts = [row["hyp"] for row in corpus("mt_wmt16_deen_uedin-syntax.jsonl")]
+    found = scored(texts)
+    for n in (1, 2, 3, 4):
+        assert found[f"distinct_{n}"] == by_sets([text.split() for text in texts], n)
+
+
+def test_equal_predictions_count_each_time_in_the_divisor() -> None:
+    # Three times "a b": 2 different of 6 words, 1 of 3 pairs.
+    found = scored(["a b", "a b", "a b"])
+    assert (found["distinct_1"], found["distinct_2"]) == (2 / 6, 1 / 3)
+
+
+def test_no_ngram_reaches_into_the_next_prediction() -> None:
+    # Four words one by one hold no pair, in one sample or in several.
+    for samples in (["a", "b", "c", "d"], [["a", "b"], ["c", "d"]]):
+        found = scored(samples)
+        assert found["distinct_1"] == 1
+        assert np.isnan(found["distinct_2"])
+
+
+def test_candidates_of_a_sample_count_together() -> None:
+    # "no" twice is 1 of 2; over the corpus "no" and "yes" are 2 of 4.
+    report = measured([["no", "no"], ["no", "yes"]], n=1)
+    assert report.samples()["distinct"]["score"].tolist() == [0.5, 1]
+    assert report.scores()["distinct"]["score"] == 0.5
+
+
+def test_parts_merge_to_the_whole() -> None:
+    # "a b" twice: the parts have 1 each, the whole 1 of 2 pairs.
+    merged = measured(["a b"]).merge(measured(["a b"]))
+    assert merged.scores()["distinct"]["score"] == 0.5
+
+
+def test_a_saved_report_gives_the_same_scores(tmp_path: Any) -> None:
+    report = measured([["a b a", "今天\n天气"], ["b a b"]], tokenizer="unicode")
+    report.save(tmp_path / "report.json")
+    assert Report.load(tmp_path / "report.json").scores() == report.scores()
+
+
+def test_case_counts_unless_it_is_ignored() -> None:
+    # "A" and "a": 2 of 2 words, or 1 of 2.
+    assert scored(["A a"], n=1)["score"] == 1
+    assert scored(["A a"], n=1, lowercase=True)["score"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "allowed"),
+    [
+        ("n", 0, "from 1 to 9"),
+        ("n", 10, "from 1 to 9"),
+        ("tokenizer", "words", "'whitespace' or '13a'"),
+        ("lowercase", "yes", "True or False"),
+    ],
+)
+def test_bad_parameters_are_refused(parameter: str, value: object, allowed: str) -> None:
+    with pytest.raises(ParameterError, match=f"{parameter}.*{allowed}"):
+        load_metric("distinct", **{parameter: value})

@@ -1,0 +1,279 @@
+"""ROUGE: rouge-score 0.1.2 as oracle, per type, reference and parameter, and what it can't read."""
+
+import re
+import subprocess
+import sys
+import unicodedata
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+import sentencex
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rouge_score import rouge_scorer
+
+from metrichub import Hub, Report, load_metric
+from metrichub.errors import ParameterError
+from metrichub.text import plain
+from tests.oracles.text_twins import any_text, word_texts
+from tests.vectors import corpus, vectors
+
+TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
+VARIANTS = (*(f"rouge{n}" for n in range(1, 10)), "rougeL", "rougeLsum")
+STEMS = st.lists(
+    st.sampled_from(["runs", "running", "Runner", "dogs", "dog", "is", "sky", "dying", ".", "\n"]),
+    max_size=12,
+).map(" ".join)
+LINES = st.lists(st.sampled_from(["a ", "b ", "c ", "a. ", "B! ", "\n"]), max_size=20).map("".join)
+TEXTS = word_texts | STEMS | LINES | any_text
+
+
+def measured(samples: list[tuple[str, list[str]]], **parameters: Any) -> Report:
+    hub = Hub(metrics=load_metric("rouge", **parameters))
+    predictions, references = (list(column) for column in zip(*samples, strict=True))
+    return hub.evaluate(predictions=predictions, references=references)
+
+
+def scored(prediction: str, *references: str, **parameters: Any) -> dict[str, float]:
+    return dict(measured([(prediction, list(references))], **parameters).scores()["rouge"])
+
+
+def official(scorer: Any, prediction: str, references: list[str]) -> dict[str, float]:
+    """What rouge-score gives, by the names of the outputs here; the first of equal references."""
+    outputs = {}
+    for name, score in scorer.score_multi(references, prediction).items():
+        outputs[name] = score.fmeasure
+        outputs[f"{name}_precision"] = score.precision
+        outputs[f"{name}_recall"] = score.recall
+    return outputs
+
+
+def unread(text: str) -> bool:
+    """Whether a text has letters or digits, but no token for rouge-score."""
+    lower = text.lower()
+    return not re.search("[a-z0-9]", lower) and any(
+        unicodedata.category(character)[0] in "LN" for character in lower
+    )
+
+
+def same(report: Report, samples: list[tuple[str, list[str]]], scorer: Any) -> None:
+    """Assert that all samples equal rouge-score's, and the corpus the mean of those scored."""
+    rows = report.samples()["rouge"]
+    expected = [official(scorer, *sample) for sample in samples]
+    for name in expected[0]:
+        wanted = np.array([row[name] for row in expected])
+        known = ~np.isnan(rows[name])
+        assert rows[name][known].tolist() == wanted[known].tolist()
+        if known.any():
+            assert report.scores()["rouge"][name] == pytest.approx(wanted[known].mean())
+
+
+@pytest.mark.parametrize("vector", vectors(*TYPES))
+def test_conformance(vector: dict[str, Any]) -> None:
+    given, name = vector["params"], vector["metric"]
+    parameters = {"stemmer": given.get("use_stemmer", False)}
+    parameters["split_summaries"] = given.get("split_summaries", False)
+    found = scored(vector["predictions"][0], *vector["references"][0], **parameters)
+    outputs = {"fmeasure": name, "precision": f"{name}_precision", "recall": f"{name}_recall"}
+    for output, value in vector["expected"].items():
+        assert found[outputs[output]] == pytest.approx(value, abs=vector["tolerance"])
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    st.lists(st.tuples(TEXTS, st.lists(TEXTS, min_size=1, max_size=3)), min_size=1, max_size=5),
+    st.booleans(),
+)
+def test_samples_and_corpora_equal_rouge_score(
+    samples: list[tuple[str, list[str]]], stemmer: bool
+) -> None:
+    report = measured(samples, stemmer=stemmer)
+    same(report, samples, rouge_scorer.RougeScorer(TYPES, use_stemmer=stemmer))
+    expected = [unread(prediction) or any(map(unread, texts)) for prediction, texts in samples]
+    assert np.isnan(report.samples()["rouge"]["score"]).tolist() == expected
+
+
+@settings(deadline=None)
+@given(st.tuples(TEXTS, st.lists(TEXTS, min_size=1, max_size=3)), st.sampled_from(VARIANTS))
+def test_every_variant_equals_rouge_score(sample: tuple[str, list[str]], variant: str) -> None:
+    if any(map(unread, [sample[0], *sample[1]])):
+        return
+    expected = official(rouge_scorer.RougeScorer([variant]), *sample)
+    found = scored(sample[0], *sample[1], variant=variant)
+    assert found["score"] == expected[variant]
+    assert found["precision"] == expected[f"{variant}_precision"]
+    assert found["recall"] == expected[f"{variant}_recall"]
+
+
+class Letters:
+    """The tokenizer `unicode` by its definition, for rouge-score."""
+
+    def __init__(self, stemmer: bool) -> None:
+        self.stemmer = stemmer
+
+    def tokenize(self, text: str) -> list[str]:
+        tokens = plain.letters(text)
+        return [plain.rouge_stem(token) for token in tokens] if self.stemmer else tokens
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(TEXTS, st.lists(TEXTS, min_size=1, max_size=2)), min_size=1, max_size=4))
+@pytest.mark.parametrize("stemmer", [False, True])
+def test_all_scripts_equal_rouge_score_with_their_tokenizer(
+    stemmer: bool, samples: list[tuple[str, list[str]]]
+) -> None:
+    report = measured(samples, tokenizer="unicode", stemmer=stemmer)
+    same(report, samples, rouge_scorer.RougeScorer(TYPES, tokenizer=Letters(stemmer)))
+    assert report.scores()["rouge"].get("unscored", 0) == 0
+
+
+@settings(deadline=None)
+@given(st.text(st.characters(codec="ascii"), max_size=40), st.text(st.characters(codec="ascii")))
+@pytest.mark.parametrize("stemmer", [False, True])
+def test_both_tokenizers_are_one_for_ascii_text(
+    stemmer: bool, prediction: str, reference: str
+) -> None:
+    expected = scored(prediction, reference, stemmer=stemmer)
+    assert scored(prediction, reference, stemmer=stemmer, tokenizer="unicode") == expected
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of the card: line breaks, and sentencex's within a line."""
+    lines = "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text).split("\n")
+    return [sentence for line in lines for sentence in sentencex.segment("en", line)]
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(TEXTS, st.lists(TEXTS, min_size=1, max_size=2)), min_size=1, max_size=4))
+def test_split_summaries_equal_rouge_score_with_sentences_of_sentencex(
+    samples: list[tuple[str, list[str]]],
+) -> None:
+    scorer = rouge_scorer.RougeScorer(TYPES, split_summaries=True)
+    with patch("nltk.sent_tokenize", sentences):
+        same(measured(samples, split_summaries=True), samples, scorer)
+
+
+@pytest.mark.parametrize("stemmer", [False, True])
+def test_translations_equal_rouge_score(stemmer: bool) -> None:
+    rows = corpus("mt_wmt16_deen_uedin-syntax.jsonl")[: 800 if stemmer else None]
+    samples = [(row["hyp"], [row["ref"]]) for row in rows]
+    report = measured(samples, stemmer=stemmer)
+    same(report, samples, rouge_scorer.RougeScorer(TYPES, use_stemmer=stemmer))
+    assert report.scores()["rouge"].get("unscored", 0) == 0
+
+
+def test_descriptions_with_several_references_equal_rouge_score() -> None:
+    samples = [(row["hyp"], row["refs"]) for row in corpus("d2t_webnlg_en.jsonl")[:600]]
+    same(measured(samples), samples, rouge_scorer.RougeScorer(TYPES))
+
+
+def test_summaries_agree_with_people_as_published() -> None:
+    # Zhong et al. (2022): Spearman's rho of rouge1 with coherence, mean over documents, is .167.
+    stats = pytest.importorskip("scipy.stats")
+    documents = {row["doc_id"]: row["refs"] for row in corpus("summ_summeval_docs.jsonl")}
+    rows = corpus("summ_summeval_outputs.jsonl")
+    report = measured([(row["hyp"], documents[row["doc_id"]]) for row in rows])
+    found = report.samples()["rouge"]["rouge1"]
+    each = []
+    for document in documents:
+        index = [i for i, row in enumerate(rows) if row["doc_id"] == document]
+        people = [rows[i]["human_coherence"] for i in index]
+        each.append(stats.spearmanr(found[index], people)[0])
+    assert np.mean(each) == pytest.approx(0.167, abs=0.005)
+
+
+def test_each_type_takes_its_own_best_reference() -> None:
+    # Against "b a": both tokens, LCS 1 of 2. Against "a b x x": F is 2 * 1 * .5 / 1.5 = 2/3.
+    found = scored("a b", "b a", "a b x x")
+    assert found["rouge1"] == 1
+    assert found["rougeL"] == pytest.approx(2 / 3)
+    assert (found["rougeL_precision"], found["rougeL_recall"]) == (1, 0.5)
+
+
+def test_the_best_of_several_predictions_is_that_of_the_variant() -> None:
+    # "x y z" has the triple; "z y x z" has more tokens of the reference, but no triple.
+    hub = Hub(metrics=["rouge(variant='rouge3')"])
+    found = hub(predictions=[["z y x z w", "x y z"]], references=["x y z z w"])["rouge"]
+    assert (found["precision"], found["recall"]) == (1, pytest.approx(1 / 3))
+
+
+def test_a_corpus_is_the_mean_of_its_samples() -> None:
+    # 1 and 0, whatever their lengths.
+    report = measured([("a b c d", ["a b c d"]), ("x", ["y"])])
+    assert report.scores()["rouge"]["score"] == 0.5
+
+
+@pytest.mark.parametrize("text", ["नमस्ते दुनिया", "今天天气很好", "مرحبا بالعالم", "Привет", "١٢٣"])
+def test_a_text_that_is_not_read_leaves_its_sample_unscored(text: str) -> None:
+    report = measured([(text, [text]), ("a cat", ["a cat", text]), ("a cat", ["a cat"])])
+    assert report.scores()["rouge"]["score"] == 1
+    assert report.scores()["rouge"]["unscored"] == 2
+    first, second = sorted(report.notes()["rouge"])
+    assert first.startswith("1 unscored: a reference has letters or digits")
+    assert second.startswith("1 unscored: the prediction has letters or digits")
+    assert "tokenizer='unicode'" in first
+    assert scored(text, text, tokenizer="unicode")["score"] == 1
+
+
+@pytest.mark.parametrize("text", ["", " \n", "...", "😀"])
+def test_a_text_without_letters_scores_zero_as_in_rouge_score(text: str) -> None:
+    report = measured([(text, ["a cat"]), ("a cat", [text]), (text, [text])])
+    assert report.samples()["rouge"]["score"].tolist() == [0, 0, 0]
+
+
+def test_more_than_one_letter_in_a_hundred_dropped_is_noted() -> None:
+    # 99 letters read and 1 dropped are 1%; 98 and 2 are 2%.
+    (quiet, loud) = ("a" * 49 + " ", "b" * 50), ("a" * 48 + "é", "b" * 50 + "é")
+    assert measured([(quiet[0] + "é", [quiet[1]])]).notes() == {}
+    (note,) = measured([(loud[0], [loud[1]])]).notes()["rouge"]
+    assert note.startswith("2.0% of the letters")
+    assert "tokenizer='unicode'" in note
+    assert measured([(loud[0], [loud[1]])], tokenizer="unicode").notes() == {}
+
+
+def test_rouge_2_of_one_word_is_zero_as_in_rouge_score() -> None:
+    assert scored("yes", "yes")["rouge2"] == 0
+
+
+def test_two_texts_of_200_000_words_take_less_than_a_gigabyte() -> None:
+    pytest.importorskip("resource")
+    program = (
+        "import random, resource\n"
+        "from metrichub import Hub\n"
+        "draw = random.Random(1)\n"
+        "words = [f'w{int(draw.paretovariate(0.6)) % 50000}' for _ in range(200_000)]\n"
+        "other = [w if draw.random() < 0.8 else 'x' for w in words]\n"
+        "texts = {'predictions': [' '.join(words)], 'references': [' '.join(other)]}\n"
+        "found = Hub(metrics='rouge')(**texts)\n"
+        "print(found['rouge']['rouge1'], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    command = [sys.executable, "-c", program]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    score, peak = map(float, said.split())
+    assert score == pytest.approx(0.8, abs=0.01)
+    assert peak * (1 if sys.platform == "darwin" else 1024) < 1e9
+
+
+def test_a_saved_report_gives_the_same_scores(tmp_path: Any) -> None:
+    report = measured([("今天", ["今天"]), ("a cat", ["the cat", "a dog"])], stemmer=True)
+    report.save(tmp_path / "report.json")
+    again = Report.load(tmp_path / "report.json")
+    assert again.scores()["rouge"] == report.scores()["rouge"]
+    assert again.notes() == report.notes()
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "allowed"),
+    [
+        ("variant", "rouge0", "'rouge1'.*'rougeLsum'"),
+        ("variant", "rouge10", "'rouge1'.*'rougeLsum'"),
+        ("tokenizer", "13a", "'rouge' or 'unicode'"),
+        ("stemmer", "porter", "True or False"),
+        ("split_summaries", 1, "True or False"),
+    ],
+)
+def test_bad_parameters_are_refused(parameter: str, value: object, allowed: str) -> None:
+    with pytest.raises(ParameterError, match=f"{parameter}.*{allowed}"):
+        load_metric("rouge", **{parameter: value})
