@@ -86,11 +86,22 @@ class Batch:
         chosen = names.resolve(needed, table.names, mapping)
         return cls.of(**{column: table.column(name) for column, name in chosen.items()})
 
-    def require(self, needed: Mapping[str, str]) -> None:
-        """Raise `MissingColumn` if a column that a metric needs isn't there."""
-        for column, metric in needed.items():
-            if column not in self.columns:
-                raise names.missing(column, metric, self.columns)
+    @classmethod
+    def from_columns(
+        cls,
+        given: Mapping[str, Iterable[Any]],
+        needed: Mapping[str, str],
+        mapping: Mapping[str, str] | None = None,
+    ) -> Batch:
+        """The batch of the columns that metrics need out of those given by name.
+
+        All given columns are checked, needed or not; names are found as in `from_data`.
+        """
+        chosen = names.resolve(needed, given, mapping)
+        others = given.keys() - set(chosen.values()) - chosen.keys()
+        read = {column: given[name] for column, name in chosen.items()}
+        batch = cls.of(**read, **{name: given[name] for name in given if name in others})
+        return cls({name: batch.columns[name] for name in needed}, batch.size)
 
     def blocks(self, characters: int = BLOCK_CHARACTERS) -> Iterator[Block]:
         """The batch cut into blocks of about so many characters, in order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Iterator, Mapping
 
 from metrichub.errors import InputError, MissingColumn, did_you_mean
@@ -54,7 +55,8 @@ def resolve(
 
     Raises:
         MissingColumn: a needed column isn't there under any name.
-        InputError: two aliases of one column are there and nothing says which to take.
+        InputError: two aliases of one column are there and nothing says which to take, or the
+            mapping names a column that doesn't exist.
     """
     names = list(available)
     chosen = {
@@ -62,6 +64,11 @@ def resolve(
         for column, name in (mapping or {}).items()
     }
     for column, name in chosen.items():
+        if column not in needed and column not in ALIASES:
+            raise InputError(
+                f"{column!r} was mapped to {name!r}, but no metric here reads it"
+                f"{did_you_mean(column, needed)} (they read: {', '.join(needed)})"
+            )
         if name not in names:
             raise MissingColumn(
                 f"{column} was mapped to {name!r}, which isn't there{did_you_mean(name, names)}"
@@ -101,7 +108,8 @@ def _singulars(column: str) -> Iterator[str]:
 def missing(column: str, metric: str, names: Iterable[str]) -> MissingColumn:
     """The error for a column that a metric needs and nobody gave."""
     have = list(names)
-    near = did_you_mean(column, have)
+    close = difflib.get_close_matches(column, have, n=1)
+    near = f"; is {close[0]!r} a slip for it?" if close else ""
     aliases = ", ".join(ALIASES.get(column, ())[:4])
     also = f" (also read as {aliases})" if aliases else ""
     return MissingColumn(

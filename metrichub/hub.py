@@ -55,19 +55,20 @@ class Hub:
         self,
         data: object = None,
         /,
-        *,
+        *more: object,
         columns: Mapping[str, str] | None = None,
         reduce_fn: Reduction | None = None,
         **given: Any,
     ) -> Nested:
         """The nested dict of scores: metric -> output -> score. Takes what `evaluate` takes."""
-        return self.evaluate(data, columns=columns, reduce_fn=reduce_fn, **given).scores()
+        report = self.evaluate(data, *more, columns=columns, reduce_fn=reduce_fn, **given)
+        return report.scores()
 
     def evaluate(
         self,
         data: object = None,
         /,
-        *,
+        *more: object,
         columns: Mapping[str, str] | None = None,
         reduce_fn: Reduction | None = None,
         samples: bool = True,
@@ -90,6 +91,11 @@ class Hub:
         Raises:
             InputError: samples that can't be scored; the text says where and what to do.
         """
+        if more:
+            raise InputError(
+                "the columns are given by name, predictions=[...], references=[...], since their "
+                "order differs from library to library"
+            )
         needed = self.needs()
         reduction = self.reduce_fn if reduce_fn is None else reduce_fn
         measure = Measure(self.metrics, reduction, self.block_characters)
@@ -140,16 +146,15 @@ class Hub:
                 yield Batch.of(**{name: () for name in needed})
         elif data is not None:
             yield Batch.from_data(data, needed, columns)
-        elif columns:
-            yield Batch.from_data(given, needed, columns)
         else:
-            batch = Batch.of(**given)
-            batch.require(needed)
-            yield Batch({name: batch.columns[name] for name in needed}, batch.size)
+            yield Batch.from_columns(given, needed, columns)
 
 
 def _metrics(given: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
-    listed: Sequence[Any] = [given] if isinstance(given, (str, Metric)) else list(given)
+    one = isinstance(given, (str, Metric, type)) or not isinstance(given, Iterable)
+    listed: Sequence[Any] = [given] if one else list(given)  # type: ignore[arg-type]
+    if not listed:
+        raise SpecError("there is no metric in the list; name one, such as metrics='bleu'")
     metrics = tuple(load_metric(m) if isinstance(m, str) else m for m in listed)
     for metric in metrics:
         if not isinstance(metric, Metric):

@@ -15,14 +15,19 @@ from typing import Any
 
 import numpy as np
 
+from metrichub.batch import Block, Column
 from metrichub.card import HEADINGS, bounds_table
-from metrichub.metric import scores_of
+from metrichub.metric import CorpusMetric, measure_objects, measure_rows, scores_of
 from metrichub.parameters import parameters_of
 from metrichub.report import Report
 from metrichub.result import SumResult
 from metrichub.stats import Array
 from metrichub.subject import HOSTILE, WORDS, Broken, Subject
 
+SOCKETS = tuple(
+    f"socket.{what}"
+    for what in ("connect", "bind", "getaddrinfo", "gethostbyname", "sendto", "sendmsg")
+)
 HEAVY = ("torch", "transformers", "openai", "tensorflow", "jax")
 
 
@@ -34,6 +39,8 @@ def one_name(subject: Subject) -> None:
     _hold((folder / "__init__.py").exists(), f"{folder} has no __init__.py")
     for _ in entry.value.partition(":")[0].split(".")[:-1]:
         folder = folder.parent
+        if not (folder / "__init__.py").exists():
+            continue
         code = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
         body = code.body[1:] if ast.get_docstring(code) else code.body
         _hold(not body, f"{folder / '__init__.py'} has code; listing metrics would run it")
@@ -84,6 +91,7 @@ def rows_are_finite(subject: Subject) -> None:
     _hold(result.unscored == 0, f"{result.unscored} of {size} ordinary samples are unscored")
     for name, values in result.samples().items():
         _hold(values.shape == (size,), f"{name} has shape {values.shape} for {size} samples")
+        _hold(bool(np.isfinite(values).all()), f"{name} of ordinary samples is {values.tolist()}")
     for name, value in result.scores().items():
         _hold(bool(np.isfinite(value)), f"the corpus {name} of ordinary samples is {value}")
 
@@ -207,7 +215,15 @@ def examples_run(subject: Subject) -> None:
 
 
 def empty_is_nan(subject: Subject) -> None:
-    """No samples give `nan` for every output, and no exception."""
+    """No samples give `nan` for every output, and no exception; no rows are measured as none."""
+    view = Block({column: Column((), None) for column in subject.needed}, 0, 0).view(
+        subject.metric.inputs()
+    )
+    if isinstance(subject.metric, CorpusMetric):
+        measured = len(measure_objects(subject.metric, view))
+    else:
+        measured = len(measure_rows(subject.metric, view))
+    _hold(measured == 0, f"no rows are measured as {measured}")
     result = subject.evaluate({column: [] for column in subject.needed})
     scores = result.results[subject.metric.name].scores()
     _hold(set(scores) == set(subject.scales()), f"no samples give {scores}")
@@ -220,7 +236,7 @@ def nothing_heavy_loads(subject: Subject) -> None:
         "import json, sys\n"
         "opened = []\n"
         "sys.addaudithook(lambda event, args: opened.append(event)"
-        " if event in ('socket.connect', 'socket.getaddrinfo', 'socket.bind') else None)\n"
+        f" if event in {SOCKETS!r} else None)\n"
         "from metrichub import Hub\n"
         "name, columns = json.loads(sys.stdin.read())\n"
         "Hub(metrics=name)(**columns)\n"
@@ -233,7 +249,8 @@ def nothing_heavy_loads(subject: Subject) -> None:
         text=True,
         check=False,
     )
-    _hold(ran.returncode == 0, f"scoring in a fresh process failed: {ran.stderr[-500:]}")
+    why = (ran.stderr.strip() or f"exit status {ran.returncode}").splitlines()[-1]
+    _hold(ran.returncode == 0, f"scoring in a fresh process failed: {why}")
     opened, loaded = json.loads(ran.stdout.splitlines()[-1])
     _hold(not opened, f"scoring opened a socket: {opened}")
     _hold(not loaded, f"scoring loaded {', '.join(loaded)}")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import groupby
-from multiprocessing import get_context
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +19,9 @@ from metrichub.registry import origin
 from metrichub.report import Report
 from metrichub.result import Result, RowsResult, SumResult
 from metrichub.stats import Stats
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 PART_CHARACTERS = 2_000_000
 """About how much text one process measures at a time."""
@@ -89,6 +90,9 @@ def measured(
 def _pool(workers: int) -> AbstractContextManager[ProcessPoolExecutor | None]:
     if workers == 1:
         return nullcontext()
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
     # Spawned, since a forked child of a process with threads may hang.
     return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
 

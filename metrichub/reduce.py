@@ -7,6 +7,7 @@ candidate, and the reduced statistics still add up.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -114,15 +115,18 @@ def _custom(
     weights = np.zeros(len(rows))
     score = _row_scores(metric, rows)
     candidates = np.flatnonzero(rows.scored)
-    starts = np.flatnonzero(np.diff(sample[candidates], prepend=-1))
-    for group in np.split(candidates, starts[1:]):
+    starts = np.flatnonzero(np.diff(sample[candidates], prepend=-1)).tolist()
+    for start, stop in pairwise([*starts, len(candidates)]):
+        group = candidates[start:stop]
         given = np.asarray(how(score[group]), np.float64)
-        if given.shape != group.shape or not np.isfinite(given).all():
+        if given.shape != group.shape or not (given >= 0).all() or not 0 < given.sum() < np.inf:
             raise ParameterError(
                 metric.name,
                 "reduce_fn",
                 how,
-                f"a function from the {len(group)} scores of a sample to as many finite weights",
+                f"a function from the {len(group)} scores of a sample to as many weights, "
+                "none negative and not all 0",
             )
-        weights[group] = given
+        # A sample counts once, whatever its weights: one that counts twice would bend every mean.
+        weights[group] = given / given.sum()
     return weights

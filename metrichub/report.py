@@ -76,6 +76,7 @@ class Report:
             ReportError: the report was pooled.
             ParameterError: level isn't between 0 and 1, or resamples isn't positive.
         """
+        resample.check_level(level)
         drawn = self._resampled(self.results, resamples, seed)
         return {
             metric: {name: resample.interval(values, level) for name, values in outputs.items()}
@@ -100,6 +101,7 @@ class Report:
         Raises:
             ReportError: other samples, no common metric, different signatures, or pooled.
         """
+        resample.check_level(level)
         common = self._comparable(other)
         mine = {name: self.results[name] for name in common}
         theirs = {name: other.results[name] for name in common}
@@ -111,7 +113,7 @@ class Report:
             a, b = mine[metric].scores(), theirs[metric].scores()
             compared[metric] = {}
             for name in a:
-                differences = here[metric][name] - there[metric][name]
+                differences = _minus(here[metric][name], there[metric][name])
                 compared[metric][name] = Comparison(
                     a[name],
                     b[name],
@@ -252,13 +254,19 @@ def _swap_differences(
     def differences(name: str, mask: NDArray[np.bool_]) -> Outputs:
         a = mine[name].swapped(theirs[name], mask)
         b = mine[name].swapped(theirs[name], ~mask)
-        return {output: a[output] - b[output] for output in a}
+        return {output: _minus(a[output], b[output]) for output in a}
 
     blocks = [
         {name: differences(name, mask) for name in mine}
         for mask in resample.swaps(size, trials, seed)
     ]
     return _joined_outputs(blocks)
+
+
+def _minus(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One score minus the other; two that are both infinite have no difference."""
+    with np.errstate(invalid="ignore"):
+        return one - other
 
 
 def _joined_outputs(blocks: Sequence[dict[str, Outputs]]) -> dict[str, Outputs]:

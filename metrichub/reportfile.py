@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from metrichub.errors import MetrichubError, ReportError
+from metrichub.errors import MetrichubError, ReportError, what
 from metrichub.files import write_text
 from metrichub.metric import CorpusMetric, Metric
 from metrichub.parameters import off_default
@@ -27,15 +27,16 @@ FORMAT = "metrichub-report-1"
 
 def save(report: Report, path: Path) -> None:
     """Write a report; see `Report.save`."""
-    content = {
-        "format": FORMAT,
-        "size": report.size,
-        "segments": report.segments,
-        "candidates": report.candidates,
-        "results": {name: _plain(result) for name, result in report.results.items()},
-    }
     try:
-        text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+        content = {
+            "format": FORMAT,
+            "size": report.size,
+            "segments": report.segments,
+            "candidates": report.candidates,
+            "results": {name: _plain(result) for name, result in report.results.items()},
+        }
+        # ASCII only: a lone surrogate in a row has no UTF-8.
+        text = json.dumps(content, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ReportError(f"the report can't be written as JSON: {error}") from error
     write_text(path, f"{text}\n")
@@ -59,15 +60,42 @@ def load(path: Path, metrics: Sequence[Metric]) -> Report:
             results,
             content["size"],
             tuple((number, dict(digests)) for number, digests in content["segments"]),
-            {name: (low, high) for name, (low, high) in content["candidates"].items()},
+            {name: (int(low), int(high)) for name, (low, high) in content["candidates"].items()},
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        if isinstance(error, MetrichubError):
-            raise
-        raise ReportError(f"{path} is a damaged report: {type(error).__name__}: {error}") from error
-    for name, result in report.results.items():
-        _same_scores(path, content["results"][name], result)
+        _whole(report)
+        for name, result in report.results.items():
+            _same_scores(path, content["results"][name], result)
+    except ReportError:
+        raise
+    except Exception as error:
+        why = " ".join(str(error).split())
+        raise ReportError(f"{path} is a damaged report: {type(error).__name__}: {why}") from error
     return report
+
+
+def _whole(report: Report) -> None:
+    """Raise `ValueError` if the parts of a report don't fit together."""
+    sizes = [report.size, sum(size for size, _ in report.segments)]
+    for result in report.results.values():
+        sizes.append(result.count + result.unscored)
+        if isinstance(result, SumResult) and result.rows is not None:
+            sizes += [len(result.rows), *map(len, result.rows.arrays.values())]
+            if not _equal(result.rows.totals(), result.totals) or result.rows.count != result.count:
+                raise ValueError("its samples have other sums than it says")
+        elif isinstance(result, RowsResult):
+            sizes.append(result.size)
+            inside = (result.sample >= 0) & (result.sample < report.size)
+            if len(inside) != len(result.rows) or not inside.all():
+                raise ValueError("its rows belong to no sample")
+    if not isinstance(report.size, int) or len(set(sizes)) > 1:
+        raise ValueError(f"its parts have {sizes} samples")
+
+
+def _equal(one: Mapping[str, Array], other: Mapping[str, Array]) -> bool:
+    return one.keys() == other.keys() and all(
+        one[name].shape == other[name].shape and np.allclose(one[name], other[name], equal_nan=True)
+        for name in one
+    )
 
 
 def _plain(result: Result) -> dict[str, Any]:
@@ -89,10 +117,39 @@ def _plain(result: Result) -> dict[str, Any]:
             plain["scored"] = result.rows.scored.tolist()
             plain["why"] = {str(row): why for row, why in result.rows.reasons.items()}
     elif isinstance(result, RowsResult):
-        plain |= {"rows": result.rows, "sample": result.sample.tolist(), "size": result.size}
+        rows = [_tagged(row) for row in result.rows]
+        plain |= {"rows": rows, "sample": result.sample.tolist(), "size": result.size}
         if result.final is not None:
             plain["final"] = json_safe(result.final)
     return plain
+
+
+def _tagged(value: object) -> object:
+    """Part of a row in the types of JSON; tuples, mappings and `nan` come back as they are."""
+    if type(value) is tuple:
+        return {"tuple": [_tagged(item) for item in value]}
+    if isinstance(value, list):
+        return [_tagged(item) for item in value]
+    if isinstance(value, dict):
+        return {"mapping": [[_tagged(key), _tagged(item)] for key, item in value.items()]}
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"number": str(value)}
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    raise TypeError(f"a row holds {what(value)}")
+
+
+def _untagged(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_untagged(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    ((tag, inner),) = value.items()
+    if tag == "tuple":
+        return tuple(_untagged(item) for item in inner)
+    if tag == "mapping":
+        return {_untagged(key): _untagged(item) for key, item in inner}
+    return float(inner)
 
 
 def _arrays(arrays: Mapping[str, Array]) -> dict[str, Any]:
@@ -130,7 +187,7 @@ def _result(found: Mapping[str, Any], metric: Metric) -> Result:
         if final is not None:
             final = {name: float("nan") if v is None else v for name, v in final.items()}
         sample = np.array(found["sample"], np.int64)
-        return RowsResult(*head, found["rows"], sample, found["size"], final)
+        return RowsResult(*head, _untagged(found["rows"]), sample, found["size"], final)
     rows = None
     if "statistics" in found:
         why = {int(row): reason for row, reason in found["why"].items()}

@@ -61,10 +61,14 @@ def swaps(samples: int, trials: int, seed: int) -> Iterator[NDArray[np.bool_]]:
         yield generator.integers(2, size=(rows, samples), dtype=bool)
 
 
-def interval(values: NDArray[np.float64], level: float) -> Interval:
-    """The central interval that holds a share `level` of the finite values; `nan` without any."""
+def check_level(level: float) -> None:
+    """Raise `ParameterError` unless the level of an interval lies between 0 and 1."""
     if not 0 < level < 1:
         raise ParameterError(None, "level", level, "a number between 0 and 1, such as 0.95")
+
+
+def interval(values: NDArray[np.float64], level: float) -> Interval:
+    """The central interval that holds a share `level` of the finite values; `nan` without any."""
     finite = np.sort(values[np.isfinite(values)])
     if not len(finite):
         return Interval(np.nan, np.nan, np.nan, np.nan)

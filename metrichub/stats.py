@@ -80,11 +80,22 @@ class Stats:
 
     @staticmethod
     def concatenate(parts: Sequence[Stats]) -> Stats:
-        """The rows of all parts, in order."""
+        """The rows of all parts, in order.
+
+        Raises:
+            MetricError: the parts hold other statistics, or of another shape.
+        """
         if len(parts) == 1:
             return parts[0]
         starts = np.cumsum([0, *(len(part) for part in parts)]).tolist()
         shape_giver = next((part for part in parts if part.scored.any()), parts[0])
+        shapes = shape_giver._shapes()
+        for part in parts:
+            if part.scored.any() and part._shapes() != shapes:
+                raise MetricError(
+                    f"the statistics have to be the same for all samples, not {part._shapes()} "
+                    f"and {shapes}"
+                )
         arrays = {
             name: np.concatenate([part._like(name, array) for part in parts])
             for name, array in shape_giver.arrays.items()
@@ -101,6 +112,9 @@ class Stats:
         if self.scored.any():
             return self.arrays[name]
         return np.zeros((len(self), *other.shape[1:]), other.dtype)
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        return {name: array.shape[1:] for name, array in self.arrays.items()}
 
     def why(self) -> Counter[str]:
         """How often each reason for an unscored row was given."""

@@ -70,7 +70,7 @@ def test_an_unknown_command_exits_with_2() -> None:
             "c.jsonl:2: references[1][1] is None, not text",
         ),
         ([{"prediction": "a"}], "c.jsonl: wer needs the column 'references'"),
-        ([{"prediction": "a", "refrences": "b"}], "did you mean 'refrences'"),
+        ([{"prediction": "a", "refrences": "b"}], "is 'refrences' a slip"),
         (
             [{"prediction": "a", "gold": "b", "target": "c"}],
             "c.jsonl: 'target' and 'gold' could both be references",

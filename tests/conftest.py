@@ -1,0 +1,27 @@
+"""What several test modules share."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from metrichub.registry import registry
+
+# A busy machine is slow, not wrong.
+settings.register_profile("metrichub", deadline=None)
+settings.load_profile("metrichub")
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder on the path; what is installed there is seen until the test ends."""
+    monkeypatch.syspath_prepend(tmp_path)
+    before = set(sys.modules)
+    registry.cache_clear()
+    yield tmp_path
+    registry.cache_clear()
+    for name in set(sys.modules) - before:
+        if name.startswith("toy_"):
+            del sys.modules[name]

@@ -1,0 +1,345 @@
+"""Batches: what goes in as a column, what metrics see of it, and what is said of bad input."""
+
+import copy
+from collections import UserList
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas
+import pyarrow
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrichub.batch import Batch
+from metrichub.errors import InputError, MissingColumn
+
+texts = st.text(max_size=6)
+groups = st.lists(texts, min_size=1, max_size=3)
+
+
+def samples(**columns: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, list[Any]]]:
+    """Columns of equal length, one value of each strategy a sample."""
+    rows = st.lists(st.fixed_dictionaries(columns), max_size=6)
+    return rows.map(lambda found: {name: [row[name] for row in found] for name in columns})
+
+
+def listed(view: Any) -> dict[str, list[Any]]:
+    """The arguments of a view as plain lists."""
+    return {
+        name: [list(v) if not isinstance(v, str) else v for v in values]
+        for name, values in view.arguments.items()
+    }
+
+
+# What a metric sees.
+
+
+@given(
+    samples(predictions=texts | groups, references=groups, sources=texts),
+    st.integers(1, 40),
+)
+def test_a_singular_input_pairs_items_and_a_plural_one_sees_the_list(
+    columns: dict[str, list[Any]], characters: int
+) -> None:
+    # The definition, one sample at a time: a singular input takes each item in turn, the last
+    # one fastest; a plural one sees the whole list in every row.
+    def items(value: Any) -> list[str]:
+        return [value] if isinstance(value, str) else list(value)
+
+    rows = []
+    for number in range(len(columns["predictions"])):
+        sample = {name: items(values[number]) for name, values in columns.items()}
+        for prediction, source in product(sample["predictions"], sample["sources"]):
+            rows.append((number, prediction, source, sample["references"]))
+    found = []
+    for block in Batch.of(**columns).blocks(characters):
+        view = block.view(("prediction", "references", "source"))
+        seen = listed(view)
+        numbers = range(len(block)) if view.sample is None else view.sample.tolist()
+        assert view.rows == len(seen["prediction"])
+        found += [
+            (block.start + number, seen["prediction"][i], seen["source"][i], seen["references"][i])
+            for i, number in enumerate(numbers)
+        ]
+    assert found == rows
+
+
+def test_rows_of_two_predictions_and_three_references_vary_the_last_input_fastest() -> None:
+    (block,) = Batch.of(predictions=[["a", "b"]], references=[["x", "y", "z"]]).blocks()
+    view = block.view(("prediction", "reference"))
+    assert listed(view) == {"prediction": list("aaabbb"), "reference": list("xyzxyz")}
+    assert view.sample is not None
+    assert view.sample.tolist() == [0] * 6
+
+
+def test_a_plural_prediction_sees_the_candidates_together() -> None:
+    (block,) = Batch.of(predictions=[["a", "b"], "c"], references=["x", "y"]).blocks()
+    view = block.view(("predictions", "reference"))
+    assert listed(view) == {"predictions": [["a", "b"], ["c"]], "reference": ["x", "y"]}
+    assert view.sample is None
+
+
+def test_one_item_a_sample_is_a_row_a_sample() -> None:
+    (block,) = Batch.of(predictions=["a", ["b"]], references=[["x"], "y"]).blocks()
+    assert block.view(("prediction", "reference")).sample is None
+
+
+def test_a_block_computes_a_view_once() -> None:
+    (block,) = Batch.of(predictions=["a"]).blocks()
+    assert block.view(("prediction",)) is block.view(("prediction",))
+
+
+@given(samples(predictions=texts, references=groups), st.integers(1, 50))
+def test_blocks_cover_every_sample_once_in_order(
+    columns: dict[str, list[Any]], characters: int
+) -> None:
+    batch = Batch.of(**columns)
+    bounds = [(block.start, block.stop) for block in batch.blocks(characters)]
+    assert [i for start, stop in bounds for i in range(start, stop)] == list(range(batch.size))
+    assert all(stop > start for start, stop in bounds)
+
+
+def test_a_block_ends_after_about_so_many_characters() -> None:
+    # Ten samples of 6 + 4 characters in blocks of 25: the sums 10, 20, ..., 100 fall into the
+    # multiples 0 (10, 20), 1 (30, 40), 2 (50, 60, 70), 3 (80, 90) and 4 (100) of 25.
+    batch = Batch.of(predictions=["a" * 6] * 10, references=[["bb", "bb"]] * 10)
+    assert [len(block) for block in batch.blocks(25)] == [2, 2, 3, 2, 1]
+
+
+def test_values_of_other_columns_pass_as_they_are() -> None:
+    (block,) = Batch.of(records=[{"a": 1}, None], numbers=[[1, 2], 3]).blocks()
+    assert listed(block.view(("numbers",))) == {"numbers": [[1, 2], [3]]}
+    assert block.view(("record",)).arguments["record"] == [{"a": 1}, None]
+
+
+# What goes in.
+
+PLAIN = ["the cat", "", "ein Hund"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        PLAIN,
+        tuple(PLAIN),
+        UserList(PLAIN),
+        dict.fromkeys(PLAIN).keys(),
+        np.array(PLAIN),
+        np.array(PLAIN, object),
+        pandas.Series(PLAIN),
+        pandas.Series(PLAIN, index=[7, 3, 5], dtype=object),
+        pandas.Series(PLAIN, dtype="category"),
+        pyarrow.array(PLAIN),
+        pyarrow.chunked_array([PLAIN[:1], PLAIN[1:]]),
+        [np.str_(text) for text in PLAIN],
+    ],
+    ids=lambda column: type(column).__module__.partition(".")[0] + "." + type(column).__name__,
+)
+def test_any_kind_of_column_is_read_as_its_texts(column: Any) -> None:
+    assert list(Batch.of(predictions=column).columns["predictions"].items) == PLAIN
+
+
+def test_an_iterator_is_read_once() -> None:
+    assert list(Batch.of(predictions=iter(PLAIN)).columns["predictions"].items) == PLAIN
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [["a", "b"], ["c", "d"]],
+        (("a", "b"), ("c", "d")),
+        np.array([["a", "b"], ["c", "d"]]),
+        [np.array(["a", "b"]), np.array(["c", "d"], object)],
+        pandas.Series([["a", "b"], ("c", "d")]),
+        pyarrow.array([["a", "b"], ["c", "d"]]),
+    ],
+    ids=lambda column: type(column).__module__.partition(".")[0] + "." + type(column).__name__,
+)
+def test_any_kind_of_nested_column_is_read_as_its_lists(column: Any) -> None:
+    found = Batch.of(references=column).columns["references"]
+    assert (list(found.items), found.counts.tolist()) == (["a", "b", "c", "d"], [2, 2])
+
+
+@given(samples(predictions=texts, references=groups))
+def test_the_callers_lists_are_never_changed(columns: dict[str, list[Any]]) -> None:
+    before = copy.deepcopy(columns)
+    for block in Batch.of(**columns).blocks(10):
+        block.view(("prediction", "references"))
+        block.view(("predictions", "reference"))
+    assert columns == before
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize("column", ["predictions", "references", "sources", "questions"])
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (None, "is None, not text; give a string ('' is valid text) or leave the sample out"),
+        (float("nan"), "is nan (float), not text; give a string ('' is valid text) or leave"),
+        (7, "is 7 (int), not text; give text, for example str(value)"),
+        (0.5, "is 0.5 (float), not text; give text"),
+        (b"cat", "is b'cat' (bytes), not text; decode it: value.decode('utf-8')"),
+        ({"text": "x"}, "is {'text': 'x'} (dict), not text"),
+    ],
+    ids=["None", "nan", "int", "float", "bytes", "dict"],
+)
+def test_what_is_no_text_is_named_by_column_and_row(column: str, value: Any, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Batch.of(**{column: ["a", "b", value, "d"]})
+    assert str(caught.value).startswith(f"{column}[2] {said}")
+    with pytest.raises(InputError) as caught:
+        Batch.of(**{column: [["a"], ["b", "c", value]]})
+    assert str(caught.value).startswith(f"{column}[1][2] {said}")
+
+
+def test_a_missing_value_of_a_data_frame_is_named() -> None:
+    frame = pandas.DataFrame({"prediction": ["a", None]})
+    with pytest.raises(InputError, match=r"^predictions\[1\] is (nan|None|<NA>)"):
+        Batch.of(predictions=frame["prediction"])
+
+
+def test_a_null_of_an_arrow_column_is_named() -> None:
+    with pytest.raises(InputError, match=r"^references\[0\]\[1\] is None"):
+        Batch.of(references=pyarrow.array([["a", None], ["b"]]))
+
+
+def test_a_long_value_is_shortened_in_the_message() -> None:
+    with pytest.raises(InputError) as caught:
+        Batch.of(predictions=[list(range(10_000)), "a"])
+    assert len(str(caught.value)) < 200
+
+
+def test_a_bare_string_is_answered_with_the_list() -> None:
+    with pytest.raises(
+        InputError, match=r"^predictions is one string; .*: predictions=\['the cat sat'\]$"
+    ):
+        Batch.of(predictions="the cat sat", references=["a"])
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        None,
+        7,
+        b"cat",
+        {"a": "b"},
+        {"a", "b"},
+        np.array("a cat"),
+        pandas.DataFrame({"a": ["x", "y"]}),
+        pyarrow.table({"a": ["x", "y"]}),
+    ],
+    ids=lambda column: type(column).__name__,
+)
+def test_what_is_no_column_is_refused(column: Any) -> None:
+    with pytest.raises(
+        InputError, match=r"^predictions is .*; give a list with one entry per samp"
+    ):
+        Batch.of(predictions=column)
+
+
+def test_unequal_lengths_name_every_column() -> None:
+    with pytest.raises(
+        InputError, match="unequal lengths: predictions has 2, references has 1; give one entry"
+    ):
+        Batch.of(predictions=["a", "b"], references=["a"])
+
+
+def test_an_empty_column_beside_a_full_one_is_an_error() -> None:
+    with pytest.raises(InputError, match="predictions has 0, references has 1"):
+        Batch.of(predictions=[], references=["a"])
+
+
+@pytest.mark.parametrize("wrap", [list, tuple, np.array])
+def test_transposed_references_are_recognised_and_the_advice_repairs_them(wrap: Any) -> None:
+    columns = {
+        "predictions": ["a", "b", "c"],
+        "references": wrap([["a1", "b1", "c1"], ["a2", "b2", "c2"]]),
+    }
+    with pytest.raises(InputError, match="Is references transposed") as caught:
+        Batch.of(**columns)
+    advice = str(caught.value).rpartition(": ")[2]
+    assert advice == "references=[list(r) for r in zip(*references)]"
+    references = columns["references"]
+    repaired = [list(map(str, r)) for r in zip(*references, strict=True)]
+    assert repaired == [["a1", "a2"], ["b1", "b2"], ["c1", "c2"]]
+    assert Batch.of(predictions=columns["predictions"], references=repaired).size == 3
+
+
+def test_two_letters_are_not_taken_for_a_transposed_list() -> None:
+    with pytest.raises(InputError) as caught:
+        Batch.of(predictions=["a", "b"], references=["ab"])
+    assert "transposed" not in str(caught.value)
+
+
+def test_ragged_references_are_fine_and_an_empty_list_is_named() -> None:
+    batch = Batch.of(predictions=["a", "b"], references=[["x"], ["y", "z"]])
+    assert batch.columns["references"].counts.tolist() == [1, 2]
+    with pytest.raises(InputError, match=r"^references\[1\] is an empty list; give at least one"):
+        Batch.of(predictions=["a", "b"], references=[["x"], []])
+
+
+def test_contexts_may_be_empty() -> None:
+    assert Batch.of(contexts=[[], ["a"]]).columns["contexts"].counts.tolist() == [0, 1]
+
+
+def test_lists_nested_too_deep_are_named() -> None:
+    with pytest.raises(InputError, match=r"^references\[0\]\[0\] is \['a'\] \(list\).*too deep"):
+        Batch.of(references=[[["a"]]])
+
+
+def test_an_error_is_a_value_error_of_one_line() -> None:
+    with pytest.raises(ValueError, match="is None") as caught:
+        Batch.of(predictions=[None])
+    assert "\n" not in str(caught.value)
+
+
+def test_a_value_with_line_breaks_gives_an_error_of_one_line() -> None:
+    class Loud:
+        def __repr__(self) -> str:
+            return "a\nb"
+
+    with pytest.raises(InputError) as caught:
+        Batch.of(predictions=[Loud()])
+    assert "\n" not in str(caught.value)
+
+
+# Tables.
+
+
+def test_no_column_and_no_sample_are_fine() -> None:
+    assert Batch.of().size == Batch.of(predictions=[], references=()).size == 0
+    assert list(Batch.of(predictions=[]).blocks()) == []
+
+
+def test_a_required_column_that_is_not_there_names_the_metric() -> None:
+    with pytest.raises(MissingColumn, match="coverage needs the column 'sources'"):
+        Batch.from_columns({"predictions": ["a"]}, {"predictions": "bleu", "sources": "coverage"})
+
+
+def test_columns_by_name_take_aliases_and_are_all_checked() -> None:
+    needed = {"predictions": "bleu"}
+    batch = Batch.from_columns({"response": ["a"], "extra": [1]}, needed)
+    assert list(batch.columns) == ["predictions"]
+    with pytest.raises(InputError, match="extra has 2"):
+        Batch.from_columns({"response": ["a"], "extra": [1, 2]}, needed)
+
+
+@given(samples(references=groups, sources=texts), samples(references=groups, sources=texts), groups)
+def test_the_digests_are_equal_exactly_for_equal_columns_beside_the_predictions(
+    one: dict[str, list[Any]], other: dict[str, list[Any]], words: list[str]
+) -> None:
+    def predicted(columns: dict[str, list[Any]], word: str) -> Batch:
+        return Batch.of(**columns, predictions=[word] * len(columns["sources"]))
+
+    first = predicted(one, words[0])
+    assert first.digests() == predicted(copy.deepcopy(one), words[-1]).digests()
+    assert (first.digests() == predicted(other, words[0]).digests()) == (one == other)
+
+
+def test_a_nul_does_not_move_between_samples_unseen() -> None:
+    one, other = Batch.of(references=["a\0b", "c"]), Batch.of(references=["a", "b\0c"])
+    assert one.digests() != other.digests()

@@ -1,0 +1,228 @@
+"""Cards: front matter into frozen values, the body's parts, and errors with file and line."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrichub.card import HEADINGS, Card, Scale, Tags, bounds_table, with_blocks
+from metrichub.errors import CardError
+
+FRONT = """\
+name: shout
+title: Shout
+summary: Share of capital letters.
+inputs: [prediction, references]
+scores:
+  score: {range: [0, 1], better: higher, perfect: 1}
+  share_n: {range: [0, null], better: neither}
+tags: {task: [chat, translation], dimension: [style], family: surface}
+license: MIT
+"""
+BODY = """
+# Shout
+
+## Description
+
+A text.
+
+## Bounds
+
+<!-- generated: bounds -->
+old
+<!-- end -->
+
+## Examples
+
+```python
+>>> 1 + 1
+2
+
+```
+
+```bash
+echo >>> not this
+```
+
+```pycon
+>>> 2
+2
+```
+
+## Citation
+
+```bibtex
+@misc{shout, title = {Shout}}
+```
+"""
+
+
+def write(folder: Path, front: str = FRONT, body: str = BODY) -> Path:
+    """Write a card and return its path."""
+    path = folder / "README.md"
+    path.write_text(f"---\n{front}---\n{body}", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> Card:
+    return Card.read(write(tmp_path))
+
+
+def test_the_front_matter_becomes_values(card: Card) -> None:
+    assert (card.name, card.title, card.license) == ("shout", "Shout", "MIT")
+    assert card.inputs == ("prediction", "references")
+    assert card.tags == Tags(("chat", "translation"), ("style",), "surface", ("any",))
+    assert card.scores == {
+        "score": Scale(0, 1, "higher", 1),
+        "share_n": Scale(0, None, "neither", None),
+    }
+
+
+def test_a_card_is_frozen(card: Card) -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        card.name = "other"  # type: ignore[misc]
+
+
+def test_a_number_at_the_end_of_an_output_stands_for_n(card: Card) -> None:
+    assert card.scale("share_12") is card.scores["share_n"]
+    assert card.scale("share") is None
+
+
+def test_the_body_gives_sections_examples_bibtex_and_blocks(card: Card) -> None:
+    assert list(card.sections) == ["Description", "Bounds", "Examples", "Citation"]
+    assert card.sections["Description"] == "A text."
+    assert card.examples == (">>> 1 + 1\n2\n\n", ">>> 2\n2\n")
+    assert card.bibtex == "@misc{shout, title = {Shout}}"
+    assert card.blocks() == {"bounds": "old\n"}
+
+
+def test_the_headings_are_the_ones_of_the_format() -> None:
+    assert HEADINGS[0] == "Description"
+    assert len(HEADINGS) == len(set(HEADINGS)) == 9
+
+
+def test_a_block_is_replaced_and_all_else_is_kept() -> None:
+    assert with_blocks(BODY, {"bounds": "new\n", "other": "x\n"}) == BODY.replace("old\n", "new\n")
+
+
+def test_replacing_the_blocks_twice_is_replacing_them_once() -> None:
+    blocks = {"bounds": "| \\1 | $x$ |\n"}
+    once = with_blocks(BODY, blocks)
+    assert with_blocks(once, blocks) == once
+
+
+def test_the_bounds_are_a_table_of_the_scales(card: Card) -> None:
+    assert bounds_table(card) == (
+        "| output | range | better | identical to the reference |\n"
+        "| --- | --- | --- | --- |\n"
+        "| `score` | [0, 1] | higher | 1 |\n"
+        "| `share_n` | [0, ∞) | neither |  |\n"
+    )
+
+
+def test_windows_line_ends_change_nothing(tmp_path: Path, card: Card) -> None:
+    path = tmp_path / "windows.md"
+    path.write_bytes((tmp_path / "README.md").read_bytes().replace(b"\n", b"\r\n"))
+    assert dataclasses.replace(Card.read(path), path=None) == dataclasses.replace(card, path=None)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ("title:", "titel: x\ntitle:", 3, "unknown key titel; did you mean 'title'?"),
+        ("better: higher", "beter: higher", 7, "unknown key scores.score.beter; did you mean"),
+        ("family:", "familly:", 9, "unknown key tags.familly; did you mean 'family'?"),
+        ("better: higher", "better: up", 7, "scores.score.better has to be one of higher, lower"),
+        ("[0, 1]", "[0]", 7, "scores.score.range has to be [low, high]"),
+        ("[0, null]", "[0, big]", 8, "scores.share_n.range has to be [low, high]"),
+        ("perfect: 1", "perfect: one", 7, "scores.score.perfect has to be a number, not 'one'"),
+        ("name: shout\n", "", 1, "name is missing or no text"),
+        ("license: MIT", "license: 3", 10, "license is missing or no text"),
+        ("inputs: [prediction, references]", "inputs: [1]", 5, "inputs has to be a list of words"),
+        ("inputs: [prediction, references]\n", "", 1, "inputs has to be a list of words"),
+        ("  score:", "  main:", 6, 'scores has to list the outputs, "score" among them'),
+        ("{range: [0, 1], better: higher, perfect: 1}", "1", 7, "scores.score has to be a mapping"),
+        ("tags: {", "tags: [", 9, "the front matter is no YAML"),
+        ("[chat, translation]", "{a: b}", 9, "tags.task has to be a list of words"),
+    ],
+)
+def test_a_broken_card_is_an_error_with_file_and_line(
+    tmp_path: Path, old: str, new: str, line: int, said: str
+) -> None:
+    path = write(tmp_path, FRONT.replace(old, new))
+    with pytest.raises(CardError, match=f"^{re.escape(f'{path}:{line}: {said}')}"):
+        Card.read(path)
+
+
+def test_a_line_of_an_error_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(CardError) as caught:
+        Card.read(write(tmp_path, 'name: "open\n'))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "# Shout\n", "---\nname: x\n", "--- \nname: x\n---\n"])
+def test_a_card_without_front_matter_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "README.md"
+    path.write_text(text)
+    with pytest.raises(CardError, match=r"README.md:1: a card starts with front matter"):
+        Card.read(path)
+
+
+def test_front_matter_that_is_no_mapping_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CardError, match="mapping of keys"):
+        Card.read(write(tmp_path, "- a\n"))
+
+
+def test_a_missing_card_and_one_that_is_not_utf8_are_card_errors(tmp_path: Path) -> None:
+    with pytest.raises(CardError, match="can't be read"):
+        Card.read(tmp_path / "README.md")
+    (tmp_path / "README.md").write_bytes(b"---\nname: \xff\n---\n")
+    with pytest.raises(CardError, match="can't be read"):
+        Card.read(tmp_path / "README.md")
+
+
+numbers = st.floats(allow_nan=False)
+
+
+@given(numbers, numbers, numbers)
+def test_a_value_is_in_the_scale_between_its_bounds(one: float, other: float, share: float) -> None:
+    low, high = sorted((one, other))
+    value = min(max(share, low), high)
+    assert value in Scale(low, high)
+    assert value in Scale(None, high)
+    assert value in Scale(low, None)
+
+
+@pytest.mark.parametrize(
+    ("value", "inside"),
+    [
+        (0, True),
+        (1.0, True),
+        (1 + 1e-12, True),
+        (1.001, False),
+        (-0.001, False),
+        (float("inf"), False),
+        (float("nan"), True),
+        ("1", False),
+        (None, False),
+    ],
+)
+def test_nan_is_in_every_scale_and_rounding_is_forgiven(value: object, inside: bool) -> None:
+    assert (value in Scale(0, 1)) is inside
+
+
+@pytest.mark.parametrize(
+    ("scale", "interval"),
+    [
+        (Scale(0, 1), "[0, 1]"),
+        (Scale(0), "[0, ∞)"),
+        (Scale(None, 0.5), "(-∞, 0.5]"),
+        (Scale(), "(-∞, ∞)"),
+    ],
+)
+def test_a_range_is_shown_in_mathematical_notation(scale: Scale, interval: str) -> None:
+    assert scale.interval == interval

@@ -1,0 +1,74 @@
+"""Every registered metric, ours and any plugin's, keeps the fourteen laws."""
+
+import inspect
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from metrichub import list_metrics
+from metrichub.laws import LAWS
+from metrichub.registry import Entry
+from metrichub.subject import Subject
+from metrichub.testing import MetricContract, check, update_card
+from tests import plugins
+
+
+@cache
+def subject(entry: Entry) -> Subject:
+    return Subject(entry)
+
+
+@pytest.mark.parametrize(
+    "law", LAWS, ids=[f"{i:02}_{law.__name__}" for i, law in enumerate(LAWS, 1)]
+)
+@pytest.mark.parametrize("entry", list_metrics(), ids=lambda entry: entry.qualified)
+def test_a_metric_keeps_a_law(entry: Entry, law: Callable[[Subject], None]) -> None:
+    law(subject(entry))
+
+
+def test_there_are_fourteen_laws_and_the_contract_runs_each_under_its_number() -> None:
+    methods = inspect.getmembers(MetricContract, inspect.isfunction)
+    tests = [method for name, method in methods if re.match(r"test_law_\d\d_", name)]
+    assert [inspect.getdoc(test) for test in tests] == [
+        f"See `laws.{law.__name__}`." for law in LAWS
+    ]
+    assert len(LAWS) == 14
+
+
+class TestAPluginsThreeLines(MetricContract):
+    """What a plugin's author writes."""
+
+    metric = "exact_match"
+
+
+def test_check_says_what_each_law_found() -> None:
+    findings = check("exact_match")
+    assert [finding.law for finding in findings] == list(range(1, 15))
+    assert all(finding.problem is None for finding in findings)
+    assert all(finding.title.endswith((".", "`.")) for finding in findings)
+
+
+def test_check_goes_on_after_a_law_that_fails_or_raises(site: Path) -> None:
+    plugins.distribution(site, "toy-dist", ["shout = toy_dist.shout:Toy"])
+    plugins.metric(site, "toy_dist", "shout", code="import toy_missing_package\n")
+    findings = check("shout")
+    assert len(findings) == 14
+    assert findings[0].problem is None
+    assert "ModuleNotFoundError" in str(findings[2].problem)
+
+
+def test_update_card_writes_the_generated_blocks_and_nothing_else(site: Path) -> None:
+    plugins.distribution(site, "toy-dist", ["shout = toy_dist.shout:Toy"])
+    body = "\nText\n\n<!-- generated: bounds -->\n{}<!-- end -->\n\nmore\n"
+    plugins.metric(site, "toy_dist", "shout", card=plugins.CARD + body.format(""))
+    assert update_card("shout")
+    assert not update_card("shout")
+    table = (
+        "| output | range | better | identical to the reference |\n"
+        "| --- | --- | --- | --- |\n"
+        "| `score` | [0, 1] | higher |  |\n"
+    )
+    assert site.joinpath("toy_dist", "shout", "README.md").read_text().endswith(body.format(table))

@@ -1,0 +1,361 @@
+"""Hub: any number of metrics in one call, over every kind of input, and what bad input gives."""
+
+import copy
+import math
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas
+import pyarrow
+import pytest
+from datasets import Dataset, DatasetDict
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrichub import Hub, load_metric, measure
+from metrichub.errors import (
+    InputError,
+    MetricError,
+    MetrichubError,
+    MissingColumn,
+    ParameterError,
+    SpecError,
+    UnknownMetric,
+)
+from tests.toy_metrics import Errors, Known, Length, Overlap, Variety
+
+HUB = Hub([Overlap(), Known(), Length(), Variety()])
+PREDICTIONS = ["a b", "c", "b d", ""]
+REFERENCES = [["a c", "b"], ["c"], ["d"], ["a b"]]
+# By hand: overlap 1/1 (the second reference wins), 1/1, 1/1, 0/2; known 2/2, 1/1, 1/2, 0/0;
+# lengths 3, 1, 3, none; four distinct words of five.
+SCORES = {
+    "overlap": {"score": 3 / 5},
+    "known": {"score": 4 / 5},
+    "length": {"score": 7 / 3, "unscored": 1},
+    "variety": {"score": 4 / 5, "unscored": 1},
+}
+
+
+# The metrics.
+
+
+def test_metrics_are_names_specs_and_objects_mixed_and_results_keep_their_order() -> None:
+    hub = Hub(["exact_match", "b2 = bleu(max_order=2)", Overlap(name="o"), load_metric("wer")])
+    assert [metric.name for metric in hub.metrics] == ["exact_match", "b2", "o", "wer"]
+    assert list(hub(predictions=["a"], references=["a"])) == ["exact_match", "b2", "o", "wer"]
+
+
+@pytest.mark.parametrize(
+    "metrics", ["bleu", ["bleu"], ("bleu",), load_metric("bleu"), iter(["bleu"])]
+)
+def test_one_metric_needs_no_list(metrics: Any) -> None:
+    assert Hub(metrics).metrics == (load_metric("bleu"),)
+
+
+def test_the_callers_list_of_metrics_is_not_changed() -> None:
+    metrics = ["bleu", Overlap()]
+    Hub(metrics)(predictions=["a"], references=["a"])
+    assert metrics == ["bleu", Overlap()]
+
+
+def test_a_hub_is_a_value_that_travels() -> None:
+    assert pickle.loads(pickle.dumps(HUB)) == HUB
+    assert Hub("bleu") != Hub("bleu", reduce_fn="mean")
+    assert "Overlap(" in repr(HUB)
+
+
+def test_two_metrics_of_one_name_are_refused_with_the_way_out() -> None:
+    with pytest.raises(SpecError, match=r"two metrics are called 'bleu'; .*'bleu_2 = bleu\(...\)'"):
+        Hub(["bleu", "bleu(max_order=2)"])
+
+
+@pytest.mark.parametrize(
+    ("metrics", "error", "said"),
+    [
+        ("blue", UnknownMetric, "did you mean 'bleu'"),
+        (["bleu", "rogue"], UnknownMetric, "did you mean 'rouge'"),
+        (
+            "bleu(max_ordr=2)",
+            TypeError,
+            "bleu has no parameter 'max_ordr'; did you mean 'max_order'",
+        ),
+        (
+            "bleu(max_order=0)",
+            ParameterError,
+            "bleu: max_order=0 is not allowed; choose an integer",
+        ),
+        ("bleu(", SpecError, "is no metric spec"),
+        (Overlap, MetricError, "call it"),
+        ([7], MetricError, "7 is no metric"),
+        (7, MetricError, "7 is no metric"),
+        (None, MetricError, "None is no metric"),
+        ([], SpecError, "no metric"),
+    ],
+)
+def test_a_wrong_metric_is_refused_when_the_hub_is_made(
+    metrics: Any, error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said) as caught:
+        Hub(metrics)
+    assert isinstance(caught.value, MetrichubError)
+
+
+def test_needs_names_each_column_with_the_first_metric_that_asks() -> None:
+    assert HUB.needs() == {"predictions": "overlap", "references": "overlap"}
+    assert Hub(["coverage", "bleu"]).needs() == {
+        "predictions": "coverage", "sources": "coverage", "references": "bleu"
+    }  # fmt: skip
+
+
+def test_cite_gives_each_entry_once() -> None:
+    hub = Hub(["bleu", "b2 = bleu(max_order=2)", Overlap(), "abstractness"])
+    cards = [load_metric(name).card for name in ("bleu", "abstractness")]
+    assert hub.cite() == "\n\n".join(card.bibtex for card in cards)
+
+
+# Every kind of input gives the same scores.
+
+TABLE = {"id": [1, 2, 3, 4], "predictions": PREDICTIONS, "references": REFERENCES}
+ROWS = [dict(zip(TABLE, row, strict=True)) for row in zip(*TABLE.values(), strict=True)]
+
+
+def test_columns_by_name() -> None:
+    assert HUB(predictions=PREDICTIONS, references=REFERENCES) == SCORES
+
+
+@pytest.mark.parametrize(
+    "kind", [list, tuple, iter, pandas.Series, pyarrow.array], ids=lambda kind: kind.__name__
+)
+def test_columns_of_any_kind(kind: Any) -> None:
+    assert HUB(predictions=kind(PREDICTIONS), references=kind(REFERENCES)) == SCORES
+
+
+def test_columns_of_a_numpy_array() -> None:
+    references = np.array([["a c", "b"], ["c", "c"], ["d", "d"], ["a b", "a b"]])
+    assert HUB(predictions=np.array(PREDICTIONS), references=references) == SCORES
+
+
+def test_columns_of_a_dataset() -> None:
+    dataset = Dataset.from_dict(TABLE)
+    assert HUB(predictions=dataset["predictions"], references=dataset["references"]) == SCORES
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        TABLE,
+        ROWS,
+        tuple(ROWS),
+        Dataset.from_dict(TABLE),
+        pandas.DataFrame(TABLE),
+        pyarrow.table(TABLE),
+    ],
+    ids=["mapping", "list of dicts", "tuple of dicts", "Dataset", "DataFrame", "Arrow"],
+)
+def test_a_whole_table(table: Any) -> None:
+    assert HUB(table) == SCORES
+    assert HUB.evaluate(table).signatures() == HUB.evaluate(TABLE).signatures()
+
+
+@pytest.mark.parametrize(
+    "names", [("prediction", "reference"), ("response", "ground_truths"), ("summary", "highlights")]
+)
+def test_a_dataset_with_the_names_of_other_tools(names: tuple[str, str]) -> None:
+    dataset = Dataset.from_dict(dict(zip(names, (PREDICTIONS, REFERENCES), strict=True)))
+    assert HUB(dataset) == SCORES
+
+
+def test_a_dataset_with_names_that_the_caller_maps() -> None:
+    dataset = Dataset.from_dict({"mine": PREDICTIONS, "gold_a": REFERENCES, "gold": [["x"]] * 4})
+    assert HUB(dataset, columns={"predictions": "mine", "references": "gold_a"}) == SCORES
+    mapped = HUB(columns={"predictions": "mine", "references": "y"}, mine=PREDICTIONS, y=REFERENCES)
+    assert mapped == SCORES
+
+
+def test_a_dataset_of_several_splits_asks_for_one() -> None:
+    splits = DatasetDict({"train": Dataset.from_dict(TABLE), "test": Dataset.from_dict(TABLE)})
+    with pytest.raises(InputError, match=r"several splits; choose one: data\['train'\]"):
+        HUB(splits)
+    assert HUB(splits["test"]) == SCORES
+
+
+def batches(size: int) -> Iterator[Any]:
+    """Batches as a stream gives them."""
+    for start in range(0, len(ROWS), size):
+        yield {name: values[start : start + size] for name, values in TABLE.items()}
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        lambda: batches(1),
+        lambda: batches(3),
+        lambda: iter([ROWS[:3], ROWS[3:]]),
+        lambda: Dataset.from_dict(TABLE).iter(batch_size=3),
+        lambda: Dataset.from_dict(TABLE).to_iterable_dataset().iter(batch_size=2),
+        lambda: iter([pandas.DataFrame(TABLE)]),
+    ],
+)
+@pytest.mark.parametrize("samples", [True, False])
+def test_an_iterator_of_batches(stream: Any, samples: bool) -> None:
+    report = HUB.evaluate(stream(), samples=samples)
+    found = report.scores()
+    assert {name: pytest.approx(scores) for name, scores in SCORES.items()} == found
+    assert report.size == 4
+    assert all(result.pooled is not samples for result in report.results.values())
+
+
+def test_an_iterator_of_single_samples_is_answered_with_batches() -> None:
+    with pytest.raises(InputError, match=r"^predictions is one string; "):
+        HUB(iter(ROWS))
+
+
+def test_an_empty_iterator_and_empty_columns_give_nan() -> None:
+    for report in (
+        HUB.evaluate(iter([])),
+        HUB.evaluate(predictions=[], references=[]),
+        HUB.evaluate({"predictions": [], "references": []}),
+        HUB.evaluate(Dataset.from_dict({"predictions": [], "references": []})),
+        HUB.evaluate(iter([]), samples=False),
+    ):
+        assert report.size == 0
+        assert all(math.isnan(scores["score"]) for scores in report.scores().values())
+
+
+texts = st.text(max_size=5)
+columns = st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), max_size=6)
+
+
+@given(columns, st.integers(1, 30))
+def test_the_size_of_the_blocks_changes_nothing(samples: list[Any], characters: int) -> None:
+    given_columns = {
+        "predictions": [prediction for prediction, _ in samples],
+        "references": [references for _, references in samples],
+    }
+    before = copy.deepcopy(given_columns)
+    whole, cut = (
+        Hub(HUB.metrics, block_characters=size).evaluate(**given_columns)
+        for size in (10**6, characters)
+    )
+    np.testing.assert_equal(cut.scores(), whole.scores())
+    np.testing.assert_equal(cut.samples(), whole.samples())
+    assert given_columns == before
+
+
+def test_a_metric_that_wants_larger_blocks_gets_them() -> None:
+    seen = []
+
+    class Wide(Errors):
+        block_characters = 100
+
+        def measure(self, prediction: Any, reference: Any) -> Any:
+            seen.append(len(prediction))
+            return super().measure(prediction, reference)
+
+    hub = Hub([Overlap(), Wide(), Known()], block_characters=1)
+    found = hub(predictions=["a", "b", "c"], references=["a", "b", "d"])
+    assert list(found) == ["overlap", "errors", "known"]
+    assert seen == [3]
+
+
+def test_several_processes_give_what_one_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "PART_CHARACTERS", 4)
+    hub = Hub([Overlap(), Variety()])
+    one, two = (
+        hub.evaluate(predictions=PREDICTIONS, references=REFERENCES, workers=n) for n in (1, 2)
+    )
+    assert two.scores() == one.scores()
+    assert two.segments == one.segments
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5, "2", None])
+def test_a_wrong_number_of_processes_is_refused(workers: Any) -> None:
+    with pytest.raises(ParameterError, match=r"^workers=.* choose an integer at least 1"):
+        HUB.evaluate(predictions=PREDICTIONS, references=REFERENCES, workers=workers)
+
+
+def test_progress_counts_samples_times_metrics() -> None:
+    done: list[int] = []
+    Hub(HUB.metrics, block_characters=1).evaluate(TABLE, progress=done.append)
+    assert sum(done) == len(ROWS) * len(HUB.metrics)
+    assert len(done) > 1
+
+
+def test_a_column_that_no_metric_reads_is_left_alone() -> None:
+    assert HUB({**TABLE, "sources": [None, 1, b"x", ""]}) == SCORES
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize(
+    ("given_columns", "said"),
+    [
+        (dict(predictions=["a", "b"], references=["a"]), "unequal lengths: predictions has 2, ref"),
+        (dict(predictions=["a", None], references=["a", "b"]), r"predictions\[1\] is None"),
+        (dict(predictions=["a", "b"], references=["a", None]), r"references\[1\] is None"),
+        (dict(predictions=[1, 2], references=["a", "b"]), r"predictions\[0\] is 1 \(int\)"),
+        (dict(predictions="a b", references="a b"), "predictions is one string; give a list"),
+        (dict(predictions=["a"], references="a b"), "references is one string; give a list"),
+        (dict(predictions=["a", "b"], references=[["a"], []]), r"references\[1\] is an empty list"),
+        (dict(predictions=["a"]), "overlap needs the column 'references' .*given: predictions"),
+        (dict(predictions=["a"], refrences=["a"]), "is 'refrences' a slip for it"),
+        ({}, "overlap needs the column 'predictions' .*given: nothing"),
+    ],
+)  # fmt: skip
+def test_bad_columns_are_refused_in_one_line(given_columns: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        HUB(**given_columns)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("out.jsonl", r"the data is the string 'out.jsonl'; to score a file, read it with metri"),
+        (["a", "b"], r"the data is \['a', 'b'\] \(list\); give columns by name"),
+        (7, r"the data is 7 \(int\)"),
+        ([{"predictions": "a", "references": "a"}, "b"], r"the data is .*; give columns by name"),
+        (np.array(["a"]), r"the data is .*; give columns by name"),
+        ({"predictions": ["a"]}, "needs the column 'references'"),
+        ([{"predictions": "a", "references": "a"}, {"predictions": "b"}], r"references\[1\] is No"),
+        (pandas.DataFrame({"prediction": ["a"]}), "needs the column 'references'"),
+        ([], "needs the column 'predictions'"),
+    ],
+)  # fmt: skip
+def test_a_bad_table_is_refused_in_one_line(data: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        HUB(data)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_table_and_columns_together_are_refused() -> None:
+    with pytest.raises(InputError, match=r"not both \(got a dict and predictions\)"):
+        HUB(TABLE, predictions=PREDICTIONS)
+
+
+def test_a_missing_column_is_found_before_anything_is_measured() -> None:
+    with pytest.raises(MissingColumn, match="coverage needs the column 'sources'"):
+        Hub([Overlap(), "coverage"])(predictions=["a"], references=["a"])
+
+
+def test_an_empty_string_is_text() -> None:
+    assert Hub(Errors())(predictions=["", "a"], references=["a", "a"]) == {"errors": {"score": 0.5}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["天气 很好",
+     "हिन्दी में", "مرحبا بالعالم", "שלום עולם", "😀 👩‍👩‍👧", "a\0b c", "\ud800 x", "e\u0301 é"],
+    ids=ascii,
+)  # fmt: skip
+def test_any_text_equals_itself(text: str) -> None:
+    found = Hub([Overlap(), Known(), Errors()])(predictions=[text], references=[[text]])
+    assert found == {
+        "overlap": {"score": 1.0},
+        "known": {"score": 1.0},
+        "errors": {"score": 0.0},
+    }

@@ -1,0 +1,454 @@
+"""Each law is broken by a metric made for that, and says why: one that can't fail is worthless."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metrichub import laws
+from metrichub.card import HEADINGS, with_blocks
+from metrichub.registry import Entry
+from metrichub.subject import Broken, Subject
+from tests import plugins
+
+CODE = '''\
+"""The share of the reference's words that the prediction has in the same place."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from metrichub.metric import CorpusMetric, Metric
+
+
+@dataclass(frozen=True, kw_only=True)
+class Toy(Metric):
+    """Words in place (micro).
+
+    Attributes:
+        least: The shortest word that counts.
+    """
+
+    least: int = 1
+
+    def measure(self, prediction, reference):
+        """Hits and words, (N,)."""
+        pairs = [(p.split(), [w for w in r.split() if len(w) >= self.least])
+                 for p, r in zip(prediction, reference, strict=True)]
+        hits = [sum(a == b for a, b in zip(p, r, strict=False)) for p, r in pairs]
+        words = [len(r) for _, r in pairs]
+        return {"hits": np.array(hits, np.int64), "words": np.array(words, np.int64)}
+
+    def score(self, hits, words):
+        """Hits over words."""
+        return {"score": hits / words}
+'''
+EXAMPLES = """\
+```python
+>>> from toy_pack.toy import Toy
+>>> from metrichub import Hub
+>>> Hub(Toy(least=2))(predictions=["a bc"], references=["x bc"])
+{'toy': {'score': 0.0}}
+
+```"""
+BIBTEX = "```bibtex\n@misc{toy, title = {Toy}}\n```"
+FRONT = """\
+---
+name: toy
+title: Toy
+summary: Words in place.
+inputs: [prediction, reference]
+scores:
+  score: {range: [0, 1], better: higher, perfect: 1}
+tags: {task: [testing], dimension: [accuracy], family: toy}
+license: MIT
+---
+"""
+SECTIONS = {
+    **dict.fromkeys(HEADINGS, "Text."),
+    "Inputs": "Two.\n\n<!-- generated: parameters -->\n<!-- end -->",
+    "Bounds": "<!-- generated: bounds -->\n<!-- end -->",
+    "Examples": EXAMPLES,
+    "Citation": BIBTEX,
+}
+CARD = f"{FRONT}\n# Toy\n" + "".join(f"\n## {k}\n\n{v}\n" for k, v in SECTIONS.items())
+
+Make = Callable[..., Subject]
+
+
+@pytest.fixture
+def make(site: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
+    """A function that writes the toy metric, changed in places, and gives it as a subject."""
+
+    def written(
+        code: Mapping[str, str] | None = None,
+        card: Mapping[str, str] | None = None,
+        given: Mapping[str, Sequence[Any]] | None = None,
+    ) -> Subject:
+        texts = []
+        for text, changes in ((CODE, code), (CARD, card)):
+            for old, new in (changes or {}).items():
+                assert old in text
+                text = text.replace(old, new)
+            texts.append(text)
+        plugins.distribution(site, "toy-dist", ["toy = toy_pack.toy:Toy"])
+        plugins.metric(site, "toy_pack", "toy", code=texts[0])
+        path = site / "toy_pack" / "toy" / "README.md"
+        path.write_text(texts[1], encoding="utf-8")
+        subject = Subject(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy"), given)
+        path.write_text(with_blocks(texts[1], laws.generated(subject)), encoding="utf-8")
+        monkeypatch.setenv("PYTHONPATH", str(site))
+        return Subject(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy"), given)
+
+    return written
+
+
+@pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)
+def test_the_whole_toy_keeps_every_law(make: Make, law: Callable[[Subject], None]) -> None:
+    law(make())
+
+
+# 1: folder, entry and card have one name, and parents import nothing.
+
+
+def test_a_card_of_another_name_breaks_one_name(make: Make) -> None:
+    with pytest.raises(Broken, match=r"the names differ: other, toy"):
+        laws.one_name(make(card={"name: toy": "name: other"}))
+
+
+def test_an_entry_of_another_name_breaks_one_name(make: Make) -> None:
+    make()
+    with pytest.raises(Broken, match=r"the names differ: alias, toy"):
+        laws.one_name(Subject(Entry("alias", "toy-dist", "1.0", "toy_pack.toy:Toy")))
+
+
+def test_code_in_a_package_above_breaks_one_name(make: Make, site: Path) -> None:
+    subject = make()
+    above = site / "toy_pack" / "__init__.py"
+    above.write_text('"""Only a docstring."""\n')
+    laws.one_name(subject)
+    above.write_text('"""And code."""\nimport json\n')
+    with pytest.raises(Broken, match=r"has code; listing metrics would run it"):
+        laws.one_name(subject)
+
+
+def test_a_folder_that_is_no_package_breaks_one_name(make: Make, site: Path) -> None:
+    subject = make()
+    (site / "toy_pack" / "toy" / "__init__.py").unlink()
+    with pytest.raises(Broken, match=r"toy has no __init__\.py"):
+        laws.one_name(subject)
+
+
+def test_a_namespace_package_above_keeps_one_name(make: Make, site: Path) -> None:
+    subject = make()
+    (site / "toy_pack" / "__init__.py").unlink()
+    laws.one_name(subject)
+
+
+# 2: the card is complete.
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"## Bounds": "## Limits"}, "the headings are"),
+        ({"## Outputs\n\nText.": "", "## Inputs": "## Outputs\n\nText.\n\n## Inputs"}, "headings"),
+        ({"## Outputs\n\nText.": "## Outputs"}, "the section 'Outputs' is empty"),
+        ({BIBTEX: f"{BIBTEX}\n{BIBTEX}"}, "exactly one bibtex block"),
+        ({BIBTEX: "None."}, "exactly one bibtex block"),
+        ({"@misc{toy, title = {Toy}}": "Toy."}, "the bibtex block holds no entry"),
+        ({"<!-- generated: parameters -->\n<!-- end -->": ""}, "needs the generated blocks"),
+        ({"generated: bounds": "generated: limits"}, "needs the generated blocks"),
+    ],
+)
+def test_a_card_with_a_part_missing_is_not_complete(
+    make: Make, changes: Mapping[str, str], said: str
+) -> None:
+    with pytest.raises(Broken, match=said):
+        laws.card_is_complete(make(card=changes))
+
+
+@pytest.mark.parametrize(("old", "block"), [("[0, 1]", "bounds"), ("The shortest", "parameters")])
+def test_an_old_generated_block_is_not_complete(
+    make: Make, site: Path, old: str, block: str
+) -> None:
+    make()
+    path = site / "toy_pack" / "toy" / "README.md"
+    head, text = path.read_text().split("\n# Toy\n")
+    path.write_text(f"{head}\n# Toy\n{text.replace(old, 'New')}")
+    with pytest.raises(Broken, match=f"'{block}' is old: metrichub check toy --update"):
+        laws.card_is_complete(Subject(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy")))
+
+
+# 3 and 4: the inputs and outputs of card and code agree.
+
+
+@pytest.mark.parametrize("inputs", ["[prediction]", "[prediction, reference, source]", "[text]"])
+def test_a_card_with_other_inputs_does_not_agree(make: Make, inputs: str) -> None:
+    with pytest.raises(Broken, match=r"the card asks for .*, the code for "):
+        laws.inputs_agree(make(card={"[prediction, reference]": inputs}))
+
+
+MORE = "    def outputs(self):\n        return {!r}\n\n    def score(self"
+
+
+@pytest.mark.parametrize(
+    ("outputs", "said"),
+    [
+        (("share",), "there is no output 'score'"),
+        (("score", "share"), "the card doesn't list share"),
+        (("score",), "the card lists more, which the code doesn't give"),
+    ],
+)
+def test_a_card_with_other_outputs_does_not_agree(
+    make: Make, outputs: tuple[str, ...], said: str
+) -> None:
+    code = {
+        "    def score(self": MORE.format(outputs),
+        '{"score": hits / words}': f"dict.fromkeys({outputs!r}, hits / words)",
+    }
+    card = (
+        {"tags:": "  more: {range: [0, 1], better: higher}\ntags:"} if said[-4:] == "give" else {}
+    )
+    with pytest.raises(Broken, match=said):
+        laws.outputs_agree(make(code, card))
+
+
+# 5: ordinary samples give finite rows.
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"np.array(hits, np.int64)": "np.where(np.array(words) > 17, np.nan, 1)"}, "unscored"),
+        ({"hits / words}": "hits / (words - 17)}"}, "score of ordinary samples is .*inf"),
+        ({"hits / words}": "hits / np.where(words > 99, 0, words)}"}, "the corpus score .* is inf"),
+    ],
+)
+def test_ordinary_samples_without_a_finite_score_break_the_law(
+    make: Make, changes: Mapping[str, str], said: str
+) -> None:
+    with pytest.raises(Broken, match=said):
+        laws.rows_are_finite(make(changes))
+
+
+def test_samples_of_another_shape_break_the_law(make: Make) -> None:
+    with pytest.raises(Broken, match=r"score has shape \(8, 8\) for 8 samples"):
+        laws.rows_are_finite(make({"hits / words}": "(hits / words)[..., None]}"}))
+
+
+# 6: score broadcasts.
+
+
+@pytest.mark.parametrize(
+    ("formula", "said"),
+    [
+        ("hits / np.max(words)", "score of one sample differs from its row"),
+        ("hits.sum() / words.sum()", "differs from its row"),
+        ("hits / words / max(1, hits.ndim)", r"score differs over \(B, N\)"),
+    ],
+)
+def test_a_score_that_mixes_samples_does_not_broadcast(make: Make, formula: str, said: str) -> None:
+    with pytest.raises(Broken, match=said):
+        laws.score_broadcasts(make({"hits / words}": f"{formula}}}"}))
+
+
+# 7 and 8: splits and order are irrelevant.
+
+NOISY = '"words": np.array(words, np.int64)'
+
+
+def test_a_measure_that_looks_at_its_block_does_not_merge(make: Make) -> None:
+    changes = {NOISY: '"words": np.full(len(words), max(words))'}
+    with pytest.raises(Broken, match=r"split at 1: score is .*, then "):
+        laws.measuring_merges(make(changes))
+
+
+def test_a_statistic_that_depends_on_the_block_does_not_merge_though_the_score_does(
+    make: Make,
+) -> None:
+    changes = {
+        NOISY: f'{NOISY}, "spare": np.arange(len(words))',
+        "def score(self, hits, words)": "def score(self, hits, words, spare)",
+    }
+    with pytest.raises(Broken, match=r"the sum of spare differs by the split"):
+        laws.measuring_merges(make(changes))
+
+
+def test_a_measure_that_weighs_by_position_depends_on_the_order(make: Make) -> None:
+    # Hits 1, 0, 1, 0, 0 at places 0 to 4 add 2 to the five words; in reverse order they add 6.
+    changes = {NOISY: '"words": np.array(words) + np.array(hits) * np.arange(len(words))'}
+    given = {"predictions": list("abcab"), "references": list("axcxx")}
+    with pytest.raises(Broken, match=r"score is 0\.28.*, and 0\.18.* in reverse order"):
+        laws.order_is_irrelevant(make(changes, given=given))
+
+
+def test_a_measure_that_swaps_rows_depends_on_the_order(make: Make) -> None:
+    changes = {"np.array(hits, np.int64)": "np.roll(hits, 1)"}
+    given = {"predictions": list("abcab"), "references": list("axcxb")}
+    with pytest.raises(Broken, match=r"score of a sample depends on the order of the samples"):
+        laws.order_is_irrelevant(make(changes, given=given))
+
+
+# 9: any text is valid.
+
+
+def test_a_metric_that_raises_on_some_text_does_not_take_any(make: Make) -> None:
+    changes = {"sum(a == b": "len(p[0]) and sum(a == b"}
+    with pytest.raises(IndexError, match=r"list index out of range"):
+        laws.any_text_is_valid(make(changes))
+
+
+@pytest.mark.parametrize("wrong", ["2.0", "np.inf", "-0.01"])
+def test_a_score_outside_the_cards_range_is_shown_with_its_text(make: Make, wrong: str) -> None:
+    changes = {"hits / words}": f"np.where(words == 1, {wrong}, hits / words)}}"}
+    with pytest.raises(Broken, match=r"score is .*, outside \[0, 1\], for \{'predictions': "):
+        laws.any_text_is_valid(make(changes))
+
+
+# 10: perfection holds.
+
+
+def test_a_perfect_prediction_with_another_score_breaks_the_cards_promise(make: Make) -> None:
+    with pytest.raises(Broken, match=r"score is 0\.5, not 1"):
+        laws.perfection_holds(make({"hits / words}": "hits / words / 2}"}))
+
+
+def test_a_card_without_a_promise_is_not_held_to_one(make: Make) -> None:
+    laws.perfection_holds(make({"hits / words}": "hits / words / 2}"}, {", perfect: 1": ""}))
+
+
+# 11: nothing is changed.
+
+FIELD = "    least: int = 1"
+START = "        pairs ="
+
+
+def test_a_metric_that_changes_what_it_is_given_breaks_the_law(make: Make) -> None:
+    code = {
+        "measure(self, prediction, reference)": "measure(self, prediction, record)",
+        START: f"        [r.clear() for r in record]\n        reference = prediction\n{START}",
+    }
+    subject = make(code, given={"predictions": ["a", "b"], "records": [{"a": 1}, {"b": 2}]})
+    with pytest.raises(Broken, match=r"measuring changed the caller's columns"):
+        laws.nothing_is_changed(subject)
+
+
+def test_a_metric_with_a_memory_breaks_the_law(make: Make) -> None:
+    code = {
+        "@dataclass(": "SEEN = []\n\n\n@dataclass(",
+        START: f"        SEEN.append(1)\n{START}",
+        "words = [len(r)": "words = [len(r) + len(SEEN)",
+    }
+    with pytest.raises(Broken, match=r"called twice: score is .*, then "):
+        laws.nothing_is_changed(make(code))
+
+
+def test_a_metric_without_equality_breaks_the_law(make: Make) -> None:
+    with pytest.raises(Broken, match=r"doesn't survive pickling"):
+        laws.nothing_is_changed(make({FIELD: f"{FIELD}\n    __eq__ = object.__eq__\n"}))
+
+
+def test_a_metric_that_cannot_be_pickled_breaks_the_law(make: Make) -> None:
+    code = {FIELD: "    least: object = lambda: 1", "self.least": "1"}
+    with pytest.raises(Exception, match=r"pickle"):
+        laws.nothing_is_changed(make(code))
+
+
+def test_a_repr_that_is_not_the_metric_breaks_the_law(make: Make) -> None:
+    code = {FIELD: f"{FIELD}\n\n    def __repr__(self):\n        return 'Toy(least=3)'"}
+    with pytest.raises(Broken, match=r"repr doesn't give the metric back: Toy\(least=3\)"):
+        laws.nothing_is_changed(make(code))
+
+
+# 12: the examples run.
+
+
+def test_an_example_with_another_result_is_shown_with_both(make: Make) -> None:
+    with pytest.raises(Broken, match=r"Expected:\n.*0\.25(.|\n)*Got:\n.*0\.0"):
+        laws.examples_run(make(card={"{'score': 0.0}": "{'score': 0.25}"}))
+
+
+def test_an_example_that_raises_is_shown(make: Make) -> None:
+    with pytest.raises(Broken, match=r"ZeroDivisionError"):
+        laws.examples_run(make(card={">>> from metrichub": ">>> 1 / 0\n>>> from metrichub"}))
+
+
+def test_a_card_without_an_example_breaks_the_law(make: Make) -> None:
+    with pytest.raises(Broken, match=r"the card has no example"):
+        laws.examples_run(make(card={EXAMPLES: "None."}))
+
+
+@pytest.mark.parametrize("call", ["Toy()", "Toy(least=1)"])
+def test_a_parameter_without_an_example_off_its_default_breaks_the_law(
+    make: Make, call: str
+) -> None:
+    with pytest.raises(Broken, match=r"no example gives least another value than 1"):
+        laws.examples_run(make(card={"Toy(least=2)": call, "'score': 0.0": "'score': 0.5"}))
+
+
+# 13: no samples are nan.
+
+
+def test_a_metric_that_raises_on_no_rows_breaks_the_law(make: Make) -> None:
+    changes = {NOISY: '"words": np.array(words) + min(words) * 0'}
+    with pytest.raises(ValueError, match=r"min\(\)"):
+        laws.empty_is_nan(make(changes))
+
+
+def test_a_corpus_metric_with_a_row_for_no_sample_breaks_the_law(make: Make) -> None:
+    changes = {
+        "class Toy(Metric)": "class Toy(CorpusMetric)",
+        'return {"hits"': 'return [*words, 0]\n        return {"hits"',
+        "def score(self, hits, words)": "def conclude(self, rows)",
+        "hits / words": "1.0",
+    }
+    with pytest.raises(TypeError, match=r"measure gave 1 rows for 0"):
+        laws.empty_is_nan(make(changes))
+
+
+def test_outputs_that_the_card_lacks_break_the_law(make: Make) -> None:
+    changes = {
+        "    def score(self": MORE.format(("score", "share")),
+        '{"score": hits / words}': "dict.fromkeys(('score', 'share'), hits / words)",
+    }
+    with pytest.raises(Broken, match=r"no samples give .*share"):
+        laws.empty_is_nan(make(changes))
+
+
+# 14: nothing heavy loads.
+
+
+@pytest.mark.parametrize("name", laws.HEAVY)
+def test_a_metric_that_loads_something_heavy_breaks_the_law(
+    make: Make, site: Path, name: str
+) -> None:
+    (site / f"{name}.py").write_text("")
+    subject = make({START: f"        import {name}\n{START}"})
+    with pytest.raises(Broken, match=f"scoring loaded {name}"):
+        laws.nothing_heavy_loads(subject)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "socket.getaddrinfo('localhost', 9)",
+        "socket.socket().connect_ex(('127.0.0.1', 9))",
+        "socket.socket().bind(('127.0.0.1', 0))",
+        "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 9))",
+    ],
+)
+def test_a_metric_that_opens_a_socket_breaks_the_law(make: Make, call: str) -> None:
+    subject = make({START: f"        import socket\n        {call}\n{START}"})
+    with pytest.raises(Broken, match=r"scoring opened a socket"):
+        laws.nothing_heavy_loads(subject)
+
+
+def test_a_metric_that_works_only_in_this_process_breaks_the_law(make: Make, site: Path) -> None:
+    subject = make()
+    assert subject.metric
+    path = site / "toy_pack" / "toy" / "__init__.py"
+    path.write_text(path.read_text().replace("import numpy", "import toy_gone, numpy"))
+    with pytest.raises(Broken, match=r"scoring in a fresh process failed: .*toy_gone"):
+        laws.nothing_heavy_loads(subject)

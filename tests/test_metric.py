@@ -1,0 +1,329 @@
+"""Metrics: how the framework reads what an author writes, and what it says of a mistake."""
+
+import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import FrozenInstanceError, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrichub import Hub, load_metric
+from metrichub.card import Card, Scale
+from metrichub.errors import MetricError, ParameterError
+from metrichub.metric import CorpusMetric, Measured, Metric, Unscored, scores_of
+from tests.toy_metrics import Errors, Known, Length, Overlap, Variety, card
+
+words = st.lists(st.sampled_from("abc"), max_size=4).map(" ".join)
+pairs = st.lists(st.tuples(words, words), min_size=1, max_size=6)
+
+
+def evaluated(metric: Metric, *predictions: str) -> Mapping[str, float]:
+    return Hub(metric)(predictions=predictions)[metric.name]
+
+
+# What the parameters say.
+
+
+def test_the_inputs_are_the_parameters_of_observe_or_measure() -> None:
+    assert Overlap.inputs() == ("prediction", "reference")
+    assert Known.inputs() == ("prediction", "references")
+
+
+def test_the_statistics_are_the_parameters_of_score() -> None:
+    assert Overlap.statistics() == ("shared", "wanted")
+    assert Length.statistics() is None
+
+
+def test_the_label_shows_every_parameter_and_the_alias() -> None:
+    assert Overlap(lower=True).label() == "overlap(lower=True, weight=1.0, ignored=())"
+    assert Variety(name="v").label() == "v = variety"
+
+
+def test_a_metric_without_a_card_is_named_after_its_class() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class WordCount(Metric):
+        def observe(self, prediction: str) -> float:
+            return len(prediction.split())
+
+    assert WordCount().card == Card(
+        "word_count", "WordCount", "", ("prediction",), {"score": Scale()}
+    )
+    assert evaluated(WordCount(), "a b", "c") == {"score": 1.5}
+
+
+def test_the_card_beside_the_code_is_the_metrics_card() -> None:
+    metric = load_metric("bleu")
+    assert metric.card.path.parent.name == metric.name == metric.card.name == "bleu"
+
+
+def test_a_metric_is_frozen_equal_by_value_hashable_and_picklable() -> None:
+    metric = Overlap(lower=True)
+    assert metric == Overlap(lower=True) != Overlap()
+    assert pickle.loads(pickle.dumps(metric)) == metric
+    assert len({metric, Overlap(lower=True)}) == 1
+    with pytest.raises(FrozenInstanceError):
+        metric.lower = False  # type: ignore[misc]
+
+
+def test_a_metric_checks_its_parameters_however_it_is_made() -> None:
+    with pytest.raises(ParameterError, match="overlap: weight=3 is not allowed"):
+        Overlap(weight=3)
+
+
+# One function, five uses.
+
+
+@given(pairs)
+def test_score_of_a_row_of_all_rows_and_of_sums_agree_for_any_leading_axes(
+    samples: list[tuple[str, str]],
+) -> None:
+    predictions, references = zip(*samples, strict=True)
+    metric = Errors()
+    result: Any = Hub(metric).evaluate(predictions=predictions, references=references)
+    result = result.results["errors"]
+    rows, count = result.rows.arrays, result.rows.scored.astype(float)
+    each = scores_of(metric, rows, count)["score"]
+    deep = scores_of(metric, {k: a[None, :, None] for k, a in rows.items()}, count[None, :, None])
+    np.testing.assert_equal(deep["score"][0, :, 0], each)
+    total = scores_of(metric, {k: a.sum(axis=0) for k, a in rows.items()}, count.sum())
+    np.testing.assert_equal(float(total["score"]), result.scores()["score"])
+
+
+def test_no_scored_sample_is_nan_and_score_is_not_asked() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Picky(Length):
+        card: ClassVar[Card] = card("picky", "prediction", better="neither")
+
+        def score(self, score: Any) -> Any:
+            raise AssertionError
+
+    assert np.isnan(scores_of(Picky(), {}, np.zeros((2, 3)))["score"]).all()
+
+
+@given(st.lists(st.text(max_size=3), min_size=1))
+def test_the_default_score_is_the_mean_of_the_scored_samples(texts: list[str]) -> None:
+    lengths = [len(text) for text in texts if text]
+    found = Hub(Length(), block_characters=3)(predictions=texts)["length"]
+    np.testing.assert_allclose(found["score"], np.mean(lengths) if lengths else np.nan)
+    assert found.get("unscored", 0) == len(texts) - len(lengths)
+
+
+def test_score_may_ask_for_the_number_of_scored_samples() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Spread(Metric):
+        """The variance of the lengths: E[x²] - E[x]²."""
+
+        def observe(self, prediction: str) -> Mapping[str, float] | None:
+            return {"x": len(prediction), "square": len(prediction) ** 2} if prediction else None
+
+        def score(self, x: Any, square: Any, count: Any) -> Any:
+            return {"score": square / count - (x / count) ** 2}
+
+    # Lengths 1 and 3: the mean is 2, the variance 1; the empty one is not counted.
+    assert evaluated(Spread(), "a", "", "abc") == {"score": 1.0, "unscored": 1}
+
+
+# Unscored is counted and never zero.
+
+
+def test_none_nan_and_unscored_are_counted_and_never_zero() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Moody(Metric):
+        def observe(self, prediction: str) -> Any:
+            return {"none": None, "nan": float("nan"), "why": Unscored("no mood")}.get(
+                prediction, 1.0
+            )
+
+    report = Hub(Moody()).evaluate(predictions=["none", "x", "nan", "why", "why"])
+    assert report.scores() == {"moody": {"score": 1.0, "unscored": 4}}
+    np.testing.assert_equal(report.samples()["moody"]["score"], [np.nan, 1, np.nan, np.nan, np.nan])
+    assert report.notes() == {"moody": ["2 unscored: no mood"]}
+
+
+def test_all_unscored_is_nan() -> None:
+    found = evaluated(Length(), "", "")
+    assert np.isnan(found["score"])
+    assert found["unscored"] == 2
+
+
+def test_measure_gives_nan_and_a_reason_for_an_unscored_row() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Halves(Metric):
+        def measure(self, prediction: Sequence[str]) -> Measured:
+            lengths = np.array([len(p) / 2 if p else np.nan for p in prediction])
+            return Measured(
+                {"score": lengths}, {i: "empty" for i, p in enumerate(prediction) if not p}
+            )
+
+    report = Hub(Halves(), block_characters=1).evaluate(predictions=["ab", "", "abcd"])
+    assert report.scores() == {"halves": {"score": 1.5, "unscored": 1}}
+    assert report.notes() == {"halves": ["1 unscored: empty"]}
+
+
+def test_a_vector_keeps_its_shape_where_the_first_samples_are_unscored() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Pair(Metric):
+        def observe(self, prediction: str) -> Any:
+            return {"pair": [len(prediction), 1]} if prediction else None
+
+        def score(self, pair: Any) -> Any:
+            return {"score": pair[..., 0] / pair[..., 1]}
+
+    for characters in (1, 100):
+        report = Hub(Pair(), block_characters=characters).evaluate(predictions=["", "", "ab"])
+        assert report.scores() == {"pair": {"score": 2.0, "unscored": 2}}
+
+
+@pytest.mark.parametrize(
+    "number", [3, 3.0, np.int64(3), np.float32(3), np.float64(3), True], ids=repr
+)
+def test_observe_may_give_one_number_of_any_kind(number: Any) -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Same(Metric):
+        def observe(self, prediction: str) -> Any:
+            return number
+
+    assert evaluated(Same(), "a", "b") == {"score": float(number)}
+
+
+# Corpus metrics.
+
+
+@given(st.lists(words, min_size=1, max_size=6))
+def test_a_corpus_metric_concludes_from_the_rows_of_all_samples(texts: list[str]) -> None:
+    everything = " ".join(texts).split()
+    report = Hub(Variety(), block_characters=3).evaluate(predictions=texts)
+    expected = len(set(everything)) / len(everything) if everything else np.nan
+    np.testing.assert_equal(report.scores()["variety"]["score"], expected)
+    assert report.results["variety"].unscored == sum(not text.split() for text in texts)
+    each = [len(set(t.split())) / len(t.split()) if t.split() else np.nan for t in texts]
+    np.testing.assert_equal(report.samples()["variety"]["score"], each)
+
+
+def test_a_sample_of_a_corpus_metric_is_the_mean_of_its_candidates() -> None:
+    report = Hub(Variety()).evaluate(predictions=[["a a", "a b"], ["c"]])
+    assert report.samples()["variety"]["score"].tolist() == [0.75, 1.0]
+    assert report.scores() == {"variety": {"score": 3 / 5}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Median(CorpusMetric):
+    """The median length: its rows are bare numbers, and some have no length."""
+
+    def observe(self, prediction: str) -> Any:
+        return len(prediction) if prediction else Unscored("empty")
+
+    def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
+        return {"score": float(np.median(rows))}
+
+
+def test_rows_of_a_corpus_metric_arrive_as_they_were_observed() -> None:
+    assert evaluated(Median(), "a", "bb", "cccccc") == {"score": 2.0}
+
+
+def test_a_corpus_metric_may_say_why_a_row_is_unscored() -> None:
+    hub = Hub(Median())
+    one, other = hub.evaluate(predictions=["a", ""]), hub.evaluate(predictions=["", ["", "ccc"]])
+    assert one.scores() == {"median": {"score": 1.0, "unscored": 1}}
+    assert one.notes() == {"median": ["1 unscored: empty"]}
+    merged = one.merge(other)
+    assert merged.scores() == {"median": {"score": 2.0, "unscored": 2}}
+    assert merged.notes() == {"median": ["2 unscored: empty"]}
+    assert merged.pool().notes() == merged.notes()
+
+
+def test_a_corpus_metric_that_measures_gives_a_row_a_sample() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Shortest(CorpusMetric):
+        def measure(self, prediction: Sequence[str]) -> Sequence[Any]:
+            return [len(text) for text in prediction][: None if self.name == "shortest" else 1]
+
+        def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
+            return {"score": min(rows)}
+
+    assert evaluated(Shortest(), "aaa", "bb") == {"score": 2.0}
+    with pytest.raises(MetricError, match="bad: measure gave 1 rows for 2"):
+        evaluated(Shortest(name="bad"), "aaa", "bb")
+
+
+# An author's mistakes.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bad(Metric):
+    """A metric with a statistic `a`, to be broken."""
+
+    card: ClassVar[Card] = card("bad", "prediction", better="neither")
+
+    def score(self, a: Any) -> Any:
+        return {"score": a}
+
+
+class GivesOther(Bad):
+    def measure(self, prediction: Any) -> Any:
+        return {"b": [1]}
+
+
+class GivesMore(Bad):
+    def measure(self, prediction: Any) -> Any:
+        return {"a": [1], "b": [1]}
+
+
+class GivesShort(Bad):
+    def measure(self, prediction: Any) -> Any:
+        return {"a": []}
+
+
+class ObservesOther(Bad):
+    def observe(self, prediction: Any) -> Any:
+        return {"b": 1}
+
+
+class ObservesText(Bad):
+    def observe(self, prediction: Any) -> Any:
+        return "one"
+
+
+class ObservesRagged(Bad):
+    def observe(self, prediction: Any) -> Any:
+        return {"a": [1] * len(prediction)}
+
+
+class ScoresOther(Bad):
+    def observe(self, prediction: Any) -> Any:
+        return {"a": 1}
+
+    def score(self, a: Any) -> Any:
+        return {"other": a}
+
+
+class Neither(Bad):
+    pass
+
+
+class Both(GivesOther):
+    def observe(self, prediction: Any) -> Any:
+        return 1.0
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        (GivesOther, "bad: measure gave b, but score asks for a"),
+        (GivesMore, "bad: measure gave a, b, but score asks for a"),
+        (GivesShort, "the statistic 'a' has shape"),
+        (ObservesOther, "bad: observe gave no 'a'"),
+        (ObservesText, "bad: observe gave 'one' .str., not a number or"),
+        (ObservesRagged, "bad: the statistic 'a' has another shape for some"),
+        (ScoresOther, "bad: score gave other, but its outputs are score"),
+        (Neither, "Neither has neither observe nor measure"),
+        (Both, "Both has observe and measure"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_mistake_of_the_author_names_metric_and_mistake(metric: Any, said: str) -> None:
+    with pytest.raises(MetricError, match=said):
+        Hub(metric())(predictions=["a", "bb"])

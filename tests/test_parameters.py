@@ -1,0 +1,144 @@
+"""Parameters: read from fields and docstring, and every value checked against its annotation."""
+
+import pickle
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrichub.errors import ParameterError, UnknownParameter
+from metrichub.parameters import (
+    Parameter,
+    Range,
+    describe,
+    make,
+    off_default,
+    parameters_of,
+    values_of,
+)
+from tests.toy_metrics import Overlap
+
+
+@dataclass(frozen=True)
+class Knobs:
+    """Something with parameters.
+
+    More text before the list.
+
+    Attributes:
+        order: How long
+            an n-gram is.
+        mode: Which way.
+
+    Text after: not a parameter.
+    """
+
+    order: Annotated[int, Range(1, 9)] = 4
+    mode: Literal["a", "b"] = "a"
+    share: Annotated[float, Range(high=1)] | None = None
+    words: tuple[str, ...] = field(default_factory=lambda: ("x",))
+    on: bool = False
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        from metrichub.parameters import check
+
+        check(self, "knobs")
+
+
+def test_parameters_are_the_fields_without_the_name() -> None:
+    assert parameters_of(Knobs)[:2] == (
+        Parameter("order", "an integer from 1 to 9", "4", "How long an n-gram is."),
+        Parameter("mode", "'a' or 'b'", "'a'", "Which way."),
+    )
+    assert [p.name for p in parameters_of(Knobs)] == ["order", "mode", "share", "words", "on"]
+    assert parameters_of(Knobs)[3][1:] == ("a sequence of: a string", "('x',)", "")
+
+
+@pytest.mark.parametrize(
+    ("hint", "words"),
+    [
+        (bool, "True or False"),
+        (float, "a number"),
+        (Annotated[int, Range(1)], "an integer at least 1"),
+        (Annotated[float, Range(high=2)], "a number at most 2"),
+        (int | None, "an integer or None"),
+        (dict, "dict"),
+    ],
+)
+def test_a_type_is_described_in_words(hint: Any, words: str) -> None:
+    assert describe(hint) == words
+
+
+@given(st.integers())
+def test_a_number_is_accepted_exactly_inside_its_range(value: int) -> None:
+    if 1 <= value <= 9:
+        assert make(Knobs, {"order": value}, "knobs").order == value
+    else:
+        with pytest.raises(ParameterError, match=r"order=.* choose an integer from 1 to 9"):
+            make(Knobs, {"order": value}, "knobs")
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("order", 2.0),
+        ("order", True),
+        ("order", "2"),
+        ("order", None),
+        ("mode", "c"),
+        ("mode", None),
+        ("share", 1.5),
+        ("share", float("nan")),
+        ("share", True),
+        ("share", "1"),
+        ("words", "x"),
+        ("words", (1,)),
+        ("on", 1),
+    ],
+)
+def test_a_value_of_the_wrong_kind_names_metric_parameter_and_choice(
+    parameter: str, value: object
+) -> None:
+    with pytest.raises(ParameterError, match=f"^knobs: {parameter}=.* is not allowed; choose "):
+        make(Knobs, {parameter: value}, "knobs")
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [("share", -3), ("share", 0.5), ("share", None), ("words", ()), ("on", True), ("mode", "b")],
+)
+def test_a_value_in_its_domain_is_kept(parameter: str, value: object) -> None:
+    made = make(Knobs, {parameter: value}, "knobs")
+    assert values_of(made)[parameter] == value
+    assert off_default(made) == ({} if value is None else {parameter: value})
+
+
+def test_an_unknown_parameter_gets_near_matches_and_the_list() -> None:
+    with pytest.raises(UnknownParameter, match=r"'modee'; did you mean 'mode' or 'order'\?"):
+        make(Knobs, {"modee": 2}, "knobs")
+
+
+def test_an_unknown_parameter_is_a_value_error_and_a_type_error() -> None:
+    with pytest.raises(TypeError) as caught:
+        make(Knobs, {"n": 2}, "knobs")
+    assert isinstance(caught.value, ValueError)
+
+
+def test_a_list_stands_for_a_sequence_as_specs_and_json_have_no_tuples() -> None:
+    assert make(Overlap, {"ignored": ["a", "b"]}, "overlap") == Overlap(ignored=("a", "b"))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ParameterError("bleu", "n", 0, "an integer at least 1"),
+        UnknownParameter("bleu", "m", ["n"]),
+    ],
+)
+def test_a_parameter_error_survives_pickling(error: ParameterError) -> None:
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))

@@ -1,0 +1,453 @@
+"""Reports: merging, pooling, files, comparing, signatures and notes."""
+
+import contextlib
+import copy
+import json
+import pickle
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrichub import Hub, Report
+from metrichub.errors import ReportError
+from metrichub.metric import CorpusMetric, Metric, Unscored
+from tests.toy_metrics import Errors, InContext, Known, Length, Overlap, Variety, card
+
+METRICS = (Overlap(), Length(), Errors(), Known(), Variety())
+HUB = Hub(METRICS, block_characters=9)
+words = st.lists(st.sampled_from("abc"), max_size=3).map(" ".join)
+several = st.lists(words, min_size=1, max_size=2)
+samples = st.tuples(words | several, several)
+batches = st.lists(samples, max_size=6)
+
+
+def evaluate(given_samples: Sequence[tuple[Any, Any]], hub: Hub = HUB) -> Report:
+    return hub.evaluate(
+        predictions=[prediction for prediction, _ in given_samples],
+        references=[reference for _, reference in given_samples],
+    )
+
+
+def facts(report: Report) -> dict[str, Any]:
+    """Everything one can ask of a report of one system."""
+    found: dict[str, Any] = {
+        "scores": report.scores(),
+        "signatures": report.signatures(),
+        "notes": report.notes(),
+        "counts": {n: (r.count, r.unscored, r.pooled) for n, r in report.results.items()},
+        "size": report.size,
+        "candidates": dict(report.candidates),
+    }
+    if not any(result.pooled for result in report.results.values()):
+        found["samples"] = report.samples()
+        found["intervals"] = report.intervals(resamples=5)
+    return found
+
+
+def assert_same(one: Any, other: Any) -> None:
+    """Equal, but for the rounding of sums."""
+    if isinstance(one, Mapping):
+        assert one.keys() == other.keys()
+        for key in one:
+            assert_same(one[key], other[key])
+    elif isinstance(one, (float, np.ndarray)) or (isinstance(one, tuple) and one):
+        np.testing.assert_allclose(
+            np.asarray(one, float), np.asarray(other, float), rtol=1e-9, atol=1e-12
+        )
+    else:
+        assert one == other
+
+
+# Merging and pooling.
+
+
+@given(batches, st.data())
+def test_merge_equals_one_pass(given_samples: list[Any], data: Any) -> None:
+    cut = data.draw(st.integers(0, len(given_samples)))
+    merged = evaluate(given_samples[:cut]).merge(evaluate(given_samples[cut:]))
+    assert_same(facts(merged), facts(evaluate(given_samples)))
+
+
+@given(st.lists(batches, min_size=3, max_size=3))
+def test_merge_is_associative(parts: list[list[Any]]) -> None:
+    a, b, c = (evaluate(part) for part in parts)
+    assert_same(facts(a.merge(b).merge(c)), facts(a.merge(b.merge(c))))
+    assert_same(facts(a.merge(b, c)), facts(a.merge(b.merge(c))))
+    assert a.merge(b).merge(c).segments == a.merge(b.merge(c)).segments
+
+
+ADDITIVE = Hub(METRICS[:-1], block_characters=9)
+
+
+@given(st.lists(batches, min_size=3, max_size=3), st.integers(0, 7))
+def test_pooling_before_or_after_merging_is_the_same(parts: list[Any], pooled: int) -> None:
+    reports = [evaluate(part, ADDITIVE) for part in parts]
+    some = [r.pool() if pooled >> i & 1 else r for i, r in enumerate(reports)]
+    merged = some[0].merge(*some[1:])
+    assert any(r.pooled for r in merged.results.values()) == bool(pooled)
+    assert_same(facts(merged.pool()), facts(reports[0].merge(*reports[1:]).pool()))
+
+
+@given(batches)
+def test_pooling_keeps_the_scores_and_nothing_of_the_samples(given_samples: list[Any]) -> None:
+    report = evaluate(given_samples)
+    np.testing.assert_equal(report.pool().scores(), report.scores())
+    np.testing.assert_equal(report.pool().pool().scores(), report.scores())
+
+
+def test_a_pooled_report_is_as_large_for_many_samples_as_for_few() -> None:
+    few, many = (len(pickle.dumps(evaluate([("a b", "a")] * n).pool())) for n in (10, 1000))
+    assert many <= few + 30
+
+
+@pytest.mark.parametrize("ask", ["samples", "intervals", "compare", "merge"])
+def test_a_pooled_report_says_what_it_lacks_and_how_to_keep_it(ask: str) -> None:
+    report = evaluate([("a", "b")], Hub(Variety())).pool()
+    arguments = (report,) if ask in ("compare", "merge") else ()
+    with pytest.raises(ReportError, match=r"^variety: this report was pooled, .* before pool\(\)"):
+        getattr(report, ask)(*arguments)
+
+
+def test_merging_shows_unscored_samples_and_reasons_of_all_parts() -> None:
+    hub = Hub(Overlap())
+    merged = evaluate([("a", ""), ("a", "a")], hub).merge(evaluate([("b", "")], hub).pool())
+    assert merged.scores() == {"overlap": {"score": 1.0, "unscored": 2}}
+    assert merged.notes() == {"overlap": ["2 unscored: the reference has no words"]}
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (Hub(Overlap(lower=True)), "measured differently: overlap.lower=False.*lower=True"),
+        (Hub(Overlap(), reduce_fn="worst"), "reduce:best and .*reduce:worst"),
+        (Hub(Overlap(name="other")), "different metrics: overlap and other"),
+        (Hub([Overlap(), Length()]), "different metrics: overlap and overlap, length"),
+    ],
+)
+def test_reports_with_different_metrics_or_signatures_do_not_merge(other: Hub, said: str) -> None:
+    one, two = evaluate([("a", "a")], Hub(Overlap())), evaluate([("a", "a")], other)
+    with pytest.raises(ReportError, match=said):
+        one.merge(two)
+
+
+def test_merging_leaves_the_parts_as_they_were() -> None:
+    one, other = evaluate([("a", "a")]), evaluate([("b", "a")])
+    before = copy.deepcopy(facts(one))
+    one.merge(other)
+    assert_same(facts(one), before)
+
+
+def test_a_report_travels_to_another_process() -> None:
+    report = evaluate([("a", "a b"), ("", "")])
+    assert_same(facts(pickle.loads(pickle.dumps(report))), facts(report))
+
+
+# Signatures and notes.
+
+
+def test_a_signature_holds_parameters_version_reduction_and_numbers_of_candidates() -> None:
+    report = evaluate([(["a", "b"], ["a"]), ("a", ["a", "b", "c"])], Hub(Overlap(lower=True)))
+    assert report.signatures() == {
+        "overlap": "overlap(lower=True, weight=1.0, ignored=())|local:tests.toy_metrics"
+        "|reduce:best|predictions:1-2|references:1-3"
+    }
+
+
+def test_a_builtin_is_signed_with_the_version_of_metrichub() -> None:
+    import metrichub
+
+    report = Hub("bleu").evaluate(predictions=["a"], references=["a"])
+    tail = f")|metrichub:{metrichub.__version__}|reduce:best|references:1"
+    assert report.signatures()["bleu"].endswith(tail)
+
+
+def test_notes_count_reasons_most_frequent_first_and_hold_what_the_metric_says() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Talks(Metric):
+        card: ClassVar[Any] = card("talks", "prediction")
+
+        def observe(self, prediction: str) -> Any:
+            return Unscored(prediction) if prediction else 1.0
+
+        def notes(self, totals: Mapping[str, Any]) -> Sequence[str]:
+            return [f"{totals['score']:.0f} in all"]
+
+    report = Hub(Talks()).evaluate(predictions=["b", "", "a", "b", ""])
+    assert report.notes() == {"talks": ["2 unscored: b", "1 unscored: a", "2 in all"]}
+
+
+def test_a_report_is_shown_as_a_table() -> None:
+    lines = str(evaluate([("a b", "a c"), ("x", "")], Hub(Overlap()))).splitlines()
+    assert lines[0].split() == ["metric", "output", "score", "unscored"]
+    assert lines[1].split() == ["overlap", "score", "0.5000", "1"]
+
+
+# Comparing.
+
+
+@given(batches.filter(bool), st.data())
+def test_comparing_the_other_way_round_mirrors_everything(
+    given_samples: list[Any], data: Any
+) -> None:
+    others = [(data.draw(words), reference) for _, reference in given_samples]
+    one, other = evaluate(given_samples), evaluate(others)
+    forward = one.compare(other, resamples=9, trials=9)
+    backward = other.compare(one, resamples=9, trials=9)
+    for metric, outputs in forward.items():
+        for name, found in outputs.items():
+            mirrored = backward[metric][name]
+            low, _, mean, deviation = found.interval
+            assert_same(
+                (found.score, found.difference, low, mean, deviation, *found[4:]),
+                (
+                    *(mirrored.other, -mirrored.difference, -mirrored.interval.high),
+                    *(-mirrored.interval.mean, mirrored.interval.deviation, *mirrored[4:]),
+                ),
+            )
+
+
+def test_only_common_metrics_are_compared() -> None:
+    one = evaluate([("a", "a b")], Hub([Overlap(), Length()]))
+    other = evaluate([("b", "a b")], Hub([Known(), Overlap()]))
+    compared = one.compare(other, resamples=5, trials=5)
+    assert list(compared) == ["overlap"]
+    assert compared["overlap"]["score"].difference == 0
+
+
+def test_hubs_that_read_different_columns_are_compared_on_the_metrics_they_share() -> None:
+    one = Hub([Length()]).evaluate(predictions=["a", "bb"], references=["x", "y"])
+    other = Hub([Length(), Overlap()]).evaluate(predictions=["aa", "b"], references=["x", "y"])
+    assert one.compare(other, resamples=5, trials=5)["length"]["score"].difference == 0
+
+
+def test_systems_without_a_scored_sample_or_without_samples_compare_as_nan() -> None:
+    blank, full = (
+        Hub(Pairs()).evaluate(predictions=predictions) for predictions in (["", ""], ["a", "bb"])
+    )
+    for one, other in ((blank, full), (full, blank), (blank, blank)):
+        found = one.compare(other, resamples=5, trials=5)["pairs"]["score"]
+        assert np.isnan([found.difference, found.bootstrap_p, found.randomisation_p]).all()
+    none = Hub(Pairs()).evaluate(predictions=[])
+    assert np.isnan(none.compare(none, resamples=5, trials=5)["pairs"]["score"].bootstrap_p)
+    assert np.isnan(none.intervals(resamples=5)["pairs"]["score"]).all()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs(Metric):
+    """Two numbers in one statistic; an empty prediction has none."""
+
+    card: ClassVar[Any] = card("pairs", "prediction")
+
+    def observe(self, prediction: str) -> Any:
+        return {"pair": [len(prediction), 1]} if prediction else None
+
+    def score(self, pair: Any) -> Any:
+        return {"score": pair[..., 0] / pair[..., 1]}
+
+
+def halves(references: Sequence[str]) -> Report:
+    """A report in two equal parts, as a stream gives it."""
+    parts = [[("a", reference)] for reference in references]
+    return evaluate(parts[0]).merge(*(evaluate(part) for part in parts[1:]))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        (lambda: evaluate([("a", "a")]), lambda: evaluate([("a", "b")]), "different references"),
+        (lambda: halves("ab"), lambda: halves("cb"), "different references"),
+        (lambda: halves("ab"), lambda: halves("ba"), "different references"),
+        (lambda: evaluate([("a", "a")]), lambda: evaluate([("a", "a")] * 2), "1 and 2 samples"),
+        (
+            lambda: evaluate([("a", "a")], Hub(Overlap())),
+            lambda: evaluate([("a", "a")], Hub(Length())),
+            "no metric in common: overlap and length",
+        ),
+        (
+            lambda: evaluate([("a", "a")], Hub(Overlap())),
+            lambda: evaluate([("a", "a")], Hub(Overlap(lower=True))),
+            "measured differently",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(one: Any, other: Any, said: str) -> None:
+    with pytest.raises(ReportError, match=said):
+        one().compare(other())
+
+
+# Files.
+
+
+@given(batches)
+def test_a_saved_report_loads_as_it_was(given_samples: list[Any]) -> None:
+    report = evaluate(given_samples)
+    with tempfile.TemporaryDirectory() as folder:
+        for one in (report, report.pool()):
+            path = Path(folder, "report.json")
+            one.save(path)
+            loaded = Report.load(path, metrics=METRICS)
+            assert_same(facts(loaded), facts(one))
+            assert loaded.segments == one.segments
+            loaded.save(path.with_suffix(".2"))
+            assert path.with_suffix(".2").read_bytes() == path.read_bytes()
+        if given_samples:
+            report.save(path)
+            loaded = Report.load(path, metrics=METRICS)
+            assert_same(facts(loaded.merge(report)), facts(report.merge(report)))
+            loaded.compare(report, resamples=3, trials=3)
+
+
+def test_a_report_of_installed_metrics_needs_nothing_to_load(tmp_path: Path) -> None:
+    hub = Hub(["bleu2 = bleu(max_order=2)", "exact_match(regexes_to_ignore=('a', 'b'))"])
+    report = hub.evaluate(predictions=["a b c", "x"], references=["a b d", "x"])
+    report.save(tmp_path / "report.json")
+    loaded = Report.load(tmp_path / "report.json")
+    assert loaded.scores() == report.scores()
+    assert [r.metric for r in loaded.results.values()] == list(hub.metrics)
+
+
+def test_a_file_is_strict_json_even_with_nan_and_any_text(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    hub = Hub([Overlap(), Variety(), Errors(), Pairs()])
+    report = evaluate([("\ud800 \0 é", ""), ("", "")], hub)
+    report.save(path)
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is no JSON")
+
+    json.loads(path.read_bytes(), parse_constant=refuse)
+    assert_same(facts(Report.load(path, metrics=hub.metrics)), facts(report))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keeps(CorpusMetric):
+    """A corpus metric with any rows."""
+
+    card: ClassVar[Any] = card("keeps", "record")
+
+    def observe(self, record: Any) -> Any:
+        return record
+
+    def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
+        return {"score": float(len({json.dumps(str(row)) for row in rows}))}
+
+
+@pytest.mark.parametrize(
+    "row", [{1, 2}, object(), b"a", np.zeros(2), Unscored("x")], ids=lambda row: type(row).__name__
+)
+def test_rows_that_json_cannot_hold_are_refused_and_leave_no_file(row: Any, tmp_path: Path) -> None:
+    report = Hub(Keeps()).evaluate(records=[[row, "a"], {"in": (row,)}])
+    with pytest.raises(ReportError, match="can't be written as JSON: a row holds "):
+        report.save(tmp_path / "report.json")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_failed_save_keeps_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    evaluate([("a", "a")]).save(path)
+    before = path.read_bytes()
+    with pytest.raises(ReportError):
+        Hub(Keeps()).evaluate(records=[object()]).save(path)
+    assert path.read_bytes() == before
+
+
+rows = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text() | st.integers() | st.tuples(st.text()), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@given(st.lists(rows, max_size=4))
+def test_rows_of_plain_values_come_back_as_they_were(given_rows: list[Any]) -> None:
+    report = Hub(Keeps()).evaluate(records=[{"row": row} for row in given_rows])
+    with tempfile.TemporaryDirectory() as folder:
+        report.save(Path(folder, "report.json"))
+        loaded: Any = Report.load(Path(folder, "report.json"), metrics=[Keeps()])
+    assert loaded.results["keeps"].rows == report.results["keeps"].rows  # type: ignore[attr-defined]
+    assert repr(loaded.results["keeps"].rows) == repr(report.results["keeps"].rows)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "can't be read as a report"),
+        (b"{", "can't be read as a report"),
+        (b"\xff", "can't be read as a report"),
+        (b"[]", "is no report of this version"),
+        (b"{}", "is no report of this version"),
+        (b'{"format": "metrichub-report-1"}', "is a damaged report"),
+    ],
+)
+def test_what_is_no_report_is_refused(content: bytes, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_bytes(content)
+    with pytest.raises(ReportError, match=said):
+        Report.load(path)
+
+
+def test_a_missing_file_is_a_report_error(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match=r"none\.json can't be read as a report: .*No such file"):
+        Report.load(tmp_path / "none.json")
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The path of every value inside a JSON value."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in inner:
+        yield (*path, key)
+        if isinstance(item, (dict, list)):
+            yield from places(item, (*path, key))
+
+
+def test_damage_anywhere_is_a_report_error_or_harmless(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    hub = Hub([Overlap(), Variety(), Errors()])
+    report = evaluate([("a b", "a"), ("", ""), (["c", "b"], "b c")], hub)
+    report.save(path)
+    content = json.loads(path.read_text())
+    for place in places(content):
+        for damage in (None, "x", -7, [], {}):
+            broken = copy.deepcopy(content)
+            target = broken
+            for key in place[:-1]:
+                target = target[key]
+            target[place[-1]] = damage
+            path.write_text(json.dumps(broken))
+            with contextlib.suppress(ReportError):
+                # What loads answers as a report does; numbers may have been changed by hand.
+                facts(Report.load(path, metrics=hub.metrics))
+
+
+def test_a_metric_that_is_not_installed_is_named_with_the_way_out(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    evaluate([("a", "a")], Hub(Overlap())).save(path)
+    with pytest.raises(ReportError, match="can't be made here: no metric 'overlap'") as caught:
+        Report.load(path)
+    assert str(caught.value).endswith("give your own metrics as Report.load(path, metrics=[...])")
+
+
+def test_a_metric_that_scores_otherwise_now_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    evaluate([("a", "a b")], Hub(Overlap())).save(path)
+    with pytest.raises(ReportError, match=r"scores \{'score': 0.5\}; .* gives \{'score': 1.0\}"):
+        Report.load(path, metrics=[Overlap(weight=2)])
+
+
+def test_contexts_of_any_number_stand_in_the_signature_and_the_file(tmp_path: Path) -> None:
+    hub = Hub(InContext())
+    report = hub.evaluate(predictions=["a", "b"], contexts=[[], ["b", "c"]])
+    assert report.signatures()["in_context"].endswith("|contexts:0-2")
+    report.save(tmp_path / "report.json")
+    assert_same(facts(Report.load(tmp_path / "report.json", metrics=hub.metrics)), facts(report))

@@ -1,0 +1,213 @@
+"""Resampling: sacrebleu's draws, intervals and p-values, in blocks of any size."""
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sacrebleu import significance
+from sacrebleu.metrics import BLEU as SacreBleu
+
+from metrichub import Hub, Report, resample
+from metrichub.errors import ParameterError
+from metrichub.resample import SEED, bootstrap_p, draws, interval, randomisation_p, swaps
+from tests.toy_metrics import Errors, Length, Overlap, Variety
+
+RESAMPLES, TRIALS = 400, 640
+
+
+def translations(seed: int, error: float) -> list[str]:
+    """200 sentences of a made-up language in which a system gets some words wrong."""
+    words = [f"w{i}" for i in range(60)]
+    generator = random.Random(99)
+    sentences = [generator.choices(words, k=generator.randint(4, 24)) for _ in range(200)]
+    noise = random.Random(seed)
+    return [
+        " ".join(noise.choice(words) if noise.random() < error else word for word in sentence)
+        for sentence in sentences
+    ]
+
+
+REFERENCES = translations(0, 0.0)
+ONE, OTHER = translations(1, 0.30), translations(2, 0.32)
+
+
+@pytest.fixture(scope="module")
+def reports() -> tuple[Report, Report]:
+    hub = Hub("bleu")
+    return tuple(hub.evaluate(predictions=p, references=REFERENCES) for p in (ONE, OTHER))
+
+
+@pytest.fixture(autouse=True)
+def seeded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SACREBLEU_SEED", raising=False)
+
+
+# Equal to sacrebleu 2.6 on the same resamples; it computes in float32, which has 24 bits.
+FLOAT32 = 2.0**-20
+
+
+def test_the_scores_of_all_resamples_are_sacrebleus(reports: tuple[Report, Report]) -> None:
+    theirs = SacreBleu()
+    statistics = theirs._extract_corpus_statistics(ONE, [REFERENCES])
+    _, scores = significance._bootstrap_resample(statistics, theirs, RESAMPLES)
+    (draw,) = draws(len(ONE), RESAMPLES, SEED)
+    ours = reports[0].results["bleu"].resampled(draw)["score"]
+    np.testing.assert_allclose(100 * ours, [score.score for score in scores], rtol=FLOAT32)
+
+
+def test_the_interval_is_sacrebleus(reports: tuple[Report, Report]) -> None:
+    theirs = SacreBleu()
+    statistics = theirs._extract_corpus_statistics(ONE, [REFERENCES])
+    _, scores = significance._bootstrap_resample(statistics, theirs, RESAMPLES)
+    mean, half = significance.estimate_ci(np.array([score.score for score in scores]))
+    ours = reports[0].intervals(resamples=RESAMPLES)["bleu"]["score"]
+    assert 100 * (ours.high - ours.low) / 2 == pytest.approx(half, rel=1e-4)
+    assert 100 * ours.mean == pytest.approx(mean, rel=FLOAT32)
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "ours"),
+    [("bs", RESAMPLES, "bootstrap_p"), ("ar", TRIALS, "randomisation_p")],
+)
+def test_the_p_values_are_sacrebleus(
+    reports: tuple[Report, Report], kind: str, number: int, ours: str
+) -> None:
+    test = significance.PairedTest(
+        [("one", ONE), ("other", OTHER)], {"BLEU": SacreBleu()}, [REFERENCES], kind, number
+    )
+    p = test()[1]["BLEU"][1].p_value
+    compared = reports[0].compare(reports[1], resamples=RESAMPLES, trials=TRIALS)["bleu"]["score"]
+    # sacrebleu doesn't count ties; these data have none, as the next test shows.
+    assert 2 / number < p < 0.9
+    assert getattr(compared, ours) == p
+
+
+def test_the_data_above_have_no_ties(reports: tuple[Report, Report]) -> None:
+    one, other = (report.results["bleu"] for report in reports)
+    observed = one.scores()["score"] - other.scores()["score"]
+    (mask,) = swaps(len(ONE), TRIALS, SEED)
+    swapped = one.swapped(other, mask)["score"] - one.swapped(other, ~mask)["score"]
+    (draw,) = draws(len(ONE), RESAMPLES, SEED)
+    drawn = np.abs(one.resampled(draw)["score"] - other.resampled(draw)["score"])
+    for statistics in (np.abs(swapped), drawn - drawn.mean()):
+        assert np.abs(statistics - abs(observed)).min() > FLOAT32
+
+
+# Blocks.
+
+columns = st.lists(
+    st.tuples(st.sampled_from(["a", "a b", "c", ""]), st.sampled_from(["a", "b c", "a b c"])),
+    min_size=1,
+    max_size=7,
+)
+
+
+@given(columns, st.integers(1, 70), st.integers(1, 300))
+def test_blocks_of_resamples_give_the_numbers_of_one_block(
+    samples: list[tuple[str, str]], number: int, cells: int
+) -> None:
+    predictions, references = zip(*samples, strict=True)
+    hub = Hub([Errors(), Overlap(), Length(), Variety()])
+    one = hub.evaluate(predictions=predictions, references=references)
+    other = hub.evaluate(predictions=references, references=references)
+
+    def numbers() -> list[Any]:
+        return [
+            one.intervals(resamples=number),
+            one.compare(other, resamples=number, trials=number),
+        ]
+
+    whole = numbers()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resample, "_CELLS", cells)
+        assert len(list(draws(len(samples), number, SEED))) == -(
+            -number // max(1, cells // len(samples))
+        )
+        np.testing.assert_equal(numbers(), whole)
+
+
+@given(st.integers(1, 9), st.integers(1, 200), st.integers(0, 5), st.integers(1, 99))
+def test_draws_and_swaps_are_those_of_one_call_whatever_the_blocks(
+    samples: int, number: int, seed: int, cells: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resample, "_CELLS", cells)
+        index = np.concatenate([draw.index for draw in draws(samples, number, seed)])
+        masks = np.concatenate(list(swaps(samples, number, seed)))
+    generator = np.random.default_rng(seed)
+    np.testing.assert_array_equal(
+        index, generator.choice(samples, size=(number, samples), replace=True)
+    )
+    generator = np.random.default_rng(seed)
+    np.testing.assert_array_equal(masks, generator.integers(2, size=(number, samples), dtype=bool))
+
+
+@given(st.integers(1, 9), st.integers(1, 20))
+def test_weights_say_how_often_each_sample_was_drawn(samples: int, number: int) -> None:
+    (draw,) = draws(samples, number, 1)
+    assert draw.weights.tolist() == [
+        [row.count(sample) for sample in range(samples)] for row in draw.index.tolist()
+    ]
+
+
+# Intervals and p-values.
+
+
+def test_an_interval_leaves_out_the_same_share_at_both_ends() -> None:
+    # 0..99 at level 0.9: five are left out at each end, so it runs from 5 to 94.
+    found = interval(np.random.default_rng(0).permutation(np.arange(100.0)), 0.9)
+    assert found[:3] == (5.0, 94.0, 49.5)
+    assert found.deviation == pytest.approx(np.sqrt((100**2 - 1) / 12))
+
+
+def test_an_interval_leaves_nan_out() -> None:
+    assert interval(np.array([np.nan, 1.0, 3.0, np.inf]), 0.95)[:3] == (1.0, 3.0, 2.0)
+    assert np.isnan(interval(np.full(3, np.nan), 0.95)).all()
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=20), st.floats(0, 1))
+def test_a_p_value_is_a_share_and_falls_as_the_observed_difference_grows(
+    differences: Sequence[float], observed: float
+) -> None:
+    for test in (bootstrap_p, randomisation_p):
+        values = [test(np.array(differences), size) for size in (observed / 2, observed, 3.0)]
+        assert values == sorted(values, reverse=True)
+        assert values[-1] == 1 / (len(differences) + 1)
+        assert 0 < values[0] <= 1
+        assert test(np.array(differences), -observed) == values[1]
+
+
+def test_identical_systems_do_not_differ(reports: tuple[Report, Report]) -> None:
+    compared = reports[0].compare(reports[0], resamples=50, trials=50)["bleu"]["score"]
+    assert compared.difference == 0
+    assert compared.interval[:2] == (0, 0)
+    assert compared.bootstrap_p == compared.randomisation_p == 1
+
+
+def test_a_p_value_of_nan_is_nan() -> None:
+    assert np.isnan(bootstrap_p(np.array([0.1, np.nan]), 0.1))
+    assert np.isnan(randomisation_p(np.array([0.1]), float("nan")))
+
+
+def test_a_seed_gives_the_same_and_another_gives_others(reports: tuple[Report, Report]) -> None:
+    one = reports[0].intervals(resamples=50, seed=1)
+    assert reports[0].intervals(resamples=50, seed=1) == one
+    assert reports[0].intervals(resamples=50, seed=2) != one
+
+
+@pytest.mark.parametrize("wrong", [{"level": 0}, {"level": 1}, {"level": 95}, {"resamples": 0}])
+def test_a_level_or_number_out_of_its_domain_is_refused(
+    reports: tuple[Report, Report], wrong: dict[str, Any]
+) -> None:
+    for ask in (reports[0].intervals, lambda **kw: reports[0].compare(reports[1], **kw)):
+        with pytest.raises(ParameterError, match=f"^{next(iter(wrong))}="):
+            ask(**wrong)
+
+
+def test_no_trials_are_refused(reports: tuple[Report, Report]) -> None:
+    with pytest.raises(ParameterError, match=r"^trials=0 is not allowed; choose an integer at"):
+        reports[0].compare(reports[1], resamples=1, trials=0)

@@ -1,0 +1,81 @@
+"""Specs: text and parameters stand for each other, and what is no spec says so."""
+
+import keyword
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrichub.errors import SpecError
+from metrichub.spec import Spec
+
+names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True).filter(
+    lambda name: not keyword.iskeyword(name)
+)
+distributions = st.from_regex(r"[a-z0-9][a-z0-9.-]{0,6}/", fullmatch=True)
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.tuples(inner, inner),
+    max_leaves=5,
+)
+specs = st.builds(
+    Spec,
+    st.one_of(names, st.tuples(distributions, names).map("".join)),
+    st.dictionaries(names, values, max_size=3),
+    st.none() | names,
+)
+
+
+@given(specs)
+def test_a_spec_is_parsed_back_from_its_text(spec: Spec) -> None:
+    assert Spec.parse(str(spec)) == spec
+
+
+@given(st.text() | st.text(alphabet="ab=(),'\"[]{}1*.#/ \n", max_size=12).map("f(".__add__))
+def test_any_text_is_a_spec_or_a_spec_error(text: str) -> None:
+    try:
+        spec = Spec.parse(text)
+    except SpecError:
+        return
+    assert Spec.parse(str(spec)) == spec
+
+
+def test_blanks_around_the_parts_do_not_matter() -> None:
+    assert Spec.parse("  b2=bleu ( max_order = 2 ,) ") == Spec("bleu", {"max_order": 2}, "b2")
+
+
+def test_a_qualified_name_keeps_its_distribution() -> None:
+    assert Spec.parse("my-dist.x/bleu(n=1)").metric == "my-dist.x/bleu"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is no metric spec"),
+        ("2bleu", "is no metric spec"),
+        ("bleu(n=1", "is no metric spec"),
+        ("a = b = bleu", "is no metric spec"),
+        ("bleu(2)", "by name"),
+        ("bleu(*[1])", "by name"),
+        ("bleu(**{'n': 1})", "by name"),
+        ("bleu(n=1)(n=2)", "by name"),
+        ("bleu(n=1).f(n=2)", "by name"),
+        ("bleu(n=1) + f(n=2)", "by name"),
+        ("bleu(n=1, n=2)", "twice"),
+        ("bleu(n=)", "can't be parsed"),
+        ("bleu(n={[]})", "no Python literal"),
+        ("bleu(n=__import__('os'))", "no Python literal"),
+    ],
+)
+def test_what_is_no_spec_is_refused(text: str, said: str) -> None:
+    with pytest.raises(SpecError, match=said):
+        Spec.parse(text)
+
+
+def test_an_unquoted_word_is_answered_with_the_quoted_one() -> None:
+    with pytest.raises(SpecError, match="tokenize='char'"):
+        Spec.parse("bleu(tokenize=char)")

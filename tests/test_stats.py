@@ -1,0 +1,144 @@
+"""Stats: rows that add up however they are cut, taken and flattened."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from metrichub.errors import MetricError
+from metrichub.stats import Stats
+
+numbers = st.integers(-1000, 1000).map(float) | st.just(float("nan"))
+
+
+@st.composite
+def measured(draw: Any, rows: st.SearchStrategy[int] = st.integers(0, 6)) -> Stats:  # noqa: B008
+    """Rows of a count, a vector of counts and a number that may be `nan`."""
+    size = draw(rows)
+    return Stats.of(
+        {
+            "count": draw(arrays.arrays(np.int64, size, elements=st.integers(0, 50))),
+            "orders": draw(arrays.arrays(np.int32, (size, 3), elements=st.integers(0, 50))),
+            "share": draw(arrays.arrays(np.float64, size, elements=numbers)),
+        },
+        size,
+        draw(st.dictionaries(st.integers(0, size - 1), st.text(max_size=3))) if size else None,
+    )
+
+
+def same(one: Stats, other: Stats) -> bool:
+    return (
+        one.arrays.keys() == other.arrays.keys()
+        and all(np.array_equal(a, other.arrays[name]) for name, a in one.arrays.items())
+        and np.array_equal(one.scored, other.scored)
+        and dict(one.reasons) == dict(other.reasons)
+    )
+
+
+@given(measured())
+def test_counts_stay_integers_and_the_rest_is_float64(stats: Stats) -> None:
+    assert [a.dtype for a in stats.arrays.values()] == [np.int64, np.int64, np.float64]
+
+
+@given(measured())
+def test_an_unscored_row_holds_zeros_and_is_not_counted(stats: Stats) -> None:
+    assert stats.count == sum(stats.scored)
+    for array in stats.arrays.values():
+        assert not array[~stats.scored].any()
+        assert np.isfinite(array).all()
+
+
+def test_a_nan_in_any_statistic_leaves_the_whole_row_unscored() -> None:
+    stats = Stats.of({"a": [1, 2], "b": [[1.0, 2.0], [3.0, np.nan]]}, 2)
+    assert stats.scored.tolist() == [True, False]
+    assert stats.totals()["a"] == 1
+    assert stats.totals()["b"].tolist() == [1.0, 2.0]
+
+
+@given(st.lists(measured(), min_size=3, max_size=3))
+def test_concatenating_is_associative(parts: list[Stats]) -> None:
+    a, b, c = parts
+    left = Stats.concatenate([Stats.concatenate([a, b]), c])
+    right = Stats.concatenate([a, Stats.concatenate([b, c])])
+    assert same(left, right)
+    assert same(left, Stats.concatenate(parts))
+
+
+@given(measured(), st.data())
+def test_splitting_anywhere_and_concatenating_is_the_whole(stats: Stats, data: Any) -> None:
+    cut = data.draw(st.integers(0, len(stats)))
+    index = np.arange(len(stats))
+    parts = [stats.take(index[:cut]), stats.take(index[cut:])]
+    whole = Stats.concatenate(parts)
+    assert same(whole, stats)
+    for name, total in whole.totals().items():
+        assert np.array_equal(total, sum(part.totals()[name] for part in parts))
+
+
+@given(measured(st.integers(1, 6)), st.data())
+def test_taking_moves_rows_and_their_reasons_together(stats: Stats, data: Any) -> None:
+    index = np.array(data.draw(st.lists(st.integers(0, len(stats) - 1))), np.int64)
+    taken = stats.take(index)
+    for new, old in enumerate(index.tolist()):
+        assert taken.scored[new] == stats.scored[old]
+        assert taken.arrays["orders"][new].tolist() == stats.arrays["orders"][old].tolist()
+        assert taken.reasons.get(new) == stats.reasons.get(old)
+
+
+@given(measured())
+def test_flat_and_unflat_are_inverse(stats: Stats) -> None:
+    assert stats.flat().shape == (len(stats), 1 + 3 + 1 + 1)
+    again, scored = stats.unflat(stats.flat())
+    assert np.array_equal(scored, stats.scored)
+    for name, array in stats.arrays.items():
+        assert np.array_equal(again[name], array)
+
+
+@given(measured(), st.data())
+def test_unflat_of_weighted_sums_is_the_weighted_sum_of_every_statistic(
+    stats: Stats, data: Any
+) -> None:
+    weights = data.draw(
+        arrays.arrays(np.float64, (2, len(stats)), elements=st.integers(0, 3).map(float))
+    )
+    sums, count = stats.unflat(weights @ stats.flat())
+    assert np.array_equal(count, weights @ stats.scored)
+    for name, array in stats.arrays.items():
+        assert np.array_equal(sums[name], np.tensordot(weights, array, 1))
+
+
+def test_a_part_without_a_scored_row_takes_the_shape_of_the_others() -> None:
+    # A metric that scores nothing in a block can't know that its statistic has two numbers.
+    blank = Stats.of({"pair": [np.nan, np.nan]}, 2, {1: "no words"})
+    full = Stats.of({"pair": [[1, 2]]}, 1)
+    for parts in ([blank, full], [full, blank], [blank, blank, full]):
+        whole = Stats.concatenate(parts)
+        assert whole.arrays["pair"].shape == (sum(map(len, parts)), 2)
+        assert whole.totals()["pair"].tolist() == [1, 2]
+    assert Stats.concatenate([full, blank]).reasons == {2: "no words"}
+
+
+@pytest.mark.parametrize("other", [{"b": [1]}, {"a": [1], "b": [1]}, {"a": [[1, 2]]}], ids=str)
+def test_parts_with_other_statistics_are_refused(other: Any) -> None:
+    parts = [Stats.of({"a": [1]}, 1), Stats.of(other, 1)]
+    for order in (parts, parts[::-1]):
+        with pytest.raises(MetricError, match="have to be the same for all samples"):
+            Stats.concatenate(order)
+
+
+@pytest.mark.parametrize("values", [[1], [1, 2, 3], 1, ["a", "b"], [1j, 2j], [None, 1]], ids=repr)
+def test_what_is_no_row_of_numbers_a_sample_is_refused(values: Any) -> None:
+    with pytest.raises(MetricError, match=r"the statistic 'n' has shape .* \(2, ...\) are needed"):
+        Stats.of({"n": values}, 2)
+
+
+def test_truth_values_count_as_one_and_zero() -> None:
+    assert Stats.of({"hit": [True, False, True]}, 3).totals()["hit"] == 2
+
+
+def test_reasons_are_counted() -> None:
+    stats = Stats.of({"a": [np.nan, np.nan, 1]}, 3, {0: "empty", 1: "empty"})
+    assert stats.why() == {"empty": 2}
