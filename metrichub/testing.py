@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from metrichub import laws
 from metrichub.card import with_blocks
-from metrichub.errors import MetrichubError
+from metrichub.errors import MetrichubError, MissingDependency
 from metrichub.registry import registry
 from metrichub.subject import Broken, Subject
 
@@ -101,6 +101,7 @@ def check(name: str) -> list[Finding]:
 
     Raises:
         UnknownMetric: no installed metric has this name.
+        MissingDependency: the metric needs a package that isn't installed.
     """
     subject = Subject(registry().find(name))
     return [_finding(number, law, subject) for number, law in enumerate(laws.LAWS, start=1)]
@@ -122,6 +123,8 @@ def _finding(number: int, law: Any, subject: Subject) -> Finding:
     title = law.__doc__.strip()
     try:
         law(subject)
+    except MissingDependency:
+        raise
     except (Broken, MetrichubError) as error:
         return Finding(number, title, str(error))
     except Exception as error:

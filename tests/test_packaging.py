@@ -11,9 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from metrichub.card import Card
+
 ROOT = Path(__file__).resolve().parents[1]
 PLUGIN = ROOT / "plugins" / "metrichub-example"
-METRICS = sorted(path.parent.name for path in ROOT.glob("metric_cards/*/README.md"))
+CARDS = [Card.read(path) for path in sorted(ROOT.glob("metric_cards/*/README.md"))]
+METRICS = [card.name for card in CARDS]
 
 
 def run(*command, **options):
@@ -96,9 +99,16 @@ def test_the_readme_s_first_command_scores_the_examples(fresh):
         assert word in shown
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", [card.name for card in CARDS if not card.extra])
 def test_the_laws_hold_in_the_installed_wheel(fresh, elsewhere, metric):
     ok(fresh / "metrichub", "check", metric, cwd=elsewhere)
+
+
+@pytest.mark.parametrize("card", [pytest.param(card, id=card.name) for card in CARDS if card.extra])
+def test_a_metric_with_an_extra_names_it_where_it_is_missing(fresh, elsewhere, card):
+    ran = run(fresh / "metrichub", "check", card.name, cwd=elsewhere)
+    assert ran.returncode == 5
+    assert f"metrichub[{card.extra}]" in ran.stderr
 
 
 def test_a_plugin_is_as_good_as_a_built_in(fresh, elsewhere):

@@ -1,0 +1,35 @@
+"""AUN: the average share of n-grams that are different ones within a text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+
+from metrichub.metric import Measured, Metric
+from metrichub.parameters import Range
+from metrichub.text import Texts, distinct_ngrams
+
+
+@dataclass(frozen=True, kw_only=True)
+class AverageUniqueNgrams(Metric):
+    """Different n-grams over all n-grams of a text, the mean over texts (macro).
+
+    Attributes:
+        n: Length of the n-grams, in tokens.
+        tokenizer: What a token is; `unicode` ignores case and punctuation.
+    """
+
+    n: Annotated[int, Range(1)] = 1
+    tokenizer: Literal["unicode", "13a", "intl", "zh", "char", "whitespace"] = "unicode"
+
+    def measure(self, prediction: Texts) -> Measured:
+        """The share of each text, (N,); `nan` without an n-gram."""
+        counts = distinct_ngrams(prediction, self.tokenizer, self.n)
+        unique, total = counts.unique[:, -1], counts.total[:, -1]
+        with np.errstate(invalid="ignore"):
+            share = unique / total
+        short = np.flatnonzero(total == 0).tolist()
+        reason = f"the text has fewer than {self.n} token{'s' * (self.n > 1)}"
+        return Measured({"score": share}, dict.fromkeys(short, reason))

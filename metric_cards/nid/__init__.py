@@ -1,0 +1,57 @@
+"""NID: one minus the entropy of a text's words, over the highest that its length allows."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from math import log, nan
+from typing import Literal
+
+import numpy as np
+
+from metric_cards.nid.stopwords import ENGLISH
+from metrichub.metric import Measured, Metric
+from metrichub.text import Texts
+
+_WORD = re.compile(r"\b\w\w+\b")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormalizedInverseOfDiversity(Metric):
+    """NID (Xiao and Carenini 2020), the mean over texts (macro).
+
+    Attributes:
+        stop_words: "english" leaves function words in lower case and words of one letter out of
+            the entropy, as the authors' code does.
+        tokenizer: What counts as a token of the text's length, and of the entropy if no word is
+            left out; `unicode` ignores case and punctuation.
+    """
+
+    stop_words: Literal["none", "english"] = "none"
+    tokenizer: Literal["unicode", "13a", "intl", "zh", "char", "whitespace"] = "unicode"
+
+    def measure(self, prediction: Texts) -> Measured:
+        """The NID of each text, (N,); `nan` with fewer than two tokens or none but stop words."""
+        scores, reasons = [], {}
+        tokens = prediction.tokens(self.tokenizer).all_strings()
+        for row, (text, all_words) in enumerate(zip(prediction, tokens, strict=True)):
+            words = all_words if self.stop_words == "none" else _content_words(text)
+            if len(all_words) < 2:
+                reasons[row] = "the text has fewer than two tokens"
+            elif not words:
+                reasons[row] = "the text has no words but stop words"
+            scored = row not in reasons
+            # A hyphenated token may hold more words than one, so that the difference is below 0.
+            scores.append(max(1 - _entropy(words) / log(len(all_words)), 0.0) if scored else nan)
+        return Measured({"score": np.array(scores, np.float64)}, reasons)
+
+
+def _content_words(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text) if word not in ENGLISH]
+
+
+def _entropy(words: list[str]) -> float:
+    """The entropy of the words' distribution, in nats."""
+    shares = np.array(list(Counter(words).values())) / len(words)
+    return float(-(shares * np.log(shares)).sum())

@@ -1,0 +1,102 @@
+"""Novelty: the share of n-grams, and of whole texts, that the training texts don't have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import nan
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+
+from metric_cards.novelty.known import Known, Names, absent, names_of, read
+from metrichub.errors import ParameterError
+from metrichub.metric import CorpusMetric
+from metrichub.parameters import Range
+from metrichub.stats import Array
+from metrichub.text import Groups, Texts
+from metrichub.text.ragged import Integers, offsets_of, row_sums
+
+
+class Row(NamedTuple):
+    """What a sample generated, and what its references know.
+
+    A text without a token gets a row too, since its references are training texts all the same.
+    """
+
+    generated: Names
+    known: Known
+    empty: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Novelty(CorpusMetric):
+    """Generated n-grams that no training text has, pooled over the corpus (micro).
+
+    Attributes:
+        n: Length of the n-grams, in tokens.
+        corpus: A file with the training texts: one a line, or JSON Lines if its name ends in
+            ".jsonl". None: all references of all samples are the training texts.
+        field: The key of the text in a JSON Lines file.
+        tokenizer: What a token is; `unicode` ignores case and punctuation.
+    """
+
+    n: Annotated[int, Range(1)] = 4
+    corpus: str | None = None
+    field: str = "text"
+    tokenizer: Literal["unicode", "13a", "intl", "zh", "char", "whitespace"] = "unicode"
+
+    def __post_init__(self) -> None:
+        """Check that the file is there."""
+        super().__post_init__()
+        if self.corpus is not None and not Path(self.corpus).is_file():
+            allowed = "the path of a text file, one training text a line, or of a .jsonl file"
+            raise ParameterError(self.name, "corpus", self.corpus, allowed)
+
+    def inputs(self) -> tuple[str, ...]:  # type: ignore[override]  # depends on a parameter
+        """The prediction, and the references if they are the training texts."""
+        return ("prediction",) if self.corpus else ("prediction", "references")
+
+    def measure(
+        self, prediction: Texts, references: Groups | None = None
+    ) -> list[Row]:
+        """The names of what each sample generated and knows."""
+        given = Groups.of([[]] * len(prediction)) if references is None else references
+        generated = names_of(prediction, self.tokenizer, self.n)
+        known = names_of(given.items, self.tokenizer, self.n)
+        sizes = prediction.tokens(self.tokenizer).lengths
+        spans = zip(range(len(prediction)), pairwise(given.offsets.tolist()), strict=True)
+        return [
+            Row(generated.part(row, row + 1), Known.union([known.part(*span)]), not sizes[row])
+            for row, span in spans
+        ]
+
+    def conclude(self, rows: Sequence[Row]) -> Mapping[str, float]:
+        """The share of all n-grams and of all texts."""
+        novel, total, new = self._counts(rows)
+        texts = new[~np.isnan(new)]
+        return {
+            "score": float(novel.sum() / total.sum()) if total.any() else nan,
+            "texts": float(texts.mean()) if len(texts) else nan,
+        }
+
+    def samples(self, rows: Sequence[Row]) -> Mapping[str, Sequence[float]]:
+        """The share of each text's n-grams; 1 where the text as a whole is new, else 0."""
+        novel, total, new = self._counts(rows)
+        with np.errstate(invalid="ignore"):
+            return {"score": (novel / total).tolist(), "texts": new.tolist()}
+
+    def _counts(self, rows: Sequence[Row]) -> tuple[Integers, Integers, Array]:
+        """New n-grams, all n-grams, and 1 where the text is new (`nan` if empty), each (R,)."""
+        if self.corpus is None:
+            known = Known.union(row.known for row in rows)
+        else:
+            known = read(self.corpus, self.field, self.tokenizer, self.n)
+        total = np.array([len(row.generated.ngrams) for row in rows], np.int64)
+        ngrams = np.concatenate([row.generated.ngrams for row in rows])
+        texts = np.concatenate([row.generated.texts for row in rows])
+        novel = row_sums(absent(ngrams, known.ngrams), offsets_of(total))
+        empty = [row.empty for row in rows]
+        return novel, total, np.where(empty, np.nan, absent(texts, known.texts))

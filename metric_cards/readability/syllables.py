@@ -1,0 +1,62 @@
+"""Syllables of English words: from the CMU dictionary, else from hyphenation patterns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
+
+from metrichub.errors import MissingDependency
+
+INSTALL = "pip install 'metrichub[readability]'"
+
+_JOINT = re.compile(r"[^\w'’]+")
+
+
+@lru_cache(maxsize=1 << 17)
+def syllables(word: str) -> int:
+    """The syllables of a word, at least 1; of a compound those of its parts."""
+    parts = filter(None, _JOINT.split(word.replace("’", "'")))
+    return sum(max(_simple(part), 1) for part in parts)
+
+
+@lru_cache(maxsize=1 << 17)
+def dictionary_syllables(word: str) -> int:
+    """The syllables of a word as it stands in the dictionary, else by patterns: textstat's rule."""
+    lower = word.lower()
+    known = _dictionary()
+    return known[lower] if lower in known else _by_patterns(lower)
+
+
+def _simple(word: str) -> int:
+    lower = word.lower()
+    known = _dictionary()
+    if lower in known:
+        return known[lower]
+    stem = lower.removesuffix("'s")
+    return known[stem] if stem in known else _by_patterns(stem)
+
+
+def _by_patterns(word: str) -> int:
+    return len(_hyphens()(word)) + 1
+
+
+@cache
+def _dictionary() -> Mapping[str, int]:
+    try:
+        from pysyllables import SYLLABLE_COUNTS
+    except ImportError:
+        raise MissingDependency("readability", "pysyllables", INSTALL) from None
+    counts: Mapping[str, int] = SYLLABLE_COUNTS
+    return counts
+
+
+@cache
+def _hyphens() -> Callable[[str], list[int]]:
+    """A function from a word to the places where it may be hyphenated."""
+    try:
+        from pyphen import Pyphen
+    except ImportError:
+        raise MissingDependency("readability", "pyphen", INSTALL) from None
+    positions: Callable[[str], list[int]] = Pyphen(lang="en_US").positions
+    return positions

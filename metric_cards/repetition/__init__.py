@@ -1,0 +1,85 @@
+"""Repetition: how much of a text is said again, after Welleck et al. and Fu et al."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+
+from metrichub.metric import Measured, Metric, Scores
+from metrichub.parameters import Range
+from metrichub.stats import Array
+from metrichub.text import Texts, distinct_ngrams
+from metrichub.text.ragged import Flags, Integers, row_sums
+from metrichub.text.ranks import Joint, alone
+
+OUTPUTS = ("score", "rep_w", "rep_r", "seq_rep")
+ORDERS = 4
+"""`seq_rep` counts the n-grams up to this length."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repetition(Metric):
+    """Repeated n-grams, words and pairs; each the mean of the texts where it is defined (macro).
+
+    Attributes:
+        n: Length of the n-grams that `score` counts.
+        window: How many words back `rep_w` looks.
+        tokenizer: What a word is; case counts, but for `unicode`.
+    """
+
+    n: Annotated[int, Range(1, 9)] = 4
+    window: Annotated[int, Range(1)] = 16
+    tokenizer: Literal["13a", "intl", "zh", "char", "unicode", "whitespace"] = "13a"
+
+    def measure(self, prediction: Texts) -> Measured:
+        """The four shares of each text, and which of them are defined, each (N, 4)."""
+        words = alone(prediction, self.tokenizer)
+        unique, total = distinct_ngrams(prediction, self.tokenizer, max(self.n, ORDERS))
+        recent = row_sums(_recent(words, self.window), words.offsets)
+        paired = row_sums(_in_repeated_pair(words), words.offsets)
+        order, size = self.n - 1, total[:, 0]
+        with np.errstate(invalid="ignore"):
+            columns = (
+                1 - unique[:, order] / total[:, order],
+                recent / size,
+                paired / size,
+                1 - unique[:, :ORDERS].sum(axis=1) / total[:, :ORDERS].sum(axis=1),
+            )
+        values = np.stack(columns, axis=1)
+        defined = ~np.isnan(values)
+        reasons = dict.fromkeys(np.flatnonzero(size == 0).tolist(), "the text has no words")
+        values = np.where(defined | (size == 0)[:, None], values, 0.0)
+        return Measured({"values": values, "defined": defined}, reasons)
+
+    def score(self, values: Array, defined: Array) -> Scores:
+        """The mean of each share over the texts that have it; `nan` where none has."""
+        return {name: values[..., i] / defined[..., i] for i, name in enumerate(OUTPUTS)}
+
+
+def _recent(words: Joint, window: int) -> Flags:
+    """Whether each word occurs among the `window` words before it in its text, (T,)."""
+    text = _texts(words)
+    order = np.lexsort((words.ranks, text))
+    same = np.zeros(len(order), np.bool_)
+    same[1:] = (np.diff(words.ranks[order]) == 0) & (np.diff(text[order]) == 0)
+    same[1:] &= np.diff(order) <= window
+    found = np.zeros(len(order), np.bool_)
+    found[order] = same
+    return found
+
+
+def _in_repeated_pair(words: Joint) -> Flags:
+    """Whether each word is part of a pair of neighbours that its text has more than once, (T,)."""
+    first = np.flatnonzero(words.left > 1)
+    pairs = np.stack((_texts(words)[first], words.ranks[first], words.ranks[first + 1]), axis=1)
+    kind, times = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)[1:]
+    found = np.zeros(len(words.ranks), np.bool_)
+    repeated = first[times[kind] > 1]
+    found[repeated] = found[repeated + 1] = True
+    return found
+
+
+def _texts(words: Joint) -> Integers:
+    return np.repeat(np.arange(len(words.offsets) - 1), np.diff(words.offsets))

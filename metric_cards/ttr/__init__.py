@@ -1,0 +1,65 @@
+"""The type-token ratio and its relatives: how varied the vocabulary of a text is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import nan
+from typing import Annotated, Literal
+
+import numpy as np
+
+from metric_cards.ttr.diversity import counted, mattr, msttr, mtld
+from metrichub.metric import Measured, Metric, Scores
+from metrichub.parameters import Range
+from metrichub.stats import Array
+from metrichub.text import Texts
+from metrichub.text.ranks import alone
+
+OUTPUTS = (
+    *("score", "root_ttr", "corrected_ttr", "log_ttr", "maas", "msttr", "mattr"),
+    *("mtld", "hdd", "yule_k", "yule_i", "simpson_d"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TypeTokenRatio(Metric):
+    """Twelve indices of lexical diversity, each the mean of the texts where it is defined (macro).
+
+    Attributes:
+        window: Words in a window of MATTR and in a segment of MSTTR.
+        threshold: The TTR at which a factor of MTLD is complete.
+        sample: Words that HD-D draws.
+        mtld: The variant of MTLD; the last two take the mean over a factor from every word on.
+        tokenizer: What a word is; case never counts.
+    """
+
+    window: Annotated[int, Range(1)] = 50
+    threshold: Annotated[float, Range(0.01, 0.99)] = 0.72
+    sample: Annotated[int, Range(1)] = 42
+    mtld: Literal["mccarthy-jarvis", "lexical-diversity", "wrap", "bidirectional"] = (
+        "mccarthy-jarvis"
+    )
+    tokenizer: Literal["unicode", "13a", "intl", "zh", "char", "whitespace"] = "unicode"
+
+    def measure(self, prediction: Texts) -> Measured:
+        """The indices of every text, and which of them are defined, each (N, 12)."""
+        texts = alone(prediction.lower(), self.tokenizer).lists
+        values = np.array([self._indices(words) for words in texts]).reshape(-1, len(OUTPUTS))
+        defined = ~np.isnan(values)
+        reasons = {i: "the text has no words" for i, words in enumerate(texts) if not words}
+        values = np.where(defined | ~defined.any(axis=1, keepdims=True), values, 0.0)
+        return Measured({"values": values, "defined": defined}, reasons)
+
+    def score(self, values: Array, defined: Array) -> Scores:
+        """The mean of each index over the texts that have it; `nan` where none has."""
+        return {name: values[..., i] / defined[..., i] for i, name in enumerate(OUTPUTS)}
+
+    def _indices(self, words: list[int]) -> list[float]:
+        if not words:
+            return [nan] * len(OUTPUTS)
+        found = counted(words, self.sample) | {
+            "msttr": msttr(words, self.window),
+            "mattr": mattr(words, self.window),
+            "mtld": mtld(words, self.threshold, self.mtld),
+        }
+        return [found[name] for name in OUTPUTS]

@@ -1,0 +1,38 @@
+"""UNR: the shares of 1-, 2- and 3-grams that are different ones within a text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+
+from metrichub.metric import Measured, Metric
+from metrichub.parameters import Range
+from metrichub.text import Texts, distinct_ngrams, lengths
+
+ORDERS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class UniqueNgramRatio(Metric):
+    """The unique n-gram ratios of Xiao and Carenini (2020), means over texts (macro).
+
+    Attributes:
+        shortest: Tokens that a text needs to be scored.
+        tokenizer: What a token is; in `13a` punctuation is one, and case counts.
+    """
+
+    shortest: Annotated[int, Range(ORDERS)] = 6
+    tokenizer: Literal["13a", "intl", "zh", "char", "unicode", "whitespace"] = "13a"
+
+    def measure(self, prediction: Texts) -> Measured:
+        """The ratio of each order and the mean of the three, each (N,)."""
+        unique, total = distinct_ngrams(prediction, self.tokenizer, ORDERS)
+        short = lengths(prediction, self.tokenizer) < self.shortest
+        with np.errstate(invalid="ignore"):
+            ratios = np.where(short[:, None], np.nan, unique / total)
+        found = {f"unr_{n + 1}": ratios[:, n] for n in range(ORDERS)}
+        reason = f"the text has fewer than {self.shortest} tokens"
+        reasons = dict.fromkeys(np.flatnonzero(short).tolist(), reason)
+        return Measured({"score": ratios.mean(axis=1), **found}, reasons)

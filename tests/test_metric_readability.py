@@ -1,0 +1,169 @@
+"""Readability: textstat 0.7.13 with pysyllables for its downloaded dictionary, and hand counts."""
+
+import sys
+from functools import partial
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metric_cards.readability import counts, familiar, syllables
+from metrichub import Hub, load_metric
+from metrichub.errors import MissingDependency, ParameterError
+from tests.vectors import corpus, vectors
+
+OUTPUTS = {
+    "flesch_reading_ease": "score",
+    "flesch_kincaid_grade": "flesch_kincaid_grade",
+    "gunning_fog": "gunning_fog",
+    "coleman_liau_index": "coleman_liau",
+    "automated_readability_index": "ari",
+    "smog_index": "smog",
+    "lix": "lix",
+    "rix": "rix",
+    "dale_chall_readability_score": "dale_chall",
+}
+UNMET = ("flesch_reading_ease-05", "flesch_kincaid_grade-05")
+TEXT = st.one_of(
+    st.lists(
+        st.sampled_from(
+            [
+                *("The", "interesting", "dogs'", "don't", "it'll", "well-balanced", "U.S.", "3.5"),
+                *("Anna's", "a", "university", "...", "!", "Mr.", "'quoted'", "é", "naïve", "\n"),
+            ]
+        ),
+        max_size=30,
+    ).map(" ".join),
+    st.text(st.characters(max_codepoint=0x17F, exclude_categories=["Cs"]), max_size=40),
+)
+
+
+def score(*texts, **parameters):
+    return Hub(load_metric("readability", **parameters))(predictions=list(texts))["readability"]
+
+
+@pytest.fixture(scope="module")
+def textstat():
+    """The package's functions, with syllables from pysyllables in the place of a download."""
+    pysyllables = pytest.importorskip("pysyllables")
+    metrics = pytest.importorskip("textstat.backend.metrics")
+    module = sys.modules["textstat.backend.counts._count_syllables"]
+    known = {w: [["A1"] * n] for w, n in pysyllables.SYLLABLE_COUNTS.items()}
+    patch = pytest.MonkeyPatch()
+    patch.setattr(module, "get_cmudict", lambda lang: known)
+    yield {name: partial(call, getattr(metrics, name), name) for name in OUTPUTS}
+    patch.undo()
+
+
+def call(function, name, text):
+    plain = ("coleman_liau_index", "automated_readability_index", "lix", "rix")
+    return function(text) if name in plain else function(text, "en_US")
+
+
+@pytest.mark.parametrize("vector", vectors(*OUTPUTS))
+def test_vector(vector):
+    if vector["id"] in UNMET:
+        pytest.skip("pysyllables gives 'interesting' four syllables; see the card")
+    found = score(*vector["predictions"], convention="textstat")[OUTPUTS[vector["metric"]]]
+    assert found == pytest.approx(vector["expected"], abs=vector["tolerance"])
+
+
+@settings(max_examples=150, deadline=None)
+@given(TEXT)
+def test_textstat_convention_equals_textstat(textstat, text):
+    found = score(text, convention="textstat")
+    for name, official in textstat.items():
+        assert found[OUTPUTS[name]] == pytest.approx(official(text), abs=1e-9), name
+
+
+def test_textstat_convention_equals_textstat_on_real_text(textstat):
+    texts = [row["hyp"] for row in corpus("summ_summeval_outputs.jsonl")[:150]]
+    texts += [row["src"] for row in corpus("summ_summeval_docs.jsonl")[:20]]
+    hub = Hub(load_metric("readability", convention="textstat"))
+    samples = hub.evaluate(predictions=texts).samples()["readability"]
+    for name, official in textstat.items():
+        expected = [official(text) for text in texts]
+        assert samples[OUTPUTS[name]].tolist() == pytest.approx(expected, abs=1e-9), name
+
+
+def test_all_formulas_on_a_text_counted_by_hand():
+    # "The committee rewarded Anna. It was created again." has 8 words in 2 sentences.
+    # Syllables: the 1, com-mit-tee 3, re-ward-ed 3, An-na 2 | it 1, was 1, cre-at-ed 3, a-gain 2:
+    # 16. Letters: 3+9+8+4 + 2+3+7+5 = 41. Three syllables: committee, rewarded, created: 3; complex
+    # only committee, since -ed makes the third syllable of the others. Long: committee, rewarded,
+    # created: 3. Not familiar: committee, rewarded (reward is in the list), created (create isn't).
+    found = score("The committee rewarded Anna. It was created again.")
+    hard = 100 * found_difficult() / 8
+    assert found["score"] == pytest.approx(206.835 - 1.015 * 4 - 84.6 * 2)
+    assert found["flesch_kincaid_grade"] == pytest.approx(0.39 * 4 + 11.8 * 2 - 15.59)
+    assert found["gunning_fog"] == pytest.approx(0.4 * (4 + 100 / 8))
+    assert found["coleman_liau"] == pytest.approx(0.0588 * 4100 / 8 - 0.296 * 200 / 8 - 15.8)
+    assert found["ari"] == pytest.approx(4.71 * 41 / 8 + 0.5 * 4 - 21.43)
+    assert found["smog"] == pytest.approx(1.043 * (30 * 3 / 2) ** 0.5 + 3.1291)
+    assert found["lix"] == pytest.approx(4 + 100 * 3 / 8)
+    assert found["rix"] == pytest.approx(3 / 2)
+    assert found["dale_chall"] == pytest.approx(0.1579 * hard + 0.0496 * 4 + 3.6365)
+
+
+def found_difficult():
+    return sum(w not in familiar.easy_words() for w in ("committee", "reward", "create"))
+
+
+def test_texts_count_as_one():
+    # Two sentences of 2 and 4 words of one syllable: 3 words a sentence.
+    found = score("Dogs bark.", "The cat sat down.")
+    assert found["score"] == pytest.approx(206.835 - 1.015 * 3 - 84.6)
+
+
+def test_a_text_without_words_is_unscored_but_zero_in_textstat():
+    assert score("...", "Dogs bark.")["unscored"] == 1
+    assert score("", convention="textstat")["score"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("word", "number"),
+    [
+        *(("fabulous", 3), ("Anna's", 2), ("well-balanced", 3), ("don’t", 1), ("1918", 1)),
+        # Not in the dictionary: too short to be hyphenated, and "grand-moth-er-less".
+        *(("zq", 1), ("grandmotherless", 4)),
+    ],
+)
+def test_syllables(word, number):
+    assert syllables.syllables(word) == number
+
+
+@pytest.mark.parametrize("word", ["Cats", "running", "happiest", "don’t", "1,000", "boy's"])
+def test_inflections_and_numbers_are_familiar(word):
+    assert familiar.is_familiar(word)
+
+
+@pytest.mark.parametrize("word", ["quark", "s", "ing", "cat-quark", "Übung"])
+def test_other_words_are_not(word):
+    assert not familiar.is_familiar(word)
+
+
+def test_names_inside_a_sentence_are_neither_complex_nor_difficult():
+    found = counts.of_papers("We saw Alexandria. Alexandria is old.")
+    assert (found.complex_words, found.difficult_words) == (1, 1)
+
+
+@pytest.mark.parametrize("package", ["pysyllables", "pyphen", "textstat"])
+def test_a_missing_package_is_named_with_its_extra(package, monkeypatch):
+    for function in (syllables._dictionary, syllables._hyphens, familiar.easy_words):
+        monkeypatch.setattr(
+            sys.modules[function.__module__], function.__name__, function.__wrapped__
+        )
+    for function in (syllables._simple, syllables.syllables, familiar.is_familiar):
+        getattr(function, "cache_clear", lambda: None)()
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setattr(familiar, "find_spec", lambda name: None if package == "textstat" else spec)
+    with pytest.raises(MissingDependency, match=rf"{package}.*metrichub\[readability\]"):
+        score("Zzkwqing tests.")
+
+
+spec = familiar.find_spec("textstat")
+
+
+def test_a_convention_that_is_unknown_names_the_others():
+    with pytest.raises(ParameterError, match="'papers' or 'textstat'"):
+        load_metric("readability", convention="nltk")

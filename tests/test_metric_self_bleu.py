@@ -1,0 +1,101 @@
+"""Self-BLEU: nltk's sentence_bleu with method1 against all other texts, as Texygen calls it."""
+
+from math import isnan
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
+from metrichub import Hub, load_metric
+from metrichub.errors import ParameterError
+from tests.vectors import corpus, vectors
+
+TEXT = st.lists(st.sampled_from(["a", "b", "c", "A", "é", "语言", "👩‍👧", "\u0301x"]), max_size=9)
+
+
+def official(texts, order):
+    """The score of each text by nltk; texts are lists of tokens."""
+    weights = (1 / order,) * order
+    return [
+        sentence_bleu(
+            texts[:i] + texts[i + 1 :],
+            text,
+            weights,
+            smoothing_function=SmoothingFunction().method1,
+        )
+        for i, text in enumerate(texts)
+    ]
+
+
+def report(texts, **parameters):
+    return Hub(load_metric("self_bleu", **parameters)).evaluate(predictions=texts)
+
+
+@pytest.mark.parametrize("vector", vectors("self_bleu"))
+def test_vector(vector):
+    found = report(vector["predictions"], max_order=4).scores()["self_bleu"]
+    for name, value in vector["expected"].items():
+        mine = found[name.removeprefix("self_")]
+        assert mine == pytest.approx(value, abs=vector["tolerance"])
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(TEXT, min_size=2, max_size=7), st.integers(1, 6))
+def test_equals_nltk(texts, order):
+    mine = report([" ".join(t) for t in texts], max_order=order, tokenizer="whitespace")
+    texts = [text for text in texts if text]
+    if len(texts) < 2:
+        assert isnan(mine.scores()["self_bleu"]["score"])
+        return
+    expected = official(texts, order)
+    samples = mine.samples()["self_bleu"]["score"]
+    assert samples[~(samples != samples)].tolist() == pytest.approx(expected, abs=1e-12)
+    mean = sum(expected) / len(expected)
+    assert mine.scores()["self_bleu"]["score"] == pytest.approx(mean, abs=1e-12)
+
+
+def test_equals_nltk_on_real_text():
+    texts = [row["hyp"] for row in corpus("mt_wmt16_deen_uedin-syntax.jsonl")[:120]]
+    mine = report(texts, tokenizer="whitespace").scores()["self_bleu"]
+    expected = official([text.split() for text in texts], 5)
+    assert mine["score"] == pytest.approx(sum(expected) / len(expected), abs=1e-12)
+
+
+def test_a_text_that_shares_nothing_scores_zero():
+    samples = report(["a b c", "a b d", "x y z"], max_order=2).samples()["self_bleu"]
+    assert samples["score"][2] == 0.0
+
+
+def test_the_closest_other_text_is_the_reference_length():
+    # "a b" and "a b c d e f": 1 of each other; for the middle text of 4 words both are 2 away, and
+    # the shorter one counts, so that there is no penalty. Unigrams all match: 1.
+    samples = report(["a b", "a b c d", "a b c d e f"], max_order=1).samples()["self_bleu"]
+    assert samples["score"][1] == 1.0
+
+
+def test_case_counts_unless_lowercase():
+    assert report(["A", "a"], max_order=1).scores()["self_bleu"]["score"] == 0.0
+    found = report(["A", "a"], max_order=1, lowercase=True).scores()["self_bleu"]
+    assert found["score"] == 1.0
+
+
+def test_one_text_has_no_score_and_an_empty_one_is_no_reference():
+    found = report(["a b", ""]).scores()["self_bleu"]
+    assert isnan(found["score"])
+    assert found["unscored"] == 1
+
+
+def test_merged_reports_equal_one_pass():
+    texts = ["the cat sat", "the dog sat", "a cat sat down", "the cat"]
+    merged = report(texts[:1]).merge(report(texts[1:])).scores()
+    assert merged["self_bleu"] == pytest.approx(report(texts).scores()["self_bleu"])
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "allowed"),
+    [("max_order", 0, "from 1 to 9"), ("tokenizer", "nltk", "13a")],
+)
+def test_a_parameter_outside_its_domain_names_what_is_allowed(parameter, value, allowed):
+    with pytest.raises(ParameterError, match=allowed):
+        load_metric("self_bleu", **{parameter: value})

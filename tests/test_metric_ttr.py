@@ -1,0 +1,146 @@
+"""TTR and its relatives: lexical_diversity's and lexicalrichness's values, and plain twins."""
+
+from collections import Counter
+from math import isnan, log10, nan
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import hypergeom
+
+from metrichub import Hub, load_metric
+from metrichub.errors import ParameterError
+from tests.vectors import corpus, vectors
+
+WORDS = st.lists(st.sampled_from([*"abcdefghij", "é", "语", "١"]), min_size=1, max_size=40)
+NAMES = {
+    **{"ttr": "score", "rttr": "root_ttr", "cttr": "corrected_ttr", "herdan_c": "log_ttr"},
+    **{"maas_ttr": "maas", "mtld_ma_wrap": "mtld", "mtld_ma_bid": "mtld"},
+    "mtld_lexicalrichness": "mtld",
+}
+VARIANTS = {"mtld_ma_wrap": "wrap", "mtld_ma_bid": "bidirectional"}
+METRICS = [
+    *("ttr", "root_ttr", "rttr", "cttr", "log_ttr", "herdan_c", "maas_ttr", "msttr", "mattr"),
+    *("mtld", "mtld_ma_wrap", "mtld_ma_bid", "mtld_lexicalrichness", "hdd"),
+    *("yule_k", "yule_i", "simpson_d"),
+]
+UNMET = {"msttr-03": "lexicalrichness drops the last segment even when it is full; see the card"}
+
+
+def scores(words, **parameters):
+    hub = Hub(load_metric("ttr", tokenizer="whitespace", **parameters))
+    return hub(predictions=[" ".join(words)])["ttr"]
+
+
+@pytest.mark.parametrize("vector", vectors(*METRICS))
+def test_vector(vector):
+    if vector["id"] in UNMET:
+        pytest.skip(UNMET[vector["id"]])
+    wanted, parameters = vector["metric"], {}
+    for theirs, mine in (("window", "window"), ("draws", "sample"), ("threshold", "threshold")):
+        if theirs in vector["params"]:
+            parameters[mine] = vector["params"][theirs]
+    if wanted in VARIANTS:
+        parameters["mtld"] = VARIANTS[wanted]
+    found = scores(vector["predictions"][0], **parameters)[NAMES.get(wanted, wanted)]
+    assert found == pytest.approx(vector["expected"], abs=vector["tolerance"])
+
+
+def test_lexical_diversity_and_the_paper_agree_on_a_long_factor():
+    # No factor of this text is shorter than ten words: "a b ... m" and again, TTR falls below .72
+    # after 13/19. Then the factor starts anew: 19 words, then 7 of which 6 + 1 differ.
+    words = [*"abcdefghijklm", *"abcdefghijklm"]
+    paper = scores(words)["mtld"]
+    assert scores(words, mtld="lexical-diversity")["mtld"] == pytest.approx(paper)
+    # Forward and backward alike: one factor of 19 words, and 7 different words that begin none.
+    assert paper == 26.0
+
+
+def test_short_factors_count_only_by_the_paper():
+    # "la la" has TTR .5: six factors of two words. With ten words at least: one, and a rest of two
+    # with TTR .5 that counts (1 - .5) / (1 - .72).
+    assert scores(["la"] * 12)["mtld"] == 2.0
+    rest = 0.5 / (1 - 0.72)
+    found = scores(["la"] * 12, mtld="lexical-diversity")["mtld"]
+    assert found == pytest.approx(12 / (1 + rest))
+
+
+def test_the_moving_variants_take_a_factor_from_every_word():
+    # Ten times "la" from each of 12 starts, around the end; without it from starts 0, 1 and 2.
+    assert scores(["la"] * 12, mtld="wrap")["mtld"] == 10.0
+    assert scores(["la"] * 12, mtld="bidirectional")["mtld"] == 10.0
+    assert isnan(scores(["la"] * 9, mtld="bidirectional")["mtld"])
+
+
+def test_a_text_of_different_words_has_its_length_as_mtld():
+    assert scores(list("abcd"))["mtld"] == 4.0
+
+
+def test_one_word_has_no_herdan_maas_and_simpson():
+    found = scores(["a"])
+    undefined = {name for name, value in found.items() if isnan(value)}
+    assert undefined == {"log_ttr", "maas", "yule_i", "simpson_d"}
+
+
+def test_an_index_is_averaged_over_the_texts_that_have_it():
+    hub = Hub(load_metric("ttr"))
+    # Simpson's D of "a a" is 2*1 / (2*1) = 1; of "a" it is undefined; TTRs are 1/2 and 1.
+    found = hub(predictions=["a a", "a", "..."])["ttr"]
+    assert (found["simpson_d"], found["score"], found["unscored"]) == (1.0, 0.75, 1)
+
+
+def plain(words, window, sample):
+    """The definitions, one after the other."""
+    tokens, counts = len(words), Counter(words)
+    types = len(counts)
+    w, s = min(window, tokens), min(sample, tokens)
+    windows = [words[i : i + w] for i in range(tokens - w + 1)]
+    segments = [words[i : i + w] for i in range(0, tokens - w + 1, w)]
+    squares = sum(count**2 for count in counts.values())
+    ratio = [len(set(part)) / w for part in windows]
+    part = [len(set(part)) / w for part in segments]
+    drawn = sum(1 - hypergeom.pmf(0, tokens, count, s) for count in counts.values())
+    return {
+        "score": types / tokens,
+        "mattr": sum(ratio) / len(ratio),
+        "msttr": sum(part) / len(part),
+        "hdd": drawn / s,
+        "log_ttr": log10(types) / log10(tokens) if tokens > 1 else nan,
+        "yule_k": 1e4 * (squares / tokens**2 - 1 / tokens),
+    }
+
+
+@settings(max_examples=60, deadline=None)
+@given(WORDS, st.integers(1, 45), st.integers(1, 45))
+def test_equals_the_plain_definitions(words, window, sample):
+    found = scores(words, window=window, sample=sample)
+    for name, value in plain(words, window, sample).items():
+        assert found[name] == pytest.approx(value, abs=1e-9, nan_ok=True), name
+
+
+def test_lexicalrichness_on_real_summaries():
+    module = pytest.importorskip("lexicalrichness")
+    texts = [row["hyp"] for row in corpus("summ_summeval_outputs.jsonl")[:100]]
+    hub = Hub(load_metric("ttr", tokenizer="whitespace", window=10, sample=10))
+    mine = hub.evaluate(predictions=texts).samples()["ttr"]
+    for i, text in enumerate(texts):
+        theirs = module.LexicalRichness(text.lower(), preprocessor=None, tokenizer=str.split)
+        assert mine["mtld"][i] == pytest.approx(theirs.mtld(0.72))
+        assert mine["mattr"][i] == pytest.approx(theirs.mattr(10))
+        assert mine["hdd"][i] == pytest.approx(theirs.hdd(10))
+        assert mine["yule_k"][i] == pytest.approx(theirs.yulek)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "allowed"),
+    [
+        ("window", 0, "at least 1"),
+        ("sample", 0, "at least 1"),
+        ("threshold", 1.0, "from 0.01 to 0.99"),
+        ("mtld", "vocd", "wrap"),
+        ("tokenizer", "words", "whitespace"),
+    ],
+)
+def test_a_parameter_outside_its_domain_names_what_is_allowed(parameter, value, allowed):
+    with pytest.raises(ParameterError, match=allowed):
+        load_metric("ttr", **{parameter: value})
