@@ -15,7 +15,7 @@ from metrichub.text.column import Groups, Texts
 from metrichub.text.ngrams import lengths
 from metrichub.text.ragged import Integers, offsets_of, row_sums, spans
 from metrichub.text.ranks import cut_string, joint
-from metrichub.text.subsequence import subsequence
+from metrichub.text.subsequence import occurrences, subsequence
 
 
 class EditCounts(NamedTuple):
@@ -60,22 +60,23 @@ def levenshtein(prediction: Texts, reference: Texts, tokenizer: str) -> Integers
 def edits(prediction: Texts, reference: Texts, tokenizer: str) -> EditCounts:
     """The edits by kind, of the alignment that rapidfuzz picks among the shortest.
 
-    The surplus of deletions over insertions is the difference of the lengths; an alignment is
-    only looked at where the distance leaves room for more than one number of substitutions.
+    Of equally short alignments, one with m substitutions replaced by m / 2 deletions and m / 2
+    insertions has m / 2 more hits. So there is a choice only where there are two substitutions
+    to replace and the longest common subsequence has more tokens than are hit.
     """
     distance = levenshtein(prediction, reference, tokenizer)
     wanted, given = lengths(reference, tokenizer), lengths(prediction, tokenizer)
     substitutions = distance - np.abs(wanted - given)
-    unclear = np.flatnonzero(substitutions > 1)
-    if len(unclear):
-        predictions, references = _sequences(prediction, reference, tokenizer)
-        for row in unclear.tolist():
-            operations = Levenshtein.editops(references[row], predictions[row]).as_list()
-            substitutions[row] = list(map(itemgetter(0), operations)).count("replace")
+    hits = np.minimum(wanted, given) - substitutions
+    choice = (substitutions > 1) & (lcs(prediction, reference, tokenizer) > hits)
+    unclear = np.flatnonzero(choice)
+    predictions, references = _sequences(prediction, reference, tokenizer)
+    substitutions[unclear] = [
+        _substitutions(references[row], predictions[row]) for row in unclear.tolist()
+    ]
     deletions = (distance - substitutions + wanted - given) // 2
     insertions = distance - substitutions - deletions
-    hits = wanted - substitutions - deletions
-    return EditCounts(hits, substitutions, deletions, insertions)
+    return EditCounts(wanted - substitutions - deletions, substitutions, deletions, insertions)
 
 
 def fragments(prediction: Texts, source: Texts, tokenizer: str) -> Fragments:
@@ -121,15 +122,25 @@ def _sequences(
     prediction: Texts, reference: Texts, tokenizer: str
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     """The tokens of every row as sequences that rapidfuzz compares fast."""
-    if prediction.tokens(tokenizer).characters and reference.tokens(tokenizer).characters:
-        return _characters(prediction, tokenizer), _characters(reference, tokenizer)
+    said, wanted = _strings(prediction, tokenizer), _strings(reference, tokenizer)
+    if said is not None and wanted is not None:
+        return said, wanted
     both = joint(prediction, reference, tokenizer).sequences
     return both[::2], both[1::2]
 
 
-def _characters(column: Texts, tokenizer: str) -> list[str]:
+def _strings(column: Texts, tokenizer: str) -> list[str] | None:
+    """The tokens of every row as one string, if each of them is one character."""
     tokens = column.tokens(tokenizer)
-    return column.cached(("strings", tokenizer), lambda: cut_string(tokens.codes, tokens.offsets))
+    if tokens.codes is None:
+        return None
+    codes, offsets = tokens.codes, tokens.offsets
+    return column.cached(("strings", tokenizer), lambda: cut_string(codes, offsets))
+
+
+def _substitutions(reference: Sequence[Any], prediction: Sequence[Any]) -> int:
+    operations = Levenshtein.editops(reference, prediction).as_list()
+    return list(map(itemgetter(0), operations)).count("replace")
 
 
 def _fragments(prediction: Sequence[int], source: Sequence[int]) -> tuple[int, int]:
@@ -173,13 +184,23 @@ def _sentences(column: Texts) -> Groups:
 
 
 def _union_hits(prediction: list[list[int]], reference: list[list[int]]) -> int:
+    """The hits of one row; equal sentences are aligned once, those without a common word never."""
     if len(prediction) == len(reference) == 1:
         return int(LCSseq.similarity(prediction[0], reference[0]))
-    available = Counter(chain.from_iterable(prediction))
+    candidates = list(dict.fromkeys(map(tuple, prediction)))
+    holders: dict[int, list[int]] = {}
+    for number, candidate in enumerate(candidates):
+        for token in set(candidate):
+            holders.setdefault(token, []).append(number)
     hit = Counter[int]()
-    for sentence in reference:
-        on_path = 0
-        for candidate in prediction:
-            on_path |= subsequence(sentence, candidate)
-        hit.update(token for i, token in enumerate(sentence) if on_path >> i & 1)
-    return (available & hit).total()
+    for sentence, times in Counter(map(tuple, reference)).items():
+        places = occurrences(sentence)
+        numbers = {number for token in places for number in holders.get(token, ())}
+        on_path, whole = 0, sum(where for token, where in places.items() if token in holders)
+        for number in numbers:
+            on_path |= subsequence(places, len(sentence), candidates[number])
+            if on_path == whole:
+                break
+        for i, token in enumerate(sentence):
+            hit[token] += times * (on_path >> i & 1)
+    return (Counter(chain.from_iterable(prediction)) & hit).total()

@@ -35,9 +35,7 @@ def single(characters: Characters, inside: Flags) -> Tokens:
     at = np.flatnonzero(inside)
     starts, ends = characters.starts[at], characters.starts[at + 1]
     offsets = np.searchsorted(at, characters.rows)
-    tokens = Tokens(characters.data, starts, ends, offsets, characters=True)
-    tokens.__dict__["codes"] = characters.codes[at]
-    return tokens
+    return Tokens(characters.data, starts, ends, offsets, characters.codes[at])
 
 
 def around(alone: Flags) -> Flags:

@@ -1,43 +1,58 @@
-"""Entries: how often every n-gram of a corpus occurs in every text, as sparse vectors."""
+"""Entries: how often the n-grams of a whole corpus occur in each of its texts.
+
+Most long n-grams occur once. These are told apart without sorting them: an n-gram occurs once if
+its beginning or its end does.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
+from dataclasses import dataclass
 
 import numpy as np
 
-from metrichub.text.ragged import Flags, Integers, offsets_of
+from metrichub.text.ragged import Flags, Integers, Words
 from metrichub.text.ranks import rank
 from metrichub.text.tokens import Tokens
 
 BITS = 64
 
 
+@dataclass(frozen=True, eq=False)
 class Entries:
-    """The n-grams of one order: E pairs of an n-gram and a text that has it, of S texts.
+    """The n-grams of one order in S texts.
 
-    They are sorted by n-gram, then by text. `starts` says where a new n-gram begins, (E,).
+    E pairs of an n-gram and a text that has it, for the n-grams that occur more than once, sorted
+    by n-gram, then by text; and the n-grams that occur once.
+
+    Attributes:
+        starts: whether the pair is the first of its n-gram, (E,).
+        text: the number of the text, (E,).
+        count: how often it has the n-gram, (E,).
+        single: the text of every n-gram that occurs once, (L,).
     """
 
-    def __init__(self, starts: Flags, text: Integers, count: Integers) -> None:
-        self.starts, self.text, self.count = starts, text, count
+    starts: Flags
+    text: Integers
+    count: Integers
+    single: Integers
 
-    @cached_property
-    def gram(self) -> Integers:
-        """The number of the n-gram, from 0, (E,)."""
-        numbers: Integers = np.cumsum(self.starts) - 1
-        return numbers
+    def all(self) -> Entries:
+        """The same with a pair also for every n-gram that occurs once."""
+        one = np.ones(len(self.single), np.int64)
+        return Entries(
+            np.concatenate((self.starts, one > 0)),
+            np.concatenate((self.text, self.single)),
+            np.concatenate((self.count, one)),
+            self.single[:0],
+        )
 
     def limits(self, group: Integers) -> Integers:
         """Where a new pair of an n-gram and a group of texts begins, and E, (P+1,).
 
-        `group` says for every text, (S,), in which group it is; the groups are in order.
+        `group` says for every text in which group it is, (S,), and doesn't fall.
         """
-        of = group[self.text]
-        begins = self.starts.copy()
-        begins[1:] |= of[1:] != of[:-1]
-        return np.append(np.flatnonzero(begins), len(begins))
+        return _limits(self.starts, group[self.text])
 
 
 def ngram_entries(tokens: Tokens, max_order: int) -> Iterator[Entries]:
@@ -46,40 +61,56 @@ def ngram_entries(tokens: Tokens, max_order: int) -> Iterator[Entries]:
     words = rank(tokens, np.array([0, total])).astype(np.uint64)
     bits = np.uint64(int(words.max(initial=1)).bit_length())
     text = np.repeat(np.arange(len(tokens.lengths)), tokens.lengths)
-    left = np.repeat(tokens.offsets[1:], tokens.lengths) - np.arange(total)
-    names = words
+    names, at = words, np.arange(total)
+    single = np.zeros(0, np.int64)
     for order in range(1, max_order + 1):
-        at = np.flatnonzero(left >= order)
-        if order > 1:
-            names = names[at] << bits | words[at + order - 1]
         where, changed = _sorted(names)
-        of = text[at[where]]
-        begins = changed.copy()
-        begins[1:] |= of[1:] != of[:-1]
-        first = np.flatnonzero(begins)
-        yield Entries(changed[first], of[first], np.diff(first, append=len(of)))
+        once = changed[:-1] & changed[1:]
+        several = ~once
+        where, starts = at[where], changed[:-1][several]
+        single = np.concatenate((single, where[once]))
+        where = where[several]
+        of = text[where]
+        limits = _limits(starts, of)
+        first = limits[:-1]
+        yield Entries(starts[first], of[first], np.diff(limits), text[single])
         if order < max_order:
-            names = _numbered(where, changed, at, total)
+            numbers = np.zeros(total + 1, np.uint64)
+            numbers[where] = np.cumsum(starts)
+            names, at, single = _longer(numbers, words, bits, text, single, order)
 
 
-def _sorted(names: Integers) -> tuple[Integers, Flags]:
-    """The order that brings equal names together, and where a new name begins in it, (T,)."""
+def _longer(
+    numbers: Words, words: Words, bits: np.uint64, text: Integers, single: Integers, order: int
+) -> tuple[Words, Integers, Integers]:
+    """The n-grams of the next order that may occur twice, where they start, and all others.
+
+    `numbers` are those of the n-grams that start at every place, 0 for none or a single one.
+    """
+    inside = text[:-order] == text[order:]
+    known = (numbers[: -order - 1] > 0) & (numbers[1:-order] > 0)
+    at = np.flatnonzero(inside & known)
+    return numbers[at] << bits | words[at + order], at, np.flatnonzero(inside & ~known)
+
+
+def _sorted(names: Words) -> tuple[Integers, Flags]:
+    """The order that brings equal names together, (T,), and where names change in it, (T+1,)."""
     width = len(names).bit_length()
     if int(names.max(initial=0)).bit_length() + width > BITS:
         where = np.argsort(names, kind="stable")
         found = names[where]
     else:
-        low = np.uint64((1 << width) - 1)
-        keys = names << np.uint64(width) | np.arange(len(names), dtype=np.uint64)
+        keys = names << np.uint64(width)
+        keys |= np.arange(len(names), dtype=np.uint64)
         keys.sort()
-        where, found = (keys & low).astype(np.int64), keys >> np.uint64(width)
-    changed = np.ones(len(names), np.bool_)
-    np.not_equal(found[1:], found[:-1], out=changed[1:])
+        where = (keys & np.uint64((1 << width) - 1)).astype(np.int64)
+        found = keys >> np.uint64(width)
+    changed = np.ones(len(names) + 1, np.bool_)
+    np.not_equal(found[1:], found[:-1], out=changed[1:-1])
     return where, changed
 
 
-def _numbered(where: Integers, changed: Flags, at: Integers, total: int) -> Integers:
-    """The number of the name at every place of the text, 0 where there is none, (total,)."""
-    numbers = np.zeros(total, np.uint64)
-    numbers[at[where]] = np.cumsum(changed)
-    return numbers
+def _limits(starts: Flags, group: Integers) -> Integers:
+    begins = np.append(starts, True)
+    begins[1:-1] |= group[1:] != group[:-1]
+    return np.flatnonzero(begins)

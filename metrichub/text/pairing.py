@@ -12,7 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metrichub.text.ragged import Flags, Integers, offsets_of, positions_within, row_sums, sort_rows
+from metrichub.text.ragged import (
+    Flags,
+    Integers,
+    positions_within,
+    row_sums,
+    sort_rows,
+    start_runs,
+)
 from metrichub.text.ranks import rank
 from metrichub.text.stem import porter
 from metrichub.text.tokens import Tokens
@@ -77,7 +84,7 @@ def _equal(tokens: Tokens, said: Flags) -> tuple[Integers, Integers]:
     place += np.repeat(offsets[:-1], np.diff(offsets))
     changed = np.ones(len(keys) + 1, np.bool_)
     np.not_equal(keys[1:] >> width, keys[:-1] >> width, out=changed[1:-1])
-    changed[offsets[:-1][np.diff(offsets) > 0]] = True
+    start_runs(changed, offsets)
     limits = np.flatnonzero(changed)
     ours = row_sums(said[place], limits)
     theirs = np.diff(limits) - ours

@@ -7,6 +7,7 @@ diagonal of all P tables is computed at once: arrays are (cells, P).
 
 from __future__ import annotations
 
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -44,7 +45,7 @@ class Tables:
     @classmethod
     def of(cls, words: list[str], reference: list[str]) -> Tables:
         """The tables of words and references whose characters stand for words."""
-        return cls(_matrix(words), _matrix(reference), _sizes(words), _sizes(reference))
+        return cls(_matrix(words), _matrix(reference), sizes(words), sizes(reference))
 
 
 class Corridor(NamedTuple):
@@ -191,5 +192,6 @@ def _matrix(texts: list[str]) -> Letters:
     return data.reshape(len(texts), longest)
 
 
-def _sizes(texts: list[str]) -> Integers:
-    return np.fromiter(map(len, texts), np.int64, len(texts))
+def sizes(sequences: Sequence[Sized]) -> Integers:
+    """The length of each, (P,)."""
+    return np.fromiter(map(len, sequences), np.int64, len(sequences))

@@ -58,9 +58,12 @@ class Joint:
         if highest < 1 << 8:
             data = self.ranks.astype(np.uint8).tobytes()
             return [data[start:end] for start, end in spans(self.segments)]
-        if highest < 0x10F800:
-            return cut_string(self.ranks + 0x800 * (self.ranks >= 0xD800), self.segments)
-        return self.lists
+        return self.strings if highest < 0x10F800 else self.lists
+
+    @cached_property
+    def strings(self) -> list[str]:
+        """The ranks of every text as code points, surrogates left out, (S,)."""
+        return cut_string(self.ranks + 0x800 * (self.ranks >= 0xD800), self.segments)
 
     @cached_property
     def lists(self) -> list[list[int]]:
@@ -92,7 +95,7 @@ def rank(tokens: Tokens, offsets: Integers) -> Integers:
     Tokens are sorted by their hash, and those that hash alike are compared byte for byte; if
     two of them differ after all, a dictionary names the tokens instead.
     """
-    if tokens.characters:
+    if tokens.codes is not None:
         return _character_ranks(tokens.codes, offsets)
     order, changed = _sorted(tokens.hashes, offsets)
     alike = np.flatnonzero(~changed)
@@ -116,12 +119,10 @@ def _identity(groups: Groups) -> tuple[Texts, bytes]:
 
 
 def _join(first: Groups, second: Groups, tokenizer: str) -> Joint:
-    both = [column.items.tokens(tokenizer) for column in (first, second)]
+    both = first.items.tokens(tokenizer), second.items.tokens(tokenizer)
     rows = np.concatenate((first.rows, second.rows))
     order = np.argsort(rows, kind="stable")
     sides = np.concatenate((np.zeros(len(first.rows), np.int64), _numbers(second)))
-    if not all(tokens.characters for tokens in both):
-        _ = [tokens.hashes for tokens in both]
     tokens = Tokens.joined(*both).take(order)
     offsets = tokens.offsets[offsets_of(first.counts + second.counts)]
     return Joint(rank(tokens, offsets), offsets, tokens.offsets, sides[order])

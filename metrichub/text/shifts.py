@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
@@ -17,9 +17,11 @@ from rapidfuzz.distance import Levenshtein
 from metrichub.text.align import levenshtein
 from metrichub.text.column import Texts
 from metrichub.text.ngrams import clipped_matches, lengths
-from metrichub.text.paths import Alignment, Tables, align, beam, stays_inside, within
+from metrichub.text.paths import Alignment, Tables, align, beam, sizes, stays_inside, within
 from metrichub.text.ragged import Flags, Integers, offsets_of, positions_within
-from metrichub.text.ranks import cut_string, joint
+from metrichub.text.ranks import joint
+
+T = TypeVar("T", str, list[str])
 
 LONGEST = 10
 """Words that are shifted together at most."""
@@ -34,16 +36,16 @@ START_BITS, OFFSET_BITS = 32, 7
 PAIR_BITS = START_BITS + OFFSET_BITS
 """How a matching word is packed into one number: its pair, its offset and its place."""
 
-CELLS = 1 << 16
+CELLS = 1 << 19
 """About so many cells of tables are worked on at a time: what the processor's cache holds."""
 
 
 class Shifts(NamedTuple):
-    """C ways to shift `length` words of a pair's text from `start` to `target`, each (C,)."""
+    """C ways to shift the words of a pair's text; see `Shift`. Each (C,)."""
 
     pair: Integers
     start: Integers
-    length: Integers
+    end: Integers
     target: Integers
 
     def take(self, chosen: Flags) -> Shifts:
@@ -51,72 +53,107 @@ class Shifts(NamedTuple):
         return Shifts(*(column[chosen] for column in self))
 
 
-@dataclass(eq=False)
+class Shift(NamedTuple):
+    """Words from `start` to before `end` go to `target`, a place before or behind them."""
+
+    start: int
+    end: int
+    target: int
+
+    def __call__(self, words: T) -> T:
+        """The words after the shift. A target inside the run counts from the run's end."""
+        start, end, target = self
+        if target < start:
+            return words[:target] + words[start:end] + words[target:start] + words[end:]
+        behind = target if target > end else target + end - start
+        return words[:start] + words[end:behind] + words[start:end] + words[behind:]
+
+
+@dataclass(frozen=True, eq=False)
 class Search:
-    """The texts of P pairs while they are being shifted.
+    """P pairs of texts, of which the first are being shifted; the members change in place.
 
     Attributes:
         words: the texts, a character a word, (P,).
         reference: the references in the same alphabet, (P,).
         distance: the edits between the two, (P,).
-        least: a bound that no shift can lower the distance below, (P,).
+        goal: at this distance or below, no further shift matters, (P,).
         beamed: whether the distance may depend on the beam, (P,).
-        shifts: how many were made, (P,).
-        tried: how many were looked at, (P,).
-        open: whether shifts may still lower the sum of edits, (P,).
+        tried: how many shifts were looked at, (P,).
+        open: whether a shift may still be made, (P,).
+        made: the shifts so far, (P,).
     """
 
     words: list[str]
     reference: list[str]
     distance: Integers
-    least: Integers
+    goal: Integers
     beamed: Flags
-    shifts: Integers
     tried: Integers
     open: Flags
+    made: list[list[Shift]]
+
+    @classmethod
+    def of(
+        cls, words: list[str], reference: list[str], distance: Integers, goal: Integers
+    ) -> Search:
+        """The search before any shift, for texts that aren't empty."""
+        beamed = ~stays_inside(distance, sizes(words), sizes(reference))
+        undone = beamed | (distance > goal)
+        tried = np.zeros(len(words), np.int64)
+        return cls(words, reference, distance, goal, beamed, tried, undone, [[] for _ in words])
+
+    def run(self) -> None:
+        """Make shifts until none gains."""
+        while self.open.any():
+            for chosen in _portions(self):
+                _improve(self, chosen)
 
 
 def shift_edits(prediction: Texts, reference: Texts, tokenizer: str) -> Integers:
     """Shifts, insertions, deletions and substitutions that give the reference, (N,)."""
     said, wanted = lengths(prediction, tokenizer), lengths(reference, tokenizer)
     common = clipped_matches(prediction, reference, tokenizer, 1).matches[:, 0]
-    least = np.maximum(said, wanted) - common
     edits = levenshtein(prediction, reference, tokenizer)
-    beamed = ~stays_inside(edits, said, wanted)
-    # A shift counts one edit itself, so only two edits above the bound leave room for a gain.
-    rows = np.flatnonzero((beamed | (edits - least > 1)) & (said > 0) & (wanted > 0))
+    # No order of the words needs fewer edits than the words that one text has too many; a shift
+    # counts one edit itself, so that it takes two to spare for the sum to fall.
+    goal = np.maximum(said, wanted) - common + 1
+    unsure = (edits > goal) | ~stays_inside(edits, said, wanted)
+    rows = np.flatnonzero(unsure & (said > 0) & (wanted > 0))
     if len(rows):
-        texts = _texts(prediction, reference, tokenizer)
-        search = Search(
-            *(
-                [texts[2 * row] for row in rows.tolist()],
-                [texts[2 * row + 1] for row in rows.tolist()],
-            ),
-            *(edits[rows], least[rows], beamed[rows]),
-            *np.zeros((2, len(rows)), np.int64),
-            np.ones(len(rows), np.bool_),
-        )
-        while search.open.any():
-            for chosen in _portions(search):
-                _improve(search, chosen)
-        edits[rows] = search.distance + search.shifts
+        texts = joint(prediction, reference, tokenizer).strings
+        words, aims = ([texts[2 * row + side] for row in rows.tolist()] for side in (0, 1))
+        search = Search.of(words, aims, edits[rows], goal[rows])
+        search.run()
+        edits[rows] = search.distance + sizes(search.made)
     return edits
 
 
-def _texts(prediction: Texts, reference: Texts, tokenizer: str) -> list[str]:
-    """Predictions and references in turn, with a character for every word."""
-    together = joint(prediction, reference, tokenizer)
-    return cut_string(together.ranks + 0x800 * (together.ranks >= 0xD800), together.segments)
+def best_shifts(words: list[str], reference: list[str]) -> list[list[Shift]]:
+    """All shifts that are made, in order, in texts whose characters stand for words, (P,)."""
+    distance = np.array(list(map(Levenshtein.distance, words, reference)), np.int64)
+    made: list[list[Shift]] = [[] for _ in words]
+    rows = [row for row, pair in enumerate(zip(words, reference, strict=True)) if all(pair)]
+    if rows:
+        said, wanted = ([texts[row] for row in rows] for texts in (words, reference))
+        search = Search.of(said, wanted, distance[rows], np.zeros(len(rows), np.int64))
+        search.run()
+        for row, shifts in zip(rows, search.made, strict=True):
+            made[row] = shifts
+    return made
 
 
 def _portions(search: Search) -> Iterator[Integers]:
     """The open pairs in portions of similar length; those that need the beam by themselves."""
     for beamed in (False, True):
         rows = np.flatnonzero(search.open & (search.beamed == beamed))
-        sizes = np.array([len(search.words[r]) + len(search.reference[r]) for r in rows.tolist()])
-        rows = rows[np.argsort(sizes, kind="stable")]
-        cells = np.cumsum(np.sort(sizes) ** 2 // 4)
-        yield from np.split(rows, np.flatnonzero(np.diff(cells // CELLS)) + 1) if len(rows) else ()
+        if len(rows):
+            chosen = rows.tolist()
+            words = sizes([search.words[row] for row in chosen])
+            words += sizes([search.reference[row] for row in chosen])
+            order = np.argsort(words, kind="stable")
+            cells = np.cumsum((words[order] // 2) ** 2)
+            yield from np.split(rows[order], np.flatnonzero(np.diff(cells // CELLS)) + 1)
 
 
 def _improve(search: Search, chosen: Integers) -> None:
@@ -131,15 +168,17 @@ def _improve(search: Search, chosen: Integers) -> None:
     shifts, tried = _candidates(tables, alignment)
     search.tried[chosen] += tried
     shifts = shifts.take(search.tried[chosen[shifts.pair]] < ENOUGH)
-    moved = _moved(words, shifts)
-    aims = [reference[p] for p in shifts.pair.tolist()]
+    pairs = shifts.pair.tolist()
+    single = list(map(Shift, *(column.tolist() for column in shifts[1:])))
+    moved = [shift(words[pair]) for shift, pair in zip(single, pairs, strict=True)]
+    aims = [reference[pair] for pair in pairs]
     gain = _gains(moved, aims, alignment.distance[shifts.pair], beamed)
     for best in _best(shifts, gain).tolist():
-        row = chosen[shifts.pair[best]]
+        row = chosen[pairs[best]]
         search.words[row] = moved[best]
+        search.made[row].append(single[best])
         search.distance[row] -= gain[best]
-        search.shifts[row] += 1
-        search.open[row] = search.distance[row] - search.least[row] > 1
+        search.open[row] = search.distance[row] > search.goal[row]
 
 
 def _candidates(tables: Tables, alignment: Alignment) -> tuple[Shifts, Integers]:
@@ -166,12 +205,16 @@ def _candidates(tables: Tables, alignment: Alignment) -> tuple[Shifts, Integers]
     pair, start, place = pair[chosen], start[chosen], place[chosen] + offset
     target = alignment.targets[pair, place]
     fresh = (offset == 0) | (target != alignment.targets[pair, place - 1])
-    shifts = Shifts(pair, start, length, target).take(fresh)
+    shifts = Shifts(pair, start, start + length, target).take(fresh)
     return shifts, np.maximum(tried, np.bincount(shifts.pair, minlength=count))
 
 
 def _runs(tables: Tables) -> tuple[Integers, Integers, Integers, Integers]:
-    """The words that the reference has too: pair, both places, and how long both go on alike."""
+    """The words that the reference has too: pair, both places, and for how long both are alike.
+
+    Sorted by pair, by how far the places are apart, and by place: a run is what has consecutive
+    keys.
+    """
     words, reference = tables.words.T.copy(), tables.reference.T.copy()
     height, width = len(words), len(reference)
     found = []
@@ -186,8 +229,8 @@ def _runs(tables: Tables) -> tuple[Integers, Integers, Integers, Integers]:
     positions = np.arange(len(keys))
     run = np.minimum(ends[np.searchsorted(ends, positions, side="right")] - positions, LONGEST)
     start = keys & ((1 << START_BITS) - 1)
-    offset = (keys >> START_BITS & (1 << OFFSET_BITS) - 1) - FARTHEST
-    return keys >> PAIR_BITS, start, start + offset, run
+    place = start + (keys >> START_BITS & (1 << OFFSET_BITS) - 1) - FARTHEST
+    return keys >> PAIR_BITS, start, place, run
 
 
 def _next(chosen: Flags) -> Integers:
@@ -202,22 +245,7 @@ def _repeated(number: Integers) -> tuple[Integers, Integers]:
     return np.repeat(np.arange(len(number)), number), positions_within(offsets_of(number))
 
 
-def _moved(words: list[str], shifts: Shifts) -> list[str]:
-    """The texts after each shift, (C,). A target inside the run counts from the run's end."""
-    moved = []
-    for pair, start, length, target in zip(*map(np.ndarray.tolist, shifts), strict=True):
-        text, end = words[pair], start + length
-        if target < start:
-            moved.append(text[:target] + text[start:end] + text[target:start] + text[end:])
-        else:
-            behind = target if target > end else target + length
-            moved.append(text[:start] + text[end:behind] + text[start:end] + text[behind:])
-    return moved
-
-
-def _gains(
-    moved: list[str], reference: list[str], before: Integers, beamed: bool
-) -> Integers:
+def _gains(moved: list[str], reference: list[str], before: Integers, beamed: bool) -> Integers:
     """How many edits each of C shifts saves, (C,); what saves nothing may be below 0 or 0.
 
     The beam can only make distances longer, so it matters where something seems to be saved.
@@ -232,11 +260,13 @@ def _gains(
 
 
 def _best(shifts: Shifts, gain: Integers) -> Integers:
-    """The position of each pair's best shift, if one gains: the longest of equally good ones,
-    then the one from furthest left, then the one to furthest left.
+    """The position of each pair's best shift, if one gains.
+
+    Of equally good ones the longest is best, then the one from, then the one to furthest left.
     """
     some = np.flatnonzero(gain > 0)
-    pair, start, length, target = (column[some] for column in shifts)
-    order = np.lexsort((target, start, -length, -gain[some], pair))
+    pair, start, end, target = (column[some] for column in shifts)
+    order = np.lexsort((target, start, start - end, -gain[some], pair))
     leads = np.diff(pair[order], prepend=-1) != 0
-    return some[order[leads]]
+    best: Integers = some[order[leads]]
+    return best

@@ -29,7 +29,7 @@ from metrichub.text.boundaries import (
     single,
     western_runs,
 )
-from metrichub.text.ragged import Bytes, Integers
+from metrichub.text.ragged import Bytes, Flags, Integers
 from metrichub.text.tokens import Tokens
 from metrichub.text.utf8 import Characters
 
@@ -78,6 +78,10 @@ def _letter(character: str) -> int:
     return WORD if plain.kind(character) in "LMN" else GAP
 
 
+def _mark(character: str) -> int:
+    return ALONE if character in string.punctuation else WORD
+
+
 def _western(character: str) -> int:
     if character in string.digits:
         return NUMBER
@@ -105,6 +109,7 @@ def _english(character: str) -> int:
 
 
 SPACES = Classes(_space)
+MARKS = Classes(_mark)
 ROUGE = Classes(_rouge)
 LETTERS = Classes(_letter)
 WESTERN = Classes(_western)
@@ -128,9 +133,13 @@ def tokenize(texts: Texts, tokenizer: str) -> Tokens:
     raise ParameterError(None, "tokenize", tokenizer, allowed)
 
 
+def _inside(texts: Texts) -> Flags:
+    """Which characters are no white space, (M,); not to be changed."""
+    return texts.cached("inside", lambda: SPACES(texts.characters.codes) == WORD)
+
+
 def _words(texts: Texts) -> Tokens:
-    characters = texts.characters
-    return runs(characters, SPACES(characters.codes) == WORD)
+    return runs(texts.characters, _inside(texts))
 
 
 def _rouge_words(texts: Texts) -> Tokens:
@@ -173,13 +182,11 @@ def _international_words(texts: Texts) -> Tokens:
 
 
 def _chrf_words(texts: Texts) -> Tokens:
-    characters = texts.characters
-    inside = SPACES(characters.codes) == WORD
+    characters, inside = texts.characters, _inside(texts)
     first, last = limits(inside, None)
-    mark = np.isin(characters.codes, np.frombuffer(PUNCTUATION, np.uint8))
     several = last - first > 1
-    tail = several & mark[last - 1]
-    head = several & mark[first] & ~tail
+    tail = several & (MARKS(characters.codes[last - 1]) == ALONE)
+    head = several & (MARKS(characters.codes[first]) == ALONE) & ~tail
     breaks = np.zeros(len(inside), np.bool_)
     breaks[last[tail] - 1] = True
     breaks[first[head] + 1] = True
@@ -210,8 +217,7 @@ def _characters(texts: Texts) -> Tokens:
 
 
 def _ink(texts: Texts) -> Tokens:
-    characters = texts.characters
-    return single(characters, SPACES(characters.codes) == WORD)
+    return single(texts.characters, _inside(texts))
 
 
 def _jiwer_characters(texts: Texts) -> Tokens:

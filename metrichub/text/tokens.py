@@ -11,7 +11,7 @@ from itertools import chain
 import numpy as np
 
 from metrichub.text.ragged import Flags, Integers, Words, offsets_of, spans, take_rows
-from metrichub.text.utf8 import code_points, decode, encode
+from metrichub.text.utf8 import decode, encode
 
 WORD = 8
 """Bytes that are loaded, hashed and compared at a time."""
@@ -19,8 +19,8 @@ WORD = 8
 LONG = 8 * WORD
 """Tokens of more bytes are rare; they are hashed and compared one by one."""
 
-_KEPT = frozenset(("codes", "hashes", "words"))
-"""What is known of each token and stays known when tokens are taken or joined."""
+_KEPT = ("hashes", "words")
+"""What is computed of each token and stays known when tokens are taken or joined."""
 
 _LOW_BYTES = np.array([(1 << 8 * n) - 1 for n in range(WORD + 1)], np.uint64)
 _ODD = np.array([0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], np.uint64)
@@ -36,14 +36,14 @@ class Tokens:
         starts: first byte of each token in the buffer, (T,).
         ends: one past its last byte, (T,).
         offsets: where the tokens of each row start, (R+1,).
-        characters: whether every token is known to be one code point.
+        codes: the code points, (T,), if the tokenizer makes every token of one.
     """
 
     buffer: bytes
     starts: Integers
     ends: Integers
     offsets: Integers
-    characters: bool = False
+    codes: Integers | None = None
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[str]]) -> Tokens:
@@ -55,18 +55,27 @@ class Tokens:
 
     @classmethod
     def joined(cls, first: Tokens, second: Tokens) -> Tokens:
-        """The rows of one, then the rows of the other."""
+        """The rows of one, then the rows of the other; both keep what this finds out of them."""
         shift, count = len(first.buffer), len(first.starts)
+        codes = None
+        if first.codes is not None and second.codes is not None:
+            codes = np.concatenate((first.codes, second.codes))
         both = cls(
             first.buffer + second.buffer,
             np.concatenate((first.starts, second.starts + shift)),
             np.concatenate((first.ends, second.ends + shift)),
             np.concatenate((first.offsets, second.offsets[1:] + count)),
-            first.characters and second.characters,
+            codes,
         )
-        for name in _KEPT & first.__dict__.keys() & second.__dict__.keys():
-            both.__dict__[name] = np.concatenate((first.__dict__[name], second.__dict__[name]))
+        for name in _KEPT if codes is None else ():
+            parts = getattr(first, name), getattr(second, name)
+            both.__dict__[name] = np.concatenate(parts)
         return both
+
+    @property
+    def characters(self) -> bool:
+        """Whether the tokenizer makes every token of one code point."""
+        return self.codes is not None
 
     @cached_property
     def lengths(self) -> Integers:
@@ -86,13 +95,8 @@ class Tokens:
     @cached_property
     def words(self) -> Words:
         """The first eight bytes of every token as one number, (T,)."""
-        return self.word(0, slice(None))
-
-    @cached_property
-    def codes(self) -> Integers:
-        """The code points, (T,), of tokens that are one character each."""
-        text = b"".join(self.buffer[a:b] for a, b in zip(self.starts, self.ends, strict=True))
-        return code_points(decode(text))
+        words: Words = self._windows[self.starts] & _LOW_BYTES[np.minimum(self.sizes, WORD)]
+        return words
 
     def take(self, rows: Integers) -> Tokens:
         """The tokens of the given rows, in the given order."""
@@ -127,7 +131,7 @@ class Tokens:
         flat = self._cut(np.arange(len(self.starts)))
         return [flat[start:end] for start, end in spans(self.offsets)]
 
-    def word(self, step: int, which: Integers | slice) -> Words:
+    def word(self, step: int, which: Integers) -> Words:
         """Bytes 8*step to 8*step+7 of some tokens as one number, 0 past a token's end."""
         at = self.starts[which] + WORD * step
         left = np.minimum(self.sizes[which] - WORD * step, WORD)
@@ -146,8 +150,9 @@ class Tokens:
 
     def _at(self, flat: Integers, offsets: Integers) -> Tokens:
         starts, ends = self.starts.take(flat), self.ends.take(flat)
-        taken = Tokens(self.buffer, starts, ends, offsets, self.characters)
-        for name in _KEPT & self.__dict__.keys():
+        codes = None if self.codes is None else self.codes.take(flat)
+        taken = Tokens(self.buffer, starts, ends, offsets, codes)
+        for name in set(_KEPT) & self.__dict__.keys():
             taken.__dict__[name] = self.__dict__[name].take(flat)
         return taken
 

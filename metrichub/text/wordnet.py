@@ -30,6 +30,8 @@ ENDINGS: dict[str, tuple[tuple[str, str], ...]] = {
 """What each part of speech is inflected with, and what its base form has instead."""
 
 INSTALL = "python -m nltk.downloader wordnet, or apt-get install wordnet-base"
+_KINDS = ("index", "data")
+_SHARED = ("share", "lib")
 _MARKER = re.compile(r"\([^()]*\)$")
 
 
@@ -106,14 +108,11 @@ def open_wordnet(where: str) -> WordNet:
     raise MissingDependency(f"synonyms={where!r}", f"a WordNet database{place}", INSTALL)
 
 
-_KINDS = ("index", "data")
-
-
 def _usual_places() -> Iterator[Path]:
     listed = [path for path in os.environ.get("NLTK_DATA", "").split(os.pathsep) if path]
-    homes = [Path.home(), Path(sys.prefix), Path(sys.prefix) / "share", Path(sys.prefix) / "lib"]
-    shared = [Path("/usr/share"), Path("/usr/local/share"), Path("/usr/lib"), Path("/usr/local/lib")]
-    for folder in (*map(Path, listed), *(home / "nltk_data" for home in (*homes, *shared))):
+    parts = [Path(home, part) for home in (sys.prefix, "/usr", "/usr/local") for part in _SHARED]
+    homes = [Path.home(), Path(sys.prefix), *parts]
+    for folder in (*map(Path, listed), *(home / "nltk_data" for home in homes)):
         yield folder / "corpora" / "wordnet"
         yield folder / "corpora" / "wordnet.zip"
     yield Path("/usr/share/wordnet")

@@ -1,0 +1,51 @@
+"""Words of a caption, nearly as pycocoevalcap gets them from Stanford's PTBTokenizer.
+
+Words are in lower case, their clitics stand apart ("do n't", "dog 's"), and punctuation is gone.
+Signs such as "$" and "%" are words, and so are brackets, under the names that the Penn Treebank
+gives them.
+"""
+
+from __future__ import annotations
+
+import re
+
+BRACKETS = {"(": "-lrb-", ")": "-rrb-", "[": "-lsb-", "]": "-rsb-", "{": "-lcb-", "}": "-rcb-"}
+SHORT = frozenset(
+    (
+        *("mr", "mrs", "ms", "dr", "prof", "st", "jr", "sr", "gen", "gov", "sen", "rep", "rev"),
+        *("hon", "capt", "col", "lt", "maj", "sgt", "adm", "inc", "corp", "ltd", "co", "bros"),
+        *("vs", "etc", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct"),
+        *("nov", "dec", "ave", "blvd", "rd", "mt", "ft", "no"),
+    )
+)
+"""Words that keep the point behind them; so do single letters that each have one."""
+
+TWO_WORDS = {
+    **{"cannot": "can not", "gonna": "gon na", "gotta": "got ta", "wanna": "wan na"},
+    **{"lemme": "lem me", "gimme": "gim me", "'tis": "'t is", "'twas": "'t was"},
+}
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"'})
+# Whatever is neither ASCII nor punctuation is a letter: \w leaves out the vowel signs of Hindi.
+_LETTER = r"(?:[^\W_]|[^\x00-\u02ff\u060c\u061b\u061f\u06d4\u0964\u0965\u2000-\u2bff\u3000-\u303f])"
+_WORDS = re.compile(
+    r"'(?:tis|twas|em|\d\ds?)\b"
+    rf"|(?:(?!\d){_LETTER}\.)+(?!{_LETTER})"
+    rf"|[@#]?(?!\d){_LETTER}(?:{_LETTER}|_|[-/&@.'+](?={_LETTER}))*(?:\+\+)?\.?"
+    rf"|-?\d(?:{_LETTER}|[.,:/'-](?={_LETTER}))*"
+    r"|[()\[\]{}$£€¥%#&+=*/<>@^~|\\°©®™§]"
+)
+_CLITIC = re.compile(r"(?<=.)(n't|'(?:s|re|ve|ll|m|d))$")
+
+
+def caption_words(chunk: str) -> str:
+    """The words of text without white space, with spaces between them; maybe none."""
+    found = _WORDS.findall(chunk.lower().translate(_QUOTES))
+    return " ".join(map(_word, found))
+
+
+def _word(word: str) -> str:
+    if word in BRACKETS or word in TWO_WORDS:
+        return BRACKETS.get(word) or TWO_WORDS[word]
+    if word.endswith(".") and "." not in word[:-1] and len(word) > 2 and word[:-1] not in SHORT:
+        word = word[:-1]
+    return _CLITIC.sub(r" \1", word)

@@ -1,0 +1,146 @@
+"""Alignments of columns equal their definitions and jiwer's and rouge-score's."""
+
+from __future__ import annotations
+
+import jiwer
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rouge_score import rouge_scorer
+
+from metrichub.text import Texts, align, plain, subsequence
+from metrichub.text.ranks import Joint
+from tests.oracles import text_twins as twins
+from tests.oracles.text_twins import any_text, pairs, word_texts
+
+NAMES = st.sampled_from(["whitespace", "13a", "unicode", "chars", "nospace", "jiwer-chars"])
+lines = st.lists(st.sampled_from(["a ", "b ", "c ", "d ", "\n", "é"]), max_size=30).map("".join)
+
+
+def columns_of(rows):
+    return Texts([prediction for prediction, _ in rows]), Texts([text for _, text in rows])
+
+
+def tokenized(rows, name):
+    return [tuple(plain.TOKENIZERS[name](text) for text in row) for row in rows]
+
+
+@settings(max_examples=200, deadline=None)
+@given(rows=pairs(word_texts | any_text), name=NAMES)
+def test_common_subsequences_equal_their_definition(rows, name):
+    found = align.lcs(*columns_of(rows), name)
+    assert found.tolist() == [twins.lcs(*row) for row in tokenized(rows, name)]
+
+
+@settings(max_examples=200, deadline=None)
+@given(rows=pairs(word_texts | any_text), name=NAMES)
+def test_distances_equal_their_definition(rows, name):
+    found = align.levenshtein(*columns_of(rows), name)
+    assert found.tolist() == [twins.levenshtein(*row) for row in tokenized(rows, name)]
+
+
+@settings(max_examples=300, deadline=None)
+@given(rows=pairs(word_texts | any_text))
+def test_word_edits_are_jiwers(rows):
+    found = align.edits(*columns_of(rows), "jiwer-words")
+    for i, (prediction, reference) in enumerate(rows):
+        official = jiwer.process_words([reference], [prediction])
+        expected = [official.hits, official.substitutions, official.deletions, official.insertions]
+        assert [int(part[i]) for part in found] == expected
+
+
+@settings(max_examples=200, deadline=None)
+@given(rows=pairs(word_texts | any_text))
+def test_character_edits_are_jiwers(rows):
+    found = align.edits(*columns_of(rows), "jiwer-chars")
+    for i, (prediction, reference) in enumerate(rows):
+        official = jiwer.process_characters([reference], [prediction])
+        expected = [official.hits, official.substitutions, official.deletions, official.insertions]
+        assert [int(part[i]) for part in found] == expected
+
+
+@settings(max_examples=200, deadline=None)
+@given(rows=pairs(word_texts | any_text), stem=st.booleans())
+def test_rouge_l_is_rouge_scores(rows, stem):
+    official = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=stem)
+    prediction, reference = columns_of(rows)
+    name = "rouge-stem" if stem else "rouge"
+    found = align.lcs(prediction, reference, name)
+    said, wanted = (column.tokens(name).lengths for column in (prediction, reference))
+    for i, (text, target) in enumerate(rows):
+        score = official.score(target, text)["rougeL"]
+        assert score.precision == found[i] / max(said[i], 1)
+        assert score.recall == found[i] / max(wanted[i], 1)
+
+
+@pytest.mark.parametrize("stride", [1, 3, subsequence.STRIDE])
+@settings(max_examples=150, deadline=None)
+@given(rows=pairs(lines | any_text))
+def test_rouge_lsum_is_rouge_scores(stride, rows):
+    official = rouge_scorer.RougeScorer(["rougeLsum"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subsequence, "STRIDE", stride)
+        found = align.union_lcs(*columns_of(rows), "rouge")
+    for i, (text, target) in enumerate(rows):
+        score = official.score(target, text)["rougeLsum"]
+        hits, said, wanted = (int(part[i]) for part in found)
+        assert score.precision == hits / max(said, 1)
+        assert score.recall == hits / max(wanted, 1)
+
+
+@settings(max_examples=300, deadline=None)
+@given(rows=pairs(word_texts | any_text), name=NAMES)
+def test_fragments_equal_their_definition(rows, name):
+    found = align.fragments(*columns_of(rows), name)
+    for i, (prediction, source) in enumerate(tokenized(rows, name)):
+        expected = twins.fragments(prediction, source)
+        assert [int(part[i]) for part in found] == [
+            sum(expected),
+            sum(length**2 for length in expected),
+            len(prediction),
+            len(source),
+        ]
+
+
+def test_a_fragment_that_starts_inside_a_longer_look_is_missed():
+    # From "a a b" the source "a a a b" is entered at its first a; the run "a a" ends before the
+    # third, so the search goes on there and finds "a" only: "a a" is taken, then "b".
+    found = align.fragments(Texts(["a a b"]), Texts(["a a a b"]), "whitespace")
+    assert (found.covered.tolist(), found.squared.tolist()) == ([3], [5])
+
+
+def test_edits_say_what_happened_to_the_reference():
+    # "b" is lost, "x" stands for "d", "h" and "i" are new.
+    found = align.edits(Texts(["a c x e f g h i"]), Texts(["a b c d e f g"]), "whitespace")
+    assert [part.tolist() for part in found] == [[5], [1], [1], [2]]
+
+
+def test_ranks_become_the_smallest_sequence_that_holds_them():
+    def sequences(*ranks):
+        count = np.array([0, len(ranks)])
+        return Joint(np.array(ranks), count, count, np.array([0])).sequences[0]
+
+    assert sequences(1, 255) == b"\x01\xff"
+    assert sequences(1, 0xD7FF, 0xD800, 0x10F7FF) == "\x01\ud7ff\ue000\U0010ffff"
+    assert sequences(1, 0x10F800) == [1, 0x10F800]
+
+
+def test_very_long_texts_are_aligned():
+    # The words of one text, each a second time after all of them: one whole copy is common.
+    words = " ".join(f"w{i}" for i in range(50_000))
+    prediction, reference = Texts([f"{words} {words}"]), Texts([words])
+    assert align.lcs(prediction, reference, "none").tolist() == [50_000]
+    assert align.levenshtein(prediction, reference, "none").tolist() == [50_000]
+    assert align.edits(prediction, reference, "none").insertions.tolist() == [50_000]
+    assert align.fragments(prediction, reference, "none").squared.tolist() == [2 * 50_000**2]
+
+
+def test_an_empty_column_has_empty_alignments():
+    empty = Texts([])
+    for function in (align.lcs, align.levenshtein):
+        assert function(empty, empty, "13a").shape == (0,)
+    for function in (align.edits, align.fragments, align.union_lcs):
+        assert [part.shape for part in function(empty, empty, "13a")] == [(0,)] * len(
+            function(empty, empty, "13a")
+        )

@@ -1,0 +1,185 @@
+"""n-gram statistics of columns equal their definitions and sacrebleu's and rouge-score's."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rouge_score import rouge_scorer
+from sacrebleu.metrics import BLEU, CHRF
+
+from metrichub.text import Groups, Texts, ngrams, plain, ranks, tokens
+from tests.oracles import text_twins as twins
+from tests.oracles.text_twins import any_text, samples, word_texts
+
+NAMES = st.sampled_from(["13a", "unicode", "chars", "nospace", "rouge-stem", "squad"])
+
+
+def columns_of(rows):
+    return Texts([prediction for prediction, _ in rows]), Groups.of([refs for _, refs in rows])
+
+
+def check(rows, name, order):
+    """Every statistic of the columns is that of the rows."""
+    tokenize = plain.TOKENIZERS[name]
+    said = [tokenize(prediction) for prediction, _ in rows]
+    wanted = [[tokenize(text) for text in references] for _, references in rows]
+    orders = range(1, order + 1)
+    prediction, references = columns_of(rows)
+
+    matches, totals = ngrams.clipped_matches(prediction, references, name, order)
+    assert matches.tolist() == [
+        [twins.clipped_matches(p, r, k) for k in orders] for p, r in zip(said, wanted, strict=True)
+    ]
+    counts = [[len(twins.ngrams(p, k)) for k in orders] for p in said]
+    assert totals.tolist() == counts
+    novel, total = ngrams.novel_ngrams(prediction, references, name, order)
+    assert novel.tolist() == [
+        twins.novel_ngrams(p, r, order) for p, r in zip(said, wanted, strict=True)
+    ]
+    assert total.tolist() == [row[-1] for row in counts]
+    unique, total = ngrams.distinct_ngrams(prediction, name, order)
+    assert unique.tolist() == [[len(set(twins.ngrams(p, k))) for k in orders] for p in said]
+    assert total.tolist() == counts
+    assert ngrams.closest_lengths(prediction, references, name).tolist() == [
+        twins.closest_length(len(p), [len(text) for text in r])
+        for p, r in zip(said, wanted, strict=True)
+    ]
+
+
+@settings(max_examples=200, deadline=None)
+@given(rows=samples(word_texts), order=st.integers(1, 5))
+def test_statistics_equal_their_definitions(rows, order):
+    check(rows, "whitespace", order)
+
+
+@settings(max_examples=200, deadline=None)
+@given(rows=samples(any_text), name=NAMES, order=st.integers(1, 6))
+def test_statistics_equal_their_definitions_on_any_text(rows, name, order):
+    check(rows, name, order)
+
+
+@settings(max_examples=100, deadline=None)
+@given(rows=samples(word_texts | any_text), order=st.integers(1, 5))
+def test_tokens_that_hash_alike_are_told_apart(rows, order):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokens, "_mix", np.zeros_like)
+        check(rows, "13a", order)
+
+
+@settings(max_examples=100, deadline=None)
+@given(rows=samples(word_texts | any_text), order=st.integers(1, 5))
+def test_statistics_are_the_same_when_names_outgrow_their_bits(rows, order):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ngrams, "BITS", 8)
+        check(rows, "13a", order)
+
+
+@settings(max_examples=100, deadline=None)
+@given(rows=samples(any_text), order=st.integers(1, 5))
+def test_statistics_are_the_same_with_a_large_alphabet(rows, order):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranks, "ALPHABET", 0)
+        check(rows, "nospace", order)
+
+
+@settings(max_examples=50, deadline=None)
+@given(rows=st.lists(st.tuples(word_texts, word_texts), max_size=5))
+def test_one_reference_per_row_may_come_as_a_column(rows):
+    prediction, reference = Texts([p for p, _ in rows]), Texts([r for _, r in rows])
+    groups = Groups.of([[r] for _, r in rows])
+    for statistic in (ngrams.clipped_matches, ngrams.novel_ngrams):
+        flat, ragged = (statistic(prediction, r, "13a", 3) for r in (reference, groups))
+        assert [part.tolist() for part in flat] == [part.tolist() for part in ragged]
+    flat, ragged = (ngrams.closest_lengths(prediction, r, "13a") for r in (reference, groups))
+    assert flat.tolist() == ragged.tolist()
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    rows=st.lists(st.tuples(any_text, st.lists(any_text, min_size=1, max_size=3)), max_size=4),
+    name=st.sampled_from(["13a", "zh", "char", "none"]),
+    lower=st.booleans(),
+)
+def test_bleu_statistics_are_sacrebleus(rows, name, lower):
+    official = BLEU(tokenize=name, lowercase=lower, effective_order=True)
+    prediction, references = columns_of(rows)
+    if lower:
+        prediction, references = prediction.lower(), references.lower()
+    matches, totals = ngrams.clipped_matches(prediction, references, name, 4)
+    lengths = ngrams.lengths(prediction, name)
+    closest = ngrams.closest_lengths(prediction, references, name)
+    for i, (text, refs) in enumerate(rows):
+        score = official.sentence_score(text, refs)
+        found = (lengths[i], closest[i], matches[i].tolist(), totals[i].tolist())
+        assert found == (score.sys_len, score.ref_len, score.counts, score.totals)
+
+
+@settings(max_examples=100, deadline=None)
+@given(rows=st.lists(st.tuples(any_text, any_text), min_size=1, max_size=4))
+def test_chrf_statistics_are_sacrebleus(rows):
+    official = CHRF(word_order=2)
+    prediction, reference = Texts([p for p, _ in rows]), Texts([r for _, r in rows])
+    found = []
+    for name, order in (("nospace", 6), ("chrf", 2)):
+        matches, said = ngrams.clipped_matches(prediction, reference, name, order)
+        _, wanted = ngrams.clipped_matches(reference, prediction, name, order)
+        # sacrebleu takes no n-grams of the prediction where the reference has none.
+        found.append(
+            np.stack((said * (wanted > 0), wanted, matches), axis=2).reshape(len(rows), -1)
+        )
+    expected = official._extract_corpus_statistics([p for p, _ in rows], [[r for _, r in rows]])
+    assert np.concatenate(found, axis=1).tolist() == expected
+
+
+@settings(max_examples=100, deadline=None)
+@given(rows=twins.pairs(any_text | word_texts), stem=st.booleans())
+def test_rouge_n_is_rouge_scores(rows, stem):
+    official = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rouge3"], use_stemmer=stem)
+    name = "rouge-stem" if stem else "rouge"
+    prediction, reference = Texts([p for p, _ in rows]), Texts([r for _, r in rows])
+    matches, said = ngrams.clipped_matches(prediction, reference, name, 3)
+    _, wanted = ngrams.clipped_matches(reference, prediction, name, 3)
+    for i, (text, target) in enumerate(rows):
+        scores = official.score(target, text)
+        for k, score in enumerate(scores.values()):
+            assert score.precision == matches[i, k] / max(said[i, k], 1)
+            assert score.recall == matches[i, k] / max(wanted[i, k], 1)
+
+
+def test_long_texts_have_exact_statistics():
+    # 70,000 distinct words need 17 bits each, so that four of them outgrow 64.
+    rng = random.Random(0)
+    words = [f"w{i}" for i in range(70_000)]
+    shuffled = rng.sample(words, len(words)) + rng.choices(words, k=30_000)
+    check([(" ".join(words), [" ".join(shuffled)]), ("w1 w2 w3", ["w2 w3"])], "none", 4)
+
+
+def test_a_reference_is_counted_at_its_most():
+    # "a" occurs 3 times in the prediction, at most 2 times in one reference, 3 in all.
+    matches, _ = ngrams.clipped_matches(Texts(["a a a b"]), Groups.of([["a a", "b a"]]), "13a", 1)
+    assert matches.tolist() == [[3]]
+
+
+def test_an_empty_column_has_empty_statistics():
+    prediction, references = Texts([]), Groups.of([])
+    assert ngrams.clipped_matches(prediction, references, "13a", 4).matches.shape == (0, 4)
+    assert ngrams.novel_ngrams(prediction, references, "13a", 2).novel.shape == (0,)
+    assert ngrams.closest_lengths(prediction, references, "13a").shape == (0,)
+
+
+def test_wmt_statistics_are_sacrebleus():
+    file = Path(__file__).parents[2] / "shared/data/mt_wmt16_deen_uedin-syntax.jsonl"
+    if not file.exists():
+        pytest.skip("needs the data beside the project")
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    score = BLEU().corpus_score([row["hyp"] for row in rows], [[row["ref"] for row in rows]])
+    prediction, reference = Texts([r["hyp"] for r in rows]), Texts([r["ref"] for r in rows])
+    matches, totals = ngrams.clipped_matches(prediction, reference, "13a", 4)
+    assert matches.sum(axis=0).tolist() == score.counts
+    assert totals.sum(axis=0).tolist() == score.totals

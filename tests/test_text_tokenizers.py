@@ -1,0 +1,191 @@
+"""Every tokenizer equals its definition and its official package, on any text."""
+
+from __future__ import annotations
+
+import sys
+
+import jiwer
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from rouge_score.tokenizers import DefaultTokenizer
+from sacrebleu.metrics import CHRF
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+from sacrebleu.tokenizers.tokenizer_char import TokenizerChar
+from sacrebleu.tokenizers.tokenizer_intl import TokenizerV14International
+from sacrebleu.tokenizers.tokenizer_none import NoneTokenizer
+from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
+
+from metrichub.errors import MissingDependency, ParameterError
+from metrichub.text import Groups, Texts, plain, tokens
+from metrichub.text.tokenizers import TOKENIZERS
+from metrichub.text.tokens import Tokens
+from tests.oracles.text_twins import any_text, assigned, columns, texts
+
+
+def sacrebleu(tokenizer):
+    # sacrebleu's BLEU strips the right end before it tokenizes and splits what comes back.
+    return lambda text: tokenizer(text.rstrip()).split()
+
+
+OFFICIAL = {
+    "13a": sacrebleu(Tokenizer13a()),
+    "zh": sacrebleu(TokenizerZh()),
+    "char": sacrebleu(TokenizerChar()),
+    "none": sacrebleu(NoneTokenizer()),
+    "chrf": CHRF(word_order=2)._remove_punctuation,
+    "nospace": lambda text: list("".join(text.split())),
+    "whitespace": str.split,
+    "chars": list,
+    "rouge": DefaultTokenizer().tokenize,
+    "rouge-stem": DefaultTokenizer(use_stemmer=True).tokenize,
+    "jiwer-words": lambda text: jiwer.process_words([text], ["x"]).references[0],
+    "jiwer-chars": lambda text: jiwer.process_characters([text], ["x"]).references[0],
+}
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+@settings(max_examples=150, deadline=None)
+@given(column=columns)
+def test_a_column_has_the_tokens_of_its_texts(name, column):
+    found = Texts(column).tokens(name)
+    expected = [plain.TOKENIZERS[name](text) for text in column]
+    assert found.all_strings() == expected
+    assert [found.strings(row) for row in range(len(column))] == expected
+    assert found.lengths.tolist() == [len(row) for row in expected]
+
+
+@pytest.mark.parametrize("name", OFFICIAL)
+@settings(max_examples=150, deadline=None)
+@given(text=any_text)
+def test_the_definition_is_the_official_one(name, text):
+    assert plain.TOKENIZERS[name](text) == OFFICIAL[name](text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=any_text)
+def test_intl_is_the_official_one_where_unicode_versions_agree(text):
+    assume(assigned(text))
+    assert plain.international(text) == sacrebleu(TokenizerV14International())(text)
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=any_text)
+def test_unicode_equals_rouge_on_ascii(text):
+    text = text.encode("ascii", "ignore").decode()
+    column = Texts([text])
+    assert column.tokens("unicode").strings(0) == column.tokens("rouge").strings(0)
+
+
+def test_unicode_keeps_words_and_sets_unspaced_scripts_apart():
+    text = "Ночь, x_1 नमस्ते 東京タワー กา x²"
+    expected = ["ночь", "x", "1", "नमस्ते", *"東京タワー", "ก", "า", "x²"]
+    assert Texts([text]).tokens("unicode").strings(0) == expected
+
+
+def test_squad_is_the_official_normalisation():
+    # evaluate-v1.1.py: lower, punctuation removed, articles removed as words, split.
+    column = Texts(["The cat's  a-b, an apple.", "“The” end", "the\x7fcat"])
+    assert column.tokens("squad").all_strings() == [
+        ["cats", "ab", "apple"],
+        ["“", "”", "end"],
+        ["\x7fcat"],
+    ]
+    assert column.tokens("bag").strings(0) == ["the", "cats", "ab", "an", "apple"]
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+@settings(max_examples=50, deadline=None)
+@given(column=columns, data=st.data())
+def test_rows_taken_from_a_column_keep_their_tokens(name, column, data):
+    rows = data.draw(
+        st.lists(st.integers(0, len(column) - 1), max_size=6) if column else st.just([])
+    )
+    chosen = [column[row] for row in rows]
+    taken = Texts(column).take(np.array(rows, np.int64))
+    assert list(taken) == chosen
+    assert taken.tokens(name).all_strings() == Texts(chosen).tokens(name).all_strings()
+    assert taken.tokens(name).hashes.tolist() == Texts(chosen).tokens(name).hashes.tolist()
+    assert list(taken.lower()) == [text.lower() for text in chosen]
+
+
+@settings(max_examples=150, deadline=None)
+@given(first=columns, second=columns)
+def test_equal_tokens_have_equal_hashes_in_any_column(first, second):
+    one, two = Texts(first).tokens("chars"), Texts(second).tokens("13a")
+    three = Tokens.of(two.all_strings())
+    named = {}
+    for found in (one, two, three):
+        flat = [token for row in found.all_strings() for token in row]
+        for token, number in zip(flat, found.hashes.tolist(), strict=True):
+            assert named.setdefault(token, number) == number
+
+
+@settings(max_examples=150, deadline=None)
+@given(rows=st.lists(st.lists(texts, max_size=5), max_size=5))
+def test_tokens_are_the_same_if_their_strings_are(rows):
+    found = Tokens.of(rows)
+    flat = [token for row in rows for token in row]
+    count = np.arange(len(flat))
+    first, second = np.repeat(count, len(flat)), np.tile(count, len(flat))
+    expected = [flat[i] == flat[j] for i in count for j in count]
+    assert found.same(first, second).tolist() == expected
+
+
+@pytest.mark.parametrize("collide", [False, True])
+@settings(max_examples=100, deadline=None)
+@given(column=columns)
+def test_a_function_is_applied_to_every_token(collide, column):
+    with pytest.MonkeyPatch.context() as patch:
+        if collide:
+            patch.setattr(tokens, "_mix", np.zeros_like)
+        found = Texts(column).tokens("none").map(lambda token: token.upper() + "!")
+    assert found.all_strings() == [[t.upper() + "!" for t in text.split()] for text in column]
+
+
+def test_tokens_and_lower_are_computed_once():
+    column = Texts(["a b", "c"])
+    assert column.tokens("13a") is column.tokens("13a")
+    assert column.lower() is column.lower()
+    assert column.take(np.arange(2)) is column
+
+
+@settings(max_examples=100, deadline=None)
+@given(rows=st.lists(st.lists(any_text, max_size=3), max_size=5))
+def test_groups_are_the_lists_they_were_made_of(rows):
+    groups = Groups.of(rows)
+    assert list(groups) == rows
+    assert [groups[i] for i in range(len(groups))] == rows
+    assert groups[-2:] == rows[-2:]
+    assert groups.counts.tolist() == [len(row) for row in rows]
+    assert groups.rows.tolist() == [i for i, row in enumerate(rows) for _ in row]
+    assert list(groups.lower()) == [[text.lower() for text in row] for row in rows]
+
+
+def test_a_long_text_has_all_its_tokens():
+    assert Texts(["word, " * 100_000]).tokens("13a").lengths.tolist() == [200_000]
+
+
+def test_a_long_token_is_one_token():
+    assert Texts(["x" * 100_000 + " y"]).tokens("13a").strings(0) == ["x" * 100_000, "y"]
+
+
+def test_an_unknown_tokenizer_is_a_parameter_error():
+    with pytest.raises(ParameterError, match=r"tokenize='14a' is not allowed.*13a.*flores200"):
+        Texts(["a"]).tokens("14a")
+
+
+def test_a_tokenizer_of_sacrebleu_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sacrebleu.metrics.bleu", None)
+    with pytest.raises(MissingDependency, match=r"pip install sacrebleu\[ja\]"):
+        Texts(["a"]).tokens("ja-mecab")
+
+
+def test_a_tokenizer_of_sacrebleu_is_used_as_it_is(monkeypatch):
+    class Official:
+        def __init__(self, tokenize):
+            self.tokenizer = lambda text: f"{tokenize}: {text}"
+
+    monkeypatch.setattr("sacrebleu.metrics.bleu.BLEU", Official)
+    assert Texts(["a b "]).tokens("ko-mecab").strings(0) == ["ko-mecab:", "a", "b"]
