@@ -75,10 +75,50 @@ def _jiwer(function: str) -> Corpus:
     return score
 
 
+def _meteor() -> Corpus:
+    from nltk.translate.meteor_score import single_meteor_score
+
+    class NoWordNet:
+        """A reader without synonyms, so that words match exactly or by stem."""
+
+        @staticmethod
+        def synsets(word: str) -> list[str]:
+            return []
+
+    def score(predictions: Sequence[str], references: Sequence[str]) -> list[float]:
+        pairs = zip(references, predictions, strict=True)
+        found = [single_meteor_score(r.split(), p.split(), wordnet=NoWordNet) for r, p in pairs]
+        return [statistics.fmean(found)]
+
+    return score
+
+
+def _pycocoevalcap() -> Corpus:
+    from pycocoevalcap.cider.cider_scorer import CiderScorer
+
+    def score(predictions: Sequence[str], references: Sequence[str]) -> list[float]:
+        scorer = CiderScorer()
+        for prediction, reference in zip(predictions, references, strict=True):
+            scorer += (prediction, [reference])
+        return [float(scorer.compute_score()[0])]
+
+    return score
+
+
 _ROUGE = ("rouge.rouge1", "rouge.rouge2", "rouge.rougeL")
 
 RIVALS = (
     Rival("BLEU 13a", "sacrebleu", ("bleu",), ("bleu.score",), lambda: _sacrebleu("BLEU")),
+    Rival("chrF", "sacrebleu", ("chrf",), ("chrf.score",), lambda: _sacrebleu("CHRF")),
+    Rival(
+        *("chrF++", "sacrebleu", ("chrf(word_order=2)",), ("chrf.score",)),
+        lambda: _sacrebleu("CHRF", word_order=2),
+    ),
+    Rival(
+        *("TER", "sacrebleu", ("ter",), ("ter.score",)),
+        lambda: _sacrebleu("TER"),
+        slow=True,
+    ),
     Rival("ROUGE-1/2/L", "rouge-score", ("rouge",), _ROUGE, lambda: _rouge_score(False)),
     Rival(
         *("ROUGE-1/2/L stemmed", "rouge-score", ("rouge(stemmer=True)",), _ROUGE),
@@ -86,4 +126,9 @@ RIVALS = (
     ),
     Rival("WER", "jiwer", ("wer",), ("wer.score",), lambda: _jiwer("wer")),
     Rival("CER", "jiwer", ("cer",), ("cer.score",), lambda: _jiwer("cer")),
+    Rival("METEOR exact, stem", "nltk", ("meteor",), ("meteor.score",), _meteor),
+    Rival(
+        *("CIDEr", "pycocoevalcap", ("cider(tokenizer='whitespace')",), ("cider.score",)),
+        _pycocoevalcap,
+    ),
 )

@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-from rapidfuzz.distance import LCSseq, Levenshtein
+from rapidfuzz.distance import Editops, LCSseq, Levenshtein
 
 from metrichub.text.column import Groups, Texts
 from metrichub.text.ngrams import lengths
@@ -60,23 +60,21 @@ def levenshtein(prediction: Texts, reference: Texts, tokenizer: str) -> Integers
 def edits(prediction: Texts, reference: Texts, tokenizer: str) -> EditCounts:
     """The edits by kind, of the alignment that rapidfuzz picks among the shortest.
 
-    Of equally short alignments, one with m substitutions replaced by m / 2 deletions and m / 2
-    insertions has m / 2 more hits. So there is a choice only where there are two substitutions
-    to replace and the longest common subsequence has more tokens than are hit.
+    The hits of an alignment and its distance leave one number of edits of each kind.
     """
-    distance = levenshtein(prediction, reference, tokenizer)
-    wanted, given = lengths(reference, tokenizer), lengths(prediction, tokenizer)
-    substitutions = distance - np.abs(wanted - given)
-    hits = np.minimum(wanted, given) - substitutions
-    choice = (substitutions > 1) & (lcs(prediction, reference, tokenizer) > hits)
-    unclear = np.flatnonzero(choice)
     predictions, references = _sequences(prediction, reference, tokenizer)
-    substitutions[unclear] = [
-        _substitutions(references[row], predictions[row]) for row in unclear.tolist()
-    ]
-    deletions = (distance - substitutions + wanted - given) // 2
-    insertions = distance - substitutions - deletions
-    return EditCounts(wanted - substitutions - deletions, substitutions, deletions, insertions)
+    found = list(map(Levenshtein.editops, references, predictions))
+    distance = np.fromiter(map(len, found), np.int64, len(found))
+    hits = np.fromiter(map(_hits, found), np.int64, len(found))
+    wanted, given = lengths(reference, tokenizer), lengths(prediction, tokenizer)
+    substitutions = wanted + given - 2 * hits - distance
+    deletions = wanted - hits - substitutions
+    return EditCounts(hits, substitutions, deletions, given - hits - substitutions)
+
+
+def _hits(operations: Editops) -> int:
+    """The tokens that an alignment leaves as they are."""
+    return sum(map(itemgetter(2), operations.as_matching_blocks()))
 
 
 def fragments(prediction: Texts, source: Texts, tokenizer: str) -> Fragments:

@@ -8,6 +8,7 @@ gives them.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 BRACKETS = {"(": "-lrb-", ")": "-rrb-", "[": "-lsb-", "]": "-rsb-", "{": "-lcb-", "}": "-rcb-"}
 SHORT = frozenset(
@@ -37,6 +38,7 @@ _WORDS = re.compile(
 _CLITIC = re.compile(r"(?<=.)(n't|'(?:s|re|ve|ll|m|d))$")
 
 
+@lru_cache(maxsize=1 << 18)
 def caption_words(chunk: str) -> str:
     """The words of text without white space, with spaces between them; maybe none."""
     found = _WORDS.findall(chunk.lower().translate(_QUOTES))

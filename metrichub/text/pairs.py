@@ -96,7 +96,7 @@ def _alphabetical(codes: Integers) -> Integers:
     """The place of every code point among those that occur, from 1."""
     present = np.zeros(int(codes.max(initial=0)) + 1, np.bool_)
     present[codes] = True
-    ranks: Integers = np.cumsum(present)[codes]
+    ranks: Integers = np.cumsum(present, dtype=np.int64)[codes]
     return ranks
 
 

@@ -1,0 +1,71 @@
+"""METEOR: words that match exactly, by stem or as synonyms, and how scattered the matches are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+
+from metrichub.errors import MissingDependency
+from metrichub.metric import Metric
+from metrichub.parameters import Range
+from metrichub.stats import Array
+from metrichub.text import Texts, Tokens
+from metrichub.text.pairing import pair_tokens
+from metrichub.text.wordnet import open_wordnet
+
+
+@dataclass(frozen=True, kw_only=True)
+class Meteor(Metric):
+    """METEOR as nltk 3.10 computes it (Lavie and Agarwal 2007), averaged over samples (macro).
+
+    Attributes:
+        tokenizer: How texts are cut before they are lower-cased: at white space; as `13a` or
+            `unicode` do; or by nltk's word tokenizer, which has to be installed.
+        synonyms: Where WordNet's files are: a folder or zip file, or `auto` to look where nltk
+            and Debian put them. Without it only equal words and equal stems match.
+        alpha: The weight of precision in the denominator of the mean: at 1 the mean is recall.
+        beta: The power of the fragmentation in the penalty.
+        gamma: The largest penalty.
+    """
+
+    tokenizer: Literal["whitespace", "13a", "unicode", "nltk"] = "whitespace"
+    synonyms: str | None = None
+    alpha: Annotated[float, Range(0, 1)] = 0.9
+    beta: Annotated[float, Range(0)] = 3.0
+    gamma: Annotated[float, Range(0, 1)] = 0.5
+
+    def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
+        """The score and its parts, (N,) each; all 0 where no word matches."""
+        near = open_wordnet(self.synonyms).synonyms if self.synonyms else None
+        given, wanted = self._tokens(prediction), self._tokens(reference)
+        pairs, chunks = pair_tokens(given, wanted, near)
+        matched = np.maximum(pairs, 1)
+        precision = pairs / np.maximum(given.lengths, 1)
+        recall = pairs / np.maximum(wanted.lengths, 1)
+        weighted = self.alpha * precision + (1 - self.alpha) * recall
+        mean = precision * recall / np.where(pairs > 0, weighted, 1)
+        penalty = np.where(pairs > 0, self.gamma * (chunks / matched) ** self.beta, 0)
+        score = (1 - penalty) * mean
+        return {"score": score, "precision": precision, "recall": recall, "penalty": penalty}
+
+    def _tokens(self, column: Texts) -> Tokens:
+        if self.tokenizer == "nltk":
+            return column.cached("nltk-words", lambda: _nltk_words(column))
+        return column.lower().tokens(self.tokenizer)
+
+
+def _nltk_words(column: Texts) -> Tokens:
+    """The lower-cased words of `NLTKWordTokenizer`, sentence by sentence, without a download."""
+    try:
+        from nltk.tokenize.destructive import NLTKWordTokenizer
+    except ImportError:
+        raise MissingDependency("tokenizer='nltk'", "nltk") from None
+    from sentencex import segment
+
+    cut = NLTKWordTokenizer().tokenize
+    return Tokens.of(
+        [word.lower() for sentence in segment("en", text) for word in cut(sentence)]
+        for text in column
+    )

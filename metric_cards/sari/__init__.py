@@ -1,0 +1,121 @@
+"""SARI: how well a rewritten sentence adds, keeps and deletes what its references do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from metrichub.metric import Metric, Scores
+from metrichub.stats import Array
+from metrichub.text import Groups, Texts, Tokens
+from metrichub.text.entries import ngram_entries
+from metrichub.text.ragged import Integers, row_sums
+
+ORDERS = 4
+
+
+class _Grams(NamedTuple):
+    """Each n-gram of one order that a row has: the row, and how often its texts have it, (G,).
+
+    Source and prediction count as often as there are references, whose counts are summed.
+    """
+
+    row: Integers
+    source: Integers
+    prediction: Integers
+    references: Integers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sari(Metric):
+    """SARI (Xu et al. 2016) by any of its three published definitions.
+
+    Attributes:
+        variant: `xu2016` as the authors' script, a mean of sentences in which 0/0 is 0; `hf` as
+            Hugging Face's evaluate, where 0/0 is 1; `easse` as EASSE, with counts pooled over
+            the corpus and recall of deletions.
+        tokenizer: How texts are cut: as BLEU's `13a` or `intl` do, or at white space.
+        lowercase: Whether case is ignored.
+    """
+
+    variant: Literal["xu2016", "hf", "easse"] = "xu2016"
+    tokenizer: Literal["13a", "intl", "whitespace"] = "13a"
+    lowercase: bool = True
+
+    def measure(self, prediction: Texts, source: Texts, references: Groups) -> dict[str, Array]:
+        """What `score` divides, (N, 3, 4, 4), to be pooled; else the three operations, (N, 3)."""
+        parts = np.zeros((len(prediction), 3, ORDERS, 4))
+        for order, grams in enumerate(self._grams(source, prediction, references)):
+            for operation, quotients in enumerate((_added, self._kept, self._deleted)):
+                for place, values in enumerate(quotients(grams)):
+                    parts[:, operation, order, place] = np.bincount(grams.row, values, len(parts))
+        return {"parts": parts if self.variant == "easse" else self._operations(parts)}
+
+    def score(self, parts: Array, count: Array) -> Scores:
+        """The mean of the three operations."""
+        pooled = self.variant == "easse"
+        operations = self._operations(parts) if pooled else parts / count[..., None]
+        add, keep, delete = np.moveaxis(operations, -1, 0)
+        return {"score": operations.mean(axis=-1), "add": add, "keep": keep, "delete": delete}
+
+    def _operations(self, parts: Array) -> Array:
+        """F1 of additions, keeps and, if pooled, deletions; else their precision, (..., 3)."""
+        over, under = parts[..., ::2], parts[..., 1::2]
+        quotients = np.where(under > 0, over / np.maximum(under, 1), self.variant == "hf")
+        precision, recall = quotients[..., 0], quotients[..., 1]
+        both = precision + recall
+        f1 = 2 * precision * recall / np.where(both > 0, both, 1)
+        if self.variant != "easse":
+            f1[..., 2, :] = precision[..., 2, :]
+        means: Array = f1.mean(axis=-1)
+        return means
+
+    def _kept(self, grams: _Grams) -> tuple[Array, ...]:
+        kept = np.minimum(grams.source, grams.prediction)
+        wanted = np.minimum(grams.source, grams.references)
+        right = np.minimum(kept, wanted)
+        if self.variant == "easse":
+            return right, kept, right, wanted
+        if self.variant == "hf":
+            return *_mean(right, kept), right, wanted
+        return *_mean(right, kept), *_mean(right, wanted)
+
+    def _deleted(self, grams: _Grams) -> tuple[Array, ...]:
+        gone = np.maximum(grams.source - grams.prediction, 0)
+        if self.variant == "easse":
+            wanted = np.maximum(grams.source - grams.references, 0)
+            right = np.minimum(gone, wanted)
+            return right, gone, right, wanted
+        return _mean(np.maximum(gone - grams.references, 0), gone)
+
+    def _grams(self, source: Texts, prediction: Texts, references: Groups) -> Iterator[_Grams]:
+        every = np.arange(len(prediction))
+        rows = np.concatenate((every, every, references.rows))
+        order = np.argsort(rows, kind="stable")
+        row, kind = rows[order], np.minimum(order // max(len(every), 1), 2)
+        first, second, third = map(self._tokens, (source, prediction, references.items))
+        tokens = Tokens.joined(Tokens.joined(first, second), third).take(order)
+        for entries in ngram_entries(tokens, ORDERS):
+            found = entries.all()
+            limits, of = found.limits(row), kind[found.text]
+            here = row[found.text[limits[:-1]]]
+            times = references.counts[here]
+            one, two, three = (row_sums(found.count * (of == side), limits) for side in range(3))
+            yield _Grams(here, one * times, two * times, three)
+
+    def _tokens(self, column: Texts) -> Tokens:
+        return (column.lower() if self.lowercase else column).tokens(self.tokenizer)
+
+
+def _added(grams: _Grams) -> tuple[Array, ...]:
+    added = (grams.source == 0) & (grams.prediction > 0)
+    wanted = (grams.source == 0) & (grams.references > 0)
+    return added & wanted, added, added & wanted, wanted
+
+
+def _mean(over: Array, under: Array) -> tuple[Array, Array]:
+    """What adds up to the mean of the quotients of all n-grams for which there is one."""
+    return over / np.maximum(under, 1), under > 0

@@ -1,0 +1,188 @@
+"""CIDEr: expected values come from the authors' code and pycocoevalcap, or are derived beside."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metrichub import Hub, Report, load_metric
+from metrichub.errors import ParameterError
+from metrichub.text.captions import caption_words
+from tests.vectors import corpus, vectors
+
+WORDS = st.sampled_from(["a", "man", "dog", "Dog.", "rides", "été", "中文", "\0", "😀", "x-y"])
+TEXT = st.one_of(st.lists(WORDS, max_size=9).map(" ".join), st.text(max_size=20))
+SAMPLES = st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=6)
+PARAMETERS = st.fixed_dictionaries(
+    {
+        "variant": st.sampled_from(["cider", "cider-d"]),
+        "max_order": st.sampled_from([1, 2, 4, 6]),
+        "sigma": st.sampled_from([1.0, 6.0]),
+    }
+)
+
+
+def evaluate(predictions, references, **parameters):
+    metric = load_metric("cider", **{"tokenizer": "whitespace", **parameters})
+    return Hub(metric).evaluate(predictions=predictions, references=references)
+
+
+def scores(predictions, references, **parameters):
+    return evaluate(predictions, references, **parameters).samples()["cider"]["score"]
+
+
+def by_the_paper(samples, variant, max_order, sigma):
+    """CIDEr and CIDEr-D of every sample, equations 1 to 4 of Vedantam et al. (2015), counts as tf.
+
+    The difference of the lengths is that of the numbers of bigrams, as in the authors' code.
+    """
+
+    def grams(text, n):
+        words = text.split()
+        return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+
+    found = []
+    for prediction, references in samples:
+        cosines = []
+        for n in range(1, max_order + 1):
+            seen = Counter(g for _, rs in samples for g in {g for r in rs for g in grams(r, n)})
+
+            def vector(text, n=n, seen=seen):
+                return {
+                    g: tf * math.log(len(samples) / max(1, seen[g]))
+                    for g, tf in grams(text, n).items()
+                }
+
+            for reference in references:
+                one, other = vector(prediction), vector(reference)
+                clip = min if variant == "cider-d" else lambda a, b: a
+                dot = sum(clip(x, other[g]) * other[g] for g, x in one.items() if g in other)
+                norms = math.hypot(*one.values()) * math.hypot(*other.values())
+                bigrams = grams(prediction, 2).total() - grams(reference, 2).total()
+                penalty = math.exp(-(bigrams**2) / (2 * sigma**2)) if variant == "cider-d" else 1
+                cosines.append(penalty * dot / norms if norms else 0)
+        found.append(10 * sum(cosines) / max_order / len(references))
+    return found
+
+
+@pytest.mark.parametrize("vector", vectors("cider", "cider_d"))
+def test_values_of_the_authors_code_are_met(vector):
+    variant = vector["metric"].replace("_", "-")
+    report = evaluate(vector["predictions"], vector["references"], variant=variant)
+    expected, within = vector["expected"], vector["tolerance"]
+    assert report.scores()["cider"]["score"] == pytest.approx(expected["score"], abs=within)
+    assert report.samples()["cider"]["score"] == pytest.approx(expected["scores"], abs=within)
+
+
+@settings(max_examples=150, deadline=None)
+@given(SAMPLES, PARAMETERS)
+def test_equals_the_paper_on_any_text(samples, parameters):
+    predictions, references = [p for p, _ in samples], [r for _, r in samples]
+    report = evaluate(predictions, references, **parameters)
+    expected = by_the_paper(samples, **parameters)
+    assert report.samples()["cider"]["score"] == pytest.approx(expected, abs=1e-9)
+    assert report.scores()["cider"]["score"] == pytest.approx(np.mean(expected), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["mt_wmt16_deen_uedin-syntax.jsonl", "d2t_webnlg_en.jsonl"])
+def test_equals_pycocoevalcap_on_real_text(name):
+    scorer = pytest.importorskip("pycocoevalcap.cider.cider_scorer").CiderScorer()
+    rows = corpus(name)[:1000]
+    samples = [(row["hyp"], row.get("refs") or [row["ref"]]) for row in rows]
+    for sample in samples:
+        scorer += sample
+    total, each = scorer.compute_score()
+    report = evaluate([p for p, _ in samples], [r for _, r in samples])
+    assert report.scores()["cider"]["score"] == pytest.approx(total, abs=1e-12)
+    assert report.samples()["cider"]["score"] == pytest.approx(each, abs=1e-12)
+
+
+def test_webnlg_is_near_what_the_official_tokenizer_gives():
+    # 2.7761 (CIDEr-D) and 3.4925 (CIDEr): the authors' code after Stanford's PTBTokenizer.
+    rows = corpus("d2t_webnlg_en.jsonl")
+    columns = {"predictions": [r["hyp"] for r in rows], "references": [r["refs"] for r in rows]}
+    hub = Hub(metrics=["cider", "plain = cider(variant='cider')"])
+    found = {name: value["score"] for name, value in hub(**columns).items()}
+    assert found == pytest.approx({"cider": 2.7761, "plain": 3.4925}, abs=0.01)
+
+
+def test_a_sample_repeated_counts_as_often_in_the_weights():
+    # "a" is in 2 of 3 samples: its weight is log 3/2, that of "b" log 3. "a b" against "a" has the
+    # cosine log(3/2) / |(log 3/2, log 3)|, which every repetition of the sample has too.
+    rare, common = math.log(3), math.log(3 / 2)
+    cosine = common / math.hypot(common, rare)
+    parameters = {"variant": "cider", "max_order": 1}
+    found = scores(["a b", "a b", "c"], ["a", "a", "c"], **parameters)
+    assert found == pytest.approx([10 * cosine, 10 * cosine, 10])
+    report = evaluate(["a b", "a b", "c"], ["a", "a", "c"], **parameters)
+    assert report.scores()["cider"]["score"] == pytest.approx(np.mean(found))
+
+
+def test_a_single_sample_scores_zero():
+    # Every n-gram is in all references: its weight is log 1.
+    assert scores(["a b c d e"], ["a b c d e"]).tolist() == [0.0]
+
+
+def test_intervals_take_the_weights_from_the_resample():
+    predictions, references = ["a b", "c d", "e f"], ["a b", "c x", "y f"]
+    report = evaluate(predictions, references, max_order=1)
+    interval = report.intervals(resamples=50)["cider"]["score"]
+    drawn = [
+        by_the_paper([(predictions[i], [references[i]]) for i in row], "cider-d", 1, 6.0)
+        for row in np.random.default_rng(12345).integers(0, 3, size=(50, 3)).tolist()
+    ]
+    assert interval.mean == pytest.approx(np.mean([np.mean(row) for row in drawn]))
+
+
+def test_a_report_survives_its_file(tmp_path):
+    report = evaluate(["a b\nc", "d"], [["a b c", "x"], ["d e"]])
+    report.save(tmp_path / "report.json")
+    again = Report.load(tmp_path / "report.json")
+    assert again.scores() == report.scores()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        # What PTBTokenizer -lowerCase and pycocoevalcap's list of punctuation leave of each.
+        ("A man, riding a horse.", "a man riding a horse"),
+        (
+            "The dog's (black) ball isn't well-known;",
+            "the dog 's -lrb- black -rrb- ball is n't well-known",
+        ),
+        ("it costs $5.00, i.e. 50% more...", "it costs $ 5.00 i.e. 50 % more"),
+        ("'Tis U.S. and/or e-mail", "'t is u.s. and/or e-mail"),
+        ("I'm cannot gonna", "i 'm can not gon na"),
+        ("with hats – and 1,000 things at 10:30", "with hats and 1,000 things at 10:30"),
+        ("they've he'll he'd A.M. Mr. Smith.", "they 've he 'll he 'd a.m. mr. smith"),
+        ("3/4 re-do 1-2 & co. C++", "3/4 re-do 1-2 & co. c++"),
+    ],
+)
+def test_captions_are_cut_as_the_official_tokenizer_does(text, words):
+    assert " ".join(filter(None, map(caption_words, text.split()))) == words
+
+
+def test_unicode_tokens_are_words_of_any_script():
+    # "猫 在" are two words for `unicode`, and in `ptb` one: only the first is shared with "猫".
+    columns = (["猫在", "b"], ["猫", "b"])
+    parameters = {"max_order": 1, "variant": "cider"}
+    found = scores(*columns, tokenizer="unicode", **parameters)
+    assert found == pytest.approx([10 / math.sqrt(2), 10])
+    assert scores(*columns, tokenizer="ptb", **parameters) == pytest.approx([0, 10])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "allowed"),
+    [
+        ({"variant": "ciderd"}, "'cider-d' or 'cider'"),
+        ({"tokenizer": "13a"}, "'ptb' or 'unicode'"),
+        ({"max_order": 0}, "from 1 to 9"),
+        ({"sigma": 0}, "at least 0.001"),
+    ],
+)
+def test_a_bad_parameter_lists_what_is_allowed(parameters, allowed):
+    with pytest.raises(ParameterError, match=allowed):
+        load_metric("cider", **parameters)

@@ -1,0 +1,206 @@
+"""METEOR: expected values come from nltk 3.10 (its doctests, and the package itself as oracle)."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nltk.translate.meteor_score import meteor_score
+
+from metrichub import Hub, load_metric
+from metrichub.errors import MissingDependency, ParameterError
+from metrichub.text import Texts
+from metrichub.text.pairing import pair_tokens
+from metrichub.text.wordnet import open_wordnet
+from tests.vectors import corpus, vectors
+
+WORDS = st.sampled_from(
+    ["the", "The", "cat", "cats", "catty", "run", "running", "runs", "été", "İ", "ΑΣ", "中文", "\0"]
+)
+TEXT = st.one_of(st.lists(WORDS, max_size=12).map(" ".join), st.text(max_size=20))
+SAMPLES = st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=6)
+STEMS = st.sampled_from(["cat", "run", "the", "dog", "hors"])
+
+
+def reader(synonyms):
+    """What nltk asks of a WordNet reader, for synonyms in a dictionary."""
+
+    def synsets(word):
+        lemmas = [SimpleNamespace(name=lambda name=name: name) for name in synonyms.get(word, ())]
+        return [SimpleNamespace(lemmas=lambda: lemmas)]
+
+    return SimpleNamespace(synsets=synsets)
+
+
+def official(prediction, references, synonyms=None, **parameters):
+    tokens = [reference.split() for reference in references]
+    return meteor_score(tokens, prediction.split(), wordnet=reader(synonyms or {}), **parameters)
+
+
+def ours(predictions, references, **parameters):
+    metric = load_metric("meteor", **parameters)
+    return Hub(metric).evaluate(predictions=predictions, references=references)
+
+
+def scores(predictions, references, **parameters):
+    return ours(predictions, references, **parameters).samples()["meteor"]["score"]
+
+
+@pytest.mark.parametrize("vector", vectors("meteor_nltk_exact_stem", "meteor_nltk"))
+def test_nltk_values_are_met(vector):
+    synonyms = None
+    if vector["metric"] == "meteor_nltk":
+        synonyms = "auto"
+        try:
+            open_wordnet(synonyms)
+        except MissingDependency:
+            pytest.skip("needs WordNet's files")
+    report = ours(
+        vector["predictions"], vector["references"], synonyms=synonyms, **vector["params"]
+    )
+    score = report.scores()["meteor"]["score"]
+    assert score == pytest.approx(vector["expected"], abs=vector["tolerance"])
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    SAMPLES,
+    st.sampled_from([0.0, 0.5, 0.9, 1.0]),
+    st.sampled_from([0.0, 1.0, 3.0]),
+    st.sampled_from([0.0, 0.5, 1.0]),
+)
+def test_equals_nltk_on_any_text(samples, alpha, beta, gamma):
+    parameters = {"alpha": alpha, "beta": beta, "gamma": gamma}
+    predictions, references = [p for p, _ in samples], [r for _, r in samples]
+    found = scores(predictions, references, **parameters)
+    expected = [official(p, r, **parameters) for p, r in samples]
+    assert found == pytest.approx(expected, abs=1e-12)
+    report = ours(predictions, references, **parameters)
+    assert report.scores()["meteor"]["score"] == pytest.approx(np.mean(expected), abs=1e-12)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(STEMS, max_size=10),
+    st.lists(STEMS, max_size=10),
+    st.dictionaries(STEMS, st.lists(STEMS, max_size=3), max_size=5),
+)
+def test_synonyms_are_matched_as_nltk_does(prediction, reference, synonyms):
+    said, wanted = Texts([" ".join(prediction)]), Texts([" ".join(reference)])
+    pairs, chunks = pair_tokens(
+        said.tokens("whitespace"), wanted.tokens("whitespace"), lambda w: synonyms.get(w, ())
+    )
+    expected = official(said[0], list(wanted), synonyms)
+    if pairs[0] == 0:
+        assert expected == 0
+        return
+    p, r = pairs[0] / len(prediction), pairs[0] / len(reference)
+    score = (1 - 0.5 * (chunks[0] / pairs[0]) ** 3) * p * r / (0.9 * p + 0.1 * r)
+    assert score == pytest.approx(expected, abs=1e-12)
+
+
+def test_equals_nltk_on_wmt16():
+    rows = corpus("mt_wmt16_deen_uedin-syntax.jsonl")
+    found = scores([row["hyp"] for row in rows], [row["ref"] for row in rows])
+    expected = [official(row["hyp"], [row["ref"]]) for row in rows]
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_equals_nltk_with_one_to_four_references():
+    rows = corpus("d2t_webnlg_en.jsonl")
+    found = scores([row["hyp"] for row in rows], [row["refs"] for row in rows])
+    assert found == pytest.approx([official(r["hyp"], r["refs"]) for r in rows], abs=1e-12)
+
+
+def test_precision_recall_and_penalty_are_the_parts_of_the_score():
+    # "a c" against "a b c d": 2 matches that are 2 chunks. P = 1, R = 1/2, penalty 0.5 * 1.
+    found = ours(["a c"], ["a b c d"]).scores()["meteor"]
+    score = (1 - 0.5) * 0.5 / (0.9 + 0.1 * 0.5)
+    assert found == pytest.approx({"score": score, "precision": 1, "recall": 0.5, "penalty": 0.5})
+
+
+@pytest.mark.parametrize(("prediction", "reference"), [("", "a"), ("a", ""), ("", ""), ("a", "b")])
+def test_no_match_scores_zero_as_in_nltk(prediction, reference):
+    found = ours([prediction], [reference]).scores()["meteor"]
+    assert set(found.values()) == {0.0}
+
+
+def test_the_tokenizer_decides_what_a_word_is():
+    # One match of one word: 1 - 0.5 = 0.5; with the point apart two matches in a chunk, of 2 and
+    # 2 words for "13a", of which "unicode" drops the point again.
+    texts = ["Mat."], ["mat."]
+    assert scores(*texts).tolist() == [0.5]
+    assert scores(*texts, tokenizer="13a").tolist() == [1 - 0.5 / 8]
+    assert scores(["Mat."], ["mat"], tokenizer="unicode").tolist() == [0.5]
+    assert scores(["Mat."], ["mat"]).tolist() == [0.0]
+
+
+def test_nltk_words_are_those_of_its_word_tokenizer():
+    # "can't" is cut into "ca" and "n't", "Stop." into "Stop" and "."; nltk/tokenize/destructive.py.
+    found = ours(["I can't. Stop."], ["ca n't"], tokenizer="nltk").scores()["meteor"]
+    assert found["precision"] == pytest.approx(2 / 6)
+    assert found["recall"] == 1
+
+
+@pytest.fixture
+def wordnet(tmp_path):
+    """A folder in WordNet's format (wndb(5WN)) with "car, auto" and "be, exist"."""
+    empty = "  1 a line of the licence  \n"
+    for part in ("noun", "verb", "adj", "adv"):
+        for kind in ("index", "data"):
+            (tmp_path / f"{kind}.{part}").write_text(empty)
+        (tmp_path / f"{part}.exc").write_text("")
+    at = len(empty)
+    nouns = f"{at:08} 06 n 03 car 0 auto(p) 0 motor_car 0 000 | a vehicle\n"
+    (tmp_path / "data.noun").write_text(empty + nouns)
+    (tmp_path / "index.noun").write_text(f"{empty}car n 1 0 1 1 {at:08}  \n")
+    verbs = f"{at:08} 42 v 02 be 0 exist 0 000 01 + 01 00 | have an existence\n"
+    (tmp_path / "data.verb").write_text(empty + verbs)
+    (tmp_path / "index.verb").write_text(f"{empty}be v 1 1 @ 1 1 {at:08}  \n")
+    (tmp_path / "verb.exc").write_text("was be\n")
+    return str(tmp_path)
+
+
+def test_synonyms_are_read_from_wordnet_files(wordnet):
+    # "cars" is "car" with an ending, "was" an exception; "motor_car" is no single word.
+    found = open_wordnet(wordnet)
+    assert found.synonyms("cars") == {"car", "auto"}
+    assert found.synonyms("was") == {"be", "exist"}
+    assert found.synonyms("") == found.synonyms("auto") == set()
+    assert scores(["car"], ["auto"], synonyms=wordnet).tolist() == [0.5]
+    assert scores(["car"], ["auto"]).tolist() == [0.0]
+
+
+def test_wordnet_is_found_where_nltk_puts_it(wordnet, tmp_path, monkeypatch):
+    from zipfile import ZipFile
+
+    folder = tmp_path / "nltk" / "corpora"
+    folder.mkdir(parents=True)
+    with ZipFile(folder / "wordnet.zip", "w") as archive:
+        for file in tmp_path.glob("*.*"):
+            archive.write(file, f"wordnet/{file.name}")
+    monkeypatch.setenv("NLTK_DATA", str(tmp_path / "nltk"))
+    open_wordnet.cache_clear()
+    assert open_wordnet("auto").synonyms("car") == {"car", "auto"}
+    open_wordnet.cache_clear()
+
+
+def test_missing_files_say_what_to_install(tmp_path):
+    with pytest.raises(MissingDependency, match=r"nltk\.downloader wordnet"):
+        ours(["a"], ["b"], synonyms=str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "allowed"),
+    [
+        ({"tokenizer": "14a"}, "'whitespace' or '13a'"),
+        ({"alpha": 1.1}, "from 0 to 1"),
+        ({"beta": -1}, "at least 0"),
+        ({"gamma": 2}, "from 0 to 1"),
+        ({"synonyms": 1}, "a string or None"),
+    ],
+)
+def test_a_bad_parameter_lists_what_is_allowed(parameters, allowed):
+    with pytest.raises(ParameterError, match=allowed):
+        load_metric("meteor", **parameters)

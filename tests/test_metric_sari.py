@@ -1,0 +1,166 @@
+"""SARI: values of the published programs, and the definitions of the paper one n-gram at a time."""
+
+from collections import Counter
+from statistics import fmean
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metrichub import Hub, load_metric
+from metrichub.errors import MissingColumn, ParameterError
+from tests.vectors import corpus, vectors
+
+VARIANTS = ("xu2016", "hf", "easse")
+WORDS = st.sampled_from(["a", "b", "c", "a", "Été", "中文", "\0", "😀"])
+TEXT = st.one_of(st.lists(WORDS, max_size=9).map(" ".join), st.text(max_size=15))
+SAMPLES = st.lists(
+    st.tuples(TEXT, TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=5
+)
+
+
+def evaluate(samples, **parameters):
+    sources, predictions, references = zip(*samples, strict=True)
+    return Hub(load_metric("sari", **parameters)).evaluate(
+        sources=list(sources), predictions=list(predictions), references=list(references)
+    )
+
+
+def grams(text, n):
+    words = text.split()
+    return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+
+
+def divided(over, under, empty=0):
+    return over / under if under else empty
+
+
+def f1(precision, recall):
+    return divided(2 * precision * recall, precision + recall)
+
+
+def quotients(source, prediction, references, n, variant):
+    """Numerator and denominator of precision and recall of what was added, kept and deleted.
+
+    Xu et al. (2016), equations 4 to 7. Source and prediction are counted once a reference. With
+    `xu2016` the quotients are those of single n-grams, averaged; `hf` does so but for one.
+    """
+    times = len(references)
+    s = Counter({g: times * c for g, c in grams(source, n).items()})
+    p = Counter({g: times * c for g, c in grams(prediction, n).items()})
+    r = sum((grams(reference, n) for reference in references), Counter())
+    added, wanted = p.keys() - s.keys(), r.keys() - s.keys()
+    right = len(added & wanted)
+    add = (right, len(added), right, len(wanted))
+    kept, rest = s & p, s & r
+    gone = s - p
+    if variant == "easse":
+        dropped = s - r
+        hit, lost = (kept & rest).total(), (gone & dropped).total()
+        keep = (hit, kept.total(), hit, rest.total())
+        return add, keep, (lost, gone.total(), lost, dropped.total())
+    both = kept & rest
+    precision = (sum(c / kept[g] for g, c in both.items()), len(kept))
+    recall = (sum(c / rest[g] for g, c in both.items()), len(rest))
+    if variant == "hf":
+        recall = (both.total(), rest.total())
+    lost = sum(c / gone[g] for g, c in (gone - r).items())
+    return add, (*precision, *recall), (lost, len(gone), 0, 0)
+
+
+def operations(parts, variant):
+    """The three operations from the quotients of the orders."""
+    empty = 1 if variant == "hf" else 0
+    values = []
+    for operation in range(3):
+        each = []
+        for order in parts:
+            over, under, more, below = order[operation]
+            precision, recall = divided(over, under, empty), divided(more, below, empty)
+            deleted = operation == 2 and variant != "easse"
+            each.append(precision if deleted else f1(precision, recall))
+        values.append(fmean(each))
+    return values
+
+
+def by_definition(samples, variant):
+    parts = [[quotients(*sample, n, variant) for n in range(1, 5)] for sample in samples]
+    each = [operations(part, variant) for part in parts]
+    if variant != "easse":
+        return each, np.mean(each, axis=0)
+    return each, operations(np.sum(np.array(parts, float), axis=0).tolist(), variant)
+
+
+@pytest.mark.parametrize("vector", vectors("sari_xu2016", "sari_hf", "sari_easse"))
+def test_values_of_the_published_programs_are_met(vector):
+    sample = (vector["sources"][0], vector["predictions"][0], vector["references"][0])
+    report = evaluate([sample], variant=vector["metric"].removeprefix("sari_"))
+    score = report.scores()["sari"]["score"] * vector["params"].get("scale", 1)
+    assert score == pytest.approx(vector["expected"], abs=vector["tolerance"])
+
+
+@settings(max_examples=200, deadline=None)
+@given(SAMPLES, st.sampled_from(VARIANTS))
+def test_equals_the_definitions_on_any_text(samples, variant):
+    report = evaluate(samples, variant=variant, tokenizer="whitespace", lowercase=False)
+    each, whole = by_definition(samples, variant)
+    found = report.samples()["sari"]
+    for place, name in enumerate(("add", "keep", "delete")):
+        assert found[name] == pytest.approx([row[place] for row in each], abs=1e-12)
+        assert report.scores()["sari"][name] == pytest.approx(whole[place], abs=1e-12)
+    assert report.scores()["sari"]["score"] == pytest.approx(np.mean(whole), abs=1e-12)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_equals_the_definitions_on_webnlg(variant):
+    rows = corpus("d2t_webnlg_en.jsonl")[:300]
+    samples = [(r["refs"][0], r["hyp"], r["refs"]) for r in rows]
+    report = evaluate(samples, variant=variant, tokenizer="whitespace", lowercase=False)
+    _, whole = by_definition(samples, variant)
+    assert report.scores()["sari"]["score"] == pytest.approx(np.mean(whole), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("variant", "expected"),
+    # Nothing to add or delete, and all is kept: 0/0 is 0, 1 and 0.
+    [("xu2016", 1 / 3), ("hf", 1.0), ("easse", 1 / 3)],
+)
+def test_a_simple_sentence_left_alone(variant, expected):
+    report = evaluate([("a b c d", "a b c d", ["a b c d"])], variant=variant)
+    assert report.scores()["sari"]["score"] == pytest.approx(expected)
+
+
+def test_pooled_counts_weigh_sentences_by_their_length():
+    # Kept 1 of 1 and 0 of 3 unigrams that the references keep: the pooled F1 of P 1/1 and R 1/4 is
+    # 2/5, and the mean of sentences 1/2; longer n-grams are never kept.
+    samples = [("a", "a", ["a"]), ("a b c", "", ["a b c"])]
+    assert evaluate(samples, variant="easse").scores()["sari"]["keep"] == pytest.approx(0.4 / 4)
+    assert evaluate(samples).scores()["sari"]["keep"] == pytest.approx(0.5 / 4)
+
+
+def test_case_and_tokenizer_are_parameters():
+    # "intl" splits the quotation mark that "13a" leaves in its word.
+    sample = [("a", "„b“", ["b"])]
+    assert evaluate(sample, tokenizer="intl").scores()["sari"]["add"] > 0
+    assert evaluate(sample).scores()["sari"]["add"] == 0
+    assert evaluate([("a", "B", ["b"])]).scores()["sari"]["add"] == pytest.approx(1 / 4)
+    assert evaluate([("a", "B", ["b"])], lowercase=False).scores()["sari"]["add"] == 0
+
+
+def test_a_missing_source_is_named():
+    with pytest.raises(MissingColumn, match="sari needs the column 'sources'"):
+        Hub(metrics="sari")(predictions=["a"], references=["a"])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "allowed"),
+    [
+        ({"variant": "turk"}, "'xu2016' or 'hf' or 'easse'"),
+        ({"tokenizer": "penn"}, "'13a' or 'intl'"),
+        ({"lowercase": 1}, "True or False"),
+    ],
+)
+def test_a_bad_parameter_lists_what_is_allowed(parameters, allowed):
+    with pytest.raises(ParameterError, match=allowed):
+        load_metric("sari", **parameters)
