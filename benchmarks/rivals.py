@@ -124,8 +124,10 @@ RIVALS = (
         *("ROUGE-1/2/L stemmed", "rouge-score", ("rouge(stemmer=True)",), _ROUGE),
         lambda: _rouge_score(True),
     ),
-    Rival("WER", "jiwer", ("wer",), ("wer.score",), lambda: _jiwer("wer")),
-    Rival("CER", "jiwer", ("cer",), ("cer.score",), lambda: _jiwer("cer")),
+    Rival("WER", "jiwer", ("wer(alignment=False)",), ("wer.score",), lambda: _jiwer("wer")),
+    Rival("WER and counts", "jiwer", ("wer",), ("wer.score",), lambda: _jiwer("wer")),
+    Rival("CER", "jiwer", ("cer(alignment=False)",), ("cer.score",), lambda: _jiwer("cer")),
+    Rival("CER and counts", "jiwer", ("cer",), ("cer.score",), lambda: _jiwer("cer")),
     Rival("METEOR exact, stem", "nltk", ("meteor",), ("meteor.score",), _meteor),
     Rival(
         *("CIDEr", "pycocoevalcap", ("cider(tokenizer='whitespace')",), ("cider.score",)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -13,10 +12,11 @@ from numpy.typing import NDArray
 
 from metrichub import columns as names
 from metrichub.errors import InputError, what
+from metrichub.fingerprint import Fingerprint
 from metrichub.tabular import Table
 from metrichub.text import Groups, Texts
 
-BLOCK_CHARACTERS = 100_000
+BLOCK_CHARACTERS = 200_000
 
 
 class Column(NamedTuple):
@@ -133,11 +133,12 @@ class Batch:
         starts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), self.size]
         return ((a, b) for a, b in pairwise(starts) if a < b)
 
-    def digests(self) -> dict[str, str]:
+    def digests(self) -> Mapping[str, str]:
         """A hash of every column but the predictions; systems are compared on equal ones."""
-        return {
-            name: _digest(column) for name, column in self.columns.items() if name != "predictions"
-        }
+        fingerprint = Fingerprint()
+        for _ in fingerprint.of_all([self]):
+            pass
+        return fingerprint.digests()
 
 
 class View(NamedTuple):
@@ -232,16 +233,6 @@ def _take_groups(groups: Any, sample: NDArray[np.int64]) -> Any:
     within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
     items = np.repeat(groups.offsets[sample], counts) + within
     return Groups(groups.items.take(items), offsets)
-
-
-def _digest(column: Column) -> str:
-    items = [str(item) for item in column.items]
-    offsets = np.zeros(0) if column.offsets is None else column.offsets
-    state = hashlib.blake2b(f"{len(items)} {len(offsets)}\n".encode(), digest_size=8)
-    state.update(offsets.astype("<i8").tobytes())
-    state.update(np.fromiter(map(len, items), "<i8", len(items)).tobytes())
-    state.update("".join(items).encode("utf-8", "surrogatepass"))
-    return state.hexdigest()
 
 
 def _is_text(items: Iterable[object]) -> bool:

@@ -7,10 +7,12 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from metric_cards.bleu.nltk_smoothing import FIFTH, METHODS, Counts, smoothed
+from metrichub.errors import ParameterError
 from metrichub.metric import Metric, Scores
 from metrichub.parameters import Range
 from metrichub.stats import Array
-from metrichub.text import Groups, Texts, clipped_matches, closest_lengths
+from metrichub.text import Groups, Texts, clipped_matches, closest_lengths, lengths
 
 _SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0, "exp": 0.0, "none": 0.0}
 
@@ -21,9 +23,12 @@ class Bleu(Metric):
 
     Attributes:
         tokenize: The tokenizer, by sacrebleu's name.
-        smooth_method: What a precision without a match becomes (Chen and Cherry 2014).
-        smooth_value: The value of `floor` (0.1 if None) or the k of `add-k` (1 if None).
+        smooth_method: What a precision without a match becomes (Chen and Cherry 2014); the names
+            with "nltk" follow all conventions of that package.
+        smooth_value: The value of `floor` (0.1 if None), the k of `add-k` (1 if None), or nltk's
+            epsilon of method 1 (0.1 if None), k of 4 and 7, alpha of 6 (5 if None).
         max_order: The longest n-grams that count.
+        weights: The weight of each of `max_order` orders; () for equal ones that sum to 1.
         effective_order: Whether orders that the prediction is too short for are left out.
         lowercase: Whether case is ignored.
     """
@@ -31,29 +36,60 @@ class Bleu(Metric):
     tokenize: Literal[
         "13a", "intl", "zh", "char", "none", "ja-mecab", "ko-mecab", "flores101", "flores200", "spm"
     ] = "13a"
-    smooth_method: Literal["exp", "floor", "add-k", "none"] = "exp"
+    smooth_method: Literal[
+        "exp", "floor", "add-k", "none",
+        "nltk-method0", "nltk-method1", "nltk-method2", "nltk-method3",
+        "nltk-method4", "nltk-method5", "nltk-method6", "nltk-method7",
+    ] = "exp"  # fmt: skip
     smooth_value: Annotated[float, Range(0)] | None = None
     max_order: Annotated[int, Range(1, 16)] = 4
+    weights: tuple[Annotated[float, Range(0)], ...] = ()
     effective_order: bool = False
     lowercase: bool = False
 
+    def __post_init__(self) -> None:
+        """Check the parameters.
+
+        Raises:
+            ParameterError: a value that isn't allowed, or not one weight for each order.
+        """
+        super().__post_init__()
+        if self.weights and len(self.weights) != self.max_order:
+            allowed = f"() or as many numbers as max_order, {self.max_order}"
+            raise ParameterError(self.name, "weights", self.weights, allowed)
+
     def measure(self, prediction: Texts, references: Groups) -> dict[str, Array]:
-        """Matches and totals of every order, (N, max_order), and the closest length, (N,)."""
+        """Matches and totals of every order, (N, max_order), and both lengths, (N,).
+
+        nltk's conventions need five orders, and one n-gram where a text is too short for any.
+        """
         if self.lowercase:
             prediction, references = prediction.lower(), references.lower()
-        matches, totals = clipped_matches(prediction, references, self.tokenize, self.max_order)
-        closest = closest_lengths(prediction, references, self.tokenize)
-        return {"matches": matches, "totals": totals, "reference_length": closest}
+        orders = max(self.max_order, FIFTH) if self._nltk else self.max_order
+        matches, totals = clipped_matches(prediction, references, self.tokenize, orders)
+        return {
+            "matches": matches,
+            "totals": np.maximum(totals, 1) if self._nltk else totals,
+            "length": lengths(prediction, self.tokenize),
+            "reference_length": closest_lengths(prediction, references, self.tokenize),
+        }
 
-    def score(self, matches: Array, totals: Array, reference_length: Array) -> Scores:
+    def score(
+        self, matches: Array, totals: Array, length: Array, reference_length: Array
+    ) -> Scores:
         """The geometric mean of the precisions times the brevity penalty; 0 without a match."""
-        length = totals[..., 0]
         ratio = length / reference_length
         penalty = np.where(length < reference_length, np.exp(1 - 1 / ratio), 1.0)
-        precisions, valid = self._precisions(matches.astype(float), totals.astype(float))
-        orders = valid.sum(axis=-1) if self.effective_order else self.max_order
-        logs = np.log(precisions)
-        mean = np.where(valid, logs, 0.0 if self.effective_order else -np.inf).sum(axis=-1) / orders
+        if self._nltk:
+            precisions, valid = self._nltk_precisions(Counts(matches, totals, length))
+        else:
+            precisions, valid = self._precisions(matches.astype(float), totals.astype(float))
+        weights = np.array(self.weights or [1 / self.max_order] * self.max_order)
+        left_out = 0.0 if self.effective_order or self._nltk else -np.inf
+        logs = np.where(valid, np.log(precisions), left_out)
+        mean = np.where(weights > 0, weights * logs, 0.0).sum(axis=-1)
+        if self.effective_order:
+            mean = mean * weights.sum() / (valid * weights).sum(axis=-1)
         found = {"score": np.where(matches.any(axis=-1), penalty * np.exp(mean), 0.0)}
         found |= {f"precision_{n + 1}": precisions[..., n] for n in range(self.max_order)}
         return {**found, "brevity_penalty": penalty, "length_ratio": ratio}
@@ -62,6 +98,18 @@ class Bleu(Metric):
         """The score, one precision an order, and the two parts of the brevity penalty."""
         precisions = (f"precision_{n + 1}" for n in range(self.max_order))
         return ("score", *precisions, "brevity_penalty", "length_ratio")
+
+    @property
+    def _nltk(self) -> bool:
+        return self.smooth_method in METHODS
+
+    def _nltk_precisions(self, counts: Counts) -> tuple[Array, Array]:
+        """The smoothed precisions, and those that nltk takes the logarithm of."""
+        precisions = smoothed(self.smooth_method, counts, self.max_order, self.smooth_value)
+        valid = precisions != 0
+        if self.effective_order:
+            valid &= np.arange(self.max_order) < counts.length[..., None]
+        return precisions, valid
 
     def _precisions(self, matches: Array, totals: Array) -> tuple[Array, Array]:
         """The smoothed precisions, and the orders up to the first without an n-gram."""

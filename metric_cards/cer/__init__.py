@@ -15,6 +15,7 @@ class CharacterErrorRate(WordErrorRate):
     Attributes:
         lowercase: Whether both texts are put in lower case first.
         punctuation: Whether punctuation counts; False removes it first (Unicode categories P).
+        alignment: Whether to find out which edits were made; False gives `score` alone, faster.
     """
 
     tokenizer: ClassVar[str] = "jiwer-chars"

@@ -10,7 +10,7 @@ import numpy as np
 
 from metrichub.metric import Metric, Scores
 from metrichub.stats import Array
-from metrichub.text import Texts, edits
+from metrichub.text import Texts, edits, lengths, levenshtein
 
 
 class _WithoutPunctuation(dict[int, int | None]):
@@ -31,37 +31,48 @@ class WordErrorRate(Metric):
     Attributes:
         lowercase: Whether both texts are put in lower case first.
         punctuation: Whether punctuation counts; False removes it first (Unicode categories P).
+        alignment: Whether to find out which edits were made; False gives `score` alone, faster.
     """
 
     tokenizer: ClassVar[str] = "jiwer-words"
 
     lowercase: bool = False
     punctuation: bool = True
+    alignment: bool = True
 
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
-        """Hits and edits that make the prediction out of the reference, (N,) each."""
-        found = edits(self._prepared(prediction), self._prepared(reference), self.tokenizer)
-        return found._asdict()
+        """Edits, hits and both lengths, (N,) each; no hits without an alignment."""
+        prediction, reference = self._prepared(prediction), self._prepared(reference)
+        if self.alignment:
+            found = edits(prediction, reference, self.tokenizer)
+            hits, errors = found.hits, found.substitutions + found.deletions + found.insertions
+        else:
+            errors = levenshtein(prediction, reference, self.tokenizer)
+            hits = np.zeros_like(errors)
+        given, wanted = (lengths(texts, self.tokenizer) for texts in (prediction, reference))
+        return {"errors": errors, "hits": hits, "given": given, "wanted": wanted}
 
-    def score(
-        self, hits: Array, substitutions: Array, deletions: Array, insertions: Array
-    ) -> Scores:
+    def score(self, errors: Array, hits: Array, given: Array, wanted: Array) -> Scores:
         """Rates and counts. Without words in the reference, as jiwer 4 defines them."""
-        errors = substitutions + deletions + insertions
-        reference = hits + substitutions + deletions
-        prediction = hits + substitutions + insertions
-        kept = (hits / _or_one(reference)) * (hits / _or_one(prediction))
-        kept = np.where(reference + prediction == 0, 1.0, kept)
-        return {
-            "score": errors / _or_one(reference),
+        rate = {"score": errors / _or_one(wanted)}
+        if not self.alignment:
+            return rate
+        kept = (hits / _or_one(wanted)) * (hits / _or_one(given))
+        kept = np.where(wanted + given == 0, 1.0, kept)
+        substitutions = wanted + given - 2 * hits - errors
+        return rate | {
             "mer": errors / _or_one(hits + errors),
             "wil": 1 - kept,
             "wip": kept,
             "hits": hits,
             "substitutions": substitutions,
-            "deletions": deletions,
-            "insertions": insertions,
+            "deletions": wanted - hits - substitutions,
+            "insertions": given - hits - substitutions,
         }
+
+    def outputs(self) -> tuple[str, ...]:
+        """All of the card, or the score alone without an alignment."""
+        return tuple(self.card.scores) if self.alignment else ("score",)
 
     def _prepared(self, texts: Texts) -> Texts:
         texts = texts.lower() if self.lowercase else texts

@@ -14,7 +14,7 @@ from rapidfuzz.distance import Editops, LCSseq, Levenshtein
 from metrichub.text.column import Groups, Texts
 from metrichub.text.ngrams import lengths
 from metrichub.text.ragged import Integers, offsets_of, row_sums, spans
-from metrichub.text.ranks import cut_string, joint
+from metrichub.text.ranks import joint
 from metrichub.text.subsequence import occurrences, subsequence
 
 
@@ -120,25 +120,11 @@ def _sequences(
     prediction: Texts, reference: Texts, tokenizer: str
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     """The tokens of every row as sequences that rapidfuzz compares fast."""
-    said, wanted = _strings(prediction, tokenizer), _strings(reference, tokenizer)
-    if said is not None and wanted is not None:
-        return said, wanted
+    given, wanted = prediction.strings(tokenizer), reference.strings(tokenizer)
+    if given is not None and wanted is not None:
+        return given, wanted
     both = joint(prediction, reference, tokenizer).sequences
     return both[::2], both[1::2]
-
-
-def _strings(column: Texts, tokenizer: str) -> list[str] | None:
-    """The tokens of every row as one string, if each of them is one character."""
-    tokens = column.tokens(tokenizer)
-    if tokens.codes is None:
-        return None
-    codes, offsets = tokens.codes, tokens.offsets
-    return column.cached(("strings", tokenizer), lambda: cut_string(codes, offsets))
-
-
-def _substitutions(reference: Sequence[Any], prediction: Sequence[Any]) -> int:
-    operations = Levenshtein.editops(reference, prediction).as_list()
-    return list(map(itemgetter(0), operations)).count("replace")
 
 
 def _fragments(prediction: Sequence[int], source: Sequence[int]) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
+from metrichub.text.plain import CHARACTER_STRINGS
 from metrichub.text.ragged import Integers, offsets_of
 from metrichub.text.tokenizers import tokenize
 from metrichub.text.tokens import Tokens
@@ -58,6 +59,13 @@ class Texts(Sequence[str]):
             MissingDependency: the tokenizer needs sacrebleu, which isn't installed.
         """
         return self.cached(("tokens", tokenizer), lambda: self._tokenize(tokenizer))
+
+    def strings(self, tokenizer: str) -> list[str] | None:
+        """Texts whose code points are the tokens, (N,), if the tokenizer is that simple."""
+        make = CHARACTER_STRINGS.get(tokenizer)
+        if make is None:
+            return None
+        return self.cached(("strings", tokenizer), lambda: list(map(make, self._items)))
 
     def lower(self) -> Texts:
         """The column with `str.lower` applied to every row."""

@@ -86,6 +86,9 @@ def distinct_ngrams(prediction: Texts, tokenizer: str, max_order: int) -> Distin
 def lengths(column: Texts | Groups, tokenizer: str) -> Integers:
     """The number of tokens of every text, (N,); of every item for `Groups`."""
     items = column.items if isinstance(column, Groups) else column
+    strings = items.strings(tokenizer)
+    if strings is not None:
+        return np.fromiter(map(len, strings), np.int64, len(strings))
     return items.tokens(tokenizer).lengths
 
 

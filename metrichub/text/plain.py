@@ -207,3 +207,6 @@ TOKENIZERS: dict[str, Callable[[str], list[str]]] = {
     "jiwer-chars": jiwer_characters,
 }
 """Every tokenizer that needs no further package, by name."""
+
+CHARACTER_STRINGS: dict[str, Callable[[str], str]] = {"chars": str, "jiwer-chars": str.strip}
+"""The text whose code points are the tokens, for the tokenizers that have one."""

@@ -1,0 +1,60 @@
+"""GLEU (Google BLEU): the smaller of n-gram precision and recall, equal to nltk's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+
+from metrichub.errors import ParameterError
+from metrichub.metric import Metric, Scores
+from metrichub.parameters import Range
+from metrichub.stats import Array
+from metrichub.text import Groups, Texts
+from metrichub.text.pairs import best_pairs, shared_ngrams
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gleu(Metric):
+    """Google BLEU (Wu et al. 2016), equal to corpus_gleu of nltk 3.10.
+
+    Attributes:
+        tokenize: The tokenizer, by sacrebleu's name; "none" splits at white space.
+        min_len: The shortest n-grams that count.
+        max_len: The longest n-grams that count.
+    """
+
+    tokenize: Literal[
+        "13a", "intl", "zh", "char", "none", "ja-mecab", "ko-mecab", "flores101", "flores200", "spm"
+    ] = "13a"
+    min_len: Annotated[int, Range(1, 16)] = 1
+    max_len: Annotated[int, Range(1, 16)] = 4
+
+    def __post_init__(self) -> None:
+        """Check the parameters, and that there is an n-gram to count.
+
+        Raises:
+            ParameterError: a value that isn't allowed, or `min_len` over `max_len`.
+        """
+        super().__post_init__()
+        if self.min_len > self.max_len:
+            allowed = f"at most max_len, which is {self.max_len}"
+            raise ParameterError(self.name, "min_len", self.min_len, allowed)
+
+    def measure(self, prediction: Texts, references: Groups) -> dict[str, Array]:
+        """Matches with the best reference, and the n-grams of the longer of the two, (N,)."""
+        said = prediction.take(references.rows)
+        shared = shared_ngrams(said, references.items, self.tokenize, self.max_len)
+        matches, predicted, referenced = (
+            counts[:, self.min_len - 1 :].sum(axis=1) for counts in shared
+        )
+        ngrams = np.maximum(predicted, referenced)
+        # nltk takes a reference without n-grams only if there is no other.
+        ratio = np.where(ngrams > 0, matches / np.maximum(ngrams, 1), -1.0)
+        best = best_pairs(ratio, references)
+        return {"matches": matches[best], "ngrams": ngrams[best]}
+
+    def score(self, matches: Array, ngrams: Array) -> Scores:
+        """Matches over n-grams; 0 without an n-gram, as in nltk."""
+        return {"score": np.where(ngrams > 0, matches / ngrams, 0.0)}

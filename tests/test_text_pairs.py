@@ -1,0 +1,64 @@
+"""The n-grams that pairs of texts share, held against counting them one text at a time."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metrichub.text import Groups, Texts, clipped_matches
+from metrichub.text.pairs import best_pairs, shared_ngrams
+from metrichub.text.plain import TOKENIZERS
+
+LETTERS = st.text("ab c.", max_size=25)
+WIDE = st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x5200), max_size=25)
+PAIRS = st.lists(st.tuples(*[st.one_of(LETTERS, WIDE, st.text(max_size=10))] * 2), max_size=6)
+
+
+def counted(text, tokenizer, order):
+    tokens = TOKENIZERS[tokenizer](text)
+    return Counter(tuple(tokens[i : i + order]) for i in range(len(tokens) - order + 1))
+
+
+@settings(max_examples=200, deadline=None)
+@given(PAIRS, st.sampled_from(["nospace", "chars", "chrf", "13a"]), st.integers(1, 9))
+def test_counts_are_those_of_counting_each_text(pairs, tokenizer, max_order):
+    first, second = ([pair[i] for pair in pairs] for i in range(2))
+    found = shared_ngrams(Texts(first), Texts(second), tokenizer, max_order)
+    for row, pair in enumerate(pairs):
+        for order in range(1, max_order + 1):
+            said, wanted = (counted(text, tokenizer, order) for text in pair)
+            expected = ((said & wanted).total(), said.total(), wanted.total())
+            assert tuple(counts[row, order - 1] for counts in found) == expected
+
+
+@pytest.mark.parametrize("distinct", [30, 62, 63, 64, 126, 127, 128, 1022, 1023, 1024, 5000])
+def test_any_size_of_alphabet_gives_the_clipped_matches(distinct):
+    # Around powers of two, a number for the end of the text needs one bit more than the letters.
+    letters = np.random.default_rng(distinct).integers(0, distinct, (2, 40, 150)) + 0x4E00
+    first, second = ([*("".join(map(chr, row)) for row in side)] for side in letters.tolist())
+    second = [f"{own[:50]}{other[50:]}{own[-3:]}" for own, other in zip(first, second, strict=True)]
+    for order in (1, 2, 6):
+        found = shared_ngrams(Texts(first), Texts(second), "chars", order).matches
+        expected = clipped_matches(Texts(first), Texts(second), "chars", order).matches
+        assert (found == expected).all()
+
+
+def test_equal_ends_of_texts_are_no_longer_than_they_are():
+    # "xyab" and "qab" share a, b and ab; no 3-gram reaches beyond their common end.
+    found = shared_ngrams(Texts(["xyab"]), Texts(["qab"]), "chars", 4)
+    assert found.matches.tolist() == [[2, 1, 0, 0]]
+    assert found.predicted.tolist() == [[4, 3, 2, 1]]
+    assert found.referenced.tolist() == [[3, 2, 1, 0]]
+
+
+def test_no_pairs_give_no_rows():
+    assert shared_ngrams(Texts([]), Texts([]), "nospace", 6).matches.shape == (0, 6)
+    assert shared_ngrams(Texts([]), Texts([]), "13a", 4).matches.shape == (0, 4)
+
+
+def test_the_best_pair_is_the_first_of_those_that_score_best():
+    references = Groups.of([["a", "b", "c"], ["d"], ["e", "f"]])
+    scores = np.array([0.1, 0.5, 0.5, 0.0, -1.0, -2.0])
+    assert best_pairs(scores, references).tolist() == [1, 3, 4]
