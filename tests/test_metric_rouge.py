@@ -277,3 +277,21 @@ def test_a_saved_report_gives_the_same_scores(tmp_path: Any) -> None:
 def test_bad_parameters_are_refused(parameter: str, value: object, allowed: str) -> None:
     with pytest.raises(ParameterError, match=f"{parameter}.*{allowed}"):
         load_metric("rouge", **{parameter: value})
+
+
+@pytest.mark.parametrize("row", vectors("rougeW", "rougeS4", "rougeSU4"))
+def test_rouge_1_5_5_is_met_for_w_s_and_su(row: dict[str, Any]) -> None:
+    variant = row["metric"].rstrip("4")
+    metric = load_metric("rouge", variant=variant, gap=4, weight=row["params"].get("w", 1.2))
+    report = Hub(metric).evaluate(predictions=row["predictions"], references=row["references"])
+    scores = report.scores()["rouge"]
+    found = {name: scores[name] for name in ("precision", "recall")} | {"fmeasure": scores["score"]}
+    assert found == pytest.approx(row["expected"], abs=row["tolerance"])
+
+
+def test_the_best_reference_of_a_skip_bigram_score_is_its_own() -> None:
+    # Pairs of "a b c" within a gap of 4: ab, ac, bc. "c b a" shares none, "a b" shares ab:
+    # P = 1/3, R = 1.
+    metric = load_metric("rouge", variant="rougeS")
+    scores = Hub(metric)(predictions=["a b c"], references=[["c b a", "a b"]])["rouge"]
+    assert (scores["precision"], scores["recall"]) == (1 / 3, 1.0)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.metric import Measured, Metric, Scores
+from metrichub.parameters import Range
 from metrichub.stats import Array
 from metrichub.text import Groups, Texts, clipped_matches, lcs, lengths, union_lcs
 from metrichub.text.plain import kind
 from metrichub.text.ragged import Integers, row_sums
+from metrichub.text.skip import skip_bigram_matches, weighted_lcs
 from metrichub.text.tokenizers import Classes
 
 TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
@@ -29,7 +31,7 @@ _UNREAD = (
 
 
 class _Counts(NamedTuple):
-    """What a pair shares and what each of its texts has, (P, 5) each."""
+    """What a pair shares and what each of its texts has, (P, 5) each for the variant and types."""
 
     shared: Array
     given: Array
@@ -46,7 +48,7 @@ class _Letters(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Rouge(Metric):
-    """ROUGE-N, ROUGE-L and ROUGE-Lsum (Lin 2004), equal to rouge-score 0.1.2; mean of samples.
+    """ROUGE (Lin 2004): N, L and Lsum equal to rouge-score 0.1.2, W, S and SU to ROUGE-1.5.5.
 
     Attributes:
         variant: The type that `score`, `precision` and `recall` report.
@@ -54,15 +56,19 @@ class Rouge(Metric):
         stemmer: Whether tokens of more than three letters are reduced to their Porter stem.
         split_summaries: Whether sentences, for `rougeLsum`, end where sentencex ends them and
             not only at line breaks.
+        gap: How many tokens may stand between the two of a pair, for `rougeS` and `rougeSU`.
+        weight: How a run of k tokens counts for `rougeW`: k to this power.
     """
 
     variant: Literal[
         "rouge1", "rouge2", "rouge3", "rouge4", "rouge5", "rouge6", "rouge7", "rouge8", "rouge9",
-        "rougeL", "rougeLsum",
+        "rougeL", "rougeLsum", "rougeW", "rougeS", "rougeSU",
     ] = "rougeL"  # fmt: skip
     tokenizer: Literal["rouge", "unicode"] = "rouge"
     stemmer: bool = False
     split_summaries: bool = False
+    gap: Annotated[int, Range(0)] = 4
+    weight: Annotated[float, Range(1)] = 1.2
 
     def measure(self, prediction: Texts, references: Groups) -> Measured:
         """Precision, recall and F of the variant and of each type, (N, 5); letters, (N,).
@@ -116,13 +122,27 @@ class Rouge(Metric):
         shared = {name: matches[:, n - 1] for name, n in orders.items() if n <= longest}
         shared["rougeL"] = lcs(said, wanted, tokenizer)
         shared["rougeLsum"] = self._summary(prediction, references, tokenizer, shared["rougeL"])
-        columns = (self.variant, *TYPES)
-        fewer = np.array([orders.get(name, 1) - 1 for name in columns])
-        return _Counts(
-            np.stack([shared[name] for name in columns], axis=1),
+        names = [name for name in (self.variant, *TYPES) if name in shared]
+        fewer = np.array([orders.get(name, 1) - 1 for name in names])
+        counts = _Counts(
+            np.stack([shared[name] for name in names], axis=1),
             np.maximum(lengths(said, tokenizer)[:, None] - fewer, 0),
             np.maximum(lengths(wanted, tokenizer)[:, None] - fewer, 0),
         )
+        if self.variant in shared:
+            return counts
+        own = self._own_counts(said, wanted, tokenizer)
+        pairs = zip(own, counts, strict=True)
+        return _Counts(*(np.column_stack((mine, others)) for mine, others in pairs))
+
+    def _own_counts(self, said: Texts, wanted: Texts, tokenizer: str) -> _Counts:
+        """The counts of ROUGE-W, -S and -SU as ROUGE-1.5.5 takes them, (P,) each."""
+        if self.variant != "rougeW":
+            single = self.variant == "rougeSU"
+            return _Counts(*skip_bigram_matches(said, wanted, tokenizer, self.gap, single))
+        worth = weighted_lcs(said, wanted, tokenizer, self.weight).runs ** (1 / self.weight)
+        # The program divides by f of the reference's length, and for the precision by the length.
+        return _Counts(worth, lengths(said, tokenizer), lengths(wanted, tokenizer) ** self.weight)
 
     def _summary(
         self, prediction: Texts, references: Groups, tokenizer: str, plain: Integers
