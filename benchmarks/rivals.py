@@ -105,7 +105,65 @@ def _pycocoevalcap() -> Corpus:
     return score
 
 
+def _sets() -> Corpus:
+    def score(predictions: Sequence[str], references: Sequence[str]) -> list[float]:
+        found = []
+        texts = [text.split() for text in predictions]
+        for n in range(1, 5):
+            grams = [tuple(t[i : i + n]) for t in texts for i in range(len(t) - n + 1)]
+            found.append(len(set(grams)) / len(grams))
+        return found
+
+    return score
+
+
+def _fragment_scan() -> Corpus:
+    """The greedy scan of Grusky et al. (2018), figure 3, over the tokens of both texts."""
+
+    def density(summary: list[str], article: list[str]) -> float:
+        start = squared = 0
+        while start < len(summary):
+            longest = place = 0
+            while place < len(article):
+                size = 0
+                while (
+                    start + size < len(summary)
+                    and place + size < len(article)
+                    and summary[start + size] == article[place + size]
+                ):
+                    size += 1
+                longest, place = max(longest, size), place + max(size, 1)
+            squared += longest**2
+            start += max(longest, 1)
+        return squared / len(summary)
+
+    def score(predictions: Sequence[str], references: Sequence[str]) -> list[float]:
+        texts = zip(predictions, references, strict=True)
+        return [statistics.fmean(density(p.lower().split(), r.lower().split()) for p, r in texts)]
+
+    return score
+
+
+def _all_together() -> Corpus:
+    parts = (
+        _sacrebleu("BLEU"),
+        _sacrebleu("CHRF", word_order=2),
+        _rouge_score(False),
+        _sacrebleu("TER"),
+        _meteor(),
+        _jiwer("wer"),
+    )
+
+    def score(predictions: Sequence[str], references: Sequence[str]) -> list[float]:
+        return [value for part in parts for value in part(predictions, references)]
+
+    return score
+
+
 _ROUGE = ("rouge.rouge1", "rouge.rouge2", "rouge.rougeL")
+_SIX = ("bleu", "chrf(word_order=2)", "rouge", "ter", "meteor", "wer(alignment=False)")
+_SIX_OUTPUTS = ("bleu.score", "chrf.score", *_ROUGE, "ter.score", "meteor.score", "wer.score")
+_DISTINCT = tuple(f"distinct.distinct_{n}" for n in range(1, 5))
 
 RIVALS = (
     Rival("BLEU 13a", "sacrebleu", ("bleu",), ("bleu.score",), lambda: _sacrebleu("BLEU")),
@@ -117,6 +175,10 @@ RIVALS = (
     Rival(
         *("TER", "sacrebleu", ("ter",), ("ter.score",)),
         lambda: _sacrebleu("TER"),
+        slow=True,
+    ),
+    Rival(
+        *("all six in one hub", "five packages", _SIX, _SIX_OUTPUTS, _all_together),
         slow=True,
     ),
     Rival("ROUGE-1/2/L", "rouge-score", ("rouge",), _ROUGE, lambda: _rouge_score(False)),
@@ -133,4 +195,12 @@ RIVALS = (
         *("CIDEr", "pycocoevalcap", ("cider(tokenizer='whitespace')",), ("cider.score",)),
         _pycocoevalcap,
     ),
+    Rival("distinct-1..4", "Python's sets", ("distinct",), _DISTINCT, _sets),
 )
+
+LONG = (
+    Rival("density", "greedy scan", ("density",), ("density.score",), _fragment_scan),
+    Rival("ROUGE-1/2/L", "rouge-score", ("rouge",), _ROUGE, lambda: _rouge_score(False)),
+    Rival("BLEU 13a", "sacrebleu", ("bleu",), ("bleu.score",), lambda: _sacrebleu("BLEU")),
+)
+"""What is measured on documents too; `density` takes the reference for its source."""

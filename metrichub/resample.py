@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from metrichub.errors import ParameterError
 
 SEED = 12345
-_CELLS = 4_000_000
+_CELLS = 50_000
 
 
 class Interval(NamedTuple):
@@ -58,7 +58,9 @@ def swaps(samples: int, trials: int, seed: int) -> Iterator[NDArray[np.bool_]]:
     generator = np.random.default_rng(seed)
     # Tosses are drawn 32 to a word: multiples of 32 rows keep the stream whole across blocks.
     for rows in _blocks(samples, trials, 32):
-        yield generator.integers(2, size=(rows, samples), dtype=bool)
+        tossed = generator.integers(2, size=(rows, samples), dtype=bool)
+        step = max(1, _CELLS // max(samples, 1))
+        yield from (tossed[start : start + step] for start in range(0, rows, step))
 
 
 def check_level(level: float) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import blake2b
 from itertools import chain
 
@@ -18,6 +18,9 @@ WORD = 8
 
 LONG = 8 * WORD
 """Tokens of more bytes are rare; they are hashed and compared one by one."""
+
+KNOWN = 1_000_000
+"""Images of tokens that are kept, for each function of tokens."""
 
 _KEPT = ("hashes", "words")
 """What is computed of each token and stays known when tokens are taken or joined."""
@@ -115,12 +118,18 @@ class Tokens:
         return Tokens.joined(self, others).take(order)
 
     def map(self, function: Callable[[str], str]) -> Tokens:
-        """Every token replaced by a function of it, called about once per distinct token."""
+        """Every token replaced by a function of it, called about once per distinct token.
+
+        What it gives is kept for the next column, so the function has to be a pure one.
+        """
         first = _representatives(self)
         chosen = first == np.arange(len(first))
-        images = Tokens.of([function(token)] for token in self._cut(np.flatnonzero(chosen)))
+        known = _images(function)
+        images = [known[token] for token in self._slices(np.flatnonzero(chosen))]
+        limits = offsets_of(_counts(images))
+        mapped = Tokens(b"".join(images), limits[:-1], limits[1:], np.arange(len(limits)))
         place = (np.cumsum(chosen) - 1)[first]
-        return images._at(place, self.offsets)
+        return mapped._at(place, self.offsets)
 
     def strings(self, row: int) -> list[str]:
         """The tokens of one row."""
@@ -157,8 +166,30 @@ class Tokens:
         return taken
 
     def _cut(self, which: Integers) -> list[str]:
+        return list(map(decode, self._slices(which)))
+
+    def _slices(self, which: Integers) -> list[bytes]:
         starts, ends = self.starts[which].tolist(), self.ends[which].tolist()
-        return [decode(self.buffer[a:b]) for a, b in zip(starts, ends, strict=True)]
+        return [self.buffer[a:b] for a, b in zip(starts, ends, strict=True)]
+
+
+class _Images(dict[bytes, bytes]):
+    """What a function makes of tokens; emptied when it holds too many."""
+
+    def __init__(self, function: Callable[[str], str]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, token: bytes) -> bytes:
+        if len(self) >= KNOWN:
+            self.clear()
+        image = self[token] = encode(self._function(decode(token)))
+        return image
+
+
+@cache
+def _images(function: Callable[[str], str]) -> _Images:
+    return _Images(function)
 
 
 def _counts(rows: Sequence[Sequence[str] | bytes]) -> Integers:
