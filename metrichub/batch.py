@@ -119,11 +119,9 @@ class Batch:
     def _cuts(self, characters: int) -> Iterator[tuple[int, int]]:
         sizes = np.zeros(self.size, np.int64)
         for column in self.columns.values():
-            lengths = np.fromiter(
-                (len(item) if isinstance(item, str) else 8 for item in column.items),
-                np.int64,
-                len(column.items),
-            )
+            lengths = np.full(len(column.items), 8)
+            if _is_text(column.items):
+                lengths = np.fromiter(map(len, column.items), np.int64, len(column.items))
             if column.offsets is None:
                 sizes += lengths
             else:

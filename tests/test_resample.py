@@ -13,10 +13,15 @@ from sacrebleu.metrics import BLEU as SacreBleu
 
 from metrichub import Hub, Report, resample
 from metrichub.errors import ParameterError
-from metrichub.resample import SEED, bootstrap_p, draws, interval, randomisation_p, swaps
+from metrichub.resample import SEED, Draw, bootstrap_p, draws, interval, randomisation_p, swaps
 from tests.toy_metrics import Errors, Length, Overlap, Variety
 
 RESAMPLES, TRIALS = 400, 640
+
+
+def whole_draw(samples: int, resamples: int, seed: int) -> Draw:
+    """All resamples in one block."""
+    return Draw(np.concatenate([draw.index for draw in draws(samples, resamples, seed)]))
 
 
 def translations(seed: int, error: float) -> list[str]:
@@ -54,7 +59,7 @@ def test_the_scores_of_all_resamples_are_sacrebleus(reports: tuple[Report, Repor
     theirs = SacreBleu()
     statistics = theirs._extract_corpus_statistics(ONE, [REFERENCES])
     _, scores = significance._bootstrap_resample(statistics, theirs, RESAMPLES)
-    (draw,) = draws(len(ONE), RESAMPLES, SEED)
+    draw = whole_draw(len(ONE), RESAMPLES, SEED)
     ours = reports[0].results["bleu"].resampled(draw)["score"]
     np.testing.assert_allclose(100 * ours, [score.score for score in scores], rtol=FLOAT32)
 
@@ -89,9 +94,9 @@ def test_the_p_values_are_sacrebleus(
 def test_the_data_above_have_no_ties(reports: tuple[Report, Report]) -> None:
     one, other = (report.results["bleu"] for report in reports)
     observed = one.scores()["score"] - other.scores()["score"]
-    (mask,) = swaps(len(ONE), TRIALS, SEED)
+    mask = np.concatenate(list(swaps(len(ONE), TRIALS, SEED)))
     swapped = one.swapped(other, mask)["score"] - one.swapped(other, ~mask)["score"]
-    (draw,) = draws(len(ONE), RESAMPLES, SEED)
+    draw = whole_draw(len(ONE), RESAMPLES, SEED)
     drawn = np.abs(one.resampled(draw)["score"] - other.resampled(draw)["score"])
     for statistics in (np.abs(swapped), drawn - drawn.mean()):
         assert np.abs(statistics - abs(observed)).min() > FLOAT32
@@ -148,7 +153,7 @@ def test_draws_and_swaps_are_those_of_one_call_whatever_the_blocks(
 
 @given(st.integers(1, 9), st.integers(1, 20))
 def test_weights_say_how_often_each_sample_was_drawn(samples: int, number: int) -> None:
-    (draw,) = draws(samples, number, 1)
+    draw = whole_draw(samples, number, 1)
     assert draw.weights.tolist() == [
         [row.count(sample) for sample in range(samples)] for row in draw.index.tolist()
     ]

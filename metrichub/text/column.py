@@ -8,7 +8,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from metrichub.text.plain import CHARACTER_STRINGS
-from metrichub.text.ragged import Integers, offsets_of
+from metrichub.text.ragged import Integers, offsets_of, spans
 from metrichub.text.tokenizers import tokenize
 from metrichub.text.tokens import Tokens
 from metrichub.text.utf8 import Characters
@@ -137,7 +137,8 @@ class Groups(Sequence[list[str]]):
         return self.items[int(self.offsets[row]) : int(self.offsets[row + 1])]
 
     def __iter__(self) -> Iterator[list[str]]:
-        return (self[i] for i in range(len(self)))
+        flat = list(self.items)
+        return (flat[start:end] for start, end in spans(self.offsets))
 
     def __repr__(self) -> str:
         return f"Groups.of({list(self)!r})"
