@@ -16,7 +16,7 @@ from metrichub.fingerprint import Fingerprint
 from metrichub.tabular import Table
 from metrichub.text import Groups, Texts
 
-BLOCK_CHARACTERS = 200_000
+BLOCK_CHARACTERS = 100_000
 
 
 class Column(NamedTuple):
