@@ -152,8 +152,8 @@ def any_text_is_valid(subject: Subject) -> None:
     size = len(pool)
     columns: dict[str, list[Any]] = {}
     for number, column in enumerate(subject.needed):
-        if subject.given is not None and column not in ("predictions", "references", "sources"):
-            values = list(subject.given[column])
+        if subject.own is not None and column not in ("predictions", "references", "sources"):
+            values = list(subject.own[column])
             columns[column] = [values[i % len(values)] for i in range(2 * size)]
             continue
         shift = 0 if number == 0 else 5
@@ -170,7 +170,7 @@ def any_text_is_valid(subject: Subject) -> None:
 def perfection_holds(subject: Subject) -> None:
     """A prediction equal to its reference (or source, without references) scores `perfect`."""
     target = next((c for c in ("references", "sources") if c in subject.needed), None)
-    if target is None or "predictions" not in subject.needed or subject.given is not None:
+    if target is None or "predictions" not in subject.needed or subject.own is not None:
         return
     columns = {**subject.columns, "predictions": subject.columns[target]}
     result = subject.evaluate(columns).results[subject.metric.name]

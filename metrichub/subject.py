@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -53,7 +54,11 @@ class Broken(AssertionError):
 
 @dataclass(frozen=True)
 class Subject:
-    """The metric under test: its entry, and columns of ordinary samples for it."""
+    """The metric under test: its entry, and columns of ordinary samples for it.
+
+    A metric that plain texts don't fit brings its own: a file `samples.jsonl` beside its card,
+    one object a sample with the columns as keys.
+    """
 
     entry: Entry
     given: Mapping[str, Sequence[Any]] | None = None
@@ -67,10 +72,19 @@ class Subject:
         return metric
 
     @cached_property
+    def own(self) -> Mapping[str, Sequence[Any]] | None:
+        """The columns that were given or stand beside the card; None if plain texts will do."""
+        path = self.entry.folder / "samples.jsonl"
+        if self.given is not None or not path.exists():
+            return self.given
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        return {column: [row[column] for row in rows] for column in rows[0]}
+
+    @cached_property
     def columns(self) -> dict[str, list[Any]]:
         """Eight ordinary samples with a prediction that shares words with its reference."""
-        if self.given is not None:
-            return {name: list(values) for name, values in self.given.items()}
+        if self.own is not None:
+            return {name: list(values) for name, values in self.own.items()}
         return {column: self._ordinary(column) for column in self.needed}
 
     @property

@@ -55,7 +55,7 @@ class Novelty(CorpusMetric):
             allowed = "the path of a text file, one training text a line, or of a .jsonl file"
             raise ParameterError(self.name, "corpus", self.corpus, allowed)
 
-    def inputs(self) -> tuple[str, ...]:  # type: ignore[override]  # depends on a parameter
+    def inputs(self) -> tuple[str, ...]:
         """The prediction, and the references if they are the training texts."""
         return ("prediction",) if self.corpus else ("prediction", "references")
 

@@ -42,14 +42,16 @@ def jump_costs(hypothesis: Sequence[str], reference: Sequence[str], truncated: b
     """
     letters, targets = _matrix(hypothesis), _matrix(reference)
     widths = np.array([len(text) for text in hypothesis], np.int64)
-    rows = np.array([len(text) for text in reference], np.int64)
+    # Equal texts are read from place to place at no cost, whatever their length.
+    equal = np.array([a == b for a, b in zip(hypothesis, reference, strict=True)], np.bool_)
+    rows = np.array([len(text) for text in reference], np.int64) * ~equal
     order = np.argsort(-rows, kind="stable")
     letters, targets = letters[order], targets[order]
     pairs = np.arange(len(rows))
     visits = np.zeros((len(rows), letters.shape[1] + 1), np.int64)
     costs: Costs = np.full(visits.shape, EDIT, np.float32 if truncated else np.float64)
     costs[:, 0] = 0
-    for row in range(targets.shape[1]):
+    for row in range(int(rows.max(initial=0))):
         count = int(np.searchsorted(-rows[order], -row))
         here = pairs[:count]
         letter = targets[:count, row, None]
@@ -61,7 +63,10 @@ def jump_costs(hypothesis: Sequence[str], reference: Sequence[str], truncated: b
         new[blank] = np.minimum(new[blank], jumped[blank, None])
         costs[:count] = new
     back = np.argsort(order)
-    return Jumps(costs[back, widths], visits[back])
+    costs, visits = costs[back], visits[back]
+    costs[equal] = 0
+    visits[equal, 1:] = np.arange(visits.shape[1] - 1) < widths[equal, None]
+    return Jumps(costs[pairs, widths], visits)
 
 
 def _row(above: Costs, differ: Flags) -> Costs:

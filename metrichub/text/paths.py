@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.text.ragged import Flags, Integers, offsets_of
 
-Numbers: TypeAlias = NDArray[np.signedinteger]
-Letters: TypeAlias = NDArray[np.unsignedinteger]
+Numbers: TypeAlias = NDArray[np.signedinteger[Any]]
+Letters: TypeAlias = NDArray[np.unsignedinteger[Any]]
 
 PAIR, DELETE, INSERT, STAY = range(4)
 """The last step into a cell, in the order in which equally cheap ones are preferred."""
@@ -57,7 +57,7 @@ class Corridor(NamedTuple):
 
     first: Integers
     last: Integers
-    beams: Integers | None = None
+    beams: Numbers | None = None
 
 
 class Alignment(NamedTuple):
@@ -98,11 +98,12 @@ def beam(tables: Tables) -> Corridor:
     ratio = tables.widths / tables.heights
     middle = np.floor(rows * ratio).astype(np.int64)
     reach = np.where(ratio / 2 > BEAM, np.ceil(ratio / 2 + BEAM), BEAM).astype(np.int64)
-    first = np.maximum(middle - reach, 0)
+    first = np.clip(middle - reach, 0, tables.widths)
     last = np.minimum(middle + reach - 1, tables.widths)
     last[tables.heights, np.arange(len(ratio))] = tables.widths
     last[0] = last[1]
-    return Corridor(first.min(axis=1), last.max(axis=1), np.stack((first, last)))
+    narrow = np.min_scalar_type(-int(tables.widths.max()) - 1)
+    return Corridor(first.min(axis=1), last.max(axis=1), np.stack((first, last)).astype(narrow))
 
 
 def stays_inside(distances: Integers, heights: Integers, widths: Integers) -> Flags:
@@ -148,7 +149,7 @@ def _sweep(tables: Tables, corridor: Corridor) -> tuple[NDArray[np.int8], Intege
         np.add(apart.view(np.int8), inserted.view(np.int8), out=steps[ends[k] : ends[k + 1]])
         if corridor.beams is not None:
             first, last = corridor.beams[:, above]
-            columns = k - rows[above, None]
+            columns = (k - rows[above, None]).astype(first.dtype)
             new[here][(columns < first) | (columns > last)] = far
         new[low] = new[high + 2] = far
         older, old, new = old, new, older

@@ -75,7 +75,7 @@ class Joint:
 def joint(prediction: Texts | Groups, references: Texts | Groups, tokenizer: str) -> Joint:
     """The ranks of predictions and references together; computed once per pair of columns."""
     first, second = _groups(prediction), _groups(references)
-    key = ("joint", _identity(first), _identity(second), tokenizer)
+    key = ("joint", first.offsets.tobytes(), *_beside(first, second), tokenizer)
     return first.items.cached(key, lambda: _join(first, second, tokenizer))
 
 
@@ -114,8 +114,10 @@ def _groups(column: Texts | Groups) -> Groups:
     return column if isinstance(column, Groups) else Groups(column, np.arange(len(column) + 1))
 
 
-def _identity(groups: Groups) -> tuple[Texts, bytes]:
-    return groups.items, groups.offsets.tobytes()
+def _beside(first: Groups, second: Groups) -> tuple[Texts | None, bytes]:
+    """What tells the second column apart; a column that held itself would outlive its block."""
+    other = None if second.items is first.items else second.items
+    return other, second.offsets.tobytes()
 
 
 def _join(first: Groups, second: Groups, tokenizer: str) -> Joint:

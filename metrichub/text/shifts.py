@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from rapidfuzz.distance import Levenshtein
 from metrichub.text.align import levenshtein
 from metrichub.text.column import Texts
 from metrichub.text.ngrams import clipped_matches, lengths
-from metrichub.text.paths import Alignment, Tables, align, beam, sizes, stays_inside, within
+from metrichub.text.paths import BEAM, Alignment, Tables, align, beam, sizes, stays_inside, within
 from metrichub.text.ragged import Flags, Integers, offsets_of, positions_within
 from metrichub.text.ranks import joint
 
@@ -36,8 +37,8 @@ START_BITS, OFFSET_BITS = 32, 7
 PAIR_BITS = START_BITS + OFFSET_BITS
 """How a matching word is packed into one number: its pair, its offset and its place."""
 
-CELLS = 1 << 19
-"""About so many cells of tables are worked on at a time: what the processor's cache holds."""
+CELLS = 1 << 21
+"""Tables are worked on together up to so many cells: many pairs a step, and bounded memory."""
 
 
 class Shifts(NamedTuple):
@@ -147,13 +148,20 @@ def _portions(search: Search) -> Iterator[Integers]:
     """The open pairs in portions of similar length; those that need the beam by themselves."""
     for beamed in (False, True):
         rows = np.flatnonzero(search.open & (search.beamed == beamed))
-        if len(rows):
-            chosen = rows.tolist()
-            words = sizes([search.words[row] for row in chosen])
-            words += sizes([search.reference[row] for row in chosen])
-            order = np.argsort(words, kind="stable")
-            cells = np.cumsum((words[order] // 2) ** 2)
-            yield from np.split(rows[order], np.flatnonzero(np.diff(cells // CELLS)) + 1)
+        words = sizes([search.words[row] for row in rows.tolist()])
+        words += sizes([search.reference[row] for row in rows.tolist()])
+        order = np.argsort(words, kind="stable")
+        for portion in _cut(words[order] // 2):
+            yield rows[order[portion]]
+
+
+def _cut(lengths: Integers) -> Iterator[slice]:
+    """Portions of pairs of given mean lengths whose tables have about `CELLS` cells together."""
+    cells = np.cumsum(lengths * np.minimum(lengths, 2 * BEAM))
+    limits = np.flatnonzero(np.diff(cells // CELLS)) + 1
+    for first, last in pairwise([0, *limits.tolist(), len(lengths)]):
+        if first < last:
+            yield slice(first, last)
 
 
 def _improve(search: Search, chosen: Integers) -> None:
@@ -252,10 +260,12 @@ def _gains(moved: list[str], reference: list[str], before: Integers, beamed: boo
     """
     distances = map(Levenshtein.distance, moved, reference)
     gain = before - np.fromiter(distances, np.int64, len(moved))
-    hopeful = np.flatnonzero(gain > 0).tolist() if beamed else []
-    if hopeful:
-        tables = Tables.of([moved[c] for c in hopeful], [reference[c] for c in hopeful])
-        gain[hopeful] = before[hopeful] - align(tables, beam(tables)).distance
+    hopeful = np.flatnonzero(gain > 0) if beamed else np.zeros(0, np.int64)
+    for portion in _cut(sizes([moved[c] for c in hopeful.tolist()])):
+        chosen = hopeful[portion]
+        some = chosen.tolist()
+        tables = Tables.of([moved[c] for c in some], [reference[c] for c in some])
+        gain[chosen] = before[chosen] - align(tables, beam(tables)).distance
     return gain
 
 

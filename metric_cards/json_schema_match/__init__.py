@@ -1,0 +1,107 @@
+"""JSON Schema match: whether a prediction is JSON of the form that a schema asks for."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from metric_cards.json_schema_match.schemas import BrokenSchema, Schema, compiled
+from metrichub.errors import InputError, ParameterError, what
+from metrichub.metric import Metric, Row, Scores
+from metrichub.stats import Array
+from metrichub.strictjson import read, unfenced
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonSchemaMatch(Metric):
+    """The share of predictions that are valid against a JSON Schema, and of required fields.
+
+    Attributes:
+        schema: The JSON Schema of all samples: a mapping, JSON text or the path of a file. It is
+            kept as JSON text. None takes each sample's own from the column `schemas`.
+        extract: Whether the text of the first fenced code block is read, one marked `json` before
+            others; a prediction without a block is read whole.
+        formats: Whether `format` is checked, for the formats that jsonschema checks by itself.
+    """
+
+    schema: dict[str, Any] | bool | str | Path | None = None
+    extract: bool = False
+    formats: bool = False
+
+    def __post_init__(self) -> None:
+        """Read the schema and check it."""
+        super().__post_init__()
+        if self.schema is None:
+            return
+        try:
+            text = _text(self.schema, files=True)
+            compiled(text, self.formats)
+        except (BrokenSchema, OSError) as error:
+            allowed = f"a JSON Schema, as a mapping, JSON text or path; this is none: {error}"
+            raise ParameterError(self.name, "schema", self.schema, allowed) from None
+        object.__setattr__(self, "schema", text)
+
+    def inputs(self) -> tuple[str, ...]:
+        """The prediction, and the sample's schema where the parameter gives none."""
+        return ("prediction", "schema") if self.schema is None else ("prediction",)
+
+    def observe(self, prediction: str, schema: Any = None) -> Row:
+        """Whether the prediction parses and matches, and the schema's required fields in it.
+
+        Raises:
+            InputError: the sample's schema is broken.
+        """
+        reading = read(unfenced(prediction) if self.extract else prediction)
+        matched, required, present, valid = self._schema(schema).judge(reading)
+        return {
+            "matched": matched,
+            "parsed": reading.problem is None,
+            "required": required,
+            "present": present,
+            "valid": valid,
+        }
+
+    def score(
+        self,
+        matched: Array,
+        parsed: Array,
+        required: Array,
+        present: Array,
+        valid: Array,
+        count: Array,
+    ) -> Scores:
+        """Shares of the samples, and of all required fields (micro); `nan` where none is."""
+        return {
+            "score": matched / count,
+            "parsed": parsed / count,
+            "fields_present": present / required,
+            "fields_valid": valid / required,
+        }
+
+    def _schema(self, given: Any) -> Schema:
+        if isinstance(self.schema, str):
+            return compiled(self.schema, self.formats)
+        try:
+            return compiled(_text(given, files=False), self.formats)
+        except BrokenSchema as error:
+            raise InputError(
+                f"{self.name}: the column 'schemas' holds {what(given)}, "
+                f"which is no JSON Schema: {error}"
+            ) from None
+
+
+def _text(schema: object, files: bool) -> str:
+    """The JSON text of a schema; a string that begins like no schema is a path if `files`."""
+    if files and isinstance(schema, (str, os.PathLike)):
+        text = str(schema)
+        is_json = text.lstrip().startswith("{") or text.strip() in ("true", "false")
+        return text if is_json else Path(schema).read_text(encoding="utf-8")
+    if isinstance(schema, str):
+        return schema
+    try:
+        return json.dumps(schema, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise BrokenSchema(str(error)) from None

@@ -1,0 +1,119 @@
+"""Skip-bigrams and weighted common subsequences equal their definitions and ROUGE-1.5.5's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metrichub.text import Texts, lengths, plain, skip
+from tests.oracles import skip_twins as twins
+from tests.oracles.text_twins import any_text, pairs, word_texts
+from tests.vectors import vectors
+
+NAMES = st.sampled_from(["whitespace", "rouge", "unicode", "chars"])
+
+
+def columns_of(rows):
+    return Texts([prediction for prediction, _ in rows]), Texts([text for _, text in rows])
+
+
+def tokenized(rows, name):
+    return [tuple(plain.TOKENIZERS[name](text) for text in row) for row in rows]
+
+
+@settings(max_examples=300, deadline=None)
+@given(rows=pairs(word_texts | any_text), name=NAMES, gap=st.integers(0, 6), single=st.booleans())
+def test_skip_bigrams_equal_their_definition(rows, name, gap, single):
+    found = skip.skip_bigram_matches(*columns_of(rows), name, gap, unigrams=single)
+    for i, (said, wanted) in enumerate(tokenized(rows, name)):
+        given_, asked = (twins.skip_bigrams(text, gap, single) for text in (said, wanted))
+        expected = [(given_ & asked).total(), given_.total(), asked.total()]
+        assert [int(part[i]) for part in found] == expected
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    rows=pairs(word_texts | any_text), name=NAMES, weight=st.sampled_from([1.0, 1.2, 1.5, 2.0, 3.0])
+)
+def test_weighted_subsequences_equal_their_definition(rows, name, weight):
+    found = skip.weighted_lcs(*columns_of(rows), name, weight)
+    for i, (said, wanted) in enumerate(tokenized(rows, name)):
+        table = twins.table(said, wanted, weight)
+        assert found.table[i] == pytest.approx(table[len(said), len(wanted)][0])
+        runs = twins.runs(said, wanted, weight)
+        assert found.runs[i] == pytest.approx(sum(run**weight for run in runs))
+
+
+@settings(max_examples=100, deadline=None)
+@given(rows=pairs(word_texts), size=st.integers(1, 40))
+def test_a_pair_is_worth_the_same_in_any_batch(rows, size):
+    whole = skip.weighted_lcs(*columns_of(rows), "whitespace")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(skip, "BATCH", size)
+        parts = skip.weighted_lcs(*columns_of(rows), "whitespace")
+    for one, other in zip(whole, parts, strict=True):
+        assert one.tolist() == other.tolist()
+
+
+@pytest.mark.parametrize("row", vectors("rougeW", "rougeS4", "rougeSU4"))
+def test_rouge_1_5_5_is_met(row):
+    prediction, reference = Texts(row["predictions"]), Texts(row["references"][0])
+    if row["metric"] == "rougeW":
+        weight = row["params"]["w"]
+        said, wanted = lengths(prediction, "rouge"), lengths(reference, "rouge")
+        worth = skip.weighted_lcs(prediction, reference, "rouge", weight).runs ** (1 / weight)
+        # The inverse of f is taken of the matches and of the prediction's f, but the program
+        # divides by f of the reference's length itself.
+        precision, recall = worth / said, worth / wanted**weight
+    else:
+        single = row["metric"] == "rougeSU4"
+        found = skip.skip_bigram_matches(prediction, reference, "rouge", 4, unigrams=single)
+        precision, recall = found.matches / found.prediction, found.matches / found.reference
+    fmeasure = 2 * precision * recall / (precision + recall)
+    scores = {"precision": precision[0], "recall": recall[0], "fmeasure": fmeasure[0]}
+    assert scores == pytest.approx(row["expected"], abs=row["tolerance"])
+
+
+def test_police_killed_the_gunman():
+    # Lin (2004), section 5: S1 "police killed the gunman" shares 3 of 6 skip-bigrams with S2,
+    # 1 with S3 and 2 with S4.
+    others = ["police kill the gunman", "the gunman kill police", "the gunman police killed"]
+    prediction, reference = Texts(others), Texts(["police killed the gunman"] * 3)
+    found = skip.skip_bigram_matches(prediction, reference, "whitespace", gap=2)
+    assert found.matches.tolist() == [3, 1, 2]
+    assert found.reference.tolist() == found.prediction.tolist() == [6, 6, 6]
+
+
+def test_a_run_is_worth_more_than_its_pieces():
+    # Lin (2004), section 4, with f(k) = k^2: X = A B C D E F G, Y1 = A B C D H I K has the run
+    # ABCD, 16; Y2 = A H B K C I D has four single matches, 4, but in the reference X they are
+    # neighbours.
+    prediction, reference = Texts(["a b c d h i k", "a h b k c i d"]), Texts(["a b c d e f g"] * 2)
+    found = skip.weighted_lcs(prediction, reference, "whitespace", weight=2)
+    assert found.table.tolist() == [16, 4]
+    assert found.runs.tolist() == [16, 16]
+
+
+def test_a_gap_of_zero_counts_bigrams():
+    prediction, reference = Texts(["a b c a b"]), Texts(["a b a b c"])
+    found = skip.skip_bigram_matches(prediction, reference, "whitespace", gap=0)
+    # "a b" twice in both, "b c" once in both; "c a" and "b a" in one.
+    assert [part.tolist() for part in found] == [[3], [4], [4]]
+
+
+def test_long_texts_take_linear_memory():
+    # 20,000 distinct words, twice: each of the n - d pairs at distance d of the shorter text.
+    words = [f"w{i}" for i in range(20_000)]
+    prediction, reference = Texts([" ".join(words * 2)]), Texts([" ".join(words)])
+    found = skip.skip_bigram_matches(prediction, reference, "none", gap=4)
+    assert found.matches.tolist() == [sum(20_000 - d for d in range(1, 6))]
+
+
+def test_an_empty_column_has_no_matches():
+    empty = Texts([])
+    assert [part.shape for part in skip.skip_bigram_matches(empty, empty, "rouge", 4)] == [(0,)] * 3
+    assert [part.shape for part in skip.weighted_lcs(empty, empty, "rouge")] == [(0,)] * 2
+    blank = Texts([""])
+    assert np.concatenate(skip.weighted_lcs(blank, blank, "rouge")).tolist() == [0, 0]
