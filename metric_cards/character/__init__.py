@@ -1,0 +1,72 @@
+"""CharacTER: character edits, after phrases were shifted, per character of the prediction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Annotated
+
+import numpy as np
+from rapidfuzz import process
+from rapidfuzz.distance import Levenshtein
+
+from metrichub.metric import Measured, Metric
+from metrichub.parameters import Range
+from metrichub.text import Texts
+from metrichub.text.shifts import Shift, best_shifts
+
+
+@dataclass(frozen=True, kw_only=True)
+class CharacTer(Metric):
+    """CharacTER (Wang et al. 2016), the mean over the samples (macro).
+
+    Attributes:
+        threshold: Words that differ in less than this share of their characters may be shifted
+            as if they were equal; 0 asks for equal words.
+    """
+
+    threshold: Annotated[float, Range(0, 1)] = 0.5
+
+    def measure(self, prediction: Texts, reference: Texts) -> Measured:
+        """The score of each pair, (N,); `nan` where both texts are empty."""
+        pairs = [
+            (said.split(), wanted.split())
+            for said, wanted in zip(prediction, reference, strict=True)
+        ]
+        letters = [self._letters(*pair) for pair in pairs]
+        made = best_shifts([said for said, _ in letters], [wanted for _, wanted in letters])
+        scores = [_rate(*pair, shifts) for pair, shifts in zip(pairs, made, strict=True)]
+        reasons = {i: "both texts are empty" for i in np.flatnonzero(np.isnan(scores)).tolist()}
+        return Measured({"score": np.array(scores, np.float64)}, reasons)
+
+    def _letters(self, words: list[str], reference: list[str]) -> tuple[str, str]:
+        """Both texts with a character for every word, the same for words that match."""
+        names: dict[str, str] = {}
+        wanted = [names.setdefault(word, _letter(len(names))) for word in reference]
+        known = list(names)
+        for word in words:
+            if word not in names:
+                near = process.extractOne(
+                    word, known, scorer=Levenshtein.normalized_distance, score_cutoff=self.threshold
+                )
+                matches = near is not None and near[1] < self.threshold
+                names[word] = names[near[0]] if near and matches else _letter(len(names))
+        return "".join([names[word] for word in words]), "".join(wanted)
+
+
+def _letter(number: int) -> str:
+    """One character a number, without surrogates."""
+    return chr(1 + number if number < 0xD7FF else 0x801 + number)
+
+
+def _rate(words: list[str], reference: list[str], shifts: list[Shift]) -> float:
+    """Character edits and the mean word lengths of all shifts, per character; at most 1."""
+    cost = 0.0
+    for shift in shifts:
+        cost += fmean(map(len, words[shift.start : shift.end]))
+        words = shift(words)
+    text = " ".join(words)
+    cost += Levenshtein.distance(text, " ".join(reference))
+    if not text:
+        return 1.0 if cost else float("nan")
+    return min(1.0, cost / len(text))

@@ -1,0 +1,48 @@
+"""Extended edit distance: character edits with jumps at blanks, and a charge for repetition."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from metrichub.metric import Metric
+from metrichub.stats import Array
+from metrichub.text import Texts
+from metrichub.text.jumps import jump_costs
+
+_RHO = 0.3
+_MARK = re.compile(r"([.,!?])")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExtendedEditDistance(Metric):
+    """EED (Stanchev et al. 2019), the mean over the samples (macro).
+
+    Attributes:
+        convention: Which of the two official programs is followed, which differ.
+    """
+
+    convention: Literal["cpp", "python"] = "cpp"
+
+    def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
+        """The score of each pair, (N,)."""
+        said, wanted = [_spaced(text) for text in prediction], [_spaced(text) for text in reference]
+        costs, visits = jump_costs(said, wanted, truncated=self.convention == "cpp")
+        # A place that was never visited counts like one that was visited twice.
+        charged = np.where(visits > 0, visits - 1, 1)
+        if self.convention == "cpp":
+            charged[visits[:, 0] == 0, 0] = 0
+        lengths = np.array([len(text) for text in said])
+        charged *= np.arange(visits.shape[1]) <= lengths[:, None]
+        coverage = _RHO * charged.sum(axis=1)
+        rows = np.array([len(text) for text in wanted])
+        return {"score": np.minimum((costs + coverage) / (rows + coverage), 1.0)}
+
+
+def _spaced(text: str) -> str:
+    """The text between blanks, with a blank before each point, comma and mark."""
+    apart = _MARK.sub(r" \1", text)
+    return f" {' '.join(apart.split())} "

@@ -1,0 +1,65 @@
+"""Translation edit rate: edits, with shifts of phrases among them, per word of the reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from metrichub.metric import Metric, Scores
+from metrichub.stats import Array
+from metrichub.text import Groups, Texts, lengths
+from metrichub.text.ragged import row_sums
+from metrichub.text.shifts import shift_edits
+from metrichub.text.tercom import drop_marks, split_marks
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslationEditRate(Metric):
+    """TER (Snover et al. 2006) as sacrebleu 2.6 computes it, pooled over the corpus (micro).
+
+    Attributes:
+        normalized: Whether punctuation is split off the words, as Tercom's normalizer does.
+        no_punct: Whether punctuation is removed.
+        asian_support: Whether both of these treat Chinese and Japanese characters too.
+        case_sensitive: Whether case counts.
+    """
+
+    block_characters: ClassVar[int | None] = 1_000_000
+
+    normalized: bool = False
+    no_punct: bool = False
+    asian_support: bool = False
+    case_sensitive: bool = False
+
+    def measure(self, prediction: Texts, references: Groups) -> dict[str, Array]:
+        """The edits to the closest reference, and the mean length of all references, (N,)."""
+        # sacrebleu normalizes references twice, which matters to texts like "..5".
+        said, wanted = self._prepared(prediction, 1), self._prepared(references.items, 2)
+        edits = shift_edits(said.take(references.rows), wanted, "none")
+        words = row_sums(lengths(wanted, "none"), references.offsets)
+        return {
+            "edits": np.minimum.reduceat(edits, references.offsets[:-1]),
+            "reference_length": words / references.counts,
+        }
+
+    def score(self, edits: Array, reference_length: Array) -> Scores:
+        """Edits per reference word; without such words 1 if anything was said, else 0."""
+        rate = edits / np.where(reference_length > 0, reference_length, 1)
+        score = np.where(reference_length > 0, rate, edits > 0)
+        return {"score": score, "edits": edits, "reference_length": reference_length}
+
+    def _prepared(self, texts: Texts, passes: int) -> Texts:
+        texts = texts if self.case_sensitive else texts.lower()
+        if not (self.normalized or self.no_punct):
+            return texts
+        key = ("tercom", self.normalized, self.no_punct, self.asian_support, passes)
+        return texts.cached(key, lambda: Texts([self._marked(text, passes) for text in texts]))
+
+    def _marked(self, text: str, passes: int) -> str:
+        for _ in range(passes):
+            text = split_marks(text, self.asian_support) if self.normalized else text
+            text = drop_marks(text, self.asian_support) if self.no_punct else text
+            text = " ".join(text.split())
+        return text

@@ -1,0 +1,101 @@
+"""Extended edit distance: the values of both official programs, and the table cell by cell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metrichub import Hub, load_metric
+from metrichub.errors import ParameterError
+from metrichub.text.jumps import jump_costs
+from tests.oracles.jumps import jump_cost
+from tests.vectors import corpus, vectors
+
+TEXTS = st.lists(st.text("ab ", max_size=12), min_size=5, max_size=5)
+
+
+def eed(prediction: str, reference: Any, **parameters: str) -> float:
+    hub = Hub(metrics=load_metric("eed", **parameters))
+    return float(hub(predictions=[prediction], references=[reference])["eed"]["score"])
+
+
+@pytest.mark.parametrize("vector", vectors("eed_cpp", "eed_python"))
+def test_conformance(vector: dict[str, Any]) -> None:
+    hub = Hub(metrics=load_metric("eed", convention=vector["metric"].removeprefix("eed_")))
+    found = hub(predictions=vector["predictions"], references=vector["references"])["eed"]["score"]
+    assert found == pytest.approx(vector["expected"], abs=vector["tolerance"])
+
+
+def test_equal_texts_differ_by_one_place_that_only_python_charges() -> None:
+    # " the cat sat . " has 15 characters. Every place but the first is visited once; Python
+    # charges 0.3 for that one: 0.3 / (15 + 0.3).
+    assert eed("the cat sat.", "the cat sat.") == 0
+    assert eed("the cat sat.", "the cat sat.", convention="python") == pytest.approx(0.3 / 15.3)
+
+
+def test_leaving_out_a_character_is_cheaper_than_adding_one() -> None:
+    # Costs alone: one deletion at 0.2 against one insertion at 1.
+    assert jump_costs([" ab "], [" a "], False).cost[0] == pytest.approx(0.2)
+    assert jump_costs([" a "], [" ab "], False).cost[0] == pytest.approx(1)
+
+
+def test_phrases_in_another_order_cost_a_jump() -> None:
+    # Any place but the first costs 1 to begin at: so does the second word. From its end one
+    # jumps back to the first for 2, and leaves out 9 characters to come to the end again.
+    cost = jump_costs([" klmnopqr abcdefgh "], [" abcdefgh klmnopqr "], False).cost[0]
+    assert cost == pytest.approx(1 + 2 + 9 * 0.2)
+
+
+def test_the_first_of_several_references_with_the_lowest_score_counts() -> None:
+    assert eed("a cat", ["a dog", "a cat"]) == 0
+
+
+def test_empty_texts_have_a_score() -> None:
+    assert eed("", "") == 0
+    assert 0 < eed("", "a b c") < 1
+    assert 0 < eed("a b c", "") <= 1
+
+
+@settings(deadline=None, max_examples=60)
+@given(TEXTS, TEXTS, st.booleans())
+def test_many_tables_equal_those_of_single_cells(
+    hypotheses: list[str], references: list[str], truncated: bool
+) -> None:
+    found = jump_costs(hypotheses, references, truncated)
+    for row, pair in enumerate(zip(hypotheses, references, strict=True)):
+        cost, visits = jump_cost(*pair, truncated)
+        assert found.cost[row] == cost
+        assert found.visits[row, : len(visits)].tolist() == visits
+        assert not found.visits[row, len(visits) :].any()
+
+
+def test_the_published_means_of_real_translations_are_met() -> None:
+    rows = corpus("mt_wmt16_deen_uedin-syntax.jsonl")[:300]
+    predictions, references = [row["hyp"] for row in rows], [row["ref"] for row in rows]
+    hub = Hub(metrics=["eed", "python = eed(convention='python')"])
+    found = hub(predictions=predictions, references=references)
+    # The official programs on the first 300 pairs: 0.3104 in C++, 0.3076 in Python.
+    assert found["eed"]["score"] == pytest.approx(0.3104, abs=5e-5)
+    assert found["python"]["score"] == pytest.approx(0.3076, abs=5e-5)
+
+
+def test_real_translations_equal_the_table_of_single_cells() -> None:
+    rows = corpus("mt_wmt16_deen_uedin-syntax.jsonl")[:12]
+    hypotheses, references = (
+        [f" {row['hyp']} " for row in rows],
+        [f" {row['ref']} " for row in rows],
+    )
+    found = jump_costs(hypotheses, references, truncated=False)
+    expected = [
+        jump_cost(*pair, truncated=False)[0] for pair in zip(hypotheses, references, strict=True)
+    ]
+    assert np.array_equal(found.cost, expected)
+
+
+def test_an_unknown_convention_is_refused() -> None:
+    with pytest.raises(ParameterError, match="'cpp' or 'python'"):
+        load_metric("eed", convention="java")

@@ -1,0 +1,124 @@
+"""The search for shifts of many pairs equals the plain search of one, and sacrebleu's."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.metrics.lib_ter import translation_edit_rate
+
+from metrichub.text import Texts
+from metrichub.text.shifts import Shift, best_shifts, shift_edits
+from tests.oracles import tercom
+
+Pair = tuple[list[str], list[str]]
+
+
+def found(pairs: list[Pair]) -> list[int]:
+    """The edits of the pairs, all at a time."""
+    columns = ([" ".join(pair[side]) for pair in pairs] for side in (0, 1))
+    said, wanted = map(Texts, columns)
+    return [int(edits) for edits in shift_edits(said, wanted, "none")]
+
+
+def official(pairs: list[Pair]) -> list[int]:
+    """What sacrebleu counts, pair by pair."""
+    return [translation_edit_rate(*pair)[0] for pair in pairs]
+
+
+def noisy(source: random.Random, length: int, vocabulary: int) -> Pair:
+    """A text and a copy of it with shifts, substitutions and deletions, or another text."""
+    reference = [str(source.randrange(vocabulary)) for _ in range(length)]
+    words = list(reference)
+    for _ in range(source.randrange(4)):
+        start = source.randrange(len(words) + 1)
+        words = tercom.move(
+            words,
+            start,
+            min(source.randint(1, 12), len(words) - start),
+            source.randrange(length + 1),
+        )
+    words = [str(source.randrange(vocabulary)) if source.random() < 0.1 else w for w in words]
+    words = [word for word in words if source.random() > 0.1]
+    if source.random() < 0.1:
+        words = [str(source.randrange(vocabulary)) for _ in range(source.randrange(2 * length + 1))]
+    return words, reference
+
+
+WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=6))
+def test_a_few_words_in_any_order_equal_the_plain_search_and_sacrebleu(pairs: list[Pair]) -> None:
+    assert found(pairs) == [tercom.edits(*pair) for pair in pairs] == official(pairs)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "lengths", "vocabulary"),
+    [
+        (1000, range(1, 20), 3),
+        (800, range(1, 30), 12),
+        (100, range(30, 60), 40),
+        (10, range(60, 100), 8),
+        (15, range(60, 120), 400),
+    ],
+)
+def test_shifted_texts_equal_sacrebleu(pairs: int, lengths: range, vocabulary: int) -> None:
+    source = random.Random(vocabulary)
+    corpus = [noisy(source, source.choice(lengths), vocabulary) for _ in range(pairs)]
+    assert found(corpus) == official(corpus)
+
+
+@pytest.mark.parametrize(("said", "wanted"), [(4, 70), (70, 4), (1, 120), (80, 40), (55, 90)])
+def test_texts_of_unequal_lengths_meet_the_edge_of_the_beam_as_in_sacrebleu(
+    said: int, wanted: int
+) -> None:
+    source = random.Random(said)
+    corpus = [
+        ([str(source.randrange(20)) for _ in range(n)] for n in (said, wanted)) for _ in range(4)
+    ]
+    pairs = [(words, reference) for words, reference in corpus]
+    assert found(pairs) == official(pairs)
+
+
+def test_the_search_ends_after_a_thousand_tries_as_in_sacrebleu() -> None:
+    # Every word of the one half is everywhere in the other: far more than 1,000 shifts.
+    pairs = [
+        (["a"] * 40 + ["b"] * 40, ["b"] * 40 + ["a"] * 40),
+        (["a", "b"] * 30, ["b", "b", "a"] * 20),
+    ]
+    assert found(pairs) == official(pairs)
+
+
+def test_more_words_than_a_byte_can_name_are_told_apart() -> None:
+    words = [str(number) for number in range(600)]
+    # The first ten words moved behind the next ten: one shift, and another text: 600 edits.
+    moved = words[10:20] + words[:10] + words[20:]
+    assert found([(moved, words), (words, [f"x{word}" for word in words])]) == [1, 600]
+
+
+def test_the_order_and_company_of_pairs_change_nothing() -> None:
+    source = random.Random(7)
+    corpus = [noisy(source, source.randint(1, 50), 9) for _ in range(60)]
+    alone = [edits for pair in corpus for edits in found([pair])]
+    assert found(corpus) == alone
+    assert found(corpus[::-1]) == alone[::-1]
+
+
+def test_the_shifts_made_are_named_in_order() -> None:
+    # "a b c" stays, being aligned with its equals; "d e" stands wrong and goes to the front.
+    assert best_shifts(["abcde"], ["deabc"]) == [[Shift(3, 5, 0)]]
+    assert Shift(3, 5, 0)("abcde") == "deabc"
+    assert best_shifts(["", "a", "ab"], ["a", "", "ab"]) == [[], [], []]
+
+
+@given(st.text("ab", max_size=6), st.data())
+def test_a_shift_moves_words_as_the_plain_search_does(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    target = data.draw(st.integers(0, len(text)))
+    moved = tercom.move(list(text), start, end - start, target)
+    assert Shift(start, end, target)(list(text)) == moved
