@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from metrichub.batch import Batch as Batch
     from metrichub.card import Card as Card
     from metrichub.card import Scale as Scale
+    from metrichub.evidence import Explained as Explained
     from metrichub.hub import Hub as Hub
+    from metrichub.judge.metric import EmbedderMetric as EmbedderMetric
+    from metrichub.judge.metric import JudgeMetric as JudgeMetric
     from metrichub.metric import CorpusMetric as CorpusMetric
     from metrichub.metric import Metric as Metric
     from metrichub.metric import Unscored as Unscored
@@ -33,7 +36,10 @@ _HOMES = {
     "Batch": "batch",
     "Card": "card",
     "CorpusMetric": "metric",
+    "EmbedderMetric": "judge.metric",
+    "Explained": "evidence",
     "Hub": "hub",
+    "JudgeMetric": "judge.metric",
     "Metric": "metric",
     "Range": "parameters",
     "Registry": "registry",

@@ -13,6 +13,9 @@ MetrichubError
 ├── MissingDependency (ImportError)    a package that has to be installed first
 ├── CardError (ValueError)             a metric card that breaks the format
 ├── MetricError (TypeError)            a metric whose code breaks the contract
+├── JudgeError (RuntimeError)          a call to a judge that failed; costs one sample
+│   ├── JudgeUnavailable               one that no later call can mend; ends the run
+│   └── TooManyErrors                  more samples failed than were allowed; ends the run
 └── ReportError (ValueError)           reports that can't be merged, compared or read
 
 Each also derives from the builtin that a caller would expect, and names the exit status
@@ -31,6 +34,14 @@ class MetrichubError(Exception):
     """Any error that metrichub raises on purpose; its text is one readable line."""
 
     exit_status: ClassVar[int] = 2
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Rebuild without `__init__`, whatever it takes, so that every error crosses processes."""
+        return (_rebuilt, (type(self), self.args), self.__dict__)
+
+
+def _rebuilt(kind: type[MetrichubError], arguments: tuple[object, ...]) -> MetrichubError:
+    return kind.__new__(kind, *arguments)
 
 
 class InputError(MetrichubError, ValueError):
@@ -64,10 +75,6 @@ class ParameterError(MetrichubError, ValueError):
         where = f"{metric}: " if metric else ""
         super().__init__(f"{where}{parameter}={value!r} is not allowed; choose {allowed}")
 
-    def __reduce__(self) -> tuple[object, ...]:
-        """Rebuild from the four parts, so that the error crosses processes."""
-        return (type(self), (self.metric, self.parameter, self.value, self.allowed))
-
 
 class UnknownParameter(ParameterError, TypeError):
     """A parameter that the metric doesn't have."""
@@ -79,10 +86,6 @@ class UnknownParameter(ParameterError, TypeError):
             f" (it has: {', '.join(known) or 'none'})",
         )
         self.metric, self.parameter, self.known = metric, parameter, tuple(known)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Rebuild from the three parts, so that the error crosses processes."""
-        return (type(self), (self.metric, self.parameter, self.known))
 
 
 class UnknownMetric(MetrichubError, LookupError):
@@ -109,10 +112,6 @@ class MissingDependency(MetrichubError, ImportError):
         command = install or f"pip install {package}"
         super().__init__(f"{needed_by} needs {package}, which isn't installed: {command}")
 
-    def __reduce__(self) -> tuple[object, ...]:
-        """Rebuild from the three parts, so that the error crosses processes."""
-        return (type(self), (self.needed_by, self.package, self.install))
-
 
 class CardError(MetrichubError, ValueError):
     """A metric card that breaks the format; the text starts with file and line."""
@@ -120,6 +119,25 @@ class CardError(MetrichubError, ValueError):
 
 class MetricError(MetrichubError, TypeError):
     """A metric whose code breaks the contract."""
+
+
+class JudgeError(MetrichubError, RuntimeError):
+    """A call to a judge or an embedder that failed: the sample has no score."""
+
+    exit_status = 4
+    ends_the_run: ClassVar[bool] = False
+
+
+class JudgeUnavailable(JudgeError):
+    """A call that no later call can mend: no key, a wrong one, an unknown model, no server."""
+
+    ends_the_run = True
+
+
+class TooManyErrors(JudgeError):
+    """More samples failed than the run was allowed."""
+
+    ends_the_run = True
 
 
 class ReportError(MetrichubError, ValueError):

@@ -5,52 +5,27 @@ Every error names the file and, where there is one, the line (from 1).
 
 from __future__ import annotations
 
-import csv
-import difflib
-import io
-import json
 import os
 import secrets
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from metrichub.errors import FileError, MissingDependency, did_you_mean
+from metrichub import source
+from metrichub.errors import FileError, InputError, did_you_mean
+from metrichub.formats import READERS
+from metrichub.samples import Samples as Samples
+from metrichub.source import STDIN as STDIN
 
-STDIN = "-"
-_FIELD_LIMIT = 2**31 - 1
+BATCH_CHARACTERS = 4_000_000
+"""About how much of a file is held at a time."""
 
-
-@dataclass(frozen=True, eq=False)
-class Samples(Mapping[str, list[Any]]):
-    """The columns of a file by name. `lines` holds the line of every sample, if it has one."""
-
-    path: str
-    columns: Mapping[str, list[Any]]
-    lines: Sequence[int] | None = field(default=None, repr=False)
-
-    def __getitem__(self, name: str) -> list[Any]:
-        return self.columns[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.columns)
-
-    def __len__(self) -> int:
-        return len(self.columns)
-
-    @property
-    def size(self) -> int:
-        """The number of samples."""
-        return max(map(len, self.columns.values()), default=0)
-
-    def error(self, message: str, sample: int | None = None) -> FileError:
-        """The error that names this file and, for a sample with a known place, its line."""
-        line = self.lines[sample] if self.lines is not None and sample is not None else None
-        return FileError(self.path, message, line)
+FORMATS = tuple(READERS)
+_SUFFIXES = {**{f".{name}": name for name in FORMATS}, ".ndjson": "jsonl"}
 
 
 def read(path: str | Path, *, format: str | None = None) -> Samples:
@@ -62,39 +37,107 @@ def read(path: str | Path, *, format: str | None = None) -> Samples:
         FileError: no such file, not UTF-8, empty, a broken line, no table.
         MissingDependency: Parquet without pyarrow.
     """
+    first, *others = read_batches(path, format=format, characters=sys.maxsize)
+    if not others:
+        return first
+    parts = (first, *others)
+    columns = {name: [value for part in parts for value in part[name]] for name in first}
+    return Samples(first.path, columns)
+
+
+def read_batches(
+    path: str | Path, *, format: str | None = None, characters: int = BATCH_CHARACTERS
+) -> Iterator[Samples]:
+    """The same columns in batches of about so many characters; only JSON is read whole.
+
+    A key counts from the batch where it first appears; from there on, rows without it have None.
+
+    Raises:
+        FileError, MissingDependency: as `read`, a missing file at once, the rest where it shows.
+    """
     kind = format or _kind(path)
-    if kind not in _READERS:
-        raise FileError(_shown(path), f"unknown format {kind!r}{did_you_mean(kind, FORMATS)}")
-    samples = _READERS[kind](_shown(path), read_bytes(path))
-    if not samples.size:
-        raise FileError(_shown(path), "there are no samples in the file")
-    return samples
+    if kind not in READERS:
+        name = source.shown(path)
+        raise FileError(name, f"unknown format {kind!r}{did_you_mean(kind, FORMATS)}")
+    source.check(path)
+    return _batches(path, kind, characters)
+
+
+def _batches(path: str | Path, kind: str, characters: int) -> Iterator[Samples]:
+    empty = True
+    with source.opened(path) as found:
+        for samples in READERS[kind](found, characters):
+            if samples.size:
+                empty = False
+                yield samples
+    if empty:
+        raise FileError(source.shown(path), "there are no samples in the file")
 
 
 def read_lines(path: str | Path) -> list[str]:
     """The lines of a text file without their line breaks (LF or CRLF); all else is kept."""
-    text = _decoded(_shown(path), read_bytes(path))
-    lines = text.removesuffix("\n").split("\n")
-    return [line.removesuffix("\r") for line in lines]
+    with source.opened(path) as found:
+        return list(found.lines())
 
 
-def read_bytes(path: str | Path) -> bytes:
-    """What is in a file or, for "-", in standard input.
+def read_columns(
+    columns: Mapping[str, Sequence[str]], *, characters: int = BATCH_CHARACTERS
+) -> Iterator[Samples]:
+    """The samples of plain text files in batches: line i of each file belongs to sample i.
+
+    `columns` names the files of every column; several are several texts a sample.
 
     Raises:
-        FileError: it can't be read, or is empty.
+        FileError: a file can't be read, a missing one at once.
+        InputError: the files have unequal numbers of lines.
     """
-    try:
-        content = sys.stdin.buffer.read() if str(path) == STDIN else Path(path).read_bytes()
-    except FileNotFoundError:
-        raise FileError(path, f"no such file{_neighbour(Path(path))}") from None
-    except IsADirectoryError:
-        raise FileError(path, "this is a folder; give a file in it") from None
-    except OSError as error:
-        raise FileError(path, f"can't be read: {error.strerror or error}") from error
-    if not content:
-        raise FileError(_shown(path), "the file is empty")
-    return content
+    paths = list(dict.fromkeys(path for paths in columns.values() for path in paths))
+    for path in paths:
+        source.check(path)
+    return _line_batches(columns, paths, characters)
+
+
+def _line_batches(
+    columns: Mapping[str, Sequence[str]], paths: Sequence[str], characters: int
+) -> Iterator[Samples]:
+    first = "stdin" if columns["predictions"][0] == STDIN else columns["predictions"][0]
+    start = 0
+    for rows in _sized(_lines_of(paths), characters):
+        read = dict(zip(paths, map(list, zip(*rows, strict=True)), strict=True))
+        values: dict[str, list[Any]] = {}
+        for name, files in columns.items():
+            several = zip(*(read[path] for path in files), strict=True)
+            values[name] = list(several) if len(files) > 1 else read[files[0]]
+        yield Samples(first, values, range(start + 1, start + len(rows) + 1), start, None)
+        start += len(rows)
+
+
+def _lines_of(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Line i of every file, for all i."""
+    counts = [0] * len(paths)
+    with ExitStack() as stack:
+        files = [stack.enter_context(source.opened(path)).lines() for path in paths]
+        for row in zip_longest(*files):
+            counts = [count + (line is not None) for count, line in zip(counts, row, strict=True)]
+            if None not in row and len(set(counts)) == 1:
+                yield row
+    if len(set(counts)) > 1:
+        names = ("stdin" if path == STDIN else path for path in paths)
+        said = ", ".join(f"{n} has {count}" for n, count in zip(names, counts, strict=True))
+        raise InputError(f"the files have unequal numbers of lines: {said}; line i is sample i")
+
+
+def _sized(rows: Iterator[tuple[str, ...]], characters: int) -> Iterator[list[tuple[str, ...]]]:
+    batch: list[tuple[str, ...]] = []
+    size = 0
+    for row in rows:
+        batch.append(row)
+        size += sum(map(len, row)) + 1
+        if size >= characters:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -121,153 +164,13 @@ def replacing(path: str | Path) -> Iterator[Path]:
         new.unlink(missing_ok=True)
 
 
-def _jsonl(path: str, content: bytes) -> Samples:
-    rows: list[dict[str, Any]] = []
-    lines: list[int] = []
-    for number, line in enumerate(_decoded(path, content).split("\n"), 1):
-        if not line.strip():
-            continue
-        row = _loaded(path, line, number)
-        if not isinstance(row, dict):
-            raise FileError(path, f"this line holds {_kind_of(row)}, not an object {{…}}", number)
-        rows.append(row)
-        lines.append(number)
-    return Samples(path, _columns(rows), lines)
-
-
-def _json(path: str, content: bytes) -> Samples:
-    found = _loaded(path, _decoded(path, content))
-    if isinstance(found, dict) and str(found.get("format", "")).startswith("metrichub-report"):
-        raise FileError(path, "this is a saved report, not samples; see 'metrichub compare --help'")
-    if isinstance(found, dict) and all(isinstance(values, list) for values in found.values()):
-        return Samples(path, found)
-    if not isinstance(found, list):
-        raise FileError(path, f"holds {_kind_of(found)}; a list of objects [{{…}}, …] is needed")
-    for number, row in enumerate(found):
-        if not isinstance(row, dict):
-            raise FileError(path, f"item {number} of the list is {_kind_of(row)}, not an object")
-    return Samples(path, _columns(found))
-
-
-def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    keys = dict.fromkeys(key for row in rows for key in row)
-    return {key: [row.get(key) for row in rows] for key in keys}
-
-
-def _loaded(path: str, text: str, line: int | None = None) -> object:
-    try:
-        found: object = json.loads(text)
-    except json.JSONDecodeError as error:
-        hint = "; is it JSON Lines? Then give --input-format jsonl" if line is None else ""
-        hint = hint if error.msg.startswith("Extra data") else ""
-        raise FileError(
-            path, f"broken JSON at column {error.colno}: {error.msg}{hint}", line or error.lineno
-        ) from None
-    except (ValueError, RecursionError) as error:
-        raise FileError(path, f"this JSON can't be read: {error}", line) from error
-    return found
-
-
-def _separated(delimiter: str) -> Callable[[str, bytes], Samples]:
-    def reader(path: str, content: bytes) -> Samples:
-        records = list(_records(path, _decoded(path, content), delimiter))
-        if not records:
-            raise FileError(path, "the file has no header line")
-        (first, head), *rows = records
-        if twice := [name for name in head if head.count(name) > 1]:
-            raise FileError(path, f"two columns are called {twice[0]!r}", first)
-        for line, cells in rows:
-            if len(cells) != len(head):
-                message = f"{len(cells)} cells, but the header has {len(head)} ({_list(head)})"
-                raise FileError(path, message, line)
-        columns = {name: [cells[i] for _, cells in rows] for i, name in enumerate(head)}
-        return Samples(path, columns, [line for line, _ in rows])
-
-    return reader
-
-
-def _records(path: str, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Every record with the line it starts on; blank lines are left out."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    limit = csv.field_size_limit(_FIELD_LIMIT)
-    start = 1
-    try:
-        for cells in reader:
-            if cells:
-                yield start, cells
-            start = reader.line_num + 1
-    except csv.Error as error:
-        raise FileError(
-            path, f"{error}; a cell with quotes in it is quoted, and they are doubled", start
-        ) from error
-    finally:
-        csv.field_size_limit(limit)
-
-
-def _parquet(path: str, content: bytes) -> Samples:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingDependency("reading Parquet", "pyarrow") from None
-    try:
-        table = pyarrow.parquet.read_table(pyarrow.BufferReader(content))
-    except (pyarrow.ArrowException, OSError) as error:
-        raise FileError(path, f"no Parquet file: {' '.join(str(error).split())}") from error
-    return Samples(path, table.to_pydict())
-
-
-_READERS: Mapping[str, Callable[[str, bytes], Samples]] = {
-    "jsonl": _jsonl,
-    "json": _json,
-    "csv": _separated(","),
-    "tsv": _separated("\t"),
-    "parquet": _parquet,
-}
-FORMATS = tuple(_READERS)
-_SUFFIXES = {**{f".{name}": name for name in FORMATS}, ".ndjson": "jsonl"}
-
-
 def _kind(path: str | Path) -> str:
     if str(path) == STDIN:
         return "jsonl"
     suffix = Path(path).suffix.lower()
     if suffix not in _SUFFIXES:
-        if not Path(path).is_file():
-            read_bytes(path)
+        source.check(path)
         what = f"unknown suffix {suffix!r}" if suffix else "the name has no suffix"
         plain = "; plain text is given as -p FILE -r FILE" if suffix in ("", ".txt") else ""
-        raise FileError(path, f"{what}; known: {_list(_SUFFIXES)} (or --input-format){plain}")
+        raise FileError(path, f"{what}; known: {', '.join(_SUFFIXES)} (or --input-format){plain}")
     return _SUFFIXES[suffix]
-
-
-def _decoded(path: str, content: bytes) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-        hint = "it looks like UTF-16; save it as UTF-8" if wide else "save it as UTF-8"
-        byte = content[error.start]
-        raise FileError(path, f"the text isn't UTF-8 (byte 0x{byte:02x}); {hint}", line) from None
-
-
-def _shown(path: str | Path) -> str:
-    return "<stdin>" if str(path) == STDIN else str(path)
-
-
-def _neighbour(path: Path) -> str:
-    if not path.parent.is_dir():
-        return f" (nor a folder {str(path.parent)!r})"
-    stems = {other.stem.lower(): other.name for other in path.parent.iterdir()}
-    near = difflib.get_close_matches(path.stem.lower(), stems, n=1)
-    return f"; did you mean {stems[near[0]]!r}?" if near else ""
-
-
-def _list(names: Iterable[str]) -> str:
-    return ", ".join(names)
-
-
-def _kind_of(value: object) -> str:
-    kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false"}
-    return "null" if value is None else kinds.get(type(value), "a number")

@@ -9,7 +9,8 @@ from typing import Any
 from metrichub.batch import BLOCK_CHARACTERS, Batch
 from metrichub.columns import column_of
 from metrichub.errors import InputError, MetricError, SpecError
-from metrichub.measure import Measure, Progress, measured, without_rows
+from metrichub.evidence import Allowance
+from metrichub.measure import Measure, Progress, measured
 from metrichub.metric import Metric
 from metrichub.reduce import Reduction, name_of
 from metrichub.registry import load_metric
@@ -74,6 +75,7 @@ class Hub:
         samples: bool = True,
         workers: int = 1,
         progress: Progress | None = None,
+        max_errors: int | None = None,
         **given: Any,
     ) -> Report:
         """The report of all metrics on the given samples.
@@ -86,10 +88,13 @@ class Hub:
 
         With `samples=False` only sums are kept, so that memory doesn't grow with the samples;
         `workers` spreads the text over processes, with equal results. `progress` is called with
-        the number of samples times metrics that are done.
+        the number of samples times metrics that are done. A sample whose call to a judge fails
+        is an error in the report; more than `max_errors` of them end the run.
 
         Raises:
             InputError: samples that can't be scored; the text says where and what to do.
+            JudgeUnavailable: a judge that can't be asked: no key, a wrong one, no such model.
+            TooManyErrors: more samples failed than are allowed.
         """
         if more:
             raise InputError(
@@ -98,15 +103,16 @@ class Hub:
             )
         needed = self.needs()
         reduction = self.reduce_fn if reduce_fn is None else reduce_fn
-        measure = Measure(self.metrics, reduction, self.block_characters)
+        allowance = Allowance(max_errors)
+        measure = Measure(self.metrics, reduction, self.block_characters, allowance)
         batches = self._batches(data, needed, columns, given)
-        reports: list[Report] = []
-        for report in measured(measure, batches, workers, progress):
-            reports.append(report if samples else without_rows(report))
-            if not samples:
-                reports = [reports[0].merge(*reports[1:])]
-        whole = reports[0].merge(*reports[1:]) if len(reports) > 1 else reports[0]
-        return whole if samples else whole.pool()
+        return measured(measure, batches, samples=samples, workers=workers, progress=progress)
+
+    async def aevaluate(self, data: object = None, /, **given: Any) -> Report:
+        """The report, for those who are asynchronous already. Takes what `evaluate` takes."""
+        import asyncio
+
+        return await asyncio.to_thread(self.evaluate, data, **given)
 
     def needs(self) -> dict[str, str]:
         """The columns that the metrics read, each with the first metric that asks for it."""

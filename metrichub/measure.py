@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from metrichub.batch import Batch
+from metrichub.batch import Batch, Block
 from metrichub.errors import ParameterError
-from metrichub.metric import CorpusMetric, Metric, measure_objects, measure_rows
+from metrichub.evidence import Allowance, Evidence, Observed, Usage
+from metrichub.fingerprint import Fingerprint
+from metrichub.metric import CorpusMetric, Metric, is_async, measure_objects, measure_rows
 from metrichub.reduce import Reduction, name_of, reduce
 from metrichub.registry import origin
 from metrichub.report import Report
 from metrichub.result import Result, RowsResult, SumResult
 from metrichub.stats import Stats
+from metrichub.workers import spread
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future, ProcessPoolExecutor
-
-PART_CHARACTERS = 2_000_000
+PART_CHARACTERS = 1_000_000
 """About how much text one process measures at a time."""
 
 Progress = Callable[[int], object]
@@ -36,27 +33,33 @@ class Measure:
     metrics: tuple[Metric, ...]
     reduction: Reduction | None
     block_characters: int
+    allowance: Allowance = field(default_factory=Allowance)
 
     def __call__(self, batch: Batch, progress: Progress | None = None) -> Report:
         """The report of a batch; `progress` gets the samples times metrics of every block."""
         results: dict[str, Result] = {}
-        for characters, group in groupby(self.metrics, lambda metric: metric.block_characters):
-            metrics = list(group)
+        evidence: dict[str, list[tuple[int, Evidence]]] = {}
+        usage = Usage()
+        for characters, metrics in self._groups().items():
             parts: dict[str, list[Any]] = {metric.name: [] for metric in metrics}
             for block in batch.blocks(characters or self.block_characters):
+                observed = self._observed(metrics, block, progress)
+                usage += observed.usage
+                for name, found in observed.evidence.items():
+                    evidence.setdefault(name, []).append((block.start, found))
                 for metric in metrics:
-                    view = block.view(metric.inputs())
+                    view, given = block.view(metric.inputs()), observed.rows.get(metric.name)
                     if isinstance(metric, CorpusMetric):
-                        rows = measure_objects(metric, view)
+                        rows = measure_objects(metric, view, given)
                         sample = np.arange(len(block)) if view.sample is None else view.sample
                         parts[metric.name].append((rows, sample + block.start))
                     else:
-                        stats = measure_rows(metric, view)
+                        stats = measure_rows(metric, view, given)
                         if view.sample is not None:
                             stats = reduce(metric, stats, view.sample, len(block), self.reduction)
                         parts[metric.name].append(stats)
                 if progress:
-                    progress(len(block) * len(metrics))
+                    progress(len(block) * (len(metrics) - len(observed.rows)))
             for metric in metrics:
                 signature = signature_of(metric, self.reduction)
                 results[metric.name] = _result(metric, signature, parts[metric.name], batch.size)
@@ -64,63 +67,110 @@ class Measure:
         return Report(
             {metric.name: results[metric.name] for metric in self.metrics},
             batch.size,
-            ((batch.size, batch.digests()),),
+            ((batch.size, {}),),
             {name: (int(c.min()), int(c.max())) for name, c in counts.items() if len(c)},
+            {name: Evidence.joined(found) for name, found in evidence.items()},
+            usage,
         )
+
+    def _groups(self) -> dict[int | None, list[Metric]]:
+        """The metrics by the size of the blocks that they want."""
+        groups: dict[int | None, list[Metric]] = {}
+        for metric in self.metrics:
+            groups.setdefault(metric.block_characters, []).append(metric)
+        return groups
+
+    def _observed(
+        self, metrics: Sequence[Metric], block: Block, progress: Progress | None
+    ) -> Observed:
+        """What the asynchronous metrics observe of a block, all at once."""
+        views = {m.name: (m, block.view(m.inputs())) for m in metrics if is_async(m)}
+        if not views:
+            return Observed({}, {}, Usage())
+        from metrichub.judge.together import observe
+
+        return observe(views, self.allowance, progress)
+
+
+@dataclass(frozen=True)
+class _Pooled:
+    """A measure whose reports hold sums only, but for the metrics whose scores don't add up."""
+
+    measure: Measure
+
+    def __call__(self, batch: Batch, progress: Progress | None = None) -> Report:
+        report = self.measure(batch, progress)
+        results = {
+            name: result.pool() if isinstance(result, SumResult) else result
+            for name, result in report.results.items()
+        }
+        evidence = {name: found.pool() for name, found in report.evidence.items()}
+        return replace(report, results=results, evidence=evidence)
 
 
 def measured(
-    measure: Measure, batches: Iterable[Batch], workers: int, progress: Progress | None
-) -> Iterator[Report]:
-    """The report of every batch in order, measured in `workers` processes if that is over 1.
+    measure: Measure,
+    batches: Iterable[Batch],
+    *,
+    samples: bool = True,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> Report:
+    """The report of all batches together, measured in `workers` processes if that is over 1.
+
+    With `samples=False` the report is pooled, and no more than a few parts are held at a time.
 
     Raises:
         ParameterError: workers isn't positive.
     """
     if not isinstance(workers, int) or workers < 1:
         raise ParameterError(None, "workers", workers, "an integer at least 1")
-    with _pool(workers) as pool:
-        for batch in batches:
-            if pool is None:
-                yield measure(batch, progress)
-            else:
-                yield _spread(pool, workers, measure, batch, progress)
-
-
-def _pool(workers: int) -> AbstractContextManager[ProcessPoolExecutor | None]:
+    work = measure if samples else _Pooled(measure)
+    fingerprint = Fingerprint()
+    # The same parts and blocks for any number of workers: so is every rounding.
+    parts = _parts(measure, fingerprint.of_all(batches) if samples else batches)
+    reports: Iterable[Report]
     if workers == 1:
-        return nullcontext()
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
+        reports = (work(part, progress) for part in parts)
+    else:
+        reports = _told(spread(work, parts, workers), len(measure.metrics), progress)
+    whole = _gathered(reports)
+    whole = replace(whole, segments=((whole.size, fingerprint.digests()),))
+    return whole if samples else whole.pool()
 
-    # Spawned, since a forked child of a process with threads may hang.
-    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+
+def _parts(measure: Measure, batches: Iterable[Batch]) -> Iterator[Batch]:
+    """The batches cut into what one process measures at a time; an empty batch is one part."""
+    wanted = (metric.block_characters or 0 for metric in measure.metrics)
+    characters = max(PART_CHARACTERS, *wanted)
+    for batch in batches:
+        yield from batch.parts(characters) if batch.size else (batch,)
 
 
-def _spread(
-    pool: ProcessPoolExecutor,
-    workers: int,
-    measure: Measure,
-    batch: Batch,
-    progress: Progress | None,
-) -> Report:
-    """The report of a batch whose parts are measured in a pool, a few of them in flight."""
-    waiting: deque[Future[Report]] = deque()
-    reports: list[Report] = []
-
-    def collect() -> None:
-        reports.append(waiting.popleft().result())
+def _told(reports: Iterable[Report], metrics: int, progress: Progress | None) -> Iterator[Report]:
+    for report in reports:
         if progress:
-            progress(reports[-1].size * len(measure.metrics))
+            progress(report.size * metrics)
+        yield report
 
-    for part in batch.parts(PART_CHARACTERS):
-        waiting.append(pool.submit(measure, part))
-        if len(waiting) > 2 * workers:
-            collect()
-    while waiting:
-        collect()
-    whole = reports[0].merge(*reports[1:]) if reports else measure(batch)
-    return replace(whole, segments=((batch.size, batch.digests()),))
+
+def _gathered(reports: Iterable[Report]) -> Report:
+    """One report of all parts in order; rows are joined metric by metric, to hold few twice."""
+    whole = Report({}, 0, (), {})
+    parts: dict[str, list[Result]] = {}
+    for report in reports:
+        whole = whole.merge(replace(report, results={}, segments=()))
+        for name, result in report.results.items():
+            kept = parts.setdefault(name, [])
+            kept.append(result)
+            if isinstance(result, SumResult) and result.pooled:
+                kept[:] = [_merged(kept)]
+    return replace(whole, results={name: _merged(parts.pop(name)) for name in list(parts)})
+
+
+def _merged(parts: Sequence[Result]) -> Result:
+    first = parts[0]
+    return first if len(parts) == 1 else first.merge(parts, first.signature)
 
 
 def signature_of(metric: Metric, reduction: Reduction | None) -> str:
@@ -128,15 +178,6 @@ def signature_of(metric: Metric, reduction: Reduction | None) -> str:
     entry = origin(type(metric))
     home = f"{entry.distribution}:{entry.version}" if entry else f"local:{type(metric).__module__}"
     return f"{metric.label()}|{home}|reduce:{name_of(metric, reduction)}"
-
-
-def without_rows(report: Report) -> Report:
-    """The report with sums only, but for the metrics whose scores don't add up."""
-    kept = {
-        name: result.pool() if isinstance(result, SumResult) else result
-        for name, result in report.results.items()
-    }
-    return replace(report, results=kept)
 
 
 def _result(metric: Metric, signature: str, parts: Sequence[Any], size: int) -> Result:

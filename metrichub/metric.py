@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -65,7 +65,7 @@ def _card_of(owner: type[Metric]) -> Card:
         if card:
             return card
     name = "".join(f"_{c.lower()}" if c.isupper() else c for c in owner.__name__).strip("_")
-    return Card(name, owner.__name__, "", owner.inputs(), {"score": Scale()})
+    return Card(name, owner.__name__, "", _inputs(owner), {"score": Scale()})
 
 
 @cache
@@ -94,14 +94,13 @@ class Metric:
             object.__setattr__(self, "name", self.card.name)
         check(self, self.name)
 
-    @classmethod
-    def inputs(cls) -> tuple[str, ...]:
-        """The names of what `observe` or `measure` asks for.
+    def inputs(self) -> tuple[str, ...]:
+        """The names of what `observe` or `measure` asks for, unless they depend on a parameter.
 
         Raises:
             MetricError: the class has neither of the two, or both.
         """
-        return tuple(_parameters(cls, _measuring(cls)))
+        return _inputs(type(self))
 
     @classmethod
     def statistics(cls) -> tuple[str, ...] | None:
@@ -130,9 +129,12 @@ class Metric:
 
     def label(self) -> str:
         """The metric and all its parameters: "bleu(max_order=4, tokenize='13a')"."""
-        pairs = ", ".join(f"{key}={value!r}" for key, value in values_of(self).items())
+        pairs = ", ".join(f"{key}={value!r}" for key, value in self._values().items())
         call = f"{self.card.name}({pairs})" if pairs else self.card.name
         return call if self.name == self.card.name else f"{self.name} = {call}"
+
+    def _values(self) -> dict[str, object]:
+        return values_of(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,10 +157,21 @@ class CorpusMetric(Metric):
         return {name: [scores[name] for scores in each] for name in self.outputs()}
 
 
-def measure_rows(metric: Metric, view: View) -> Stats:
-    """What a metric measures of a view, one row of statistics each."""
+def is_async(metric: Metric) -> bool:
+    """Whether the metric's `observe` has to be awaited."""
+    return inspect.iscoroutinefunction(getattr(type(metric), "observe", None))
+
+
+def measure_rows(metric: Metric, view: View, observed: Sequence[Any] | None = None) -> Stats:
+    """What a metric measures of a view, one row of statistics each.
+
+    `observed` holds what `observe` gave, where it was awaited before.
+    """
     method = _measuring(type(metric))
-    found = _observe_all(metric, view) if method == "observe" else _measure_all(metric, view)
+    if method == "observe":
+        found = _observe_all(metric, _observed(metric, view) if observed is None else observed)
+    else:
+        found = _measure_all(metric, view)
     statistics, reasons = found
     expected = metric.statistics()
     if expected is not None and set(statistics) != set(expected):
@@ -169,8 +182,12 @@ def measure_rows(metric: Metric, view: View) -> Stats:
     return Stats.of(statistics, view.rows, reasons)
 
 
-def measure_objects(metric: CorpusMetric, view: View) -> Sequence[Any]:
+def measure_objects(
+    metric: CorpusMetric, view: View, observed: Sequence[Any] | None = None
+) -> Sequence[Any]:
     """What a corpus metric observes of a view: one object a row, None or Unscored without one."""
+    if observed is not None:
+        return observed
     if _measuring(type(metric)) == "observe":
         return list(_observed(metric, view))
     objects: Sequence[Any] = metric.measure(**view.arguments)  # type: ignore[attr-defined]
@@ -208,8 +225,8 @@ def _measure_all(metric: Metric, view: View) -> Measured:
     return result if isinstance(result, Measured) else Measured(result, {})
 
 
-def _observe_all(metric: Metric, view: View) -> Measured:
-    observed = [_row(metric, row) for row in _observed(metric, view)]
+def _observe_all(metric: Metric, given: Iterable[Any]) -> Measured:
+    observed = [_row(metric, row) for row in given]
     reasons = {i: row.reason for i, row in enumerate(observed) if isinstance(row, Unscored)}
     rows = [None if isinstance(row, Unscored) else row for row in observed]
     first = next((row for row in rows if row is not None), None)
@@ -240,6 +257,11 @@ def _statistic(metric: Metric, key: str, rows: Sequence[Row | None], first: Row 
 
 
 def _observed(metric: Metric, view: View) -> Iterator[Any]:
+    if is_async(metric):
+        from metrichub.judge.together import observe as observe_async
+
+        yield from observe_async({metric.name: (metric, view)}).rows[metric.name]
+        return
     observe = metric.observe  # type: ignore[attr-defined]  # the author's
     names = list(view.arguments)
     for values in zip(*view.arguments.values(), strict=True):
@@ -254,6 +276,10 @@ def _measuring(metric: type[Metric]) -> str:
             "a metric writes one of the two"
         )
     return found[0]
+
+
+def _inputs(metric: type[Metric]) -> tuple[str, ...]:
+    return tuple(_parameters(metric, _measuring(metric)))
 
 
 def _parameters(metric: type[Metric], method: str) -> Mapping[str, inspect.Parameter]:

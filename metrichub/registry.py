@@ -121,6 +121,11 @@ class Registry:
             table.setdefault(entry.qualified, []).append(entry)
         return table
 
+    @cached_property
+    def by_value(self) -> Mapping[str, Entry]:
+        """The first entry that names each object ("package.module:Class")."""
+        return {entry.value: entry for entry in reversed(self.entries)}
+
     def find(self, name: str) -> Entry:
         """The entry of a plain or qualified name; a plain built-in name is the built-in.
 
@@ -132,9 +137,11 @@ class Registry:
         found = self._by_name.get(f"{_normal(distribution)}/{plain}" if slash else name, [])
         if not found:
             known = [key for key in self._by_name if slash or "/" not in key]
+            seen = "'metrichub list' shows what is installed"
+            if self.kind != "metric":
+                seen = f"installed: {', '.join(known) or 'none'}"
             raise UnknownMetric(
-                f"no {self.kind} {name!r} is installed{did_you_mean(name, known)}"
-                f" ('metrichub list' shows what is installed)"
+                f"no {self.kind} {name!r} is installed{did_you_mean(name, known)} ({seen})"
             )
         if len(found) > 1 and found[0].distribution != _OURS:
             names = " or ".join(repr(entry.qualified) for entry in found)
@@ -190,7 +197,7 @@ def _is_metric(entry: Entry, found: object) -> None:
 def origin(metric: type) -> Entry | None:
     """The installed entry that names this class, or None for a metric of the caller's own."""
     value = f"{metric.__module__}:{metric.__qualname__}"
-    return next((entry for entry in registry().entries if entry.value == value), None)
+    return registry().by_value.get(value)
 
 
 def list_metrics(

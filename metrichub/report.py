@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub import resample
-from metrichub.errors import ReportError
+from metrichub.errors import ReportError, did_you_mean
+from metrichub.evidence import Evidence, Explanation, Usage
 from metrichub.resample import SEED, Interval
 from metrichub.result import Outputs, Result
 
@@ -46,15 +47,49 @@ class Report:
     size: int
     segments: tuple[tuple[int, Mapping[str, str]], ...]
     candidates: Mapping[str, tuple[int, int]]
+    evidence: Mapping[str, Evidence] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
 
     def scores(self) -> Nested:
-        """The nested dict: metric -> output -> score; "unscored" where samples were left out."""
+        """The nested dict: metric -> output -> score; "unscored" where samples were left out.
+
+        "errors" counts the samples that have no score because a call to a judge failed.
+        """
         nested: Nested = {}
         for name, result in self.results.items():
             nested[name] = result.scores()
-            if result.unscored:
-                nested[name]["unscored"] = result.unscored
+            failed = self.evidence[name].failed if name in self.evidence else 0
+            if result.unscored > failed:
+                nested[name]["unscored"] = result.unscored - failed
+            if failed:
+                nested[name]["errors"] = failed
         return nested
+
+    @property
+    def failed(self) -> int:
+        """How often a metric has no score of a sample because a call to a judge failed."""
+        return sum(found.failed for found in self.evidence.values())
+
+    def explain(self, metric: str, sample: int) -> Explanation:
+        """Why a sample has its scores: its status, and what the judge said of each candidate.
+
+        Raises:
+            ReportError: no such metric or sample, or the report was pooled.
+        """
+        if metric not in self.results:
+            raise ReportError(
+                f"no metric {metric!r} in the report{did_you_mean(metric, self.results)}"
+            )
+        if not 0 <= sample < self.size:
+            raise ReportError(f"no sample {sample} in a report of {self.size}")
+        result, found = self.results[metric], self.evidence.get(metric, Evidence())
+        scores = {name: float(values[sample]) for name, values in result.samples().items()}
+        steps = found.steps.get(sample, ())
+        if sample in found.errors:
+            return Explanation("error", found.errors[sample], scores, steps)
+        if reason := result.why(sample):
+            return Explanation("undefined", reason, scores, steps)
+        return Explanation("ok", None, scores, steps)
 
     def samples(self) -> dict[str, Outputs]:
         """The scores of every sample: metric -> output -> (N,); `nan` where unscored.
@@ -138,6 +173,9 @@ class Report:
         found: dict[str, Sequence[str]] = {}
         for name, result in self.results.items():
             why = [f"{n} unscored: {reason}" for reason, n in result.reasons.most_common()]
+            if name in self.evidence:
+                causes = self.evidence[name].causes
+                why += [f"{n} failed: {cause}" for cause, n in causes.most_common()]
             if notes := [*why, *result.notes()]:
                 found[name] = notes
         return found
@@ -153,18 +191,24 @@ class Report:
             _same_metrics(self, other)
         results: dict[str, Result] = {}
         for name, result in self.results.items():
-            parts: Any = [report.results[name] for report in reports]
-            results[name] = type(result).merge(parts, result.signature)  # type: ignore[attr-defined]
+            parts = [report.results[name] for report in reports]
+            results[name] = result.merge(parts, result.signature)
         return Report(
             results,
             sum(report.size for report in reports),
             tuple(segment for report in reports for segment in report.segments),
             _joined(reports),
+            _joined_evidence(reports),
+            sum((report.usage for report in reports), Usage()),
         )
 
     def pool(self) -> Report:
         """The same corpus scores without the samples: memory no longer grows with them."""
-        return replace(self, results={name: r.pool() for name, r in self.results.items()})
+        return replace(
+            self,
+            results={name: r.pool() for name, r in self.results.items()},
+            evidence={name: found.pool() for name, found in self.evidence.items()},
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the report as JSON, whole or not at all.
@@ -283,6 +327,16 @@ def _joined(reports: Sequence[Report]) -> dict[str, tuple[int, int]]:
             smallest, largest = joined.get(column, (low, high))
             joined[column] = (min(low, smallest), max(high, largest))
     return joined
+
+
+def _joined_evidence(reports: Sequence[Report]) -> dict[str, Evidence]:
+    parts: dict[str, list[tuple[int, Evidence]]] = {}
+    start = 0
+    for report in reports:
+        for name, found in report.evidence.items():
+            parts.setdefault(name, []).append((start, found))
+        start += report.size
+    return {name: Evidence.joined(found) for name, found in parts.items()}
 
 
 def _same_metrics(one: Report, other: Report) -> None:

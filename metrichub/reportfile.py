@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from metrichub.errors import MetrichubError, ReportError, what
+from metrichub.evidence import Evidence, Usage, plain
 from metrichub.files import write_text
 from metrichub.metric import CorpusMetric, Metric
 from metrichub.parameters import off_default
@@ -34,6 +35,8 @@ def save(report: Report, path: Path) -> None:
             "segments": report.segments,
             "candidates": report.candidates,
             "results": {name: _plain(result) for name, result in report.results.items()},
+            "evidence": plain(report.evidence),
+            "usage": plain(report.usage),
         }
         # ASCII only: a lone surrogate in a row has no UTF-8.
         text = json.dumps(content, allow_nan=False)
@@ -61,6 +64,8 @@ def load(path: Path, metrics: Sequence[Metric]) -> Report:
             content["size"],
             tuple((number, dict(digests)) for number, digests in content["segments"]),
             {name: (int(low), int(high)) for name, (low, high) in content["candidates"].items()},
+            {name: _evidence(found) for name, found in content.get("evidence", {}).items()},
+            Usage(**content.get("usage", {})),
         )
         _whole(report)
         for name, result in report.results.items():
@@ -100,7 +105,9 @@ def _equal(one: Mapping[str, Array], other: Mapping[str, Array]) -> bool:
 
 def _plain(result: Result) -> dict[str, Any]:
     entry = origin(type(result.metric))
-    spec = Spec(entry.qualified if entry else result.metric.card.name, off_default(result.metric))
+    # A judge or embedder that was given as an object is kept as the spec that it says it is.
+    given = {key: getattr(v, "label", v) for key, v in off_default(result.metric).items()}
+    spec = Spec(entry.qualified if entry else result.metric.card.name, given)
     plain: dict[str, Any] = {
         "metric": spec.metric,
         "parameters": spec.parameters,
@@ -122,6 +129,12 @@ def _plain(result: Result) -> dict[str, Any]:
         if result.final is not None:
             plain["final"] = json_safe(result.final)
     return plain
+
+
+def _evidence(found: Mapping[str, Any]) -> Evidence:
+    steps = {int(sample): step for sample, step in found["steps"].items()}
+    errors = {int(sample): cause for sample, cause in found["errors"].items()}
+    return Evidence(steps, errors, Counter(found["causes"]))
 
 
 def _tagged(value: object) -> object:

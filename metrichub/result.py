@@ -22,6 +22,7 @@ from metrichub.resample import Draw
 from metrichub.stats import Array, Stats
 
 Outputs = dict[str, NDArray[np.float64]]
+NO_REASON = "the metric gives no score"
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,10 @@ class Result(ABC):
         """The score of every sample, (N,) an output; `nan` where unscored."""
 
     @abstractmethod
+    def why(self, sample: int) -> str | None:
+        """Why a sample is unscored; None if it is scored."""
+
+    @abstractmethod
     def resampled(self, draw: Draw) -> Outputs:
         """The corpus scores (b,) of b resamples."""
 
@@ -58,6 +63,11 @@ class Result(ABC):
     @abstractmethod
     def pool(self) -> Result:
         """The same corpus scores without the rows."""
+
+    @classmethod
+    @abstractmethod
+    def merge(cls, parts: Sequence[Any], signature: str) -> Result:
+        """The result of all parts' samples, in order."""
 
     def notes(self) -> Sequence[str]:
         """Remarks that a reader of the corpus score has to know."""
@@ -97,6 +107,11 @@ class SumResult(Result):
         """`score(S)`, the score of every sample."""
         rows = self._kept("samples")
         return scores_of(self.metric, rows.arrays, rows.scored.astype(np.float64))
+
+    def why(self, sample: int) -> str | None:
+        """The metric's reason, if it gave one."""
+        rows = self._kept("explanations")
+        return None if rows.scored[sample] else rows.reasons.get(sample, NO_REASON)
 
     def resampled(self, draw: Draw) -> Outputs:
         """`score(W @ S)`, where W counts how often each sample was drawn."""
@@ -217,6 +232,10 @@ class RowsResult(Result):
                 name: np.bincount(self.sample, np.asarray(values, np.float64), self.size) / number
                 for name, values in self._metric.samples(self.rows).items()
             }
+
+    def why(self, sample: int) -> str | None:
+        """That the metric has no row of the sample."""
+        return None if (self.sample == sample).any() else NO_REASON
 
     def resampled(self, draw: Draw) -> Outputs:
         """What the metric concludes from the rows of each resample; `nan` if it says nothing."""

@@ -25,18 +25,23 @@ class Table(NamedTuple):
     def of(
         cls, report: Report, intervals: Mapping[str, Mapping[str, Interval]] | None = None
     ) -> Table:
-        """A report's scores, one row an output, with intervals and unscored counts if there are."""
+        """A report's scores, a row an output, with intervals, unscored and errors if there are."""
+        nested = report.scores()
         head = ["metric", "output", "score"]
         head += ["low", "high"] if intervals else []
-        some_unscored = any(result.unscored for result in report.results.values())
-        head += ["unscored"] if some_unscored else []
+        counts = [
+            name
+            for name in ("unscored", "errors")
+            if any(nested[metric].get(name) for metric in report.results)
+        ]
+        head += counts
         rows: list[list[str | float | None]] = []
         for metric, result in report.results.items():
             for output, value in result.scores().items():
                 row: list[str | float | None] = [metric, output, value]
                 if intervals:
                     row += intervals[metric][output][:2]
-                rows.append([*row, result.unscored] if some_unscored else row)
+                rows.append([*row, *(nested[metric].get(name, 0) for name in counts)])
         return cls(head, rows)
 
     def text(self) -> str:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import settings
 
 from metrichub.registry import registry
+from tests import judge_stub
 
 # A busy machine is slow, not wrong.
 settings.register_profile("metrichub", deadline=None)
@@ -25,3 +26,18 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name in set(sys.modules) - before:
         if name.startswith("toy_"):
             del sys.modules[name]
+
+
+@pytest.fixture
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call store and a key of the test's own."""
+    monkeypatch.setenv("METRICHUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OPENAI_API_KEY", judge_stub.KEY)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+
+
+@pytest.fixture
+def stub(alone: None) -> Iterator[judge_stub.Stub]:
+    """A server on loopback that speaks as a judge."""
+    with judge_stub.serving() as server:
+        yield server

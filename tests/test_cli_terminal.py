@@ -89,7 +89,7 @@ def bar(clock: Callable[[], float], amounts: Sequence[int], monkeypatch: pytest.
     stream.isatty = lambda: True  # type: ignore[method-assign]
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
-    with progress(sum(amounts), after=1, clock=clock) as advance:
+    with progress(lambda: sum(amounts), after=1, clock=clock) as advance:
         assert advance
         for amount in amounts:
             advance(amount)
@@ -104,7 +104,7 @@ def test_the_progress_bar_appears_only_after_a_while(monkeypatch: pytest.MonkeyP
 
 def test_there_is_no_progress_bar_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", io.StringIO())
-    with progress(1) as advance:
+    with progress(lambda: 1) as advance:
         assert advance is None
 
 

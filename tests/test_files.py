@@ -6,14 +6,15 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from metrichub import files
-from metrichub.errors import FileError, MissingDependency
+from metrichub import files, source
+from metrichub.errors import FileError, InputError, MissingDependency
 
 
 def written(folder: Path, name: str, content: str | bytes) -> Path:
@@ -50,6 +51,135 @@ def test_parquet_gives_the_same_columns(tmp_path: Path) -> None:
     assert files.read(tmp_path / "a.parquet") == columns
 
 
+ROWS = [
+    ("a.jsonl", '{"p": "a b", "r": "é"}\n\n{"p": "", "r": "d"}\n{"p": "x", "r": "y"}'),
+    ("a.csv", 'p,r\r\na b,é\r\n\r\n"","d"\r\nx,y'),
+    ("b.csv", 'p,r\n"a\n""b","é\r\n"\n,d\nx,y\n'),
+    ("a.tsv", "p\tr\na b\té\n\td\nx\ty\n"),
+    ("a.json", '[{"p": "a b", "r": "é"}, {"p": "", "r": "d"}]'),
+]
+
+
+@pytest.mark.parametrize(("name", "content"), ROWS)
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("characters", [1, 5, 10**6])
+@pytest.mark.parametrize("piece", [1, 4, 10**6])
+def test_batches_are_the_file_in_parts(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    content: str,
+    mark: bytes,
+    characters: int,
+    piece: int,
+) -> None:
+    path = written(tmp_path, name, mark + content.encode())
+    whole = files.read(path)
+    monkeypatch.setattr(source, "PIECE", piece)
+    parts = list(files.read_batches(path, characters=characters))
+    expected = 1 if characters > 5 or name == "a.json" else whole.size
+    assert len(parts) == expected or (characters == 5 and 1 < len(parts) < expected)
+    for column, values in whole.items():
+        assert [value for part in parts for value in part[column]] == values
+    starts = [sum(part.size for part in parts[:i]) for i in range(len(parts))]
+    assert [part.start for part in parts] == starts
+    if whole.lines is not None:
+        assert [line for part in parts for line in part.lines or ()] == whole.lines
+    assert parts[-1].share == 1
+
+
+def test_a_parquet_file_is_read_in_parts(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = {"p": [f"text {i}" for i in range(1000)], "r": [["x"] * (i % 3) for i in range(1000)]}
+    for groups in (100, 1000):
+        parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet", row_group_size=groups)
+        assert files.read(tmp_path / "a.parquet") == columns
+        parts = list(files.read_batches(tmp_path / "a.parquet", characters=1000))
+        assert len(parts) > 5
+        assert max(part.size for part in parts) < 200
+        assert [value for part in parts for value in part["p"]] == columns["p"]
+        assert [value for part in parts for value in part["r"]] == columns["r"]
+        assert parts[-1].start + parts[-1].size == 1000
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="needs /dev/fd")
+def test_the_first_batch_comes_while_the_file_is_still_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(source, "PIECE", 1)
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "wb", buffering=0) as stream:
+        parts = files.read_batches(f"/dev/fd/{reader}", format="jsonl", characters=1)
+        for text in ("a", "b"):
+            stream.write(f'{{"p": "{text}"}}\n'.encode())
+            part = next(parts)
+            assert part == {"p": [text]}
+            assert part.share is None
+    assert list(parts) == []
+    os.close(reader)
+
+
+def test_a_key_that_comes_up_late_is_none_only_from_there_on(tmp_path: Path) -> None:
+    content = '{"p": "a"}\n{"p": "b", "r": "c"}\n{"p": "d"}\n'
+    path = written(tmp_path, "a.jsonl", content)
+    assert list(files.read_batches(path, characters=1)) == [
+        {"p": ["a"]},
+        {"p": ["b"], "r": ["c"]},
+        {"p": ["d"], "r": [None]},
+    ]
+
+
+def test_the_csv_module_s_limit_is_untouched_between_two_batches(tmp_path: Path) -> None:
+    limit = csv.field_size_limit()
+    long = "x" * (limit + 1)
+    path = written(tmp_path, "a.csv", f"p\n{long}\n{long}\n")
+    parts = files.read_batches(path, characters=1)
+    assert next(parts) == {"p": [long]}
+    assert csv.field_size_limit() == limit
+    assert next(parts) == {"p": [long]}
+
+
+def test_an_error_late_in_a_stream_comes_after_the_batches_before_it(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.jsonl", '{"p": "a"}\n{"p": "b"}\n{')
+    parts = files.read_batches(path, characters=1)
+    assert [next(parts), next(parts)] == [{"p": ["a"]}, {"p": ["b"]}]
+    with pytest.raises(FileError, match=r"a\.jsonl:3: broken JSON"):
+        next(parts)
+
+
+def test_a_missing_file_is_missed_before_it_is_streamed(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="no such file"):
+        files.read_batches(tmp_path / "a.jsonl")
+    with pytest.raises(FileError, match="no such file"):
+        files.read_columns({"predictions": [str(tmp_path / "a.txt")]})
+
+
+@pytest.mark.parametrize("characters", [1, 10**6])
+def test_plain_lines_are_columns_in_parts(tmp_path: Path, characters: int) -> None:
+    p = str(written(tmp_path, "p.txt", "\ufeffa b\r\n\nc"))
+    r = str(written(tmp_path, "r.txt", "é\nd\ne\n"))
+    parts = list(
+        files.read_columns({"predictions": [p], "references": [r, p]}, characters=characters)
+    )
+    assert len(parts) == (3 if characters == 1 else 1)
+    assert [value for part in parts for value in part["predictions"]] == ["a b", "", "c"]
+    references = [value for part in parts for value in part["references"]]
+    assert references == [("é", "a b"), ("d", ""), ("e", "c")]
+    assert str(parts[-1].error("bad", parts[-1].size - 1)) == f"{p}:3: bad"
+
+
+@pytest.mark.parametrize("characters", [1, 10**6])
+def test_files_of_unequal_length_are_told_with_all_their_lines(
+    tmp_path: Path, characters: int
+) -> None:
+    p = str(written(tmp_path, "p.txt", "a\nb\nc\n"))
+    r = str(written(tmp_path, "r.txt", "a\n"))
+    said = f"{p} has 3, {r} has 1; line i is sample i"
+    with pytest.raises(InputError, match=re.escape(said)):
+        list(files.read_columns({"predictions": [p], "references": [r]}, characters=characters))
+
+
 def test_parquet_without_pyarrow_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,36 +213,36 @@ def test_a_cell_may_be_longer_than_the_csv_module_s_limit(tmp_path: Path) -> Non
     assert csv.field_size_limit() == limit
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.jsonl", "", "a.jsonl: the file is empty"),
-        ("a.jsonl", "\n\n", "a.jsonl: there are no samples"),
-        ("a.jsonl", '{"p": 1}\n{"p": \n', "a.jsonl:2: broken JSON at column"),
-        ("a.jsonl", '{"p": 1}\n[1]\n', "a.jsonl:2: this line holds a list, not an object"),
-        ("a.jsonl", '"x"\n', "a.jsonl:1: this line holds a string"),
-        ("a.jsonl", b'{"p": "a"}\n{"p": "\xe9"}\n', "a.jsonl:2: the text isn't UTF-8 .byte 0xe9"),
-        ("a.jsonl", "{}".encode("utf-16"), "a.jsonl:1: .*looks like UTF-16"),
-        ("a.jsonl", "[" * 100_000, "a.jsonl:1: this JSON can't be read"),
-        ("a.json", '[{"p": 1},\n {"p": }]', "a.json:2: broken JSON"),
-        ("a.json", '{"p": "a"}\n{"p": "b"}\n', "a.json:2: .*--input-format jsonl"),
-        ("a.json", "[]", "a.json: there are no samples"),
-        ("a.json", "3", "a.json: holds a number; a list of objects"),
-        ("a.json", '[{"p": 1}, null]', "a.json: item 1 of the list is null"),
-        ("a.json", '{"format": "metrichub-report-1"}', "a.json: this is a saved report"),
-        ("a.csv", "p,r\na,b\nc\n", "a.csv:3: 1 cells, but the header has 2 .p, r"),
-        ("a.csv", "p,r\na,b,c\n", "a.csv:2: 3 cells"),
-        ("a.csv", 'p,r\na,"b\n', "a.csv:2: unexpected end of data"),
-        ("a.csv", "p,p\na,b\n", "a.csv:1: two columns are called 'p'"),
-        ("a.csv", "p,r\n", "a.csv: there are no samples"),
-        ("a.csv", "\n\n", "a.csv: the file has no header line"),
-        ("a.tsv", "p\tr\nonly\n", "a.tsv:2: 1 cells"),
-        ("a.parquet", "PAR?", "a.parquet: no Parquet file"),
-        ("a.xlsx", "x", "a.xlsx: unknown suffix '.xlsx'; known: .jsonl, .json, .csv"),
-        ("a.txt", "x", "a.txt: unknown suffix '.txt'.*-p FILE -r FILE"),
-        ("a", "x", "a: the name has no suffix"),
-    ],
-)
+REFUSED = [
+    ("a.jsonl", "", "a.jsonl: the file is empty"),
+    ("a.jsonl", "\n\n", "a.jsonl: there are no samples"),
+    ("a.jsonl", '{"p": 1}\n{"p": \n', "a.jsonl:2: broken JSON at column"),
+    ("a.jsonl", '{"p": 1}\n[1]\n', "a.jsonl:2: this line holds a list, not an object"),
+    ("a.jsonl", '"x"\n', "a.jsonl:1: this line holds a string"),
+    ("a.jsonl", b'{"p": "a"}\n{"p": "\xe9"}\n', "a.jsonl:2: the text isn't UTF-8 .byte 0xe9"),
+    ("a.jsonl", "{}".encode("utf-16"), "a.jsonl:1: .*looks like UTF-16"),
+    ("a.jsonl", "[" * 100_000, "a.jsonl:1: this JSON can't be read"),
+    ("a.json", '[{"p": 1},\n {"p": }]', "a.json:2: broken JSON"),
+    ("a.json", '{"p": "a"}\n{"p": "b"}\n', "a.json:2: .*--input-format jsonl"),
+    ("a.json", "[]", "a.json: there are no samples"),
+    ("a.json", "3", "a.json: holds a number; a list of objects"),
+    ("a.json", '[{"p": 1}, null]', "a.json: item 1 of the list is null"),
+    ("a.json", '{"format": "metrichub-report-1"}', "a.json: this is a saved report"),
+    ("a.csv", "p,r\na,b\nc\n", "a.csv:3: 1 cells, but the header has 2 .p, r"),
+    ("a.csv", "p,r\na,b,c\n", "a.csv:2: 3 cells"),
+    ("a.csv", 'p,r\na,"b\n', "a.csv:2: unexpected end of data"),
+    ("a.csv", "p,p\na,b\n", "a.csv:1: two columns are called 'p'"),
+    ("a.csv", "p,r\n", "a.csv: there are no samples"),
+    ("a.csv", "\n\n", "a.csv: the file has no header line"),
+    ("a.tsv", "p\tr\nonly\n", "a.tsv:2: 1 cells"),
+    ("a.parquet", "PAR?", "a.parquet: no Parquet file"),
+    ("a.xlsx", "x", "a.xlsx: unknown suffix '.xlsx'; known: .jsonl, .json, .csv"),
+    ("a.txt", "x", "a.txt: unknown suffix '.txt'.*-p FILE -r FILE"),
+    ("a", "x", "a: the name has no suffix"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "message"), REFUSED)
 def test_a_file_that_cannot_be_read_is_named_with_its_line(
     tmp_path: Path, name: str, content: str | bytes, message: str
 ) -> None:
@@ -121,6 +251,23 @@ def test_a_file_that_cannot_be_read_is_named_with_its_line(
         files.read(path)
     assert caught.value.path == str(path)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "content", "message"), REFUSED)
+def test_a_stream_gives_the_errors_of_the_whole_file(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    content: str | bytes,
+    message: str,
+) -> None:
+    monkeypatch.setattr(source, "PIECE", 3)
+    path = written(tmp_path, name, content)
+    with pytest.raises(FileError) as whole:
+        files.read(path)
+    with pytest.raises(FileError, match=message) as streamed:
+        list(files.read_batches(path, characters=1))
+    assert str(streamed.value) == str(whole.value)
 
 
 def test_a_missing_file_has_a_near_name(tmp_path: Path) -> None:

@@ -28,8 +28,8 @@ def evaluated(metric: Metric, *predictions: str) -> Mapping[str, float]:
 
 
 def test_the_inputs_are_the_parameters_of_observe_or_measure() -> None:
-    assert Overlap.inputs() == ("prediction", "reference")
-    assert Known.inputs() == ("prediction", "references")
+    assert Overlap().inputs() == ("prediction", "reference")
+    assert Known().inputs() == ("prediction", "references")
 
 
 def test_the_statistics_are_the_parameters_of_score() -> None:

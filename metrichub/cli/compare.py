@@ -14,16 +14,16 @@ from metrichub import columns as names
 from metrichub.cli.output import chosen, emit, format_option, output_option
 from metrichub.cli.program import Command
 from metrichub.cli.systems import (
+    check_distinct,
     hub_of,
     label,
     measure,
     metric_options,
-    read_systems,
     resampling_options,
     tell_notes,
 )
 from metrichub.errors import MissingColumn, ReportError
-from metrichub.files import STDIN, Samples
+from metrichub.files import STDIN, Samples, read
 from metrichub.tables import Table
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def compare(
     files: tuple[str, ...],
     metrics: tuple[str, ...],
     columns: dict[str, str],
+    workers: int,
     reduce: str | None,
     input_format: str | None,
     form: str | None,
@@ -71,7 +72,7 @@ def compare(
     """
     if len(files) < 2:
         raise click.UsageError("give two files or more, the baseline first")
-    reports = _reports(files, metrics, columns, reduce, input_format)
+    reports = _reports(files, metrics, columns, reduce, input_format, workers)
     baseline, *others = files
     compared = {
         name: reports[name].compare(
@@ -83,8 +84,9 @@ def compare(
     emit(
         chosen(form, output),
         lambda: _table(baseline, compared),
-        lambda: _document(baseline, reports, compared) | (
-            {"signatures": signatures} if with_signatures else {}
+        lambda: (
+            _document(baseline, reports, compared)
+            | ({"signatures": signatures} if with_signatures else {})
         ),
         output=output,
         foot=list(signatures.values()) if with_signatures else (),
@@ -98,6 +100,7 @@ def _reports(
     columns: Mapping[str, str],
     reduce: str | None,
     input_format: str | None,
+    workers: int,
 ) -> dict[str, Report]:
     """The report of every file: a saved one is read, samples are measured."""
     saved = _saved(files)
@@ -109,9 +112,12 @@ def _reports(
     else:
         first = next(iter(saved.values()))
         hub = hub_of([result.metric for result in first.results.values()], reduce, example)
-    systems = read_systems(fresh, input_format)
+    check_distinct(fresh)
+    systems = {name: read(name, format=input_format) for name in fresh}
     _same_samples(systems, hub, columns)
-    reports = saved | measure(hub, systems, columns)
+    batches = {name: [samples] for name, samples in systems.items()}
+    measured = measure(hub, batches, columns, workers=workers)
+    reports = saved | {name: system.report for name, system in measured.items()}
     return {name: reports[name] for name in files}
 
 
@@ -137,15 +143,11 @@ def _only(name: str, report: Report, hub: Hub) -> Report:
 
     for metric in hub.metrics:
         if metric.name not in report.results:
-            raise ReportError(
-                f"{name} has no {metric.name}; it has: {', '.join(report.results)}"
-            )
+            raise ReportError(f"{name} has no {metric.name}; it has: {', '.join(report.results)}")
     return replace(report, results={m.name: report.results[m.name] for m in hub.metrics})
 
 
-def _same_samples(
-    systems: Mapping[str, Samples], hub: Hub, columns: Mapping[str, str]
-) -> None:
+def _same_samples(systems: Mapping[str, Samples], hub: Hub, columns: Mapping[str, str]) -> None:
     """Raise `FileError` at the first row that isn't about the baseline's sample.
 
     Compared are ids, and every column that the metrics read but the predictions.

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from metrichub.cache import cache_folder
 from metrichub.cli.output import as_json
 from metrichub.cli.program import Command, version
 from metrichub.registry import Entry, Registry, load_metric, registry
@@ -39,13 +40,6 @@ def doctor(context: click.Context, form: str) -> None:
     }
     click.echo(as_json(facts) if form == "json" else _text(facts), nl=False)
     context.exit(5 if broken or None in dependencies.values() else 0)
-
-
-def cache_folder() -> str:
-    """Where calls and models are kept: METRICHUB_CACHE, or else the platform's place for it."""
-    import platformdirs
-
-    return os.environ.get("METRICHUB_CACHE") or platformdirs.user_cache_dir("metrichub")
 
 
 def _dependencies() -> dict[str, str | None]:

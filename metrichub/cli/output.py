@@ -24,9 +24,7 @@ format_option = click.option(
 )
 
 
-def output_file(
-    _: click.Context, parameter: click.Parameter, value: str | None
-) -> Path | None:
+def output_file(_: click.Context, parameter: click.Parameter, value: str | None) -> Path | None:
     """The path of a file to write, whose folder has to be there before any work is done."""
     if value is None:
         return None

@@ -12,32 +12,36 @@ Advance = Callable[[int], object]
 
 @contextmanager
 def progress(
-    total: int, *, after: float = 1.0, clock: Callable[[], float] = time.monotonic
+    total: Callable[[], float | None],
+    *,
+    after: float = 1.0,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Advance | None]:
     """What to call with the amount of work done; None where stderr is no terminal.
 
-    The bar appears with the first call later than `after` seconds, and goes at the end.
+    `total` says how much there is to do, as far as one knows by now, or None. The bar appears
+    with the first call later than `after` seconds, and goes at the end.
     """
     if not sys.stderr.isatty():
         yield None
         return
     started, done = clock(), 0
-    shown: Callable[[int], None] | None = None
+    shown: Callable[[int, float | None], None] | None = None
     with ExitStack() as stack:
 
         def advance(amount: int) -> None:
             nonlocal done, shown
             done += amount
             if shown is None and clock() - started >= after:
-                shown = stack.enter_context(_bar(total))
+                shown = stack.enter_context(_bar())
             if shown is not None:
-                shown(done)
+                shown(done, total())
 
         yield advance
 
 
 @contextmanager
-def _bar(total: int) -> Iterator[Callable[[int], None]]:
+def _bar() -> Iterator[Callable[[int, float | None], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -48,5 +52,5 @@ def _bar(total: int) -> Iterator[Callable[[int], None]]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda done: bar.update(task, completed=done)
+        task = bar.add_task("", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -20,17 +20,17 @@ from metrichub.cli.output import (
 )
 from metrichub.cli.program import Command
 from metrichub.cli.systems import (
+    System,
+    check_distinct,
     hub_of,
     label,
     measure,
     metric_options,
-    read_systems,
     resampling_options,
     tell_notes,
 )
 from metrichub.cli.thresholds import failures, thresholds
-from metrichub.errors import InputError
-from metrichub.files import STDIN, Samples, read_lines, write_text
+from metrichub.files import STDIN, Samples, read_batches, read_columns, write_text
 from metrichub.tables import Table, json_safe
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ def score(
     questions: str | None,
     metrics: tuple[str, ...],
     columns: dict[str, str],
+    workers: int,
     reduce: str | None,
     input_format: str | None,
     form: str | None,
@@ -119,8 +120,15 @@ def score(
         raise click.UsageError("--save holds one system's report; give one FILE")
     hub = hub_of(metrics, reduce, f"metrichub score {' '.join(files) or '-p FILE -r FILE'}")
     bounds = thresholds(fail_under, fail_over, hub)
-    systems = read_systems(files, input_format) if files else {predictions or "": _lines(lists)}
-    reports = measure(hub, systems, columns)
+    systems = measure(
+        hub,
+        _batches(files, input_format) if files else {predictions or "": read_columns(lists)},
+        columns,
+        workers=workers,
+        samples=bool(with_intervals or samples_out or save),
+        keep_ids=samples_out is not None,
+    )
+    reports = {name: system.report for name, system in systems.items()}
     intervals = {
         name: report.intervals(level=level, resamples=resamples, seed=seed)
         for name, report in reports.items()
@@ -141,14 +149,14 @@ def score(
         foot=list(dict.fromkeys(s for found in signatures.values() for s in found.values())),
     )
     if samples_out:
-        write_text(samples_out, _samples(samples_out, systems, reports))
+        write_text(samples_out, _samples(samples_out, systems))
     if save:
         next(iter(reports.values())).save(save)
     tell_notes(reports)
     failed = list(failures(bounds, {name: report.scores() for name, report in reports.items()}))
     for line in failed:
         click.echo(f"metrichub: failed: {line}", err=True)
-    context.exit(1 if failed else 0)
+    context.exit(1 if failed else 4 if any(report.failed for report in reports.values()) else 0)
 
 
 def _one_kind(files: Sequence[str], lists: Mapping[str, Sequence[str]]) -> None:
@@ -164,18 +172,9 @@ def _one_kind(files: Sequence[str], lists: Mapping[str, Sequence[str]]) -> None:
         raise click.UsageError("standard input is given twice")
 
 
-def _lines(lists: Mapping[str, Sequence[str]]) -> Samples:
-    """The samples of plain text files: line i of each belongs to sample i."""
-    read = {path: read_lines(path) for paths in lists.values() for path in paths}
-    if len({len(lines) for lines in read.values()}) > 1:
-        said = ", ".join(f"{label(path)} has {len(lines)}" for path, lines in read.items())
-        raise InputError(f"the files have unequal numbers of lines: {said}; line i is sample i")
-    columns: dict[str, list[Any]] = {}
-    for name, paths in lists.items():
-        several = zip(*(read[path] for path in paths), strict=True)
-        columns[name] = list(several) if len(paths) > 1 else read[paths[0]]
-    path = lists["predictions"][0]
-    return Samples(label(path), columns, range(1, len(read[path]) + 1))
+def _batches(files: Sequence[str], input_format: str | None) -> dict[str, Iterator[Samples]]:
+    check_distinct(files)
+    return {name: read_batches(name, format=input_format) for name in files}
 
 
 def _document(
@@ -216,14 +215,12 @@ def _headed(name: str, parts: Sequence[str]) -> list[str]:
     return [name, *(f"{name} {part}" for part in parts[1:])]
 
 
-def _samples(
-    path: Path, systems: Mapping[str, Samples], reports: Mapping[str, Report]
-) -> str:
+def _samples(path: Path, systems: Mapping[str, System]) -> str:
     """The scores of every sample as JSONL or CSV, with the samples' ids where there are any."""
     rows = [
-        ({"file": label(name)} if len(reports) > 1 else {}) | row
-        for name, report in reports.items()
-        for row in _sample_rows(systems[name], report)
+        ({"file": label(name)} if len(systems) > 1 else {}) | row
+        for name, system in systems.items()
+        for row in _sample_rows(system)
     ]
     if path.suffix.lower() == ".jsonl":
         return "".join(f"{json.dumps(json_safe(row))}\n" for row in rows)
@@ -235,14 +232,13 @@ def _samples(
     return out.getvalue()
 
 
-def _sample_rows(samples: Samples, report: Report) -> Iterator[dict[str, Any]]:
+def _sample_rows(system: System) -> Iterator[dict[str, Any]]:
     scores = {
         metric: {output: values.tolist() for output, values in outputs.items()}
-        for metric, outputs in report.samples().items()
+        for metric, outputs in system.report.samples().items()
     }
-    ids = samples.get("id")
-    for i in range(report.size):
-        row: dict[str, Any] = {"sample": i} | ({"id": ids[i]} if ids else {})
+    for i in range(system.report.size):
+        row: dict[str, Any] = {"sample": i} | ({"id": system.ids[i]} if system.ids else {})
         row["scores"] = {
             metric: {output: values[i] for output, values in outputs.items()}
             for metric, outputs in scores.items()

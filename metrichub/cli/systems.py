@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
 from metrichub import columns as names
+from metrichub import source
 from metrichub.cli.program import note
-from metrichub.cli.progress import Advance, progress
-from metrichub.errors import FileError, InputError, MissingColumn
-from metrichub.files import FORMATS, STDIN, Samples, read
+from metrichub.cli.progress import progress
+from metrichub.cli.reading import Reading
+from metrichub.errors import InputError
+from metrichub.files import FORMATS, STDIN
+from metrichub.samples import Samples
 
 if TYPE_CHECKING:
     from metrichub.hub import Hub
@@ -25,12 +28,20 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def metric_options(function: _Function) -> _Function:
-    """-m, --columns, --reduce and --input-format."""
+    """-m, --columns, --reduce, --workers and --input-format."""
     for option in (
         click.option(
             "--input-format",
             type=click.Choice(FORMATS),
             help="What the files are, if not what their suffixes say; stdin is jsonl.",
+        ),
+        click.option(
+            "--workers",
+            metavar="N",
+            type=click.IntRange(1),
+            default=1,
+            show_default=True,
+            help="How many processes measure; the result is the same.",
         ),
         click.option(
             "--reduce",
@@ -107,67 +118,61 @@ def hub_of(metrics: Sequence[Any], reduce: str | None, example: str) -> Hub:
     return Hub(metrics, reduce_fn=reduce)  # type: ignore[arg-type]  # Hub checks the word
 
 
-def read_systems(files: Sequence[str], input_format: str | None) -> dict[str, Samples]:
-    """The samples of every file, by the name that was given for it."""
+def check_distinct(files: Sequence[str]) -> None:
+    """Raise `UsageError` if a file is given twice."""
     if twice := [name for name in files if files.count(name) > 1]:
         what = "standard input" if twice[0] == STDIN else twice[0]
         raise click.UsageError(f"{what} is given twice")
-    return {name: _read(name, input_format) for name in files}
 
 
-def _read(name: str, input_format: str | None) -> Samples:
-    samples = read(name, format=input_format)
-    _log.info("%s: %d samples, columns %s", samples.path, samples.size, ", ".join(samples))
-    return samples
+class System(NamedTuple):
+    """What was measured of a file, and the ids of its samples if they were to be kept."""
+
+    report: Report
+    ids: Sequence[Any] | None
 
 
 def measure(
-    hub: Hub, systems: Mapping[str, Samples], columns: Mapping[str, str]
-) -> dict[str, Report]:
-    """The report of every system, under a progress bar."""
-    total = sum(samples.size for samples in systems.values()) * len(hub.metrics)
-    with progress(total) as advance:
-        return {
-            name: _measured(hub, samples, columns, advance) for name, samples in systems.items()
-        }
-
-
-def _measured(
-    hub: Hub, samples: Samples, columns: Mapping[str, str], advance: Advance | None
-) -> Report:
-    try:
-        report = hub.evaluate(samples, columns=columns, progress=advance)
-    except MissingColumn as error:
-        raise samples.error(str(error)) from error
-    except InputError as error:
-        raise _located(error, hub, samples, columns) from error
-    _log.info("%s: measured with %s", samples.path, ", ".join(report.results))
-    return report
-
-
-def _located(
-    error: InputError, hub: Hub, samples: Samples, columns: Mapping[str, str]
-) -> FileError:
-    """The error with the line of the first sample that can't be scored."""
-    from metrichub.batch import Batch
-
-    try:
-        chosen = names.resolve(hub.needs(), samples, columns)
-    except InputError:
-        return samples.error(str(error))
-    for column, name in chosen.items():
-        for sample, value in enumerate(samples[name]):
+    hub: Hub,
+    systems: Mapping[str, Iterable[Samples]],
+    columns: Mapping[str, str],
+    *,
+    workers: int = 1,
+    samples: bool = True,
+    keep_ids: bool = False,
+) -> dict[str, System]:
+    """Every system's report, one system after the other, under a progress bar."""
+    readings = {name: Reading(batches, hub, columns, keep_ids) for name, batches in systems.items()}
+    measured: dict[str, System] = {}
+    with progress(lambda: _expected(list(readings.values()), len(hub.metrics))) as advance:
+        for name, reading in readings.items():
             try:
-                Batch.of(**{column: [value]})
-            except InputError:
-                message = str(error)
-                if value is None:
-                    message = (
-                        f"{name!r} is missing or null in sample {sample}; "
-                        "give it text ('' is valid) or leave the sample out"
-                    )
-                return samples.error(message, sample)
-    return samples.error(str(error))
+                report = hub.evaluate(
+                    iter(reading),
+                    columns=columns,
+                    samples=samples,
+                    workers=workers,
+                    progress=advance,
+                )
+            except InputError as error:
+                raise reading.located(error) from error
+            size, found = reading.size, ", ".join(reading.columns)
+            _log.info("%s: %d samples, columns %s", source.shown(name), size, found)
+            _log.info("%s: measured with %s", source.shown(name), ", ".join(report.results))
+            measured[name] = System(report, reading.ids)
+    return measured
+
+
+def _expected(readings: Sequence[Reading], metrics: int) -> float | None:
+    """About how much there is to do; a file that isn't begun is taken to be like the last one."""
+    total, last = 0.0, None
+    for reading in readings:
+        if reading.size:
+            last = reading.expected
+        if last is None:
+            return None
+        total += last * metrics
+    return total
 
 
 def tell_notes(reports: Mapping[str, Report]) -> None:

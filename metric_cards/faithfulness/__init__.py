@@ -1,0 +1,26 @@
+"""Faithfulness: the share of an answer's claims that its contexts support."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from metrichub.evidence import Explained
+from metrichub.judge.aggregate import ratio
+from metrichub.judge.metric import JudgeMetric
+from metrichub.metric import Unscored
+
+
+@dataclass(frozen=True, kw_only=True)
+class Faithfulness(JudgeMetric):
+    """Supported over all claims, the mean of samples (macro); Es et al. (2024), section 3."""
+
+    async def observe(self, prediction: str, contexts: Sequence[str]) -> Explained | Unscored:
+        """The ratio of one answer, with the verdict on each claim."""
+        if not any(context.strip() for context in contexts):
+            return Unscored("there is no context")
+        claims = await self.extract("claims", text=prediction)
+        if not claims:
+            return Unscored("the answer makes no claim")
+        verdicts = await self.verify("supported", claims, contexts=contexts)
+        return Explained({"score": ratio(verdicts)}, {"claims": verdicts})

@@ -1,0 +1,101 @@
+"""Reading: a system's samples on their way to the hub, so that an error finds its line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from metrichub import columns as names
+from metrichub.errors import FileError, InputError, MissingColumn
+from metrichub.samples import Samples
+
+if TYPE_CHECKING:
+    from metrichub.hub import Hub
+
+
+class Reading:
+    """The batches of one file, in turn; what is known of the file grows with them.
+
+    Attributes:
+        size: The number of samples so far.
+        expected: About the number of samples of the whole file; None where nobody knows.
+        ids: The ids of the samples so far; None if they have none.
+        columns: The names of the columns.
+    """
+
+    def __init__(
+        self, batches: Iterable[Samples], hub: Hub, columns: Mapping[str, str], keep_ids: bool
+    ) -> None:
+        self.size = 0
+        self.expected: float | None = None
+        self.ids: list[Any] | None = None
+        self.columns: tuple[str, ...] = ()
+        self._batches, self._hub, self._mapping = batches, hub, columns
+        self._keep_ids = keep_ids
+        self._current: Samples | None = None
+        self._chosen: Mapping[str, str] = {}
+
+    def __iter__(self) -> Iterator[Samples]:
+        """The batches."""
+        batches = iter(self._batches)
+        while samples := next(batches, None):
+            self._current = samples
+            self._notice(samples)
+            yield samples
+            # An error that comes up while the next batch is read names its own place.
+            self._current = None
+
+    def located(self, error: InputError) -> InputError:
+        """The error with the file, and the line of the first sample that can't be scored."""
+        samples = self._current
+        if samples is None or isinstance(error, FileError):
+            return error
+        if isinstance(error, MissingColumn):
+            return samples.error(str(error))
+        try:
+            chosen = names.resolve(self._hub.needs(), samples, self._mapping)
+        except InputError:
+            return samples.error(str(error))
+        return _at_sample(samples, chosen) or samples.error(str(error))
+
+    def _notice(self, samples: Samples) -> None:
+        self._same_names(samples)
+        if self._keep_ids and ("id" in samples or self.ids is not None):
+            self.ids = self.ids or [None] * self.size
+            self.ids += samples.get("id") or [None] * samples.size
+        self.size += samples.size
+        self.expected = self.size / samples.share if samples.share else None
+        self.columns = tuple(samples)
+
+    def _same_names(self, samples: Samples) -> None:
+        """Raise `FileError` if a name that comes up late would be read instead of the first."""
+        try:
+            chosen = names.resolve(self._hub.needs(), samples, self._mapping)
+        except InputError:
+            return  # The hub says it.
+        for column, name in self._chosen.items():
+            if chosen[column] != name:
+                raise samples.error(
+                    f"{column} were read as {name!r} up to sample {samples.start}, but then "
+                    f"{chosen[column]!r} comes up; say which: --columns {column}={name}"
+                )
+        self._chosen = chosen
+
+
+def _at_sample(samples: Samples, chosen: Mapping[str, str]) -> FileError | None:
+    from metrichub.batch import Batch
+
+    for column, name in chosen.items():
+        for i, value in enumerate(samples[name]):
+            try:
+                Batch.of(**{column: [value]})
+            except InputError as error:
+                number = samples.start + i
+                message = str(error).replace(f"{column}[0]", f"{column}[{number}]", 1)
+                if value is None:
+                    message = (
+                        f"{name!r} is missing or null in sample {number}; "
+                        "give it text ('' is valid) or leave the sample out"
+                    )
+                return samples.error(message, i)
+    return None

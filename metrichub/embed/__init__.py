@@ -1,0 +1,26 @@
+"""Embedders: what makes vectors of texts; the offline one counts hashed n-grams."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float64]
+"""One vector a row, (n, d)."""
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Whoever makes vectors of texts; failures raise `JudgeError` or `JudgeUnavailable`."""
+
+    @property
+    def label(self) -> str:
+        """What signatures say of it: a spec with all that bears on its vectors, no key."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of the texts, (n, d)."""
+        ...

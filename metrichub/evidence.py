@@ -1,0 +1,141 @@
+"""Evidence: what stands behind a metric's scores, sample by sample: steps, errors and usage."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from metrichub.errors import TooManyErrors
+
+Step = Mapping[str, Any]
+
+
+class Explained(NamedTuple):
+    """A row together with what it was made from: {"claims": [Verdict(...), ...]}.
+
+    `row` is anything that `observe` may return; `step` holds texts, numbers, lists, mappings,
+    dataclasses and named tuples, and is kept in the types of JSON.
+    """
+
+    row: Any
+    step: Step
+
+
+class Failed(NamedTuple):
+    """A row without a score because a call failed, and the cause."""
+
+    cause: str
+
+
+class Explanation(NamedTuple):
+    """Why one sample has its scores: one step for each of its candidates.
+
+    A sample is "undefined" where the metric says nothing of it, and an "error" where a call
+    failed; `reason` says why.
+    """
+
+    status: Literal["ok", "undefined", "error"]
+    reason: str | None
+    scores: Mapping[str, float]
+    steps: Sequence[Step]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What was asked: calls that were sent, answers that were there already, and tokens."""
+
+    calls: int = 0
+    cached: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        """Both together."""
+        return Usage(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Usage)))
+
+
+@dataclass
+class Allowance:
+    """How many samples of a run may fail, and how many did; no limit allows any number."""
+
+    limit: int | None = None
+    spent: int = 0
+
+    def spend(self, cause: str) -> None:
+        """Count a failed sample.
+
+        Raises:
+            TooManyErrors: that was one too many.
+        """
+        self.spent += 1
+        if self.limit is not None and self.spent > self.limit:
+            raise TooManyErrors(
+                f"more than {self.limit} samples failed, so the run was ended (what was answered "
+                f"stays stored); the last one: {cause}"
+            )
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The steps and errors of one metric by sample; `causes` counts the errors."""
+
+    steps: Mapping[int, Sequence[Step]] = field(default_factory=dict)
+    errors: Mapping[int, str] = field(default_factory=dict)
+    causes: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, steps: Mapping[int, Sequence[Step]], errors: Mapping[int, str]) -> Evidence:
+        """The evidence with its errors counted."""
+        return cls(steps, errors, Counter(errors.values()))
+
+    @property
+    def failed(self) -> int:
+        """The number of samples with an error."""
+        return self.causes.total()
+
+    @staticmethod
+    def joined(parts: Sequence[tuple[int, Evidence]]) -> Evidence:
+        """The evidence of parts that start at these samples."""
+        return Evidence(
+            {start + i: step for start, part in parts for i, step in part.steps.items()},
+            {start + i: why for start, part in parts for i, why in part.errors.items()},
+            sum((part.causes for _, part in parts), Counter()),
+        )
+
+    def pool(self) -> Evidence:
+        """The causes without the samples."""
+        return Evidence(causes=self.causes)
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What metrics observed of a block: rows and evidence by metric, and what it took."""
+
+    rows: Mapping[str, list[Any]]
+    evidence: Mapping[str, Evidence]
+    usage: Usage
+
+
+def plain(value: Any) -> Any:
+    """A value in the types of JSON; a dataclass or named tuple is a mapping of its fields.
+
+    Numbers that aren't finite become None, and what JSON doesn't know its text.
+    """
+    if is_dataclass(value):
+        value = {f.name: getattr(value, f.name) for f in fields(value)}
+    elif hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (str, int, float)) else str(value)

@@ -1,0 +1,203 @@
+"""Formats: JSONL, JSON, CSV, TSV and Parquet as streams of samples.
+
+Each reader takes an open source and about how many characters (or bytes) of it a batch holds.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from metrichub.errors import MissingDependency
+from metrichub.samples import Samples
+from metrichub.source import PIECE, Source
+
+Reader = Callable[[Source, int], Iterator[Samples]]
+_FIELD_LIMIT = 2**31 - 1
+_MOST_ROWS = 100_000
+
+
+class _Row(NamedTuple):
+    """A sample, the line it starts on, and what the file's share and its size are about here."""
+
+    values: Any
+    line: int
+    characters: int
+    share: float | None
+
+
+def _jsonl(source: Source, characters: int) -> Iterator[Samples]:
+    keys: dict[str, None] = {}
+    start = 0
+    for rows in _batches(_objects(source), characters):
+        keys |= dict.fromkeys(key for row in rows for key in row.values)
+        columns = _columns([row.values for row in rows], keys)
+        yield _samples(source, columns, rows, start)
+        start += len(rows)
+
+
+def _objects(source: Source) -> Iterator[_Row]:
+    for piece in source.pieces():
+        for number, line in enumerate(piece.text.split("\n"), piece.line):
+            if not line.strip():
+                continue
+            row = _loaded(source, line, number)
+            if not isinstance(row, dict):
+                message = f"this line holds {_kind_of(row)}, not an object {{…}}"
+                raise source.error(message, number)
+            yield _Row(row, number, len(line), piece.share)
+
+
+def _json(source: Source, characters: int) -> Iterator[Samples]:
+    """The whole file at once, as JSON can't be cut."""
+    found = _loaded(source, source.text())
+    if isinstance(found, dict) and str(found.get("format", "")).startswith("metrichub-report"):
+        raise source.error("this is a saved report, not samples; see 'metrichub compare --help'")
+    if isinstance(found, dict) and all(isinstance(values, list) for values in found.values()):
+        yield Samples(source.name, found)
+        return
+    if not isinstance(found, list):
+        raise source.error(f"holds {_kind_of(found)}; a list of objects [{{…}}, …] is needed")
+    for number, row in enumerate(found):
+        if not isinstance(row, dict):
+            raise source.error(f"item {number} of the list is {_kind_of(row)}, not an object")
+    yield Samples(source.name, _columns(found, dict.fromkeys(chain.from_iterable(found))))
+
+
+def _columns(rows: Sequence[Mapping[str, Any]], keys: Iterable[str]) -> dict[str, list[Any]]:
+    return {key: [row.get(key) for row in rows] for key in keys}
+
+
+def _loaded(source: Source, text: str, line: int | None = None) -> object:
+    try:
+        found: object = json.loads(text)
+    except json.JSONDecodeError as error:
+        hint = "; is it JSON Lines? Then give --input-format jsonl" if line is None else ""
+        hint = hint if error.msg.startswith("Extra data") else ""
+        raise source.error(
+            f"broken JSON at column {error.colno}: {error.msg}{hint}", line or error.lineno
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise source.error(f"this JSON can't be read: {error}", line) from error
+    return found
+
+
+def _separated(delimiter: str) -> Reader:
+    def reader(source: Source, characters: int) -> Iterator[Samples]:
+        records = _records(source, delimiter)
+        first = next(records, None)
+        if first is None:
+            raise source.error("the file has no header line")
+        head = first.values
+        if twice := [name for name in head if head.count(name) > 1]:
+            raise source.error(f"two columns are called {twice[0]!r}", first.line)
+        start = 0
+        for rows in _batches(_as_wide(source, records, head), characters):
+            columns = {name: [row.values[i] for row in rows] for i, name in enumerate(head)}
+            yield _samples(source, columns, rows, start)
+            start += len(rows)
+
+    return reader
+
+
+def _as_wide(source: Source, records: Iterable[_Row], head: Sequence[str]) -> Iterator[_Row]:
+    for row in records:
+        if len(row.values) != len(head):
+            cells = f"{len(row.values)} cells, but the header has {len(head)}"
+            raise source.error(f"{cells} ({', '.join(head)})", row.line)
+        yield row
+
+
+def _records(source: Source, delimiter: str) -> Iterator[_Row]:
+    """Every record with the line it starts on; blank lines are left out."""
+    share: float | None = None
+
+    def lines() -> Iterator[str]:
+        nonlocal share
+        for piece in source.pieces():
+            share = piece.share
+            yield from io.StringIO(piece.text, newline="")
+
+    reader = csv.reader(lines(), delimiter=delimiter, strict=True)
+    start = 1
+    try:
+        while (cells := _next(reader)) is not None:
+            if cells:
+                yield _Row(cells, start, sum(map(len, cells)), share)
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise source.error(
+            f"{error}; a cell with quotes in it is quoted, and they are doubled", start
+        ) from error
+
+
+def _next(reader: Iterator[list[str]]) -> list[str] | None:
+    """The next record; the csv module's limit of a cell is one for the whole process."""
+    limit = csv.field_size_limit(_FIELD_LIMIT)
+    try:
+        return next(reader, None)
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _parquet(source: Source, characters: int) -> Iterator[Samples]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingDependency("reading Parquet", "pyarrow") from None
+    stream = source.stream if source.size else pyarrow.BufferReader(source.content())
+    start = 0
+    try:
+        file = pyarrow.parquet.ParquetFile(stream, buffer_size=PIECE, pre_buffer=False)
+        for batch in file.iter_batches(batch_size=_rows(file.metadata, characters)):
+            share = (start + batch.num_rows) / file.metadata.num_rows
+            yield Samples(source.name, batch.to_pydict(), None, start, share)
+            start += batch.num_rows
+    except (pyarrow.ArrowException, OSError) as error:
+        raise source.error(f"no Parquet file: {' '.join(str(error).split())}") from error
+
+
+def _rows(metadata: Any, characters: int) -> int:
+    """How many rows hold so many bytes, by the sizes that the file states."""
+    groups = range(metadata.num_row_groups)
+    size: int = sum(metadata.row_group(group).total_byte_size for group in groups)
+    rows: int = characters * metadata.num_rows // max(1, size)
+    return max(1, min(rows, _MOST_ROWS))
+
+
+def _batches(rows: Iterable[_Row], characters: int) -> Iterator[list[_Row]]:
+    batch: list[_Row] = []
+    size = 0
+    for row in rows:
+        batch.append(row)
+        size += row.characters + 1
+        if size >= characters:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _samples(
+    source: Source, columns: Mapping[str, list[Any]], rows: Sequence[_Row], start: int
+) -> Samples:
+    return Samples(source.name, columns, [row.line for row in rows], start, rows[-1].share)
+
+
+def _kind_of(value: object) -> str:
+    kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false"}
+    return "null" if value is None else kinds.get(type(value), "a number")
+
+
+READERS: Mapping[str, Reader] = {
+    "jsonl": _jsonl,
+    "json": _json,
+    "csv": _separated(","),
+    "tsv": _separated("\t"),
+    "parquet": _parquet,
+}

@@ -1,0 +1,53 @@
+"""Aggregates: pure functions from verdicts and vectors to a score; 0/0 is `nan`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.judge.types import Verdict
+
+Weights = str | Mapping[str, float]
+"""The verdict that counts 1, or what each verdict counts."""
+
+
+def values(verdicts: Iterable[Verdict], weights: Weights = "yes") -> list[float]:
+    """What each verdict counts; a verdict without a weight counts 0."""
+    weigh = {weights: 1.0} if isinstance(weights, str) else weights
+    return [weigh.get(verdict.verdict, 0.0) for verdict in verdicts]
+
+
+def ratio(verdicts: Sequence[Verdict], weights: Weights = "yes") -> float:
+    """The weights of the verdicts over their number."""
+    return sum(values(verdicts, weights)) / len(verdicts) if verdicts else float("nan")
+
+
+def average_precision(relevant: Sequence[float]) -> float:
+    """The mean, over the relevant ranks k, of the share of relevant items in the first k.
+
+    `relevant` holds 0 or 1 by rank. Nothing relevant gives 0; no ranks give `nan`.
+    """
+    labels = np.asarray(relevant, np.float64)
+    if not labels.size:
+        return float("nan")
+    precision = labels.cumsum() / np.arange(1, labels.size + 1)
+    return float((precision * labels).sum() / max(labels.sum(), 1.0))
+
+
+def f_beta(true: float, false_positive: float, false_negative: float, beta: float = 1.0) -> float:
+    """F-beta out of counts; `nan` if all three are 0."""
+    weight = beta * beta
+    whole = (1 + weight) * true + weight * false_negative + false_positive
+    return (1 + weight) * true / whole if whole else float("nan")
+
+
+def cosine(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cosine of every vector of one (n, d) with every vector of the other (m, d): (n, m).
+
+    A zero vector has the cosine `nan`.
+    """
+    with np.errstate(invalid="ignore"):
+        a, b = (v / np.linalg.norm(v, axis=-1, keepdims=True) for v in (one, other))
+    return np.asarray(np.clip(a @ b.T, -1.0, 1.0), np.float64)

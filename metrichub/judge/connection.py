@@ -1,0 +1,172 @@
+"""Connection: how an OpenAI-compatible server is reached, and what its failures mean."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from urllib.parse import urlsplit, urlunsplit
+
+from metrichub.errors import JudgeError, JudgeUnavailable, MissingDependency
+from metrichub.judge.session import Session, here
+from metrichub.judge.store import Store, store
+from metrichub.parameters import Range, check, off_default
+from metrichub.spec import Spec
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+T = TypeVar("T")
+_HOW = ("api_key", "timeout", "max_retries", "concurrency", "cache", "path")
+
+
+@dataclass
+class Live:
+    """The client of a connection on one event loop, and what is known of its server."""
+
+    client: AsyncOpenAI
+    session: Session
+    modes: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connection:
+    """A model behind an OpenAI-compatible server; frozen, picklable, without a client of its own.
+
+    Attributes:
+        model: The name of the model.
+        base_url: The server; OPENAI_BASE_URL or OpenAI's own unless given.
+        timeout: Seconds for one call; the client's own unless given.
+        max_retries: How often the client tries again; the client's own unless given.
+        concurrency: How many calls are in flight at most.
+        cache: Whether answers are kept in the call store and taken from there.
+        api_key: The key; OPENAI_API_KEY unless given. In no repr, label, report or store.
+    """
+
+    model: str = ""
+    base_url: str | None = None
+    timeout: Annotated[float, Range(0)] | None = None
+    max_retries: Annotated[int, Range(0)] | None = None
+    concurrency: Annotated[int, Range(1)] = 16
+    cache: bool = True
+    api_key: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Fill in what the environment says, and check the rest."""
+        check(self, self._name())
+        object.__setattr__(self, "base_url", self.base_url or os.environ.get("OPENAI_BASE_URL"))
+        object.__setattr__(self, "api_key", self.api_key or os.environ.get("OPENAI_API_KEY"))
+
+    @property
+    def label(self) -> str:
+        """The spec with all that bears on the answers: model, server, parameters; no key."""
+        given = {"model": self.model} | off_default(self)
+        if self.base_url:
+            given["base_url"] = _without_password(self.base_url)
+        said = {key: value for key, value in given.items() if key not in _HOW}
+        return str(Spec(self._name(), said))
+
+    def __repr__(self) -> str:
+        """The label, as the fields may hold a password."""
+        return f"<{self.label}>"
+
+    def _name(self) -> str:
+        return "openai"
+
+    def _live(self) -> Live:
+        def make() -> Live:
+            return Live(self._client(), Session(self.concurrency))
+
+        live: Live = here(self, make)
+        return live
+
+    def _store(self) -> Store | None:
+        return store() if self.cache else None
+
+    def _client(self) -> AsyncOpenAI:
+        try:
+            from openai import AsyncOpenAI
+        except ImportError as error:
+            raise MissingDependency(f"the judge {self.label}", "openai") from error
+        if not (self.api_key or self.base_url):
+            raise JudgeUnavailable(
+                f"{self.label} needs a key: set OPENAI_API_KEY, give the address of a server of "
+                "your own as base_url, or choose judge='offline'"
+            )
+        given: dict[str, Any] = {"timeout": self.timeout, "max_retries": self.max_retries}
+        return AsyncOpenAI(
+            # A local server asks for no key, but the client does.
+            api_key=self.api_key or "none",
+            base_url=self.base_url,
+            **{name: value for name, value in given.items() if value is not None},
+        )
+
+    async def _sent(self, live: Live, call: Callable[[], Awaitable[T]]) -> T:
+        """What a call of the client gives, in one of the slots.
+
+        Raises:
+            JudgeUnavailable: no key, a wrong one, no such model, no server, no credit.
+            JudgeError: any other failure, after the client's own retries.
+        """
+        import openai
+
+        async with live.session.slots:
+            try:
+                return await call()
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                raise Refused(f"{self.label} refused the request: {self._said(error)}") from None
+            except openai.OpenAIError as error:
+                raise self._translated(error) from None
+            except (ValueError, OSError) as error:
+                raise JudgeError(f"{self.label} sent no readable answer: {error}") from None
+
+    def _translated(self, error: Exception) -> JudgeError:
+        """The error of the client as ours: one line, with what to do, without the key."""
+        import openai
+
+        who, said = self.label, self._said(error)
+        if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
+            return JudgeUnavailable(
+                f"{who}: the key was refused ({said}); set OPENAI_API_KEY to a valid one"
+            )
+        if isinstance(error, openai.NotFoundError):
+            return JudgeUnavailable(
+                f"{who}: no such model or address ({said}); check model and base_url"
+            )
+        if isinstance(error, openai.RateLimitError) and error.code == "insufficient_quota":
+            return JudgeUnavailable(f"{who}: no credit is left ({said})")
+        if isinstance(error, openai.APITimeoutError):
+            return JudgeError(f"{who} gave no answer in time; set timeout to more seconds")
+        if isinstance(error, openai.APIConnectionError):
+            cause = error.__cause__
+            if type(cause).__name__ in ("ConnectError", "UnsupportedProtocol"):
+                return JudgeUnavailable(
+                    f"{who}: the server can't be reached ({self._said(cause)}); is base_url right, "
+                    "and is it running?"
+                )
+            return JudgeError(f"{who}: the connection broke ({self._said(cause or error)})")
+        return JudgeError(f"{who} failed: {said}")
+
+    def _said(self, error: object) -> str:
+        """What an error says, on one short line; servers echo keys."""
+        said = " ".join(str(error).split()) or type(error).__name__
+        if self.api_key:
+            said = said.replace(self.api_key, "***")
+        return said if len(said) <= 300 else f"{said[:297]}..."
+
+
+class Refused(JudgeError):
+    """The server took the request for a bad one; another form of it may do."""
+
+
+def _without_password(url: str) -> str:
+    """A URL without user, password and query, any of which may be secret."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+
+
+def clean(text: str) -> str:
+    """A text that has UTF-8: lone surrogates become replacement characters."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

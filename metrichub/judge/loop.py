@@ -1,0 +1,50 @@
+"""The private event loop: one daemon thread a process runs all asynchronous observation.
+
+So a script, a notebook cell, a handler of a web server and a thread are all alike to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from metrichub.errors import MetricError
+
+T = TypeVar("T")
+_lock = threading.Lock()
+_loops: dict[int, asyncio.AbstractEventLoop] = {}
+
+
+def run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """What the coroutine returns or raises; an interrupt here cancels it there.
+
+    Raises:
+        MetricError: called on the private loop itself, which would wait for itself.
+    """
+    if asyncio._get_running_loop() is _loop():
+        coroutine.close()
+        raise MetricError("an asynchronous `observe` awaits what it needs; it can't score inside")
+    future = asyncio.run_coroutine_threadsafe(coroutine, _loop())
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    """This process's loop; a forked child gets its own, as threads don't survive a fork."""
+    with _lock:
+        if os.getpid() not in _loops:
+            _loops.clear()
+            loop = asyncio.new_event_loop()
+            threading.Thread(target=loop.run_forever, name="metrichub-judges", daemon=True).start()
+            _loops[os.getpid()] = loop
+        return _loops[os.getpid()]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock()))

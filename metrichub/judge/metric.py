@@ -1,0 +1,137 @@
+"""JudgeMetric: a metric that is arithmetic over a judge's typed answers."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+from metrichub.embed import Embedder, Vectors
+from metrichub.errors import MetricError
+from metrichub.judge.resolve import embedder_of, judge_of
+from metrichub.judge.types import Choice, Grade, Judge, Prompt, Verdict
+from metrichub.metric import Metric
+from metrichub.stats import Array
+
+Texts = str | Sequence[str]
+_SHARED = Path(__file__).parent / "prompts"
+YES_NO = ("yes", "no")
+
+
+class _Asking(Metric):
+    """What metrics with a judge and metrics with an embedder have in common."""
+
+    # All rows of a block are asked about at once, so that a few slow calls hold up little.
+    block_characters: ClassVar[int | None] = 4_000_000
+
+    def _values(self) -> dict[str, object]:
+        """The parameters, with the judge and the embedder as they say of themselves."""
+        given = {"judge": judge_of, "embedder": embedder_of}
+        return {
+            name: given[name](value).label if name in given else value
+            for name, value in super()._values().items()
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeMetric(_Asking):
+    """A metric that asks a judge: `async def observe` calls `extract`, `verify`, `grade`, `choose`.
+
+    Prompts are Markdown files in the folder `prompts` beside the metric's code; those that several
+    metrics share ("claims") come with the hub.
+
+    Attributes:
+        judge: Who judges: "offline" (rules, a baseline and no model), "openai", a spec such as
+            "openai(model='…', base_url='http://127.0.0.1:8000/v1')", or a judge object.
+    """
+
+    judge: str | Judge = "offline"
+
+    def __post_init__(self) -> None:
+        """Check the parameters and the judge's own."""
+        super().__post_init__()
+        judge_of(self.judge)
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """That the offline judge is no model, where it judged."""
+        if self._judge.label.partition("(")[0] != "offline":
+            return ()
+        return ("judged offline, by rules over words: a baseline, not a model",)
+
+    def prompt(self, name: str) -> Prompt:
+        """The prompt of this name: the metric's own, or else the shared one."""
+        for owner in type(self).__mro__:
+            file = getattr(sys.modules.get(owner.__module__), "__file__", None)
+            path = Path(file or "").parent / "prompts" / f"{name}.md"
+            if issubclass(owner, JudgeMetric) and owner is not JudgeMetric and path.exists():
+                return Prompt.read(path)
+        return Prompt.read(_SHARED / f"{name}.md")
+
+    async def extract(self, prompt: str, *, limit: int | None = None, **fields: Texts) -> list[str]:
+        """What the judge finds in the fields, at most `limit` texts."""
+        found = await self._judge.extract(self.prompt(prompt), fields, limit)
+        return list(found)[:limit]
+
+    async def verify(
+        self,
+        prompt: str,
+        items: Sequence[str],
+        *,
+        verdicts: Sequence[str] = YES_NO,
+        **fields: Texts,
+    ) -> list[Verdict]:
+        """The judge's verdict on every item, in their order; no items need no judge.
+
+        `verdicts` are the words: the affirmative, the negative, then undecided if there is one.
+        """
+        if not items:
+            return []
+        found = await self._judge.verify(self.prompt(prompt), items, fields, verdicts)
+        if [verdict.index for verdict in found] != list(range(len(items))):
+            raise MetricError(f"the judge {self._judge.label} gave no verdict for every item")
+        return found
+
+    async def grade(self, prompt: str, *, scale: tuple[int, int], **fields: Texts) -> Grade:
+        """The judge's number on the scale."""
+        return await self._judge.grade(self.prompt(prompt), fields, scale)
+
+    async def choose(self, prompt: str, candidates: Sequence[str], **fields: Texts) -> Choice:
+        """The better of two candidates, asked in both orders; a judge that wavers says a tie."""
+        asked = self.prompt(prompt)
+        there, back = await asyncio.gather(
+            self._judge.choose(asked, candidates, fields),
+            self._judge.choose(asked, candidates[::-1], fields),
+        )
+        mirrored = None if back.winner is None else 1 - back.winner
+        if there.winner == mirrored:
+            return there
+        return Choice(None, f"the order decided: {there.reason} / {back.reason}")
+
+    @property
+    def _judge(self) -> Judge:
+        return cast(Judge, judge_of(self.judge))
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbedderMetric(_Asking):
+    """A metric that asks an embedder; one with a judge too derives from both.
+
+    Attributes:
+        embedder: What makes vectors: "offline" (hashed n-grams, a baseline and no model),
+            "openai", a spec such as "openai(model='…')", or an embedder object.
+    """
+
+    embedder: str | Embedder = "offline"
+
+    def __post_init__(self) -> None:
+        """Check the parameters and the embedder's own."""
+        super().__post_init__()
+        embedder_of(self.embedder)
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of the texts, (n, d)."""
+        found: Any = await embedder_of(self.embedder).embed(texts)
+        return cast(Vectors, found)

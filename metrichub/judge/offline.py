@@ -1,0 +1,103 @@
+"""The offline judge: rules over words, numbers and negation. A baseline, not a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from metrichub.errors import JudgeUnavailable, MetricError
+from metrichub.judge.lexical import content, evidence_of, sentences, words
+from metrichub.judge.types import Choice, Fields, Grade, Prompt, Verdict
+
+THRESHOLD = 0.8
+"""The support from which a claim counts as supported."""
+COVERED = 0.3
+"""The share of content words from which a passage counts as being about a text."""
+_NAME = re.compile(r"\d+(?:[.,:]\d+)*%?|(?:[A-Z][\w’'-]*)(?: [A-Z][\w’'-]*)*")
+
+
+@dataclass(frozen=True)
+class OfflineJudge:
+    """A deterministic judge without key, network or download, for `extract` and `verify`.
+
+    A prompt names its rule in a comment `<!-- offline: RULE -->`. `extract` knows `sentences` (the
+    default), `questions` (a closed question from every sentence) and `names` (capitalised words
+    and numbers), all from the first field. `verify` knows `supported` (the default: the item's
+    words, numbers and negation stand in the fields) and `covers` (the item holds words of every
+    field).
+    """
+
+    @property
+    def label(self) -> str:
+        """The name."""
+        return "offline"
+
+    async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
+        """Sentences, questions or names of the first field."""
+        found = [part for text in _texts(next(iter(fields.values()))) for part in sentences(text)]
+        if prompt.rule == "questions":
+            found = [f"Is it said that {part.rstrip('.!?;: ')}?" for part in found]
+        elif prompt.rule == "names":
+            found = list(dict.fromkeys(name for part in found for name in _NAME.findall(part)))
+        elif prompt.rule not in (None, "sentences"):
+            self._unable(f"extract by the rule {prompt.rule!r}")
+        return found[:limit]
+
+    async def verify(
+        self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
+    ) -> list[Verdict]:
+        """A verdict on every item by the prompt's rule."""
+        rules = {None: _supported, "supported": _supported, "covers": _covers}
+        if prompt.rule not in rules:
+            self._unable(f"verify by the rule {prompt.rule!r}")
+        rule = rules[prompt.rule]
+        return [Verdict(i, item, *rule(item, fields, verdicts)) for i, item in enumerate(items)]
+
+    async def grade(self, prompt: Prompt, fields: Fields, scale: tuple[int, int]) -> Grade:
+        """Nothing: rules can't grade."""
+        self._unable(f"grade ({prompt.name})")
+
+    async def choose(self, prompt: Prompt, candidates: Sequence[str], fields: Fields) -> Choice:
+        """Nothing: rules can't choose."""
+        self._unable(f"choose ({prompt.name})")
+
+    def _unable(self, what: str) -> NoReturn:
+        raise JudgeUnavailable(
+            f"the offline judge can't {what}; set a model: judge=\"openai(model='...')\", with "
+            "base_url='http://...' for a server of your own"
+        )
+
+
+def _texts(field: str | Sequence[str]) -> list[str]:
+    return [field] if isinstance(field, str) else list(field)
+
+
+def _supported(item: str, fields: Fields, verdicts: Sequence[str]) -> tuple[str, str]:
+    texts = tuple(text for field in fields.values() for text in _texts(field))
+    support = evidence_of(texts).support(item)
+    near = f"; nearest: {support.where[:160]!r}" if support.where else ""
+    if support.against:
+        return _word(verdicts, 1), f"{support.against}{near}"
+    # Sums of thirds don't meet the threshold exactly.
+    if support.share >= THRESHOLD - 1e-9:
+        return _word(verdicts, 0), f"{support.share:.0%} of its words are there{near}"
+    return _word(verdicts, 2), f"only {support.share:.0%} of its words are there{near}"
+
+
+def _covers(item: str, fields: Fields, verdicts: Sequence[str]) -> tuple[str, str]:
+    have = set(content(words(item)))
+    shares = []
+    for field in fields.values():
+        wanted = content([word for text in _texts(field) for word in words(text)])
+        shares.append(sum(word in have for word in wanted) / len(wanted) if wanted else 0.0)
+    least = min(shares, default=0.0)
+    return _word(verdicts, int(least < COVERED)), f"it has {least:.0%} of the words"
+
+
+def _word(verdicts: Sequence[str], place: int) -> str:
+    """The affirmative, negative or undecided word; without the last, undecided is negative."""
+    if not verdicts:
+        raise MetricError("verify needs the words to choose from")
+    return verdicts[min(place, len(verdicts) - 1)]

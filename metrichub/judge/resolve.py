@@ -1,0 +1,45 @@
+"""From a spec to the judge or embedder that it stands for; equal ones are one and the same."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from metrichub.errors import SpecError
+from metrichub.parameters import make
+from metrichub.registry import Registry
+from metrichub.spec import Spec
+
+JUDGES, EMBEDDERS = "metrichub.judges", "metrichub.embedders"
+
+
+def judge_of(given: Any) -> Any:
+    """The judge of a spec such as "openai(model='…')"; a judge stands for itself.
+
+    Raises:
+        UnknownMetric: no installed judge has this name.
+        SpecError, ParameterError: the spec can't be parsed, or a parameter is wrong.
+    """
+    return _made(given, JUDGES, "judge") if isinstance(given, str) else given
+
+
+def embedder_of(given: Any) -> Any:
+    """The embedder of a spec; an embedder stands for itself. Raises as `judge_of`."""
+    return _made(given, EMBEDDERS, "embedder") if isinstance(given, str) else given
+
+
+def _made(text: str, group: str, kind: str) -> Any:
+    if re.search(r"key\s*=", text, re.IGNORECASE):
+        raise SpecError(
+            f"the spec of a {kind} holds no key, as it stands in every report; "
+            "set OPENAI_API_KEY instead"
+        )
+    parsed = Spec.parse(text)
+    entry = _installed(group, kind).find(parsed.metric)
+    return make(entry.load(), parsed.parameters, entry.name)
+
+
+@cache
+def _installed(group: str, kind: str) -> Registry:
+    return Registry.installed(group, kind)

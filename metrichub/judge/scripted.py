@@ -1,0 +1,73 @@
+"""Judges without a model for examples and tests: answers given in advance, or recorded before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from metrichub.errors import JudgeError
+from metrichub.judge.openai import OpenAIJudge
+from metrichub.judge.store import Store, opened
+from metrichub.judge.types import Choice, Fields, Grade, Prompt, Verdict
+
+
+@dataclass(frozen=True)
+class Scripted:
+    """A judge that answers every prompt by its name with what it was given.
+
+    Texts for `extract`, words for `verify` (repeated if there are more items), a number for
+    `grade`, and 0, 1 or None for `choose`.
+
+    >>> judge = Scripted({"claims": ["It is old.", "It is red."], "supported": ["yes", "no"]})
+    """
+
+    answers: Mapping[str, Any] = field(hash=False)
+    label: str = "scripted"
+
+    async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
+        """The texts."""
+        return list(self._answer(prompt))[:limit]
+
+    async def verify(
+        self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
+    ) -> list[Verdict]:
+        """The words, one an item."""
+        words = self._answer(prompt)
+        return [
+            Verdict(i, item, words[i % len(words)], "as scripted") for i, item in enumerate(items)
+        ]
+
+    async def grade(self, prompt: Prompt, fields: Fields, scale: tuple[int, int]) -> Grade:
+        """The number."""
+        return Grade(float(self._answer(prompt)), "as scripted")
+
+    async def choose(self, prompt: Prompt, candidates: Sequence[str], fields: Fields) -> Choice:
+        """The position."""
+        return Choice(self._answer(prompt), "as scripted")
+
+    def _answer(self, prompt: Prompt) -> Any:
+        if prompt.name not in self.answers:
+            raise JudgeError(f"the script has no answer to the prompt {prompt.name!r}")
+        return self.answers[prompt.name]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Recorded(OpenAIJudge):
+    """The answers that an `OpenAIJudge` with the same model, server and parameters stored.
+
+    Attributes:
+        path: The call store; nothing that isn't in it is asked.
+    """
+
+    path: str = ""
+
+    def _client(self) -> Any:
+        return None
+
+    def _store(self) -> Store:
+        return opened(Path(self.path))
+
+    async def _completed(self, *_: object) -> NoReturn:
+        raise JudgeError(f"{self.path} holds no recorded answer of {self.label} to this request")

@@ -1,0 +1,109 @@
+"""The call store: answers by a hash of the request, in one SQLite file of the user's cache."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+from metrichub.cache import cache_folder
+from metrichub.errors import JudgeUnavailable
+
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS calls (key TEXT PRIMARY KEY, model TEXT NOT NULL, "
+    "reply TEXT NOT NULL, prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL"
+    ") WITHOUT ROWID"
+)
+_PATIENCE = 60.0
+
+
+class Answer(NamedTuple):
+    """A whole answer as JSON, and what it took."""
+
+    reply: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    calls: int = 1
+
+
+def key_of(request: Mapping[str, Any]) -> str:
+    """The SHA-256 of a request: its model, endpoint, messages, schema and parameters."""
+    text = json.dumps(request, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class Store:
+    """Answers in a file that several processes may use at once; each is committed as it comes."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or make the file.
+
+        Raises:
+            JudgeUnavailable: it can't be opened.
+        """
+        self.path, self._lock = path, Lock()
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # The answers quote the texts, so nobody else may read them.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            self._file = sqlite3.connect(
+                path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+            )
+            self._file.execute("PRAGMA journal_mode=WAL")
+            self._file.execute("PRAGMA synchronous=NORMAL")
+            self._file.execute(_TABLE)
+        except (OSError, sqlite3.Error) as error:
+            raise self._unusable(error) from error
+
+    def get(self, key: str) -> Answer | None:
+        """The answer of an earlier call; it takes no call."""
+        query = "SELECT reply, prompt_tokens, completion_tokens FROM calls WHERE key = ?"
+        found = self._do(query, (key,))
+        return Answer(*found[0])._replace(calls=0) if found else None
+
+    def put(self, key: str, model: str, answer: Answer) -> None:
+        """Keep an answer; the first one stays."""
+        row = (key, model, answer.reply, answer.prompt_tokens, answer.completion_tokens)
+        self._do("INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?)", row)
+
+    def __len__(self) -> int:
+        """The number of answers."""
+        return int(self._do("SELECT count(*) FROM calls", ())[0][0])
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _do(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+        try:
+            with self._lock:
+                return self._file.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
+
+    def _unusable(self, error: Exception) -> JudgeUnavailable:
+        return JudgeUnavailable(
+            f"the call store {self.path} can't be used: {error}; set METRICHUB_CACHE to another "
+            "folder, or give the judge cache=False"
+        )
+
+
+def store() -> Store:
+    """The store in the cache folder, opened once a process."""
+    return opened(Path(cache_folder(), "calls.sqlite"))
+
+
+def opened(path: Path) -> Store:
+    """The store in a file, opened once a process."""
+    return _opened(path, os.getpid())
+
+
+@lru_cache(maxsize=8)
+def _opened(path: Path, _: int) -> Store:
+    return Store(path)

@@ -1,0 +1,111 @@
+"""Observing together: all rows of a block and all asynchronous metrics of a hub at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from metrichub.batch import View
+from metrichub.errors import JudgeError
+from metrichub.evidence import Allowance, Evidence, Explained, Failed, Observed, Step, plain
+from metrichub.judge.loop import run
+from metrichub.judge.session import counting
+from metrichub.metric import Metric
+
+
+def observe(
+    views: Mapping[str, tuple[Metric, View]],
+    allowance: Allowance | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Observed:
+    """What asynchronous metrics observe of their views of one block.
+
+    `progress` is called with 1 whenever a metric is done with a sample.
+
+    A row whose call fails is unscored, and so is every row of the same sample.
+
+    Raises:
+        JudgeUnavailable: a call failed that no later call can mend.
+        TooManyErrors: more samples failed than are allowed.
+    """
+    return run(_observe(views, allowance or Allowance(), progress or (lambda _: None)))
+
+
+async def _observe(
+    views: Mapping[str, tuple[Metric, View]],
+    allowance: Allowance,
+    progress: Callable[[int], object],
+) -> Observed:
+    failed: set[int] = set()
+    left = {name: Counter(_samples(view)) for name, (_, view) in views.items()}
+
+    async def measured(metric: Metric, sample: int, row: Mapping[str, Any]) -> Any:
+        try:
+            return await metric.observe(**row)  # type: ignore[attr-defined]  # the author's
+        except JudgeError as error:
+            if error.ends_the_run:
+                raise
+            if sample not in failed:
+                failed.add(sample)
+                allowance.spend(str(error))
+            return Failed(str(error))
+        finally:
+            left[metric.name][sample] -= 1
+            if not left[metric.name][sample]:
+                progress(1)
+
+    with counting() as tally:
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = {
+                    name: [
+                        group.create_task(measured(metric, sample, row))
+                        for sample, row in _rows(view)
+                    ]
+                    for name, (metric, view) in views.items()
+                }
+        except BaseExceptionGroup as errors:
+            raise _first(errors) from None
+        found = {name: [task.result() for task in made] for name, made in tasks.items()}
+    parts = {name: _parted(found[name], views[name][1]) for name in found}
+    return Observed(
+        {name: rows for name, (rows, _) in parts.items()},
+        {name: evidence for name, (_, evidence) in parts.items()},
+        tally.usage,
+    )
+
+
+def _rows(view: View) -> list[tuple[int, dict[str, Any]]]:
+    names, samples = list(view.arguments), _samples(view)
+    columns = zip(*view.arguments.values(), strict=True)
+    return [
+        (sample, dict(zip(names, values, strict=True)))
+        for sample, values in zip(samples, columns, strict=True)
+    ]
+
+
+def _samples(view: View) -> list[int]:
+    return list(range(view.rows)) if view.sample is None else view.sample.tolist()
+
+
+def _parted(found: Sequence[Any], view: View) -> tuple[list[Any], Evidence]:
+    """The rows without their steps; those of a sample with an error are all unscored."""
+    steps: dict[int, list[Step]] = {}
+    errors: dict[int, str] = {}
+    for sample, row in zip(_samples(view), found, strict=True):
+        if isinstance(row, Explained):
+            steps.setdefault(sample, []).append(plain(row.step))
+        elif isinstance(row, Failed):
+            errors.setdefault(sample, row.cause)
+    rows = [
+        None if sample in errors else row.row if isinstance(row, Explained) else row
+        for sample, row in zip(_samples(view), found, strict=True)
+    ]
+    return rows, Evidence.of(steps, errors)
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    first = group.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first

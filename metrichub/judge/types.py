@@ -1,0 +1,108 @@
+"""What judges take and give: prompts, verdicts, grades, choices, and the protocol itself."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from metrichub.errors import MetricError
+
+Fields = Mapping[str, str | Sequence[str]]
+"""The texts under evaluation, by the names that the prompt uses for them."""
+
+_RULE = re.compile(r"<!--\s*offline:\s*(\w+)\s*-->\s*")
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """An instruction to a judge, in Markdown. `rule` is what a judge without a model does."""
+
+    name: str
+    text: str
+    rule: str | None = None
+
+    @property
+    def sha(self) -> str:
+        """The first 16 hexadecimal digits of the text's SHA-256."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+
+    @staticmethod
+    @cache
+    def read(path: Path) -> Prompt:
+        """The prompt in a Markdown file; its name is the file's.
+
+        A first line `<!-- offline: covers -->` gives the rule and is no part of the text.
+
+        Raises:
+            MetricError: the file can't be read.
+        """
+        try:
+            text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise MetricError(f"the prompt {path} can't be read: {error.strerror}") from error
+        rule = _RULE.match(text)
+        return Prompt(path.stem, _RULE.sub("", text, count=1).strip(), rule[1] if rule else None)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A judge's word on one item, and its reason."""
+
+    index: int
+    item: str
+    verdict: str
+    reason: str
+
+
+class Grade(NamedTuple):
+    """A number on the scale that was asked for, and its reason."""
+
+    score: float
+    reason: str
+
+
+class Choice(NamedTuple):
+    """The position of the better candidate, None for a tie, and the reason."""
+
+    winner: int | None
+    reason: str
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """Whoever answers the four questions; any object with these methods will do.
+
+    A call that fails raises `JudgeError`; one that no later call can mend `JudgeUnavailable`.
+    """
+
+    @property
+    def label(self) -> str:
+        """What signatures say of the judge: a spec with all that bears on its answers, no key."""
+        ...
+
+    async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
+        """What the prompt asks for out of the fields, at most `limit` texts."""
+        ...
+
+    async def verify(
+        self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
+    ) -> list[Verdict]:
+        """One verdict for every item, in the order of the items.
+
+        `verdicts` are the words to choose from: the affirmative first, then the negative, then
+        undecided, if there is such a word.
+        """
+        ...
+
+    async def grade(self, prompt: Prompt, fields: Fields, scale: tuple[int, int]) -> Grade:
+        """A number from the first of the scale to the last."""
+        ...
+
+    async def choose(self, prompt: Prompt, candidates: Sequence[str], fields: Fields) -> Choice:
+        """The better of two candidates, as they stand."""
+        ...

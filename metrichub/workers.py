@@ -1,0 +1,132 @@
+"""Work spread over processes: parts go out, reports come back in their order."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from metrichub.errors import MetricError
+from metrichub.report import Report
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+    from multiprocessing.context import BaseContext
+
+    from metrichub.batch import Batch
+
+Work = Callable[["Batch"], Report]
+
+
+def spread(work: Work, parts: Iterable[Batch], workers: int) -> Iterator[Report]:
+    """The report of every part in order, made in `workers` processes, a few parts in flight.
+
+    A single part is measured here, as no process would be faster.
+
+    Raises:
+        MetricError: the work can't be sent, or a process died; else what the work raises.
+    """
+    payload = _payload(work)
+    coming = iter(parts)
+    first = list(islice(coming, 2))
+    if len(first) < 2:
+        yield from map(work, first)
+        return
+    yield from _in_pool(payload, chain(first, coming), workers)
+
+
+def _in_pool(payload: bytes, parts: Iterable[Batch], workers: int) -> Iterator[Report]:
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    pool = ProcessPoolExecutor(
+        workers,
+        mp_context=_context(),
+        initializer=_settle,
+        initargs=(os.getcwd(), dict(os.environ)),
+    )
+    waiting: deque[Future[Report]] = deque()
+    try:
+        for part in parts:
+            waiting.append(pool.submit(_run, payload, part))
+            if len(waiting) > 2 * workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool as error:
+        raise MetricError(
+            "a worker process died, for want of memory or by a crash in a metric's library; "
+            "workers=1 shows where. A script that uses workers has to start its work under "
+            "`if __name__ == '__main__':`"
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _context() -> BaseContext:
+    """Processes that start afresh: a forked copy of a process with threads may hang."""
+    from multiprocessing import get_context
+
+    if sys.platform == "linux":
+        # The server imports numpy once, and stays for the next call.
+        context = get_context("forkserver")
+        context.set_forkserver_preload(["metrichub.measure"])
+        return context
+    return get_context("spawn")
+
+
+def _settle(folder: str, environment: Mapping[str, str]) -> None:
+    """Give a worker its parent's folder and environment, and let Ctrl-C end it in silence."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.chdir(folder)
+    for name in os.environ.keys() - environment.keys():
+        del os.environ[name]
+    os.environ.update(environment)
+
+
+def _payload(work: Work) -> bytes:
+    try:
+        return pickle.dumps(work)
+    except Exception as error:
+        raise MetricError(_cannot_travel(error)) from error
+
+
+def _cannot_travel(error: Exception) -> str:
+    return (
+        f"a metric or reduce_fn can't be sent to other processes ({error}); define its class or "
+        "function at the top of a module that can be imported, or use workers=1"
+    )
+
+
+@lru_cache(maxsize=1)
+def _loaded(payload: bytes) -> Work:
+    work: Work = pickle.loads(payload)
+    return work
+
+
+def _run(payload: bytes, part: Batch) -> Report:
+    try:
+        work = _loaded(payload)
+    except Exception as error:
+        raise MetricError(_cannot_travel(error)) from None
+    try:
+        return work(part)
+    except Exception as error:
+        if _travels(error):
+            raise
+        raise MetricError(f"{type(error).__name__}: {error}") from None
+
+
+def _travels(error: Exception) -> bool:
+    """Whether an exception comes out of a pickle; one that doesn't would break the pool."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return False
+    return True

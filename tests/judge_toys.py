@@ -1,0 +1,46 @@
+"""Metrics, columns and specs that the tests of judges share."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from metrichub import Metric, Unscored
+from metrichub.errors import JudgeError
+from metrichub.judge import Explained, JudgeMetric, Verdict
+from tests.judge_stub import Stub
+
+
+def spec(stub: Stub, **more: Any) -> str:
+    given = {"model": "stub", "base_url": stub.url, "max_retries": 0, **more}
+    return f"openai({', '.join(f'{key}={value!r}' for key, value in given.items())})"
+
+
+def columns(size: int) -> dict[str, list[Any]]:
+    """Answers of two claims, of which the stub calls the second unsupported."""
+    answers = [f"Claim {i}. This is unsupported {i}." for i in range(size)]
+    return {"predictions": answers, "contexts": [[f"Passage {i}."] for i in range(size)]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Length(JudgeMetric):
+    """A metric of the test's own: it fails, is undefined, or explains itself by its text."""
+
+    async def observe(self, prediction: str) -> Explained | Unscored | float:
+        if prediction.startswith("fail"):
+            raise JudgeError(f"{prediction} went wrong")
+        if prediction.startswith("none"):
+            return Unscored("nothing to say")
+        if prediction.startswith("undefined"):
+            return Explained(Unscored("no verdict"), {"seen": prediction})
+        found = [Verdict(0, prediction, "yes", "so")]
+        return Explained(float(len(prediction)), {"letters": found, "pair": (1, None)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chars(Metric):
+    """A synchronous metric to stand beside the others."""
+
+    def observe(self, prediction: str) -> float:
+        return float(len(prediction))
+
+
+TEXTS = ["abcd", "fail a", "none", "undefined", "ab"]

@@ -1,0 +1,173 @@
+"""`metrichub score` reads a file in parts: the same scores and errors, and no more in memory."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metrichub import files, measure
+from metrichub.hub import Hub
+from metrichub.report import Report
+from tests.commands import ROWS, error, program, run, scored, write, write_systems
+
+ONE = ("-m", "abstractness", "-m", "wer", "-m", "distinct")
+
+
+@pytest.fixture(autouse=True)
+def one_row_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_systems()
+    for name in ("read_batches", "read_columns"):
+        reader: Callable[..., Iterator[Any]] = partial(getattr(files, name), characters=1)
+        monkeypatch.setattr(sys.modules["metrichub.cli.score"], name, reader)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What `Hub.evaluate` was called with."""
+    calls: list[dict[str, Any]] = []
+    evaluate = Hub.evaluate
+
+    def watched(hub: Hub, data: Any, **options: Any) -> Report:
+        calls.append({"stream": isinstance(data, Iterator), **options})
+        return evaluate(hub, data, **options)
+
+    monkeypatch.setattr(Hub, "evaluate", watched)
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        ((), False),
+        (("--signature", "--fail-over", "wer=1"), False),
+        (("--intervals", "--resamples", "9"), True),
+        (("--samples", "s.jsonl"), True),
+        (("--save", "r.json"), True),
+    ],
+)
+def test_rows_are_kept_only_where_they_are_needed(
+    options: tuple[str, ...], kept: bool, asked: list[dict[str, Any]]
+) -> None:
+    found = scored("a.jsonl", *ONE, *options)
+    assert [(call["stream"], call["samples"]) for call in asked] == [(True, kept)]
+    # By hand: abstractness and wer as ROWS say; the words a, b, c, d are all distinct.
+    assert found["samples"] == 2
+    assert [found["scores"][name]["score"] for name in ("abstractness", "wer")] == [0.25, 0.25]
+    assert found["scores"]["distinct"]["score"] == 1
+
+
+def test_standard_input_and_plain_lines_are_streamed_too(asked: list[dict[str, Any]]) -> None:
+    expected = scored("a.jsonl", *ONE)
+    text = Path("a.jsonl").read_text(encoding="utf-8")
+    assert scored("-", *ONE, stdin=text) == expected
+    Path("r.txt").write_text("a b d\nd\n", encoding="utf-8")
+    assert scored("-p", "-", "-r", "r.txt", *ONE, stdin="a b c\nd\n") == expected
+    assert [(call["stream"], call["samples"]) for call in asked] == [(True, False)] * 3
+
+
+@pytest.mark.parametrize("options", [(), ("--intervals", "--resamples", "20")])
+def test_several_workers_print_the_same(
+    options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measure, "PART_CHARACTERS", 1)
+    write("c.jsonl", ROWS * 4)
+    one, two = (scored("c.jsonl", *ONE, *options, "--workers", n) for n in ("1", "2"))
+    assert one == two
+    assert one["samples"] == 8
+
+
+def test_compare_takes_workers_too(asked: list[dict[str, Any]]) -> None:
+    shown = [
+        run("compare", "a.jsonl", "b.jsonl", "-m", "wer", "--trials", "9", "--workers", n).stdout
+        for n in ("1", "2")
+    ]
+    assert shown[0] == shown[1] != ""
+    assert [call["workers"] for call in asked] == [1, 1, 2, 2]
+
+
+def test_a_wrong_number_of_workers_exits_with_2() -> None:
+    assert "--workers" in error(run("score", "a.jsonl", "-m", "wer", "--workers", "0"), 2)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"prediction": "a"}, "c.jsonl:4: 'reference' is missing or null in sample 2"),
+        ({"prediction": "a", "reference": 5}, "c.jsonl:4: references[2] is 5 (int), not text"),
+        (
+            {"prediction": "a", "reference": ["a", None]},
+            "c.jsonl:4: references[2][1] is None, not text",
+        ),
+        ({"prediction": ["a", b"x".hex(), []], "reference": "a"}, "predictions[2][2] is []"),
+    ],
+)
+def test_a_bad_sample_late_in_a_file_is_found_by_line_and_number(
+    row: dict[str, Any], message: str, workers: str
+) -> None:
+    lines = [*map(json.dumps, ROWS), "", json.dumps(row), json.dumps(ROWS[0])]
+    Path("c.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    assert message in error(run("score", "c.jsonl", "-m", "wer", "--workers", workers), 3)
+
+
+def test_a_broken_line_late_in_a_file_leaves_no_output() -> None:
+    text = Path("a.jsonl").read_text(encoding="utf-8")
+    Path("c.jsonl").write_text(text + "{\n", encoding="utf-8")
+    found = error(run("score", "c.jsonl", "-m", "wer", "-o", "o.json", "--samples", "s.csv"), 3)
+    assert found.startswith("c.jsonl:3: broken JSON")
+    assert not Path("o.json").exists()
+    assert not Path("s.csv").exists()
+
+
+def test_a_name_that_comes_up_late_does_not_take_the_place_of_another() -> None:
+    rows = [*ROWS, {**ROWS[0], "references": ["x"]}]
+    write("c.jsonl", rows)
+    found = error(run("score", "c.jsonl", "-m", "wer"), 3)
+    assert found.startswith("c.jsonl: references were read as 'reference' up to sample 2, but then")
+    assert found.endswith("say which: --columns references=reference")
+    assert scored("c.jsonl", "-m", "wer", "--columns", "references=reference")["samples"] == 3
+
+
+def test_ids_stay_with_their_samples_where_some_have_none() -> None:
+    plain = {"prediction": "a", "reference": "a"}
+    write("c.jsonl", [plain, {**plain, "id": "x"}, plain, {**plain, "id": 7}])
+    run("score", "c.jsonl", "-m", "wer", "--samples", "s.jsonl")
+    rows = [json.loads(line) for line in Path("s.jsonl").read_text("utf-8").splitlines()]
+    assert [(row["sample"], row["id"]) for row in rows] == [(0, None), (1, "x"), (2, None), (3, 7)]
+    write("d.jsonl", [plain])
+    run("score", "d.jsonl", "-m", "wer", "--samples", "s.csv")
+    with Path("s.csv").open(encoding="utf-8", newline="") as file:
+        assert next(csv.reader(file))[:2] == ["sample", "wer.score"]
+
+
+def test_a_saved_report_of_a_stream_knows_the_samples_that_it_read() -> None:
+    for name, rows in (("a", ROWS), ("other", [{**row, "reference": "q"} for row in ROWS])):
+        write(f"{name}.jsonl", rows)
+        run("score", f"{name}.jsonl", "-m", "wer", "--save", f"{name}.json")
+    assert run("compare", "a.json", "b.jsonl", "-m", "wer", "--trials", "9").exit_code == 0
+    found = error(run("compare", "other.json", "b.jsonl", "-m", "wer", "--trials", "9"), 2)
+    assert "measured on different references" in found
+
+
+def test_a_missing_file_is_told_before_another_is_measured(asked: list[dict[str, Any]]) -> None:
+    assert "none.jsonl: no such file" in error(run("score", "a.jsonl", "none.jsonl", *ONE), 3)
+    assert asked == []
+
+
+def test_a_real_process_scores_with_workers() -> None:
+    # Enough text for several parts, as each part is at least a million characters.
+    Path("big.jsonl").write_text(
+        f"{json.dumps({'prediction': 'a ' * 400_000, 'reference': 'a ' * 400_000})}\n" * 3,
+        encoding="utf-8",
+    )
+    ran = program("score", "big.jsonl", "-m", "exact_match", "--workers", "2")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert json.loads(ran.stdout)["scores"]["exact_match"]["score"] == 1

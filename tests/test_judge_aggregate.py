@@ -1,0 +1,90 @@
+"""Aggregates: the arithmetic between verdicts and scores."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrichub.judge import Verdict
+from metrichub.judge.aggregate import average_precision, cosine, f_beta, ratio, values
+
+LABELS = st.lists(st.sampled_from([0.0, 1.0]), max_size=12)
+
+
+def verdicts(*words: str) -> list[Verdict]:
+    return [Verdict(i, f"item {i}", word, "") for i, word in enumerate(words)]
+
+
+def test_ratio_of_one_of_two_is_a_half() -> None:
+    # The example in ragas' documentation of faithfulness: verdicts 1 and 0.
+    assert ratio(verdicts("yes", "no")) == 0.5
+
+
+def test_ratio_weighs_words_and_unlisted_ones_count_nothing() -> None:
+    found = verdicts("yes", "idk", "no", "yes")
+    assert ratio(found, {"yes": 1.0, "idk": 0.5}) == 2.5 / 4
+    assert values(found, "idk") == [0, 1, 0, 0]
+
+
+def test_nothing_over_nothing_is_nan() -> None:
+    assert math.isnan(ratio([]))
+    assert math.isnan(average_precision([]))
+    assert math.isnan(f_beta(0, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        ([1, 0], 1.0),
+        ([0, 1], 0.5),
+        ([1, 0, 1], 5 / 6),  # (1/1 + 2/3) / 2
+        ([0, 0], 0.0),
+        ([1, 1, 1], 1.0),
+    ],
+)
+def test_average_precision_of_labels_by_rank(labels: list[float], expected: float) -> None:
+    assert average_precision(labels) == pytest.approx(expected, abs=1e-15)
+
+
+@given(LABELS.filter(any))
+def test_average_precision_is_the_mean_precision_at_relevant_ranks(labels: list[float]) -> None:
+    precisions = [sum(labels[:k]) / k for k in range(1, len(labels) + 1) if labels[k - 1]]
+    assert average_precision(labels) == pytest.approx(sum(precisions) / len(precisions))
+
+
+@given(LABELS.filter(any))
+def test_relevant_items_first_is_the_best_order(labels: list[float]) -> None:
+    assert average_precision(sorted(labels, reverse=True)) == pytest.approx(1.0)
+    assert 0 < average_precision(labels) <= 1 + 1e-12
+
+
+def test_f_beta_of_counts() -> None:
+    # One true, one false of either kind: P = R = 1/2, so any F is 1/2.
+    assert f_beta(1, 1, 1) == 0.5
+    assert f_beta(1, 1, 1, beta=2) == 0.5
+    # P = 1, R = 1/2: F1 = 2/3, F2 = 5 * 1/2 / (4 + 1/2) = 5/9.
+    assert f_beta(1, 0, 1) == pytest.approx(2 / 3)
+    assert f_beta(1, 0, 1, beta=2) == pytest.approx(5 / 9)
+    assert f_beta(0, 3, 0) == 0.0
+
+
+@given(LABELS)
+def test_the_order_of_claims_is_irrelevant(labels: list[float]) -> None:
+    words = ["yes" if label else "no" for label in labels]
+    assert ratio(verdicts(*words)) == pytest.approx(ratio(verdicts(*words[::-1])), nan_ok=True)
+
+
+@given(LABELS.filter(bool))
+def test_an_unsupported_claim_never_raises_the_ratio(labels: list[float]) -> None:
+    words = ["yes" if label else "no" for label in labels]
+    assert ratio(verdicts(*words, "no")) <= ratio(verdicts(*words))
+
+
+def test_cosines_of_every_pair() -> None:
+    one = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
+    other = np.array([[2.0, 0.0], [0.0, -3.0]])
+    root = math.sqrt(0.5)
+    expected = [[1, 0], [root, -root], [math.nan, math.nan]]
+    assert cosine(one, other) == pytest.approx(np.array(expected), nan_ok=True)

@@ -1,0 +1,209 @@
+"""Judge metrics in a hub: status of samples, explanations, errors, mistakes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from metrichub import Hub, Report, load_metric
+from metrichub.errors import (
+    JudgeUnavailable,
+    MetricError,
+    ReportError,
+    SpecError,
+    TooManyErrors,
+    UnknownMetric,
+)
+from metrichub.evidence import Evidence
+from metrichub.judge import JudgeMetric, Prompt, Scripted, Verdict
+from tests.judge_stub import KEY, Stub, failure
+from tests.judge_toys import TEXTS, Chars, Length, columns, spec
+
+pytestmark = pytest.mark.usefixtures("alone")
+
+
+# Status and explanations.
+
+
+def test_scores_undefined_and_errors_are_counted_apart() -> None:
+    report = Hub([Length(), Chars()]).evaluate(predictions=TEXTS)
+    # (4 + 2) / 2 over the two scored; two undefined, one error.
+    assert report.scores()["length"] == {"score": 3.0, "unscored": 2, "errors": 1}
+    # All five: (4 + 6 + 4 + 9 + 2) / 5.
+    assert report.scores()["chars"] == {"score": 5.0}
+    assert report.failed == 1
+    assert report.notes()["length"] == [
+        "1 unscored: nothing to say",
+        "1 unscored: no verdict",
+        "1 failed: fail a went wrong",
+        "judged offline, by rules over words: a baseline, not a model",
+    ]
+
+
+def test_every_sample_has_its_explanation() -> None:
+    report = Hub([Length(), Chars()]).evaluate(predictions=TEXTS)
+    ok = report.explain("length", 0)
+    assert (ok.status, ok.reason, ok.scores) == ("ok", None, {"score": 4.0})
+    verdict = {"index": 0, "item": "abcd", "verdict": "yes", "reason": "so"}
+    assert list(ok.steps) == [{"letters": [verdict], "pair": [1, None]}]
+    failed = report.explain("length", 1)
+    assert failed[:2] == ("error", "fail a went wrong")
+    assert np.isnan(failed.scores["score"])
+    assert report.explain("length", 2)[:2] == ("undefined", "nothing to say")
+    undefined = report.explain("length", 3)
+    assert undefined[:2] == ("undefined", "no verdict")
+    assert list(undefined.steps) == [{"seen": "undefined"}]
+    assert report.explain("chars", 0)[:2] == ("ok", None)
+
+
+@pytest.mark.parametrize(("metric", "sample"), [("lengthy", 0), ("length", 5), ("length", -1)])
+def test_explaining_what_is_not_there_is_refused(metric: str, sample: int) -> None:
+    with pytest.raises(ReportError, match=r"no metric 'lengthy'|no sample"):
+        Hub(Length()).evaluate(predictions=TEXTS).explain(metric, sample)
+
+
+def test_explanations_and_errors_are_saved_and_loaded(tmp_path: Path) -> None:
+    report = Hub(Length()).evaluate(predictions=TEXTS)
+    report.save(tmp_path / "report.json")
+    loaded = Report.load(tmp_path / "report.json", [Length()])
+    assert loaded.evidence == report.evidence
+    assert loaded.scores() == report.scores()
+    for sample in range(5):
+        assert loaded.explain("length", sample)[:2] == report.explain("length", sample)[:2]
+        assert loaded.explain("length", sample).steps == report.explain("length", sample).steps
+
+
+def test_merging_keeps_each_explanation_with_its_sample() -> None:
+    whole = Hub(Length()).evaluate(predictions=TEXTS)
+    for cut in range(1, 5):
+        parts = [Hub(Length()).evaluate(predictions=p) for p in (TEXTS[:cut], TEXTS[cut:])]
+        assert parts[0].merge(parts[1]).evidence == whole.evidence
+
+
+def test_batches_and_blocks_keep_each_explanation_with_its_sample() -> None:
+    whole = Hub(Length()).evaluate(predictions=TEXTS)
+    tables = iter([{"predictions": TEXTS[:2]}, {"predictions": TEXTS[2:]}])
+    assert Hub(Length()).evaluate(tables).evidence == whole.evidence
+
+
+def test_a_pooled_report_keeps_the_counts_of_errors_but_no_samples() -> None:
+    report = Hub(Length()).evaluate(predictions=TEXTS, samples=False)
+    assert report.scores()["length"] == {"score": 3.0, "unscored": 2, "errors": 1}
+    assert report.evidence["length"] == Evidence(causes=report.evidence["length"].causes)
+    with pytest.raises(ReportError, match="pooled"):
+        report.explain("length", 0)
+
+
+def test_a_sample_with_one_failed_candidate_is_an_error_and_one_step_a_candidate_is_kept() -> None:
+    report = Hub(Length()).evaluate(predictions=[["abcd", "fail"], ["ab", "abcd"]])
+    assert report.explain("length", 0)[:2] == ("error", "fail went wrong")
+    assert [step["letters"][0]["item"] for step in report.explain("length", 1).steps] == [
+        "ab",
+        "abcd",
+    ]
+    # The metric names no direction, so that candidates are averaged.
+    assert report.scores()["length"] == {"score": 3.0, "errors": 1}
+
+
+def test_the_same_metric_in_several_processes_gives_the_same_report() -> None:
+    texts = {"predictions": ["The sky is blue."] * 3, "contexts": [["The sky is blue."]] * 3}
+    one, two = (Hub("faithfulness").evaluate(**texts, workers=n) for n in (1, 2))
+    assert one.scores() == two.scores() == {"faithfulness": {"score": 1.0}}
+    assert one.evidence == two.evidence
+
+
+# How many errors a run may have.
+
+
+def test_more_errors_than_allowed_end_the_run() -> None:
+    texts = ["fail 1", "ab", "fail 2"]
+    assert Hub(Length()).evaluate(predictions=texts, max_errors=2).failed == 2
+    with pytest.raises(TooManyErrors, match=r"more than 1 samples failed.*went wrong"):
+        Hub(Length()).evaluate(predictions=texts, max_errors=1)
+
+
+def test_errors_add_up_over_batches() -> None:
+    tables = iter([{"predictions": ["fail 1"]}, {"predictions": ["fail 2"]}])
+    with pytest.raises(TooManyErrors):
+        Hub(Length()).evaluate(tables, max_errors=1)
+
+
+def test_a_sample_that_two_metrics_fail_on_counts_once() -> None:
+    hub = Hub([Length(), Length(name="other")])
+    assert hub.evaluate(predictions=["fail", "ab"], max_errors=1).failed == 2
+
+
+def test_what_no_later_call_can_mend_ends_the_run_at_once(stub: Stub) -> None:
+    stub.always = failure(401, "wrong key {key}")
+    hub = Hub(load_metric("faithfulness", judge=spec(stub, concurrency=2)))
+    with pytest.raises(JudgeUnavailable, match="set OPENAI_API_KEY") as caught:
+        hub.evaluate(**columns(50))
+    assert KEY not in str(caught.value)
+    # Two were in flight; whatever had a slot by then may have gone out too.
+    assert len(stub.asked) <= 4
+
+
+def test_a_defect_of_the_metric_is_no_error_of_the_judge() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Broken(JudgeMetric):
+        async def observe(self, prediction: str) -> float:
+            raise ZeroDivisionError("a slip")
+
+    with pytest.raises(ZeroDivisionError, match="a slip"):
+        Hub(Broken()).evaluate(predictions=["a"])
+
+
+# What an author and a user get wrong.
+
+
+def test_an_unknown_judge_is_refused_when_the_metric_is_made() -> None:
+    with pytest.raises(UnknownMetric, match="did you mean 'openai'"):
+        load_metric("faithfulness", judge="opnai")
+
+
+def test_a_key_in_a_spec_is_refused_when_the_metric_is_made() -> None:
+    with pytest.raises(SpecError) as caught:
+        load_metric("faithfulness", judge=f"openai(api_key='{KEY}')")
+    assert KEY not in str(caught.value)
+
+
+def test_a_judge_that_leaves_items_out_is_a_broken_judge() -> None:
+    class Lazy(Scripted):
+        async def verify(
+            self, prompt: Prompt, items: Sequence[str], fields: Any, verdicts: Sequence[str]
+        ) -> list[Verdict]:
+            return []
+
+    hub = Hub(load_metric("faithfulness", judge=Lazy({"claims": ["a"]})))
+    with pytest.raises(MetricError, match="no verdict for every item"):
+        hub(predictions=["a"], contexts=[["a"]])
+
+
+def test_a_prompt_that_is_not_there_is_named() -> None:
+    with pytest.raises(MetricError, match=r"nowhere\.md can't be read"):
+        Length().prompt("nowhere")
+
+
+def test_choices_are_asked_for_in_both_orders_and_wavering_is_a_tie() -> None:
+    from metrichub.judge.loop import run
+
+    @dataclass(frozen=True, kw_only=True)
+    class Better(JudgeMetric):
+        def prompt(self, name: str) -> Prompt:
+            return Prompt(name, "Choose.")
+
+        async def observe(self, prediction: str) -> float:
+            return 0.0
+
+    class Longer(Scripted):
+        async def choose(self, prompt: Prompt, candidates: Sequence[str], fields: Any) -> Any:
+            found = await super().choose(prompt, candidates, fields)
+            return found._replace(winner=int(len(candidates[1]) > len(candidates[0])))
+
+    always_first = Better(judge=Scripted({"better": 0}))
+    assert run(always_first.choose("better", ["a", "bb"])).winner is None
+    assert run(Better(judge=Longer({"better": 0})).choose("better", ["a", "bb"])).winner == 1
+    assert run(Better(judge=Scripted({"better": None})).choose("better", ["a", "b"])).winner is None

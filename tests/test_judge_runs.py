@@ -1,0 +1,282 @@
+"""Runs against a server: usage, faults, loops, threads, processes, restarts, the program."""
+
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from metrichub import Hub, Report, load_metric
+from metrichub.errors import (
+    MetricError,
+)
+from metrichub.evidence import Usage
+from metrichub.judge import EmbedderMetric, Explained, JudgeMetric
+from tests import commands, judge_stub
+from tests.judge_stub import KEY, Stub, failure
+from tests.judge_toys import Chars, Length, columns, spec
+
+pytestmark = pytest.mark.usefixtures("alone")
+
+
+# Through a server.
+
+
+def test_scores_explanations_and_usage_come_from_the_servers_answers(stub: Stub) -> None:
+    report = Hub(load_metric("faithfulness", judge=spec(stub))).evaluate(**columns(3))
+    # One of two claims each; a call for the claims and one for the verdicts, 13 tokens each.
+    assert report.scores() == {"faithfulness": {"score": 0.5}}
+    assert report.usage == Usage(calls=6, prompt_tokens=60, completion_tokens=18)
+    claims = report.explain("faithfulness", 2).steps[0]["claims"]
+    assert [claim["verdict"] for claim in claims] == ["yes", "no"]
+    again = Hub(load_metric("faithfulness", judge=spec(stub))).evaluate(**columns(3))
+    assert again.usage == Usage(cached=6)
+    assert again.scores() == report.scores()
+
+
+def test_a_failure_between_successes_is_one_error(stub: Stub) -> None:
+    hub = Hub(load_metric("faithfulness", judge=spec(stub, concurrency=1)))
+    stub.faults = [None, failure(500)]
+    report = hub.evaluate(**columns(4))
+    assert report.scores()["faithfulness"]["errors"] == 1
+    assert report.scores()["faithfulness"]["score"] == 0.5
+    # The next run asks only for what failed: its claims and then their verdicts at most.
+    before = len(stub.asked)
+    assert hub.evaluate(**columns(4)).failed == 0
+    assert len(stub.asked) - before <= 2
+
+
+def test_metrics_of_a_hub_share_the_calls_that_are_the_same(stub: Stub) -> None:
+    one = load_metric("faithfulness", judge=spec(stub, cache=False))
+    two = load_metric("faithfulness", judge=spec(stub, cache=False), name="twin")
+    report = Hub([one, two]).evaluate(**columns(3))
+    assert len(stub.asked) == 6
+    assert report.usage.calls == 6
+    assert report.usage.cached == 6
+
+
+def test_the_key_is_in_no_report_file_signature_or_repr(stub: Stub, tmp_path: Path) -> None:
+    stub.faults = [failure(500, "the key {key} upset me")]
+    metric = load_metric("faithfulness", judge=spec(stub))
+    report = Hub(metric).evaluate(**columns(3))
+    report.save(tmp_path / "report.json")
+    said = [(tmp_path / "report.json").read_text(), str(report), repr(metric), repr(report)]
+    said += [str(report.signatures()), str(report.notes()), str(report.explain("faithfulness", 0))]
+    assert not any(KEY in text for text in said)
+    assert "***" in str(report.notes())
+    assert Report.load(tmp_path / "report.json").scores() == report.scores()
+
+
+def test_a_judge_given_as_an_object_is_saved_as_its_spec(stub: Stub, tmp_path: Path) -> None:
+    from metrichub.judge import OpenAIJudge
+
+    judge = OpenAIJudge(model="stub", base_url=stub.url, api_key=KEY)
+    report = Hub(load_metric("faithfulness", judge=judge)).evaluate(**columns(1))
+    report.save(tmp_path / "report.json")
+    loaded = Report.load(tmp_path / "report.json")
+    assert loaded.signatures() == report.signatures()
+    assert f"judge={judge.label!r}" in report.signatures()["faithfulness"]
+
+
+def faulty(seed: int) -> judge_stub.Fault:
+    """A server of which one answer in five is bad, by the request and by how often it came."""
+    faults: list[judge_stub.Fault] = [
+        failure(429),
+        failure(500),
+        judge_stub.dropped,
+        judge_stub.says('{"items": ["cut'),
+        judge_stub.says("no JSON at all"),
+        judge_stub.says(None, refusal="no"),
+        judge_stub.raw(b"\xff\xfe"),
+        judge_stub.verdicts([0]),
+        judge_stub.verdicts([0, 0, 1], "perhaps"),
+    ]
+    times: Counter[str] = Counter()
+
+    def fault(asked: judge_stub.Asked) -> judge_stub.Reply:
+        said = json.dumps(asked.body["messages"])
+        times[said] += 1
+        chance = random.Random(f"{seed} {times[said]} {said}")
+        verifies = "verdicts" in asked.schema["properties"]
+        if chance.random() < 0.2:
+            return chance.choice(faults if verifies else faults[:-2])(asked)
+        return judge_stub.completion(json.dumps(judge_stub.answer(asked)))
+
+    return fault
+
+
+def test_under_random_faults_every_sample_is_scored_or_an_error_and_runs_converge(
+    stub: Stub,
+) -> None:
+    stub.always = faulty(1)
+    hub = Hub(load_metric("faithfulness", judge=spec(stub)))
+    size, failed = 100, []
+    for _ in range(6):
+        report = hub.evaluate(**columns(size))
+        scores = report.samples()["faithfulness"]["score"]
+        errors = report.evidence["faithfulness"].errors
+        # Whatever happened, a score is the right one, and what has none has a cause.
+        assert set(scores[~np.isnan(scores)].tolist()) == {0.5}
+        assert sorted(errors) == np.flatnonzero(np.isnan(scores)).tolist()
+        assert all(errors.values())
+        failed.append(report.failed)
+    # What was answered stays stored, so that each run has less to do than the one before.
+    assert failed[0] > 0
+    assert failed == sorted(failed, reverse=True)
+    assert failed[-1] < failed[0]
+
+
+# Loops and threads.
+
+
+def test_it_works_inside_a_running_loop() -> None:
+    async def cell() -> dict[str, Any]:
+        return Hub(Length())(predictions=["ab"])
+
+    assert asyncio.run(cell()) == {"length": {"score": 2.0}}
+
+
+def test_it_can_be_awaited_by_many() -> None:
+    async def server() -> list[Report]:
+        hub = Hub(Length())
+        return await asyncio.gather(*(hub.aevaluate(predictions=["a" * n]) for n in (1, 2, 3)))
+
+    assert [r.scores()["length"]["score"] for r in asyncio.run(server())] == [1.0, 2.0, 3.0]
+
+
+def test_it_works_from_threads_with_one_limit_for_all(stub: Stub) -> None:
+    stub.gate = threading.Barrier(2)
+    hub = Hub(load_metric("faithfulness", judge=spec(stub, concurrency=2)))
+    found: list[Report] = []
+    texts = columns(4)
+
+    def score(start: int) -> None:
+        found.append(hub.evaluate(**{k: v[start : start + 2] for k, v in texts.items()}))
+
+    threads = [threading.Thread(target=score, args=(start,)) for start in (0, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [report.scores()["faithfulness"]["score"] for report in found] == [0.5, 0.5]
+    assert stub.most == 2
+
+
+def test_scoring_inside_an_asynchronous_observe_is_refused_and_does_not_hang() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Nested(JudgeMetric):
+        async def observe(self, prediction: str) -> float:
+            return Hub(Length())(predictions=[prediction])["length"]["score"]
+
+    with pytest.raises(MetricError, match="awaits what it needs"):
+        Hub(Nested()).evaluate(predictions=["a"])
+
+
+def test_progress_counts_every_sample_of_every_metric_once() -> None:
+    done: list[int] = []
+    texts = ["ab", ["abc", "fail"], "none"]
+    Hub([Length(), Chars()]).evaluate(predictions=texts, progress=done.append)
+    assert sum(done) == 2 * 3
+    assert done.count(1) >= 3
+
+
+PROGRAM = """
+import json, sys
+from metrichub import Hub, load_metric
+judge, columns = json.loads(sys.argv[1])
+report = Hub(load_metric("faithfulness", judge=judge)).evaluate(**columns)
+print(json.dumps([report.scores(), report.usage.calls]))
+"""
+
+
+def test_a_run_that_is_killed_and_started_again_repeats_no_finished_call(stub: Stub) -> None:
+    given = json.dumps([spec(stub, concurrency=1), columns(6)])
+    command = [sys.executable, "-c", PROGRAM, given]
+    victim: list[subprocess.Popen[bytes]] = []
+    ready = threading.Event()
+
+    def kill(asked: judge_stub.Asked) -> judge_stub.Reply:
+        ready.wait(60)
+        os.kill(victim[0].pid, signal.SIGKILL)
+        return judge_stub.dropped(asked)
+
+    # With one call at a time, the first four are answered and stored before the fifth is sent.
+    stub.faults = [None, None, None, None, kill]
+    victim.append(subprocess.Popen(command))
+    ready.set()
+    assert victim[0].wait(60) == -signal.SIGKILL
+    finished = [asked.body["messages"] for asked in stub.asked[:4]]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(ran.stdout) == [{"faithfulness": {"score": 0.5}}, 8]
+    later = [asked.body["messages"] for asked in stub.asked[5:]]
+    # Six samples take twelve calls.
+    assert len(later) == 12 - 4
+    assert not [messages for messages in later if messages in finished]
+
+
+def test_several_processes_share_a_store(stub: Stub) -> None:
+    commands_ = [
+        [sys.executable, "-c", PROGRAM, json.dumps([spec(stub), columns(10)])] for _ in range(3)
+    ]
+    running = [subprocess.Popen(c, stdout=subprocess.PIPE, text=True) for c in commands_]
+    said = [process.communicate(timeout=120)[0] for process in running]
+    assert [json.loads(text)[0] for text in said] == [{"faithfulness": {"score": 0.5}}] * 3
+    report = Hub(load_metric("faithfulness", judge=spec(stub))).evaluate(**columns(10))
+    assert report.usage == Usage(cached=20)
+
+
+# The command line.
+
+
+def test_the_program_ends_with_4_where_a_judge_failed(stub: Stub, tmp_path: Path) -> None:
+    rows = [{"prediction": "One.", "contexts": ["One."]}] * 2
+    file = tmp_path / "in.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    metric = f'faithfulness(judge="{spec(stub)}")'
+    assert commands.run("score", str(file), "-m", metric).exit_code == 0
+    stub.always = failure(500)
+    failing = f'faithfulness(judge="{spec(stub, cache=False)}")'
+    found = commands.run("score", str(file), "-m", failing)
+    assert found.exit_code == 4
+    assert "2 failed" in found.stderr
+    stub.always = failure(401)
+    found = commands.run("score", str(file), "-m", failing)
+    assert found.exit_code == 4
+    assert found.stderr.count("\n") == 1
+    assert "set OPENAI_API_KEY" in found.stderr
+
+
+# With an embedder too.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Related(JudgeMetric, EmbedderMetric):
+    """The cosine of an answer with its first claim."""
+
+    async def observe(self, prediction: str) -> Explained:
+        first = (await self.extract("claims", text=prediction, limit=1))[0]
+        one, other = await self.embed([prediction, first])
+        return Explained(float(one @ other), {"claims": [first]})
+
+
+def test_a_metric_may_have_a_judge_and_an_embedder(stub: Stub) -> None:
+    metric = Related()
+    assert metric.label() == "related(embedder='offline', judge='offline')"
+    assert Hub(metric)(predictions=["It is old."])["related"]["score"] == pytest.approx(1.0)
+    served = Related(judge=spec(stub), embedder=f"openai(model='e', base_url='{stub.url}')")
+    # The stub's vector of "It is old." is (10, 3): 10 characters, 3 words.
+    report = Hub(served).evaluate(predictions=["It is old."])
+    assert report.scores()["related"]["score"] == 10 * 10 + 3 * 3
+    # The claim is the answer, so that one text is sent, which the stub counts as one token.
+    assert report.usage == Usage(calls=2, prompt_tokens=10 + 1, completion_tokens=3)
+    assert not report.notes()

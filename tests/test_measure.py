@@ -1,0 +1,370 @@
+"""Measuring in parts and processes: what comes out never depends on how the work was cut."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from metrichub import Hub, Report, measure, workers
+from metrichub.batch import Block
+from metrichub.card import Card
+from metrichub.errors import (
+    FileError,
+    InputError,
+    MetricError,
+    MetrichubError,
+    MissingColumn,
+    MissingDependency,
+    ParameterError,
+    UnknownParameter,
+)
+from metrichub.metric import Metric
+from metrichub.result import RowsResult, SumResult
+from metrichub.text import Texts
+from tests.toy_metrics import Errors, InContext, Known, Length, Overlap, Variety, card
+
+# Counts and fractions, several candidates on both sides, unscored rows with reasons, and a metric
+# that doesn't add up.
+HUB = Hub(
+    [Overlap(), Known(), Length(), Errors(), Variety(), InContext(), "bleu", "rouge", "chrf"],
+    block_characters=60,
+)
+WORDS = ["the cat", "", "a dog is here", "cat the mat on", "é 天气 x", "mat", "dogs are a b c d"]
+SIZE = 60
+COLUMNS: dict[str, list[Any]] = {
+    "predictions": [[WORDS[i % 7], WORDS[i % 5]] if i % 3 else WORDS[i % 7] for i in range(SIZE)],
+    "references": [[WORDS[j % 7] for j in range(i, i + 1 + i % 3)] for i in range(SIZE)],
+    "contexts": [[WORDS[i % 4]] * (i % 3) for i in range(SIZE)],
+}
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "PART_CHARACTERS", 200)
+
+
+def batches(size: int) -> Iterator[dict[str, list[Any]]]:
+    for start in range(0, SIZE, size):
+        yield {name: values[start : start + size] for name, values in COLUMNS.items()}
+
+
+def assert_identical(one: Report, other: Report) -> None:
+    """Equal in every bit, as `assert_equal` allows no difference between numbers."""
+    np.testing.assert_equal(one.scores(), other.scores())
+    assert one.notes() == other.notes()
+    assert one.signatures() == other.signatures()
+    assert (one.size, one.segments) == (other.size, other.segments)
+    assert one.candidates == other.candidates
+    for name, mine in one.results.items():
+        theirs = other.results[name]
+        assert (mine.count, mine.unscored, mine.reasons) == (
+            theirs.count,
+            theirs.unscored,
+            theirs.reasons,
+        )
+        if isinstance(mine, SumResult) and isinstance(theirs, SumResult):
+            np.testing.assert_equal(dict(mine.totals), dict(theirs.totals))
+            assert (mine.rows is None) == (theirs.rows is None)
+            if mine.rows is not None and theirs.rows is not None:
+                np.testing.assert_equal(dict(mine.rows.arrays), dict(theirs.rows.arrays))
+                np.testing.assert_equal(mine.rows.scored, theirs.rows.scored)
+                assert mine.rows.reasons == theirs.rows.reasons
+        elif isinstance(mine, RowsResult) and isinstance(theirs, RowsResult):
+            assert list(mine.rows) == list(theirs.rows)
+            np.testing.assert_equal(mine.sample, theirs.sample)
+
+
+# However the work is cut.
+
+
+@pytest.mark.parametrize("samples", [True, False])
+def test_several_processes_give_every_bit_that_one_gives(samples: bool) -> None:
+    one, two = (HUB.evaluate(COLUMNS, samples=samples, workers=n) for n in (1, 2))
+    assert one.results["overlap"].unscored
+    assert one.results["overlap"].reasons
+    assert_identical(one, two)
+
+
+@pytest.mark.parametrize("samples", [True, False])
+@pytest.mark.parametrize("size", [1, 7])
+def test_several_processes_give_the_same_for_an_iterator(size: int, samples: bool) -> None:
+    one, two = (HUB.evaluate(batches(size), samples=samples, workers=n) for n in (1, 2))
+    assert_identical(one, two)
+
+
+@pytest.mark.parametrize("reduction", ["first", "worst", np.ones_like])
+def test_several_processes_reduce_alike(reduction: Any) -> None:
+    hub = Hub([Overlap(), Errors()], block_characters=60)
+    one, two = (hub.evaluate(COLUMNS, reduce_fn=reduction, workers=n) for n in (1, 2))
+    assert_identical(one, two)
+
+
+@pytest.mark.parametrize("size", [1, 7, SIZE])
+def test_a_stream_of_batches_is_the_whole(size: int) -> None:
+    whole, cut = HUB.evaluate(COLUMNS), HUB.evaluate(batches(size))
+    assert_identical(whole, cut)
+    pooled = HUB.evaluate(batches(size), samples=False)
+    # Fractions are summed part by part: equal but for the last bits.
+    for name, outputs in pooled.scores().items():
+        assert outputs == pytest.approx(whole.scores()[name], rel=1e-12, nan_ok=True)
+
+
+def test_streamed_samples_compare_with_those_given_at_once() -> None:
+    changed = {**COLUMNS, "references": [["other"], *COLUMNS["references"][1:]]}
+    whole, cut, other = (HUB.evaluate(data) for data in (COLUMNS, batches(7), changed))
+    assert whole.segments == cut.segments != other.segments
+
+
+def test_empty_batches_in_a_stream_change_nothing() -> None:
+    empty = {name: [] for name in COLUMNS}
+    stream = [empty, *batches(20), empty]
+    for n in (1, 2):
+        assert_identical(HUB.evaluate(COLUMNS), HUB.evaluate(iter(stream), workers=n))
+
+
+def test_a_metric_that_wants_larger_blocks_gets_them_across_parts() -> None:
+    seen = []
+
+    class Wide(Errors):
+        block_characters: ClassVar[int | None] = 10**6
+
+        def measure(self, prediction: Any, reference: Any) -> Any:
+            seen.append(len(prediction))
+            return super().measure(prediction, reference)
+
+    Hub(Wide())(predictions=["a b c"] * 300, references=["a b c"] * 300)
+    assert seen == [300]
+
+
+def test_progress_reaches_the_whole_in_processes_too() -> None:
+    for n in (1, 2):
+        done: list[int] = []
+        HUB.evaluate(COLUMNS, workers=n, progress=done.append)
+        assert sum(done) == SIZE * len(HUB.metrics)
+
+
+# Memory.
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_stream_is_read_only_a_few_parts_ahead(n: int) -> None:
+    done = 0
+
+    def told(amount: int) -> None:
+        nonlocal done
+        done += amount
+
+    def stream() -> Iterator[dict[str, list[str]]]:
+        for number in range(40):
+            # One sample a batch and so a part: 2n in flight, one handed over, one in hand.
+            assert number - done <= 2 * n + 2
+            yield {"predictions": ["a b"], "references": ["a b"]}
+
+    report = Hub(Overlap()).evaluate(stream(), samples=False, workers=n, progress=told)
+    assert report.size == done == 40
+
+
+EIGHT = ("bleu", "chrf", "rouge", "ter", "meteor", "wer", "cer", "token_f1")
+
+
+def test_nothing_of_a_block_waits_for_the_garbage_collector() -> None:
+    # Arrays don't count for the collector, so that cycles would pile up hundreds of megabytes.
+    def alive() -> int:
+        return sum(isinstance(thing, (Texts, Block)) for thing in gc.get_objects())
+
+    hub = Hub(EIGHT, block_characters=60)
+    columns = {name: COLUMNS[name] for name in ("predictions", "references")}
+    hub.evaluate(columns)
+    gc.collect()
+    gc.disable()
+    try:
+        before = alive()
+        hub.evaluate(columns)
+        assert alive() == before
+    finally:
+        gc.enable()
+
+
+def test_a_single_part_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_in_pool", None)
+    found = Hub(Overlap()).evaluate(predictions=["a"], references=["a"], workers=2)
+    assert found.scores() == {"overlap": {"score": 1.0}}
+
+
+# What goes wrong in a process.
+
+
+class Odd(Exception):
+    """An exception of a plugin that no pickle can rebuild."""
+
+    def __init__(self, one: str, two: str) -> None:
+        super().__init__(f"{one} {two}")
+
+
+RAISED: dict[str, Exception] = {
+    "file": FileError("a.txt", "is bad", 3),
+    "parameter": ParameterError("m", "p", 0, "an integer"),
+    "unknown": UnknownParameter("m", "pp", ["p"]),
+    "column": MissingColumn("no sources"),
+    "missing": MissingDependency("m", "package", "pip install package"),
+    "value": ValueError("plain"),
+    "key": KeyError("k"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fails(Metric):
+    """Raises, dies or waits where the prediction says so; else 1."""
+
+    card: ClassVar[Card] = card("fails", "prediction")
+
+    def observe(self, prediction: str) -> float:
+        if prediction in RAISED:
+            raise RAISED[prediction]
+        if prediction == "odd":
+            raise Odd("a", "b")
+        if prediction == "dies":
+            os._exit(1)
+        return 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place(Metric):
+    """Whether the process has the folder and the variable that the prediction names."""
+
+    card: ClassVar[Card] = card("place", "prediction")
+
+    def observe(self, prediction: str) -> float:
+        folder, value = prediction.split("|")
+        return float(os.getcwd() == folder and os.environ.get("TOY_PLACE", "") == value)
+
+
+def in_two(metric: Metric, *predictions: str) -> Report:
+    """The report of two processes that get one prediction at a time."""
+    stream = ({"predictions": [text]} for text in predictions)
+    return Hub(metric).evaluate(stream, workers=2)
+
+
+@pytest.mark.parametrize("name", RAISED)
+def test_an_error_in_a_process_arrives_as_it_was(name: str) -> None:
+    with pytest.raises(type(RAISED[name])) as caught:
+        in_two(Fails(), "fine", name, "fine")
+    assert type(caught.value) is type(RAISED[name])
+    assert str(caught.value) == str(RAISED[name])
+    assert caught.value.__dict__ == RAISED[name].__dict__
+
+
+@pytest.mark.parametrize("error", RAISED.values(), ids=RAISED)
+def test_every_error_survives_a_pickle(error: Exception) -> None:
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), again.args) == (type(error), str(error), error.args)
+
+
+def test_an_error_that_cannot_travel_is_told_in_words() -> None:
+    with pytest.raises(MetricError, match=r"^Odd: a b$"):
+        in_two(Fails(), "fine", "odd")
+
+
+def test_a_process_that_dies_is_told_with_what_to_do() -> None:
+    with pytest.raises(MetricError, match=r"a worker process died.* workers=1 shows where"):
+        in_two(Fails(), "fine", "dies", *["fine"] * 9)
+
+
+def test_an_error_while_the_stream_is_read_arrives_as_it_was() -> None:
+    def stream() -> Iterator[Any]:
+        yield from batches(7)
+        raise FileError("a.jsonl", "broken", 9)
+
+    for n in (1, 2):
+        with pytest.raises(FileError, match=r"a\.jsonl:9: broken"):
+            HUB.evaluate(stream(), workers=n)
+
+
+def test_a_bad_batch_late_in_a_stream_is_refused() -> None:
+    stream = [*batches(20), {**next(batches(1)), "predictions": [None]}]
+    for n in (1, 2):
+        with pytest.raises(InputError, match=r"predictions\[0\] is None"):
+            HUB.evaluate(iter(stream), workers=n)
+
+
+def test_a_lambda_is_refused_with_what_to_do() -> None:
+    hub = Hub(Overlap(), reduce_fn=lambda scores: np.ones_like(scores))
+    assert hub.evaluate(**COLUMNS, workers=1).size == SIZE
+    with pytest.raises(MetrichubError, match=r"reduce_fn can't be sent .*<lambda>.*workers=1"):
+        hub.evaluate(**COLUMNS, workers=2)
+
+
+def test_a_metric_that_other_processes_cannot_import_is_refused() -> None:
+    class Local(Overlap):
+        pass
+
+    with pytest.raises(MetricError, match=r"can't be sent to other processes .*Local.*at the top"):
+        Hub(Local()).evaluate(**COLUMNS, workers=2)
+
+
+def test_processes_have_the_folder_and_the_environment_of_their_parent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The second call finds a server of processes that started under the first one's.
+    for value in ("one", "two", ""):
+        folder = tmp_path / f"folder {value}"
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        if value:
+            monkeypatch.setenv("TOY_PLACE", value)
+        else:
+            monkeypatch.delenv("TOY_PLACE")
+        report = in_two(Place(), *[f"{os.getcwd()}|{value}"] * 4)
+        assert report.scores() == {"place": {"score": 1.0}}
+
+
+WAITING = """
+import os, sys, threading
+from dataclasses import dataclass
+from metrichub import Hub
+from metrichub.metric import Metric
+
+@dataclass(frozen=True, kw_only=True)
+class Waits(Metric):
+    def observe(self, prediction: str) -> float:
+        os.write(1, b"waiting\\n")
+        threading.Event().wait()
+        return 1.0
+
+if __name__ == "__main__":
+    try:
+        Hub(Waits()).evaluate(iter([{"predictions": ["a"]}] * 4), workers=2)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_an_interrupt_ends_all_processes_in_silence(tmp_path: Path) -> None:
+    (tmp_path / "waiting.py").write_text(WAITING)
+    root = str(Path(__file__).resolve().parents[1])
+    process = subprocess.Popen(
+        [sys.executable, str(tmp_path / "waiting.py")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": root},
+    )
+    assert process.stdout
+    assert [process.stdout.readline() for _ in range(2)] == ["waiting\n", "waiting\n"]
+    # A terminal sends the signal to all of them.
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate()
+    assert (out, err, process.returncode) == ("interrupted\n", "", 0)

@@ -1,0 +1,95 @@
+"""Faithfulness: supported claims over all claims."""
+
+import math
+
+import pytest
+
+from metrichub import Hub, Report, load_metric
+from metrichub.errors import MissingColumn, ParameterError
+from metrichub.judge import Scripted
+from metrichub.registry import registry
+
+
+def scored(words: list[str], claims: list[str] | None = None) -> Report:
+    listed = [f"claim {i}" for i in range(len(words))] if claims is None else claims
+    judge = Scripted({"claims": listed, "supported": words})
+    hub = Hub(load_metric("faithfulness", judge=judge))
+    return hub.evaluate(predictions=["an answer"], contexts=[["a passage"]])
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["yes", "no"], 0.5),  # ragas' documentation, the Einstein example: verdicts [1, 0]
+        (["yes", "yes", "yes"], 1.0),
+        (["no"], 0.0),
+        (["no", "yes", "no"], 1 / 3),
+    ],
+)
+def test_the_score_is_supported_over_all_claims(words: list[str], expected: float) -> None:
+    assert scored(words).scores() == {"faithfulness": {"score": pytest.approx(expected)}}
+
+
+def test_an_answer_without_a_claim_is_undefined() -> None:
+    report = scored(["yes"], claims=[])
+    assert report.explain("faithfulness", 0)[:2] == ("undefined", "the answer makes no claim")
+    assert math.isnan(report.scores()["faithfulness"]["score"])
+    assert report.scores()["faithfulness"]["unscored"] == 1
+
+
+@pytest.mark.parametrize("contexts", [[], [""], [" ", "\n"]])
+def test_a_sample_without_a_context_is_undefined_and_asks_nothing(contexts: list[str]) -> None:
+    hub = Hub(load_metric("faithfulness", judge=Scripted({})))
+    report = hub.evaluate(predictions=["an answer"], contexts=[contexts])
+    assert report.explain("faithfulness", 0)[:2] == ("undefined", "there is no context")
+
+
+def test_a_corpus_is_the_mean_of_its_samples_that_have_a_score() -> None:
+    report = Hub("faithfulness").evaluate(
+        predictions=["The sky is blue. It fell.", "The sky is blue.", "", "..."],
+        contexts=[["The sky is blue."]] * 4,
+    )
+    # 1 of 2 claims and 1 of 1: (1/2 + 1) / 2, where pooled counts would give 2/3.
+    assert report.scores() == {"faithfulness": {"score": 0.75, "unscored": 2}}
+
+
+def test_every_claim_has_its_verdict_and_reason() -> None:
+    claims = scored(["yes", "no"], ["a", "b"]).explain("faithfulness", 0).steps[0]["claims"]
+    assert claims == [
+        {"index": 0, "item": "a", "verdict": "yes", "reason": "as scripted"},
+        {"index": 1, "item": "b", "verdict": "no", "reason": "as scripted"},
+    ]
+
+
+def test_the_signature_says_who_judged() -> None:
+    report = Hub("faithfulness").evaluate(predictions=["A."], contexts=[["A."]])
+    assert report.signatures()["faithfulness"].startswith(
+        "faithfulness(judge='offline')|metrichub:"
+    )
+
+
+def test_a_missing_column_is_named_with_its_aliases() -> None:
+    with pytest.raises(MissingColumn, match=r"faithfulness needs the column 'contexts'.*retrieved"):
+        Hub("faithfulness")(predictions=["a"])
+
+
+def test_the_names_of_other_tools_are_read() -> None:
+    rows = [{"user_input": "?", "response": "A b.", "retrieved_contexts": ["A b."]}]
+    assert Hub("faithfulness")(rows) == {"faithfulness": {"score": 1.0}}
+
+
+def test_a_judge_that_is_none_is_refused() -> None:
+    with pytest.raises(ParameterError, match="a string or Judge"):
+        load_metric("faithfulness", judge=3)
+
+
+def test_its_prompts_are_its_own_and_the_shared_ones() -> None:
+    metric = load_metric("faithfulness")
+    own = registry().find("faithfulness").folder / "prompts" / "supported.md"
+    prompt = metric.prompt("supported")
+    assert prompt.rule == "supported"
+    assert own.read_text("utf-8").strip().endswith(prompt.text)
+    assert len(prompt.sha) == 16
+    claims = metric.prompt("claims")
+    assert (claims.name, claims.rule) == ("claims", "sentences")
+    assert "<!--" not in claims.text
