@@ -59,9 +59,7 @@ class Novelty(CorpusMetric):
         """The prediction, and the references if they are the training texts."""
         return ("prediction",) if self.corpus else ("prediction", "references")
 
-    def measure(
-        self, prediction: Texts, references: Groups | None = None
-    ) -> list[Row]:
+    def measure(self, prediction: Texts, references: Groups | None = None) -> list[Row]:
         """The names of what each sample generated and knows."""
         given = Groups.of([[]] * len(prediction)) if references is None else references
         generated = names_of(prediction, self.tokenizer, self.n)

@@ -68,9 +68,7 @@ def names_of(column: Texts, tokenizer: str, n: int) -> Names:
         ngrams = (ngrams + hashes[first + k]) * _FACTOR
         ngrams ^= ngrams >> _SHIFT
     texts = [_name(hashes[start:end]) for start, end in spans(tokens.offsets)]
-    return Names(
-        ngrams, offsets_of(np.maximum(lengths - n + 1, 0)), np.array(texts, np.uint64)
-    )
+    return Names(ngrams, offsets_of(np.maximum(lengths - n + 1, 0)), np.array(texts, np.uint64))
 
 
 def absent(names: Words, known: Words) -> Flags:
