@@ -16,14 +16,14 @@ from metrichub.registry import Entry
 from metrichub.report import Report
 
 WORDS = (
-    "the river rose early in the spring and the lower fields lay under water for nine days",
-    "a letter came from the north on Monday, and nobody in the house could read the hand",
+    "the river rose early in the spring and the lower fields lay under water for 9 days",
+    "a letter came from the north on 3 May, and nobody in the house could read the hand",
     "it rained; the market closed at 4.30 and the 12 carts went home by the old road",
-    "she counted the lamps along the quay, forgot the number, and counted them once more",
-    "two ships were seen off the point before sunrise but neither of them came any nearer",
-    "the clock in the hall had stopped at ten, and the dust upon it had not been disturbed",
-    "there is no such thing as a small key when the large door behind it has been locked",
-    "the boy carried the lantern, the dog carried the stick, and neither dropped anything",
+    "she counted the lamps along the quay, forgot and counted 40 of them once more",
+    "2 ships were seen off the point before sunrise but neither of them came any nearer",
+    "the clock in the hall had stopped at 10.15, and the dust upon it had not been disturbed",
+    "there is no such thing as 1 small key when the 2 large doors behind it have been locked",
+    "the boy carried 7 lanterns, the dog carried the stick, and neither dropped anything",
 )
 HOSTILE = (
     "",
