@@ -1,0 +1,47 @@
+"""Answer relevancy: how near the questions that an answer fits are to the question asked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from metrichub.evidence import Explained
+from metrichub.judge.aggregate import cosine, values
+from metrichub.judge.metric import EmbedderMetric, JudgeMetric
+from metrichub.metric import Unscored
+from metrichub.parameters import Range
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerRelevancy(JudgeMetric, EmbedderMetric):
+    """Mean cosine of generated questions with the one asked; Es et al. (2024), section 3.
+
+    Attributes:
+        n: How many questions the judge makes from the answer.
+        noncommittal: When an evasive answer scores 0: if it evades "all" of the generated
+            questions, or "any" of them. None doesn't ask about evasion.
+    """
+
+    n: Annotated[int, Range(1)] = 3
+    noncommittal: Literal["all", "any"] | None = None
+
+    async def observe(self, question: str, prediction: str) -> Explained | Unscored:
+        """The score of one answer, with the generated questions and their cosines."""
+        if not question.strip():
+            return Unscored("there is no question")
+        found = await self.extract("questions", limit=self.n, answer=prediction, number=str(self.n))
+        if not found:
+            return Unscored("the answer gives rise to no question")
+        vectors = await self.embed([question, *found])
+        near = cosine(vectors[:1], vectors[1:])[0].tolist()
+        mean = sum(near) / len(near)
+        if math.isnan(mean):
+            return Unscored("a question has no vector")
+        asked = [{"question": text, "cosine": one} for text, one in zip(found, near, strict=True)]
+        if self.noncommittal is None:
+            return Explained({"score": mean}, {"questions": asked})
+        verdicts = await self.verify("evaded", found, answer=prediction)
+        evaded = {"all": all, "any": any}[self.noncommittal](values(verdicts))
+        score = 0.0 if evaded else mean
+        return Explained({"score": score}, {"questions": asked, "evaded": verdicts})

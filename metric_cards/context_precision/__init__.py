@@ -1,0 +1,21 @@
+"""Context precision: whether the passages that the reference answer needs stand first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from metric_cards.context_utilization import RankedContexts
+from metrichub.evidence import Explained
+from metrichub.metric import Unscored
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextPrecision(RankedContexts):
+    """The average precision of the passages that are useful for the reference answer."""
+
+    async def observe(
+        self, question: str, reference: str, contexts: Sequence[str]
+    ) -> Explained | Unscored:
+        """The score of one list of passages, with the verdict on each."""
+        return await self.ranked(question, reference, contexts)

@@ -1,0 +1,26 @@
+"""Context recall: the share of the reference answer's claims that the contexts hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from metrichub.evidence import Explained
+from metrichub.judge.aggregate import ratio
+from metrichub.judge.metric import JudgeMetric
+from metrichub.metric import Unscored
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextRecall(JudgeMetric):
+    """Attributable over all claims of the reference, the mean of samples (macro)."""
+
+    async def observe(self, reference: str, contexts: Sequence[str]) -> Explained | Unscored:
+        """The ratio of one sample, with the verdict on each claim."""
+        if not any(context.strip() for context in contexts):
+            return Unscored("there is no context")
+        claims = await self.extract("claims", text=reference)
+        if not claims:
+            return Unscored("the reference makes no claim")
+        verdicts = await self.verify("attributed", claims, contexts=contexts)
+        return Explained({"score": ratio(verdicts)}, {"claims": verdicts})

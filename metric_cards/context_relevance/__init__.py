@@ -1,0 +1,27 @@
+"""Context relevance: the share of the contexts' sentences that the question needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from metrichub.evidence import Explained
+from metrichub.judge.aggregate import ratio
+from metrichub.judge.lexical import sentences
+from metrichub.judge.metric import JudgeMetric
+from metrichub.metric import Unscored
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextRelevance(JudgeMetric):
+    """Needed over all sentences, the mean of samples (macro); Es et al. (2024), section 3."""
+
+    async def observe(self, question: str, contexts: Sequence[str]) -> Explained | Unscored:
+        """The ratio of one sample, with the verdict on each sentence."""
+        if not question.strip():
+            return Unscored("there is no question")
+        found = [sentence for context in contexts for sentence in sentences(context)]
+        if not found:
+            return Unscored("the contexts have no sentence")
+        verdicts = await self.verify("needed", found, question=question)
+        return Explained({"score": ratio(verdicts)}, {"sentences": verdicts})

@@ -1,0 +1,75 @@
+"""Summarization: the lesser of a summary's alignment with its source and its coverage of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from metrichub.evidence import Explained
+from metrichub.judge.aggregate import ratio
+from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.types import Verdict
+from metrichub.metric import Unscored
+from metrichub.parameters import Range
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summarization(JudgeMetric):
+    """Alignment, coverage and the minimum of both, the mean of samples (macro), after deepeval.
+
+    Attributes:
+        assessment_questions: The closed questions to ask of every sample; without any the judge
+            writes some for each source.
+        n: How many questions the judge may write for a source.
+        threshold: The score from which a summary passes.
+        truths: Whether claims are held against facts that the judge lists from the source first,
+            not against the source itself.
+    """
+
+    assessment_questions: tuple[str, ...] = ()
+    n: Annotated[int, Range(1)] = 5
+    threshold: Annotated[float, Range(0, 1)] = 0.5
+    truths: bool = False
+
+    async def observe(self, prediction: str, source: str) -> Explained | Unscored:
+        """The scores of one summary, with the verdict on each claim and both answers."""
+        if not source.strip():
+            return Unscored("there is no source")
+        if not prediction.strip():
+            return Unscored("there is no summary")
+        claims, (asked, found) = await asyncio.gather(
+            self._aligned(prediction, source), self._answered(prediction, source)
+        )
+        if not claims:
+            return Unscored("the summary makes no claim")
+        if not asked:
+            return Unscored("the source gives no question to ask")
+        alignment, coverage = ratio(claims), _coverage(asked, found)
+        score = min(alignment, coverage)
+        row = {"score": score, "alignment": alignment, "coverage": coverage}
+        row["passed"] = float(score >= self.threshold)
+        return Explained(row, {"claims": claims, "source_answers": asked, "summary_answers": found})
+
+    async def _aligned(self, summary: str, source: str) -> list[Verdict]:
+        claims = await self.extract("claims", text=summary)
+        against: str | list[str] = source
+        if claims and self.truths:
+            against = await self.extract("truths", text=source)
+        return await self.verify("aligned", claims, verdicts=("yes", "no", "idk"), source=against)
+
+    async def _answered(self, summary: str, source: str) -> tuple[list[Verdict], list[Verdict]]:
+        questions: Sequence[str] = self.assessment_questions
+        if not questions:
+            questions = await self.extract("questions", limit=self.n, text=source)
+        return await asyncio.gather(
+            self.verify("answered", questions, text=source),
+            self.verify("answered", questions, text=summary),
+        )
+
+
+def _coverage(asked: Sequence[Verdict], found: Sequence[Verdict]) -> float:
+    """The share of the questions that the source answers yes to that the summary does too."""
+    kept = [mine for mine, its in zip(found, asked, strict=True) if its.verdict == "yes"]
+    return ratio(kept) if kept else 0.0

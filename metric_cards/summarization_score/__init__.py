@@ -1,0 +1,53 @@
+"""Summarization score: the source's questions that a summary answers, weighed with its brevity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from metrichub.evidence import Explained
+from metrichub.judge.aggregate import ratio
+from metrichub.judge.metric import JudgeMetric
+from metrichub.metric import Unscored
+from metrichub.parameters import Range
+
+
+@dataclass(frozen=True, kw_only=True)
+class SummarizationScore(JudgeMetric):
+    """QA score and conciseness, the mean of samples (macro), as the ragas documentation has them.
+
+    Attributes:
+        coeff: The weight of the part that `coeff_of` names; the other part has the rest.
+        coeff_of: Which part `coeff` weighs, as the two published formulas differ.
+        length_penalty: Whether conciseness counts; without it `score` is the QA score.
+    """
+
+    coeff: Annotated[float, Range(0, 1)] = 0.5
+    coeff_of: Literal["conciseness", "qa"] = "conciseness"
+    length_penalty: bool = True
+
+    async def observe(self, prediction: str, source: str) -> Explained | Unscored:
+        """The scores of one summary, with the answer to each question."""
+        if not source.strip():
+            return Unscored("there is no source")
+        if not prediction.strip():
+            return Unscored("there is no summary")
+        phrases = await self.extract("keyphrases", text=source)
+        questions = await self.extract("questions", text=source, keyphrases=phrases)
+        if not questions:
+            return Unscored("the source gives no question to ask")
+        answers = await self.verify("answered", questions, summary=prediction)
+        qa, conciseness = ratio(answers), _conciseness(len(prediction), len(source))
+        row = {"score": self._weighed(qa, conciseness), "qa": qa, "conciseness": conciseness}
+        return Explained(row, {"keyphrases": phrases, "questions": answers})
+
+    def _weighed(self, qa: float, conciseness: float) -> float:
+        if not self.length_penalty:
+            return qa
+        if self.coeff_of == "qa":
+            return qa * self.coeff + conciseness * (1 - self.coeff)
+        return qa * (1 - self.coeff) + conciseness * self.coeff
+
+
+def _conciseness(summary: int, text: int) -> float:
+    return 1 - min(summary, text) / (text + 1e-10)

@@ -1,0 +1,112 @@
+"""Context relevance and context recall: needed sentences and attributable claims."""
+
+import math
+
+import pytest
+
+from metrichub import Hub, Report, load_metric
+from metrichub.errors import MissingColumn
+from metrichub.judge import Scripted
+
+SENTENCES = ["The bridge was built in 1932.", "The town has a market.", "Fish is sold there."]
+RATIOS = pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["yes", "no", "no"], 1 / 3),
+        (["no", "yes", "yes"], 2 / 3),
+        (["yes", "yes", "yes"], 1.0),
+        (["no", "no", "no"], 0.0),
+    ],
+)
+
+
+def relevance(words: list[str], question: str, contexts: list[str]) -> Report:
+    hub = Hub(load_metric("context_relevance", judge=Scripted({"needed": words})))
+    return hub.evaluate(questions=[question], contexts=[contexts])
+
+
+def recall(words: list[str], claims: list[str], contexts: list[str]) -> Report:
+    judge = Scripted({"claims": claims, "attributed": words})
+    hub = Hub(load_metric("context_recall", judge=judge))
+    return hub.evaluate(references=["a reference"], contexts=[contexts])
+
+
+@RATIOS
+def test_relevance_is_needed_over_all_sentences(words: list[str], expected: float) -> None:
+    found = relevance(words, "q", [" ".join(SENTENCES[:2]), SENTENCES[2]])
+    assert found.scores() == {"context_relevance": {"score": pytest.approx(expected)}}
+
+
+def test_the_sentences_asked_about_are_those_of_the_contexts() -> None:
+    report = relevance(["yes"], "q", [" ".join(SENTENCES[:2]), "", SENTENCES[2]])
+    steps = report.explain("context_relevance", 0).steps[0]["sentences"]
+    assert [(step["index"], step["item"]) for step in steps] == list(enumerate(SENTENCES))
+
+
+@pytest.mark.parametrize(
+    ("question", "contexts", "reason"),
+    [
+        (" ", ["A b."], "there is no question"),
+        ("q", [], "the contexts have no sentence"),
+        ("q", ["", "..."], "the contexts have no sentence"),
+    ],
+)
+def test_relevance_without_a_question_or_sentence_is_undefined(
+    question: str, contexts: list[str], reason: str
+) -> None:
+    report = relevance(["yes"], question, contexts)
+    assert report.explain("context_relevance", 0)[:2] == ("undefined", reason)
+    assert math.isnan(report.scores()["context_relevance"]["score"])
+
+
+def test_offline_a_sentence_with_words_of_the_question_is_needed() -> None:
+    found = Hub("context_relevance")(
+        questions=["When was the bridge built?"], contexts=[[" ".join(SENTENCES)]]
+    )
+    assert found == {"context_relevance": {"score": pytest.approx(1 / 3)}}
+
+
+@RATIOS
+def test_recall_is_attributable_over_all_claims(words: list[str], expected: float) -> None:
+    found = recall(words, SENTENCES, ["a passage"])
+    assert found.scores() == {"context_recall": {"score": pytest.approx(expected)}}
+
+
+@pytest.mark.parametrize(
+    ("claims", "contexts", "reason"),
+    [
+        ([], ["a passage"], "the reference makes no claim"),
+        (["a"], [], "there is no context"),
+        (["a"], ["", "\n"], "there is no context"),
+    ],
+)
+def test_recall_without_a_claim_or_context_is_undefined(
+    claims: list[str], contexts: list[str], reason: str
+) -> None:
+    report = recall(["yes"], claims, contexts)
+    assert report.explain("context_recall", 0)[:2] == ("undefined", reason)
+    assert math.isnan(report.scores()["context_recall"]["score"])
+
+
+def test_every_claim_of_the_reference_has_its_verdict() -> None:
+    claims = recall(["yes", "no"], ["a", "b"], ["c"]).explain("context_recall", 0).steps[0]
+    assert [(c["item"], c["verdict"]) for c in claims["claims"]] == [("a", "yes"), ("b", "no")]
+
+
+def test_offline_recall_is_the_mean_of_samples() -> None:
+    report = Hub("context_recall").evaluate(
+        references=[" ".join(SENTENCES[:2]), SENTENCES[0], ""], contexts=[[SENTENCES[0]]] * 3
+    )
+    # 1 of 2 claims and 1 of 1: (1/2 + 1) / 2, where pooled counts would give 2/3.
+    assert report.scores() == {"context_recall": {"score": 0.75, "unscored": 1}}
+
+
+def test_the_reference_that_the_contexts_hold_best_counts() -> None:
+    found = Hub("context_recall")(references=[SENTENCES[:2]], contexts=[[SENTENCES[0]]])
+    assert found == {"context_recall": {"score": 1.0}}
+
+
+@pytest.mark.parametrize("name", ["context_relevance", "context_recall"])
+def test_missing_contexts_are_named(name: str) -> None:
+    with pytest.raises(MissingColumn, match=f"{name} needs the column 'contexts'"):
+        Hub(name)(questions=["q"], references=["r"])

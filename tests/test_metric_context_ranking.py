@@ -1,0 +1,140 @@
+"""Context utilization and context precision: average precision of judged passages."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrichub import Hub, Report, load_metric
+from metrichub.errors import MissingColumn, ParameterError
+from metrichub.judge import Scripted
+from metrichub.registry import registry
+
+NAMES = {"context_utilization": "predictions", "context_precision": "references"}
+BOTH = pytest.mark.parametrize("name", NAMES)
+
+
+def evaluated(
+    name: str, words: list[str], question: str = "q", answer: str = "a", epsilon: float = 0.0
+) -> Report:
+    judge = Scripted({"useful": words})
+    hub = Hub(load_metric(name, judge=judge, epsilon=epsilon))
+    contexts = [f"passage {i}" for i in range(len(words))]
+    return hub.evaluate(**{"questions": [question], NAMES[name]: [answer], "contexts": [contexts]})
+
+
+def words_of(labels: list[int]) -> list[str]:
+    return ["yes" if label else "no" for label in labels]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        ([1, 0], 1.0),
+        ([0, 1], 0.5),
+        ([1, 0, 1], 5 / 6),  # (1/1 + 2/3) / 2
+        ([0, 1, 1], 7 / 12),  # (1/2 + 2/3) / 2
+        ([1, 1, 1], 1.0),
+        ([0, 0], 0.0),
+    ],
+)
+def test_the_score_is_the_mean_precision_at_useful_ranks(
+    name: str, labels: list[int], expected: float
+) -> None:
+    found = evaluated(name, words_of(labels)).scores()[name]["score"]
+    assert found == pytest.approx(expected, abs=1e-15)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [([1, 0], 0.9999999999), ([0, 1], 0.49999999995), ([0, 0], 0.0)],  # ragas' documentation
+)
+def test_an_epsilon_gives_the_numbers_that_ragas_prints(
+    name: str, labels: list[int], expected: float
+) -> None:
+    found = evaluated(name, words_of(labels), epsilon=1e-10).scores()[name]["score"]
+    assert found == pytest.approx(expected, abs=1e-15)
+
+
+@given(st.lists(st.integers(0, 1), min_size=1, max_size=8))
+def test_a_useless_passage_at_the_end_costs_nothing(labels: list[int]) -> None:
+    name = "context_utilization"
+    one, other = (evaluated(name, words_of(x)).scores()[name] for x in (labels, [*labels, 0]))
+    assert one["score"] == pytest.approx(other["score"])
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("question", "answer", "words", "reason"),
+    [
+        (" ", "a", ["yes"], "there is no question"),
+        ("q", "\n", ["yes"], "there is no answer"),
+        ("q", "a", [], "there is no context"),
+    ],
+)
+def test_what_has_a_part_missing_is_undefined(
+    name: str, question: str, answer: str, words: list[str], reason: str
+) -> None:
+    report = evaluated(name, words, question, answer)
+    assert report.explain(name, 0)[:2] == ("undefined", reason)
+    assert math.isnan(report.scores()[name]["score"])
+    assert report.scores()[name]["unscored"] == 1
+
+
+@BOTH
+def test_blank_passages_alone_are_no_context(name: str) -> None:
+    columns = {"questions": ["q"], NAMES[name]: ["a"], "contexts": [["", " \n"]]}
+    report = Hub(load_metric(name, judge=Scripted({}))).evaluate(**columns)
+    assert report.explain(name, 0)[:2] == ("undefined", "there is no context")
+
+
+@BOTH
+def test_every_passage_has_its_verdict_by_rank(name: str) -> None:
+    steps = evaluated(name, ["no", "yes"]).explain(name, 0).steps[0]["contexts"]
+    assert [(s["index"], s["item"], s["verdict"]) for s in steps] == [
+        (0, "passage 0", "no"),
+        (1, "passage 1", "yes"),
+    ]
+
+
+@BOTH
+def test_the_offline_judge_goes_by_the_words_of_question_and_answer(name: str) -> None:
+    passages = ["The bridge was built in 1932.", "The town has a market."]
+    columns = {"questions": ["When was the bridge built?"] * 2, NAMES[name]: [passages[0]] * 2}
+    report = Hub(name).evaluate(**columns, contexts=[passages, passages[::-1]])
+    assert report.samples()[name]["score"].tolist() == [1.0, 0.5]
+    assert report.scores()[name]["score"] == 0.75
+
+
+def test_the_reference_that_gives_the_best_score_counts() -> None:
+    passages = ["The town has a market.", "The bridge was built in 1932."]
+    found = Hub("context_precision")(
+        questions=["When was the bridge built?"],
+        references=[["Fish is sold on Monday.", "The bridge was built in 1932."]],
+        contexts=[passages],
+    )
+    # No passage is useful for the first reference: 0; for the other the second one is: 1/2.
+    assert found == {"context_precision": {"score": 0.5}}
+
+
+@BOTH
+def test_a_negative_epsilon_is_refused(name: str) -> None:
+    with pytest.raises(ParameterError, match="at least 0"):
+        load_metric(name, epsilon=-1.0)
+
+
+@BOTH
+def test_a_missing_column_is_named(name: str) -> None:
+    with pytest.raises(MissingColumn, match=f"{name} needs the column 'questions'"):
+        Hub(name)(**{NAMES[name]: ["a"], "contexts": [["c"]]})
+
+
+@BOTH
+def test_both_ask_with_the_one_prompt(name: str) -> None:
+    prompt = load_metric(name).prompt("useful")
+    file = registry().find("context_utilization").folder / "prompts" / "useful.md"
+    assert prompt.rule == "covers"
+    assert file.read_text("utf-8").strip().endswith(prompt.text)

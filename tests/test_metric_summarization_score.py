@@ -1,0 +1,138 @@
+"""Summarization score: the questions that a summary answers, and its conciseness."""
+
+import math
+
+import pytest
+
+from metrichub import Hub, Report, load_metric
+from metrichub.errors import MissingColumn, ParameterError
+from metrichub.judge import Scripted
+
+EIGHT = {"keyphrases": ["app"], "questions": [f"{i}?" for i in range(8)]}
+SEVEN_OF_EIGHT = Scripted({**EIGHT, "answered": ["yes"] * 7 + ["no"]})
+# The lengths of summary and text in the ragas documentation's example.
+PAIR = {"predictions": ["s" * 183], "sources": ["t" * 310]}
+
+
+def scored(judge: Scripted = SEVEN_OF_EIGHT, **parameters: object) -> dict[str, float]:
+    hub = Hub(load_metric("summarization_score", judge=judge, **parameters))
+    return dict(hub.evaluate(**PAIR).scores()["summarization_score"])
+
+
+def undefined(report: Report) -> str | None:
+    explained = report.explain("summarization_score", 0)
+    assert explained.status == "undefined"
+    assert math.isnan(report.scores()["summarization_score"]["score"])
+    return explained.reason
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        # The number that the ragas documentation prints: (7/8 + (1 - 183/310)) / 2.
+        ({}, 0.6423387096775146),
+        # 7/8 * 0.2 + (1 - 183/310) * 0.8, the later documentation and the code of ragas.
+        ({"coeff": 0.8}, 0.5027419354840232),
+        # 7/8 * 0.8 + (1 - 183/310) * 0.2, the documentation of ragas 0.1.15 to 0.2.1.
+        ({"coeff": 0.8, "coeff_of": "qa"}, 0.7819354838710059),
+        ({"coeff_of": "qa"}, 0.6423387096775146),
+        ({"length_penalty": False}, 7 / 8),
+        ({"length_penalty": False, "coeff": 0.9, "coeff_of": "qa"}, 7 / 8),
+        ({"coeff": 0}, 7 / 8),
+        ({"coeff": 1, "coeff_of": "qa"}, 7 / 8),
+        ({"coeff": 1}, 1 - 183 / (310 + 1e-10)),
+    ],
+)
+def test_the_score_weighs_answers_and_conciseness(
+    parameters: dict[str, object], expected: float
+) -> None:
+    assert scored(**parameters)["score"] == expected
+
+
+@pytest.mark.parametrize("length_penalty", [True, False])
+def test_the_parts_are_outputs_of_their_own(length_penalty: bool) -> None:
+    scores = scored(length_penalty=length_penalty)
+    assert (scores["qa"], scores["conciseness"]) == (7 / 8, 1 - 183 / (310 + 1e-10))
+
+
+def test_a_summary_longer_than_its_source_has_no_conciseness() -> None:
+    hub = Hub(load_metric("summarization_score", judge=SEVEN_OF_EIGHT))
+    scores = hub(predictions=["s" * 99], sources=["t" * 10])["summarization_score"]
+    # 1 - 10 / (10 + 1e-10) is 1e-11.
+    assert scores["conciseness"] == pytest.approx(0, abs=1e-10)
+
+
+def test_no_answer_leaves_the_conciseness() -> None:
+    scores = scored(Scripted({**EIGHT, "answered": ["no"]}))
+    assert (scores["qa"], scores["score"]) == (0, (1 - 183 / (310 + 1e-10)) / 2)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "source", "reason"),
+    [("a", " \n", "there is no source"), ("\t", "a", "there is no summary")],
+)
+def test_a_blank_text_is_undefined_and_asks_nothing(
+    prediction: str, source: str, reason: str
+) -> None:
+    hub = Hub(load_metric("summarization_score", judge=Scripted({})))
+    assert undefined(hub.evaluate(predictions=[prediction], sources=[source])) == reason
+
+
+def test_a_source_without_a_question_is_undefined() -> None:
+    judge = Scripted({"keyphrases": ["a"], "questions": []})
+    hub = Hub(load_metric("summarization_score", judge=judge))
+    assert undefined(hub.evaluate(**PAIR)) == "the source gives no question to ask"
+
+
+def test_a_source_without_a_key_phrase_is_asked_about_all_the_same() -> None:
+    judge = Scripted({"keyphrases": [], "questions": ["a?", "b?"], "answered": ["yes", "no"]})
+    assert scored(judge)["qa"] == 0.5
+
+
+def test_a_corpus_is_the_mean_of_its_samples_that_have_a_score() -> None:
+    hub = Hub(load_metric("summarization_score", judge=SEVEN_OF_EIGHT))
+    report = hub.evaluate(predictions=["ss", "s", ""], sources=["t" * 4] * 3)
+    scores = report.scores()["summarization_score"]
+    # 1 - 2/4 and 1 - 1/4, and the third has none.
+    assert scores["conciseness"] == pytest.approx((0.5 + 0.75) / 2)
+    assert scores["unscored"] == 1
+
+
+def test_every_question_has_its_answer_and_reason() -> None:
+    hub = Hub(load_metric("summarization_score", judge=SEVEN_OF_EIGHT))
+    step = hub.evaluate(**PAIR).explain("summarization_score", 0).steps[0]
+    assert step["keyphrases"] == ["app"]
+    last = {"index": 7, "item": "7?", "verdict": "no", "reason": "as scripted"}
+    assert step["questions"][7] == last
+
+
+def test_the_offline_judge_asks_about_every_sentence_of_the_source() -> None:
+    source = (
+        "The old stone bridge over the river Aare was opened to heavy railway traffic in 1912. "
+        "Several local bakers sold warm bread beside the crowded northern platform every Sunday."
+    )
+    report = Hub("summarization_score").evaluate(
+        predictions=[source.partition(". ")[0] + "."], sources=[source]
+    )
+    step = report.explain("summarization_score", 0).steps[0]
+    assert [answer["verdict"] for answer in step["questions"]] == ["yes", "no"]
+    assert "1912" in step["keyphrases"]
+    assert report.scores()["summarization_score"]["qa"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("parameters", "allowed"),
+    [
+        ({"coeff": 1.1}, "from 0 to 1"),
+        ({"coeff_of": "length"}, "'conciseness' or 'qa'"),
+        ({"length_penalty": "yes"}, "True or False"),
+    ],
+)
+def test_a_bad_parameter_is_refused(parameters: dict[str, object], allowed: str) -> None:
+    with pytest.raises(ParameterError, match=allowed):
+        load_metric("summarization_score", **parameters)
+
+
+def test_a_missing_source_is_named() -> None:
+    with pytest.raises(MissingColumn, match="summarization_score needs the column 'sources'"):
+        Hub("summarization_score")(predictions=["a"])
