@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from metrichub import resample
+from metrichub import inference
 from metrichub.errors import ReportError, did_you_mean
 from metrichub.evidence import Evidence, Explanation, Usage
+from metrichub.inference import Comparison
 from metrichub.resample import SEED, Interval
 from metrichub.result import Outputs, Result
 
 Nested = dict[str, dict[str, float]]
-
-
-class Comparison(NamedTuple):
-    """One output of two systems on the same samples.
-
-    `difference` is this system's score minus the other's, `interval` its paired bootstrap
-    interval. The p-values are two-sided: paired bootstrap, paired approximate randomisation.
-    """
-
-    score: float
-    other: float
-    difference: float
-    interval: Interval
-    bootstrap_p: float
-    randomisation_p: float
 
 
 @dataclass(frozen=True)
@@ -111,12 +94,7 @@ class Report:
             ReportError: the report was pooled.
             ParameterError: level isn't between 0 and 1, or resamples isn't positive.
         """
-        resample.check_level(level)
-        drawn = self._resampled(self.results, resamples, seed)
-        return {
-            metric: {name: resample.interval(values, level) for name, values in outputs.items()}
-            for metric, outputs in drawn.items()
-        }
+        return inference.intervals(self.results, self.size, level, resamples, seed)
 
     def compare(
         self,
@@ -136,28 +114,10 @@ class Report:
         Raises:
             ReportError: other samples, no common metric, different signatures, or pooled.
         """
-        resample.check_level(level)
         common = self._comparable(other)
         mine = {name: self.results[name] for name in common}
         theirs = {name: other.results[name] for name in common}
-        here = self._resampled(mine, resamples, seed)
-        there = self._resampled(theirs, resamples, seed)
-        swapped = _swap_differences(mine, theirs, self.size, trials, seed)
-        compared: dict[str, dict[str, Comparison]] = {}
-        for metric in common:
-            a, b = mine[metric].scores(), theirs[metric].scores()
-            compared[metric] = {}
-            for name in a:
-                differences = _minus(here[metric][name], there[metric][name])
-                compared[metric][name] = Comparison(
-                    a[name],
-                    b[name],
-                    a[name] - b[name],
-                    resample.interval(differences, level),
-                    resample.bootstrap_p(differences, a[name] - b[name]),
-                    resample.randomisation_p(swapped[metric][name], a[name] - b[name]),
-                )
-        return compared
+        return inference.comparisons(mine, theirs, self.size, level, resamples, trials, seed)
 
     def signatures(self) -> dict[str, str]:
         """Each metric's signature: its parameters, version, numbers of candidates, reduction."""
@@ -238,20 +198,6 @@ class Report:
 
         return Table.of(self).text()
 
-    def _resampled(
-        self, results: Mapping[str, Result], resamples: int, seed: int
-    ) -> dict[str, Outputs]:
-        if not self.size:
-            return {
-                name: {output: np.full(resamples, np.nan) for output in result.scores()}
-                for name, result in results.items()
-            }
-        blocks: Iterator[dict[str, Outputs]] = (
-            {name: result.resampled(draw) for name, result in results.items()}
-            for draw in resample.draws(self.size, resamples, seed)
-        )
-        return _joined_outputs(list(blocks))
-
     def _comparable(self, other: Report) -> list[str]:
         if self.size != other.size:
             raise ReportError(
@@ -283,40 +229,6 @@ def _different_columns(one: Report, other: Report) -> set[str]:
         for (_, mine), (_, theirs) in zip(one.segments, other.segments, strict=True)
         for column in mine.keys() & theirs.keys()
         if mine[column] != theirs[column]
-    }
-
-
-def _swap_differences(
-    mine: Mapping[str, Result], theirs: Mapping[str, Result], size: int, trials: int, seed: int
-) -> dict[str, Outputs]:
-    if not size:
-        return {
-            name: {output: np.full(trials, np.nan) for output in result.scores()}
-            for name, result in mine.items()
-        }
-
-    def differences(name: str, mask: NDArray[np.bool_]) -> Outputs:
-        a = mine[name].swapped(theirs[name], mask)
-        b = mine[name].swapped(theirs[name], ~mask)
-        return {output: _minus(a[output], b[output]) for output in a}
-
-    blocks = [
-        {name: differences(name, mask) for name in mine}
-        for mask in resample.swaps(size, trials, seed)
-    ]
-    return _joined_outputs(blocks)
-
-
-def _minus(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-    """One score minus the other; two that are both infinite have no difference."""
-    with np.errstate(invalid="ignore"):
-        return one - other
-
-
-def _joined_outputs(blocks: Sequence[dict[str, Outputs]]) -> dict[str, Outputs]:
-    return {
-        name: {o: np.concatenate([block[name][o] for block in blocks]) for o in outputs}
-        for name, outputs in blocks[0].items()
     }
 
 

@@ -28,7 +28,8 @@ from metrichub.tables import Table
 
 if TYPE_CHECKING:
     from metrichub.hub import Hub
-    from metrichub.report import Comparison, Report
+    from metrichub.inference import Comparison
+    from metrichub.report import Report
 
 _Comparisons = Mapping[str, Mapping[str, Mapping[str, "Comparison"]]]
 
