@@ -363,8 +363,13 @@ def test_an_interrupt_ends_all_processes_in_silence(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": root},
     )
     assert process.stdout
-    assert [process.stdout.readline() for _ in range(2)] == ["waiting\n", "waiting\n"]
-    # A terminal sends the signal to all of them.
-    os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate()
-    assert (out, err, process.returncode) == ("interrupted\n", "", 0)
+    try:
+        assert [process.stdout.readline() for _ in range(2)] == ["waiting\n", "waiting\n"]
+        # A terminal sends the signal to all of them.
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate()
+        assert (out, err, process.returncode) == ("interrupted\n", "", 0)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
