@@ -158,7 +158,7 @@ class Hub:
 
 def _metrics(given: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
     one = isinstance(given, (str, Metric, type)) or not isinstance(given, Iterable)
-    listed: Sequence[Any] = [given] if one else list(given)  # type: ignore[arg-type]
+    listed: Sequence[Any] = [given] if one else list(given)  # type: ignore[arg-type]  # one or many
     if not listed:
         raise SpecError("there is no metric in the list; name one, such as metrics='bleu'")
     metrics = tuple(load_metric(m) if isinstance(m, str) else m for m in listed)

@@ -190,7 +190,7 @@ def measure_objects(
         return observed
     if _measuring(type(metric)) == "observe":
         return list(_observed(metric, view))
-    objects: Sequence[Any] = metric.measure(**view.arguments)  # type: ignore[attr-defined]
+    objects: Sequence[Any] = metric.measure(**view.arguments)  # type: ignore[attr-defined]  # the author's
     if len(objects) != view.rows:
         raise MetricError(f"{metric.name}: measure gave {len(objects)} rows for {view.rows}")
     return objects

@@ -84,7 +84,7 @@ def test_the_front_matter_becomes_values(card: Card) -> None:
 
 def test_a_card_is_frozen(card: Card) -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
-        card.name = "other"  # type: ignore[misc]
+        card.name = "other"  # type: ignore[misc]  # frozen
 
 
 def test_a_number_at_the_end_of_an_output_stands_for_n(card: Card) -> None:

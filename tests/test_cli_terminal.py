@@ -86,7 +86,7 @@ def test_a_terminal_gets_a_table_and_colour_unless_it_is_declined() -> None:
 
 def bar(clock: Callable[[], float], amounts: Sequence[int], monkeypatch: pytest.MonkeyPatch) -> str:
     stream = io.StringIO()
-    stream.isatty = lambda: True  # type: ignore[method-assign]
+    stream.isatty = lambda: True  # type: ignore[method-assign]  # a fake terminal
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
     with progress(lambda: sum(amounts), after=1, clock=clock) as advance:

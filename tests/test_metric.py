@@ -65,7 +65,7 @@ def test_a_metric_is_frozen_equal_by_value_hashable_and_picklable() -> None:
     assert pickle.loads(pickle.dumps(metric)) == metric
     assert len({metric, Overlap(lower=True)}) == 1
     with pytest.raises(FrozenInstanceError):
-        metric.lower = False  # type: ignore[misc]
+        metric.lower = False  # type: ignore[misc]  # frozen
 
 
 def test_a_metric_checks_its_parameters_however_it_is_made() -> None:
