@@ -200,13 +200,15 @@ def test_what_no_later_call_can_mend_ends_the_run_at_once_and_keeps_what_was_ans
         hub.evaluate(**columns(40))
     assert "\n" not in str(caught.value)
     assert judge_stub.KEY not in str(caught.value)
-    # Those in flight, and those that got a slot before the first of them was read.
-    assert len(stub.asked) <= answered + 2 * workers
+    # Those in flight when the first of them was read, and no other.
+    assert len(stub.asked) <= answered + workers
     kept = stored(tmp_path / "cache")
     assert answered - (workers - 1) <= kept <= answered
     stub.always, before = None, len(stub.asked)
     calls = hub.evaluate(**columns(40)).usage.calls
-    assert calls == len(stub.asked) - before == stored(tmp_path / "cache") - kept
+    assert calls == stored(tmp_path / "cache") - kept
+    # The server may read what was called off in flight, if late.
+    assert calls <= len(stub.asked) - before < calls + workers
 
 
 def test_more_failures_than_allowed_end_the_run_and_the_next_one_goes_on(

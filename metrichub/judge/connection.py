@@ -152,13 +152,16 @@ class Connection:
 
         async with live.session.slots:
             await live.session.permitted(tokens)
+            live.session.still_wanted()
             live.session.spent(Answer(""))
             try:
                 return await call(client)
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 raise Refused(f"{self.label} refused the request: {self._said(error)}") from None
             except openai.OpenAIError as error:
-                raise self._translated(error) from None
+                told = self._translated(error)
+                live.session.ended_by(told)
+                raise told from None
             except (AttributeError, TypeError, ValueError, OSError) as error:
                 # The client stumbles over answers of another form than it expects.
                 raise JudgeError(f"{self.label} sent no readable answer: {error}") from None

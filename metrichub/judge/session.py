@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from metrichub.errors import JudgeError
 from metrichub.evidence import Usage
 from metrichub.judge.store import Answer, Store, key_of
 
@@ -35,19 +36,21 @@ class Prices(NamedTuple):
         return (prompt * self.prompt + completion * self.completion) / 1e6
 
 
-@dataclass
+@dataclass(eq=False)
 class Tally:
     """The usage of a run so far.
 
     `repeat` is the number of the run where runs are repeated: each asks for answers of its own.
     While `estimating`, nothing is sent, and every answer is guessed. `replies` holds what was
     guessed, or asked for and kept nowhere else, so that all metrics of a run see the same.
+    `over` is the error that ended the run: nothing more is sent for it.
     """
 
     repeat: int = 0
     estimating: bool = False
     usage: Usage = field(default_factory=Usage)
     replies: dict[str, str] = field(default_factory=dict)
+    over: JudgeError | None = None
 
     def kept(self) -> None:
         """Count an answer that was there already."""
@@ -93,8 +96,13 @@ def tokens_in(*texts: object) -> int:
 
 @dataclass
 class _Flight:
-    task: asyncio.Task[Answer]
-    waiting: int = 0
+    """A request on its way, and the runs that wait for it; None is a caller outside any run."""
+
+    waiting: list[Tally | None] = field(default_factory=list)
+    task: asyncio.Task[Answer] = field(init=False)
+
+
+_flight: ContextVar[_Flight | None] = ContextVar("flight", default=None)
 
 
 @dataclass
@@ -133,6 +141,27 @@ class Session:
                 # More than a whole minute's worth would never fit.
                 await limiter.acquire(min(amount, limiter.max_rate))
 
+    def still_wanted(self) -> None:
+        """Look again before a request is sent: its turn may come when its run has ended.
+
+        Raises:
+            JudgeError: the error that ended the run, where no other run waits for the answer.
+        """
+        runs = flight.waiting if (flight := _flight.get()) else []
+        errors = [run.over if run else None for run in runs]
+        if errors and errors[0] and None not in errors:
+            raise errors[0]
+
+    def ended_by(self, error: JudgeError) -> None:
+        """Tell the runs that wait for a request of an error that no later call can mend.
+
+        They learn of it before the slot is free again, and so before another request gets it.
+        """
+        if error.ends_the_run and (flight := _flight.get()):
+            for run in flight.waiting:
+                if run:
+                    run.over = run.over or error
+
     def spent(self, answer: Answer, calls: int = 1) -> None:
         """Count calls and their tokens, whether or not the answer turns out to be of use."""
         if tally := _tally.get():
@@ -158,19 +187,21 @@ class Session:
                 return tally.replies[key]
             if tally and tally.estimating:
                 return self._guessed(key, request, tally)
-            flight = _Flight(asyncio.create_task(self._made(key, request, kept)))
-            self._flights[key] = flight
+            flight = self._flights[key] = _Flight()
+            flight.task = asyncio.create_task(self._made(key, request, kept, flight))
         elif tally:
             tally.kept()
-        flight.waiting += 1
+        flight.waiting.append(tally)
         try:
             # Shielded, as one that gives up must not take the answer from the others.
             return (await asyncio.shield(flight.task)).reply
         finally:
-            flight.waiting -= 1
+            flight.waiting.remove(tally)
             if not flight.waiting and not flight.task.done():
                 self._flights.pop(key)
                 flight.task.cancel()
+                # A run isn't over while a request of its own may still be on its way.
+                await asyncio.wait([flight.task])
 
     def _guessed(self, key: str, request: Request, tally: Tally) -> str:
         reply, sent = request.likely()
@@ -178,7 +209,10 @@ class Session:
         self.spent(Answer(reply, tokens_in(sent), tokens_in(json.loads(reply))))
         return reply
 
-    async def _made(self, key: str, request: Request, kept: Store | None) -> Answer:
+    async def _made(
+        self, key: str, request: Request, kept: Store | None, flight: _Flight
+    ) -> Answer:
+        _flight.set(flight)
         try:
             answer = await request.ask()
             if kept is not None:
@@ -187,8 +221,7 @@ class Session:
                 tally.replies[key] = answer.reply
             return answer
         finally:
-            flight = self._flights.get(key)
-            if flight and flight.task is asyncio.current_task():
+            if self._flights.get(key) is flight:
                 self._flights.pop(key)
 
 

@@ -69,7 +69,11 @@ async def _observe(
                 raise
             if sample not in failed:
                 failed.add(sample)
-                allowance.spend(str(error))
+                try:
+                    allowance.spend(str(error))
+                except JudgeError as last:
+                    tally.over = last
+                    raise
             return _Done(Failed(str(error)), [])
         finally:
             left[metric.name][sample] -= 1

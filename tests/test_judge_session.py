@@ -1,0 +1,114 @@
+"""Sessions: what is sent for a run that has ended, and what for one that goes on."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+
+import pytest
+
+from metrichub.errors import JudgeError, JudgeUnavailable
+from metrichub.judge.session import Request, Session, Tally, counting
+from metrichub.judge.store import Answer
+
+
+class Server:
+    """Requests that go out by one slot, in which each waits until it is let go."""
+
+    def __init__(self) -> None:
+        self.session = Session(limit=1)
+        self.sent: list[str] = []
+        self.go = asyncio.Event()
+
+    async def reply(self, name: str) -> str:
+        async def ask() -> Answer:
+            async with self.session.slots:
+                self.session.still_wanted()
+                self.sent.append(name)
+                await self.go.wait()
+                if name == "wrong key":
+                    error = JudgeUnavailable(name)
+                    self.session.ended_by(error)
+                    raise error
+                return Answer(name)
+
+        request = Request({"name": name}, ask, lambda: ("", ""), "model")
+        return await self.session.once(request, None)
+
+
+def together(
+    *runs: Callable[[Server], Coroutine[None, None, object]],
+) -> tuple[Server, list[object]]:
+    """What each run gives or raises, started in this order and let go at once."""
+
+    async def main() -> tuple[Server, list[object]]:
+        server = Server()
+        tasks = []
+        for run in runs:
+            tasks.append(asyncio.create_task(run(server)))
+            # Until it has asked for all that it asks for.
+            for _ in range(5):
+                await asyncio.sleep(0)
+        server.go.set()
+        return server, await asyncio.gather(*tasks, return_exceptions=True)
+
+    return asyncio.run(main())
+
+
+async def ended(server: Server) -> object:
+    with counting():
+        return await asyncio.gather(
+            server.reply("wrong key"), server.reply("shared"), server.reply("own")
+        )
+
+
+def test_a_run_that_ended_sends_nothing_more_but_what_others_wait_for() -> None:
+    async def other(server: Server) -> object:
+        with counting():
+            return await server.reply("shared")
+
+    server, (first, second) = together(ended, other)
+    assert isinstance(first, JudgeUnavailable)
+    assert second == "shared"
+    assert server.sent == ["wrong key", "shared"]
+
+
+def test_a_caller_outside_any_run_gets_its_answer() -> None:
+    async def outside(server: Server) -> object:
+        return await server.reply("shared")
+
+    server, (_, second) = together(ended, outside)
+    assert second == "shared"
+    assert server.sent == ["wrong key", "shared"]
+
+
+def test_an_error_that_costs_one_sample_ends_no_run() -> None:
+    session = Session(limit=1)
+    tallies: list[Tally] = []
+
+    async def ask() -> Answer:
+        session.ended_by(JudgeError("one sample"))
+        session.still_wanted()
+        return Answer("reply")
+
+    async def main() -> str:
+        with counting() as tally:
+            tallies.append(tally)
+            return await session.once(Request({}, ask, lambda: ("", ""), "model"), None)
+
+    assert asyncio.run(main()) == "reply"
+    assert tallies[0].over is None
+
+
+def test_more_failures_than_allowed_end_the_run_with_that_error() -> None:
+    session = Session(limit=1)
+
+    async def ask() -> Answer:
+        session.still_wanted()
+        return Answer("reply")
+
+    async def main() -> str:
+        with counting() as tally:
+            tally.over = JudgeUnavailable("that was one too many")
+            return await session.once(Request({}, ask, lambda: ("", ""), "model"), None)
+
+    with pytest.raises(JudgeUnavailable, match="one too many"):
+        asyncio.run(main())
