@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from metrichub.metric import CorpusMetric as CorpusMetric
     from metrichub.metric import Metric as Metric
     from metrichub.metric import Unscored as Unscored
+    from metrichub.metric import load_metric as load_metric
     from metrichub.parameters import Range as Range
     from metrichub.registry import Registry as Registry
     from metrichub.registry import list_metrics as list_metrics
-    from metrichub.registry import load_metric as load_metric
     from metrichub.report import Report as Report
     from metrichub.spec import Spec as Spec
     from metrichub.stats import Stats as Stats
@@ -49,7 +49,7 @@ _HOMES = {
     "Stats": "stats",
     "Unscored": "metric",
     "list_metrics": "registry",
-    "load_metric": "registry",
+    "load_metric": "metric",
 }
 __all__ = sorted(_HOMES)
 

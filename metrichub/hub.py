@@ -13,9 +13,9 @@ from metrichub.columns import column_of
 from metrichub.errors import InputError, MetricError, ParameterError, SpecError
 from metrichub.evidence import Allowance, Usage
 from metrichub.measure import Measure, Progress, measured
-from metrichub.metric import Metric, is_async
+from metrichub.metric import Metric, load_metric
+from metrichub.observation import is_async
 from metrichub.reduce import Reduction, name_of
-from metrichub.registry import load_metric
 from metrichub.report import Nested, Report
 from metrichub.spec import Spec
 

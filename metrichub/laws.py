@@ -19,11 +19,11 @@ from metrichub.batch import Block, Column
 from metrichub.card import HEADINGS, bounds_table
 from metrichub.errors import JudgeUnavailable
 from metrichub.judge.metric import JudgeMetric
-from metrichub.metric import CorpusMetric, measure_objects, measure_rows, scores_of
+from metrichub.metric import Array, CorpusMetric
+from metrichub.observation import measure_objects, measure_rows, scores_of
 from metrichub.parameters import parameters_of
 from metrichub.report import Report
 from metrichub.result import SumResult
-from metrichub.stats import Array
 from metrichub.subject import HOSTILE, WORDS, Broken, Subject
 
 SOCKETS = tuple(

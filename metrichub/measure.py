@@ -12,7 +12,8 @@ from metrichub.batch import Batch, Block
 from metrichub.errors import ParameterError
 from metrichub.evidence import Allowance, Evidence, Observed, Usage
 from metrichub.fingerprint import Fingerprint
-from metrichub.metric import CorpusMetric, Metric, is_async, measure_objects, measure_rows
+from metrichub.metric import CorpusMetric, Metric
+from metrichub.observation import is_async, measure_objects, measure_rows
 from metrichub.reduce import Reduction, name_of, reduce
 from metrichub.registry import origin
 from metrichub.report import Report

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.errors import ParameterError
-from metrichub.metric import Metric, scores_of
+from metrichub.metric import Metric
+from metrichub.observation import scores_of
 from metrichub.stats import Stats
 
 Reduction = (

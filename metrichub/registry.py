@@ -20,7 +20,6 @@ from metrichub.errors import (
     UnknownMetric,
     did_you_mean,
 )
-from metrichub.spec import Spec
 
 METRICS = "metrichub.metrics"
 _OURS = "metrichub"
@@ -165,36 +164,6 @@ class Registry:
 def registry() -> Registry:
     """The installed metrics, read once a process."""
     return Registry.installed()
-
-
-def load_metric(spec: str, /, **parameters: object) -> Any:
-    """The metric that a name or spec stands for, with its parameters.
-
-    >>> load_metric("bleu", max_order=2) == load_metric("bleu(max_order=2)")
-    True
-
-    Raises:
-        UnknownMetric: no installed metric has this name.
-        ParameterError: a parameter is unknown or out of its domain.
-        BrokenMetric: it is installed but can't be imported, or is no metric.
-    """
-    from metrichub.parameters import make
-
-    parsed = Spec.parse(spec)
-    entry = registry().find(parsed.metric)
-    given = {**parsed.parameters, **parameters}
-    if parsed.alias:
-        given["name"] = parsed.alias
-    metric = entry.load()
-    _is_metric(entry, metric)
-    return make(metric, given, entry.name)
-
-
-def _is_metric(entry: Entry, found: object) -> None:
-    from metrichub.metric import Metric
-
-    if not (isinstance(found, type) and issubclass(found, Metric)):
-        raise BrokenMetric(f"{entry.qualified}: {entry.value} is no subclass of metrichub.Metric")
 
 
 def origin(metric: type) -> Entry | None:

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.evidence import Evidence, Step, Usage
+from metrichub.metric import Array
 from metrichub.report import Report
 from metrichub.result import Result, SumResult
-from metrichub.stats import Array, Stats
+from metrichub.stats import Stats
 
 
 class Spread(NamedTuple):

@@ -15,13 +15,13 @@ import numpy as np
 from metrichub.errors import MetrichubError, ReportError, what
 from metrichub.evidence import Evidence, Usage, plain
 from metrichub.files import write_text
-from metrichub.metric import CorpusMetric, Metric
+from metrichub.metric import Array, CorpusMetric, Metric, load_metric
 from metrichub.parameters import off_default
-from metrichub.registry import load_metric, origin
+from metrichub.registry import origin
 from metrichub.report import Report
 from metrichub.result import Result, RowsResult, SumResult
 from metrichub.spec import Spec
-from metrichub.stats import Array, Stats
+from metrichub.stats import Stats
 from metrichub.tables import json_safe
 
 FORMAT = "metrichub-report-1"

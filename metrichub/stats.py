@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.errors import MetricError
-
-Array = NDArray[Any]
-"""Numbers: int64 for counts, float64 for the rest."""
+from metrichub.metric import Array as Array
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ import pytest
 
 from metrichub import Hub, laws
 from metrichub.errors import MissingColumn
-from metrichub.registry import Entry, load_metric
+from metrichub.metric import load_metric
+from metrichub.registry import Entry
 from metrichub.subject import Subject
 from tests import plugins
 

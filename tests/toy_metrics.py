@@ -9,9 +9,8 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 
 from metrichub.card import Card, Scale
-from metrichub.metric import CorpusMetric, Metric, Row, Scores, Unscored
+from metrichub.metric import Array, CorpusMetric, Metric, Row, Scores, Unscored
 from metrichub.parameters import Range
-from metrichub.stats import Array
 from metrichub.text import Groups, Texts
 
 

@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from metrichub.app.settings import Judging
 from metrichub.errors import InputError, MetrichubError, ParameterError
-from metrichub.metric import Metric
+from metrichub.metric import Metric, load_metric
 from metrichub.parameters import Parameter, parameters_of
-from metrichub.registry import Entry, load_metric, registry
+from metrichub.registry import Entry, registry
 from metrichub.spec import Spec
 
 _THE_SERVERS = ("judge", "embedder", "prompts")

@@ -15,7 +15,8 @@ import click
 from metrichub.cache import cache_folder
 from metrichub.cli.output import as_json
 from metrichub.cli.program import Command, version
-from metrichub.registry import Entry, Registry, load_metric, registry
+from metrichub.metric import load_metric
+from metrichub.registry import Entry, Registry, registry
 
 _KEYS = ("OPENAI_API_KEY",)
 

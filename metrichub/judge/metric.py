@@ -22,8 +22,7 @@ from metrichub.judge.types import (
     Verdict,
     Weighing,
 )
-from metrichub.metric import Metric
-from metrichub.stats import Array
+from metrichub.metric import Array, Metric
 
 Texts = str | Sequence[str]
 YES_NO = ("yes", "no")

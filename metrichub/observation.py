@@ -1,0 +1,135 @@
+"""Observation: the rows that a metric measures of a view, and the scores of their sums."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.batch import View
+from metrichub.errors import MetricError, what
+from metrichub.metric import (
+    Array,
+    CorpusMetric,
+    Measured,
+    Metric,
+    Row,
+    Unscored,
+    arguments_of,
+    measuring,
+)
+from metrichub.stats import Stats
+
+
+def is_async(metric: Metric) -> bool:
+    """Whether the metric's `observe` has to be awaited."""
+    return inspect.iscoroutinefunction(getattr(type(metric), "observe", None))
+
+
+def measure_rows(metric: Metric, view: View, observed: Sequence[Any] | None = None) -> Stats:
+    """What a metric measures of a view, one row of statistics each.
+
+    `observed` holds what `observe` gave, where it was awaited before.
+    """
+    method = measuring(type(metric))
+    if method == "observe":
+        found = _observe_all(metric, _observed(metric, view) if observed is None else observed)
+    else:
+        found = _measure_all(metric, view)
+    statistics, reasons = found
+    expected = metric.statistics()
+    if expected is not None and set(statistics) != set(expected):
+        raise MetricError(
+            f"{metric.name}: {method} gave {', '.join(sorted(statistics)) or 'nothing'}, "
+            f"but score asks for {', '.join(expected)}"
+        )
+    return Stats.of(statistics, view.rows, reasons)
+
+
+def measure_objects(
+    metric: CorpusMetric, view: View, observed: Sequence[Any] | None = None
+) -> Sequence[Any]:
+    """What a corpus metric observes of a view: one object a row, None or Unscored without one."""
+    if observed is not None:
+        return observed
+    if measuring(type(metric)) == "observe":
+        return list(_observed(metric, view))
+    objects: Sequence[Any] = metric.measure(**view.arguments)  # type: ignore[attr-defined]  # the author's
+    if len(objects) != view.rows:
+        raise MetricError(f"{metric.name}: measure gave {len(objects)} rows for {view.rows}")
+    return objects
+
+
+def scores_of(
+    metric: Metric, arrays: Mapping[str, Array], count: NDArray[np.float64]
+) -> dict[str, NDArray[np.float64]]:
+    """A metric's outputs for statistics with any leading axes; `nan` where `count` is 0.
+
+    Each statistic is (..., *shape) and `count` (...): the number of scored samples in each sum.
+    """
+    if not count.any():
+        return {name: np.full(count.shape, np.nan) for name in metric.outputs()}
+    takes_count = "count" in arguments_of(type(metric), "score") or metric.statistics() is None
+    with np.errstate(all="ignore"):
+        found = metric.score(**arrays, **({"count": count} if takes_count else {}))
+    if set(found) != set(metric.outputs()):
+        raise MetricError(
+            f"{metric.name}: score gave {', '.join(found)}, but its outputs are "
+            f"{', '.join(metric.outputs())}"
+        )
+    empty = count == 0
+    return {
+        name: np.where(empty, np.nan, np.asarray(values, np.float64))
+        for name, values in found.items()
+    }
+
+
+def _measure_all(metric: Metric, view: View) -> Measured:
+    result = metric.measure(**view.arguments)  # type: ignore[attr-defined]  # the author's
+    return result if isinstance(result, Measured) else Measured(result, {})
+
+
+def _observe_all(metric: Metric, given: Iterable[Any]) -> Measured:
+    observed = [_row(metric, row) for row in given]
+    reasons = {i: row.reason for i, row in enumerate(observed) if isinstance(row, Unscored)}
+    rows = [None if isinstance(row, Unscored) else row for row in observed]
+    first = next((row for row in rows if row is not None), None)
+    keys = metric.statistics() or tuple(first or ("score",))
+    return Measured({key: _statistic(metric, key, rows, first) for key in keys}, reasons)
+
+
+def _row(metric: Metric, row: object) -> Row | Unscored | None:
+    if row is None or isinstance(row, (Mapping, Unscored)):
+        return row
+    if isinstance(row, (int, float, np.number, np.bool_)):
+        return {"score": float(row)}
+    raise MetricError(
+        f"{metric.name}: observe gave {what(row)}, not a number or a mapping of numbers"
+    )
+
+
+def _statistic(metric: Metric, key: str, rows: Sequence[Row | None], first: Row | None) -> Array:
+    try:
+        blank = np.full(np.shape(first[key]) if first else (), np.nan)
+        return np.array([blank if row is None else row[key] for row in rows])
+    except KeyError:
+        raise MetricError(f"{metric.name}: observe gave no {key!r} for some sample") from None
+    except ValueError:
+        raise MetricError(
+            f"{metric.name}: the statistic {key!r} has another shape for some samples"
+        ) from None
+
+
+def _observed(metric: Metric, view: View) -> Iterator[Any]:
+    if is_async(metric):
+        from metrichub.judge.together import observe as observe_async
+
+        yield from observe_async({metric.name: (metric, view)}).rows[metric.name]
+        return
+    observe = metric.observe  # type: ignore[attr-defined]  # the author's
+    names = list(view.arguments)
+    for values in zip(*view.arguments.values(), strict=True):
+        yield observe(**dict(zip(names, values, strict=True)))
