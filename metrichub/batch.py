@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from metrichub import columns as names
 from metrichub.errors import InputError, what
-from metrichub.fingerprint import Fingerprint
 from metrichub.tabular import Table
 from metrichub.text import Groups, Texts
 
@@ -130,13 +129,6 @@ class Batch:
         number = np.cumsum(sizes) // characters
         starts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), self.size]
         return ((a, b) for a, b in pairwise(starts) if a < b)
-
-    def digests(self) -> Mapping[str, str]:
-        """A hash of every column but the predictions; systems are compared on equal ones."""
-        fingerprint = Fingerprint()
-        for _ in fingerprint.of_all([self]):
-            pass
-        return fingerprint.digests()
 
 
 class View(NamedTuple):

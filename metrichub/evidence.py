@@ -1,4 +1,4 @@
-"""Evidence: what stands behind a metric's scores, sample by sample: steps, errors and usage."""
+"""Evidence: what stands behind a metric's scores, sample by sample: steps and errors."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from metrichub.errors import TooManyErrors
+from metrichub.judge.usage import Usage
 
 Step = Mapping[str, Any]
 
@@ -43,43 +44,6 @@ class Explanation(NamedTuple):
     reason: str | None
     scores: Mapping[str, float]
     steps: Sequence[Step]
-
-
-@dataclass(frozen=True)
-class Usage:
-    """What was asked of models: calls that were sent, answers that were there already, tokens.
-
-    `cached` counts answers that were kept in the store or shared within the run. `seconds` is how
-    long the run waited. `money` is in the currency of the judge's prices, and None where a call
-    was sent to a judge without prices.
-    """
-
-    calls: int = 0
-    cached: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    money: float | None = 0.0
-    seconds: float = field(default=0.0, compare=False)
-
-    def __add__(self, other: Usage) -> Usage:
-        """Both together."""
-        unknown = self.money is None or other.money is None
-        return Usage(
-            self.calls + other.calls,
-            self.cached + other.cached,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            None if unknown else (self.money or 0.0) + (other.money or 0.0),
-            self.seconds + other.seconds,
-        )
-
-    def __str__(self) -> str:
-        """One line: "12 calls, 3 answers without a call, 1,000 + 200 tokens, 0.0042 in 3.1 s"."""
-        said = f"{self.calls:,} calls, {self.cached:,} answers without a call"
-        said += f", {self.prompt_tokens:,} + {self.completion_tokens:,} tokens"
-        if self.money is not None and self.calls:
-            said += f", {self.money:,.4f} by the judge's prices"
-        return f"{said}, {self.seconds:,.1f} s" if self.seconds else said
 
 
 @dataclass

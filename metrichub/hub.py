@@ -11,7 +11,8 @@ from typing import Any
 from metrichub.batch import BLOCK_CHARACTERS, Batch
 from metrichub.columns import column_of
 from metrichub.errors import InputError, MetricError, ParameterError, SpecError
-from metrichub.evidence import Allowance, Usage
+from metrichub.evidence import Allowance
+from metrichub.judge.usage import Usage
 from metrichub.measure import Measure, Progress, measured
 from metrichub.metric import Metric, load_metric
 from metrichub.observation import is_async
@@ -151,12 +152,13 @@ class Hub:
         asked = tuple(metric for metric in self.metrics if is_async(metric))
         batches: Iterable[Batch] = self._batches(data, needed, columns, given)
         if repeats == 1 or not asked:
-            return run(measure, batches)
+            return Report.of(run(measure, batches))
         from metrichub.repeats import together
 
         batches = list(batches)
         again = [replace(measure, metrics=asked, repeat=number) for number in range(1, repeats)]
-        return together([run(measure, batches), *(run(one, batches) for one in again)])
+        runs = [run(measure, batches), *(run(one, batches) for one in again)]
+        return Report.of(together(runs))
 
     def estimate(
         self,

@@ -1,4 +1,4 @@
-"""Measuring: a pure function from a batch to a report, here or spread over processes."""
+"""Measuring: a pure function from a batch to a measurement, here or spread over processes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import numpy as np
 
 from metrichub.batch import Batch, Block
 from metrichub.errors import ParameterError
-from metrichub.evidence import Allowance, Evidence, Observed, Usage
+from metrichub.evidence import Allowance, Evidence, Observed
 from metrichub.fingerprint import Fingerprint
+from metrichub.judge.usage import Usage
+from metrichub.measurement import Measurement
+from metrichub.merging import merged
 from metrichub.metric import CorpusMetric, Metric
 from metrichub.observation import is_async, measure_objects, measure_rows
 from metrichub.reduce import Reduction, name_of, reduce
 from metrichub.registry import origin
-from metrichub.report import Report
 from metrichub.result import Result, RowsResult, SumResult
 from metrichub.stats import Stats
 from metrichub.texts import Kept
@@ -43,8 +45,8 @@ class Measure:
     repeat: int = 0
     estimating: bool = False
 
-    def __call__(self, batch: Batch, progress: Progress | None = None) -> Report:
-        """The report of a batch; `progress` gets the samples times metrics of every block."""
+    def __call__(self, batch: Batch, progress: Progress | None = None) -> Measurement:
+        """The measurement of a batch; `progress` gets the samples times metrics of every block."""
         results: dict[str, Result] = {}
         evidence: dict[str, list[tuple[int, Evidence]]] = {}
         usage = Usage()
@@ -72,7 +74,7 @@ class Measure:
                 signature = signature_of(metric, self.reduction)
                 results[metric.name] = _result(metric, signature, parts[metric.name], batch.size)
         counts = {name: column.counts for name, column in batch.columns.items()}
-        return Report(
+        return Measurement(
             {metric.name: results[metric.name] for metric in self.metrics},
             batch.size,
             ((batch.size, {}),),
@@ -104,18 +106,18 @@ class Measure:
 
 @dataclass(frozen=True)
 class _Pooled:
-    """A measure whose reports hold sums only, but for the metrics whose scores don't add up."""
+    """A measure that keeps sums only, but for metrics whose scores don't add up."""
 
     measure: Measure
 
-    def __call__(self, batch: Batch, progress: Progress | None = None) -> Report:
-        report = self.measure(batch, progress)
+    def __call__(self, batch: Batch, progress: Progress | None = None) -> Measurement:
+        measurement = self.measure(batch, progress)
         results = {
             name: result.pool() if isinstance(result, SumResult) else result
-            for name, result in report.results.items()
+            for name, result in measurement.results.items()
         }
-        evidence = {name: found.pool() for name, found in report.evidence.items()}
-        return replace(report, results=results, evidence=evidence)
+        evidence = {name: found.pool() for name, found in measurement.evidence.items()}
+        return replace(measurement, results=results, evidence=evidence)
 
 
 def measured(
@@ -126,10 +128,10 @@ def measured(
     texts: bool = False,
     workers: int = 1,
     progress: Progress | None = None,
-) -> Report:
-    """The report of all batches together, measured in `workers` processes if that is over 1.
+) -> Measurement:
+    """The measurement of all batches together, measured in `workers` processes if that is over 1.
 
-    With `samples=False` the report is pooled, and no more than a few parts are held at a time;
+    With `samples=False` the measurement is pooled, and no more than a few parts are held at a time;
     with `texts` it keeps the samples to show them.
 
     Raises:
@@ -143,12 +145,12 @@ def measured(
         batches = _kept(batches, kept)
     # The same parts and blocks for any number of workers: so is every rounding.
     parts = _parts(measure, fingerprint.of_all(batches) if samples else batches)
-    reports: Iterable[Report]
+    measurements: Iterable[Measurement]
     if workers == 1:
-        reports = (work(part, progress) for part in parts)
+        measurements = (work(part, progress) for part in parts)
     else:
-        reports = _told(spread(work, parts, workers), len(measure.metrics), progress)
-    whole = _gathered(reports)
+        measurements = _told(spread(work, parts, workers), len(measure.metrics), progress)
+    whole = _gathered(measurements)
     whole = replace(whole, segments=((whole.size, fingerprint.digests()),))
     if not samples:
         return whole.pool()
@@ -169,20 +171,22 @@ def _parts(measure: Measure, batches: Iterable[Batch]) -> Iterator[Batch]:
         yield from batch.parts(characters) if batch.size else (batch,)
 
 
-def _told(reports: Iterable[Report], metrics: int, progress: Progress | None) -> Iterator[Report]:
-    for report in reports:
+def _told(
+    measurements: Iterable[Measurement], metrics: int, progress: Progress | None
+) -> Iterator[Measurement]:
+    for measurement in measurements:
         if progress:
-            progress(report.size * metrics)
-        yield report
+            progress(measurement.size * metrics)
+        yield measurement
 
 
-def _gathered(reports: Iterable[Report]) -> Report:
-    """One report of all parts in order; rows are joined metric by metric, to hold few twice."""
-    whole = Report({}, 0, (), {})
+def _gathered(measurements: Iterable[Measurement]) -> Measurement:
+    """All parts in order as one; rows are joined metric by metric, to hold few twice."""
+    whole = Measurement({}, 0, (), {})
     parts: dict[str, list[Result]] = {}
-    for report in reports:
-        whole = whole.merge(replace(report, results={}, segments=()))
-        for name, result in report.results.items():
+    for measurement in measurements:
+        whole = merged((whole, replace(measurement, results={}, segments=())))
+        for name, result in measurement.results.items():
             kept = parts.setdefault(name, [])
             kept.append(result)
             if isinstance(result, SumResult) and result.pooled:

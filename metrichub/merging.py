@@ -3,36 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 from metrichub.errors import ReportError
-from metrichub.evidence import Evidence, Usage
-from metrichub.report import Report
+from metrichub.evidence import Evidence
+from metrichub.judge.usage import Usage
+from metrichub.measurement import Measurement
 from metrichub.result import Result
 from metrichub.texts import Kept
 
+M = TypeVar("M", bound=Measurement)
 
-def merged(reports: Sequence[Report]) -> Report:
-    """The report of all samples in order; see `Report.merge`."""
-    first = reports[0]
-    for other in reports[1:]:
+
+def merged(parts: Sequence[M]) -> M:
+    """The measurement of all parts' samples in order; see `Report.merge`."""
+    first = parts[0]
+    for other in parts[1:]:
         _same_metrics(first, other)
     results: dict[str, Result] = {}
     for name, result in first.results.items():
-        parts = [report.results[name] for report in reports]
-        results[name] = result.merge(parts, result.signature)
-    return Report(
-        results,
-        sum(report.size for report in reports),
-        tuple(segment for report in reports for segment in report.segments),
-        _joined(reports),
-        _joined_evidence(reports),
-        sum((report.usage for report in reports), Usage()),
-        _joined_texts(reports),
-        {name: _merged_runs(name, reports) for name in first.runs},
+        results[name] = result.merge([part.results[name] for part in parts], result.signature)
+    return replace(
+        first,
+        results=results,
+        size=sum(part.size for part in parts),
+        segments=tuple(segment for part in parts for segment in part.segments),
+        candidates=_joined(parts),
+        evidence=_joined_evidence(parts),
+        usage=sum((part.usage for part in parts), Usage()),
+        texts=_joined_texts(parts),
+        runs={name: _merged_runs(name, parts) for name in first.runs},
     )
 
 
-def comparable(one: Report, other: Report) -> list[str]:
+def comparable(one: Measurement, other: Measurement) -> list[str]:
     """The metrics that two reports share.
 
     Raises:
@@ -59,7 +64,7 @@ def comparable(one: Report, other: Report) -> list[str]:
     return common
 
 
-def _different_columns(one: Report, other: Report) -> set[str]:
+def _different_columns(one: Measurement, other: Measurement) -> set[str]:
     """The columns that differ; nothing is known of batches that were cut in other places."""
     if [size for size, _ in one.segments] != [size for size, _ in other.segments]:
         return set()
@@ -71,7 +76,7 @@ def _different_columns(one: Report, other: Report) -> set[str]:
     }
 
 
-def _joined(reports: Sequence[Report]) -> dict[str, tuple[int, int]]:
+def _joined(reports: Sequence[Measurement]) -> dict[str, tuple[int, int]]:
     joined: dict[str, tuple[int, int]] = {}
     for report in reports:
         for column, (low, high) in report.candidates.items():
@@ -80,12 +85,12 @@ def _joined(reports: Sequence[Report]) -> dict[str, tuple[int, int]]:
     return joined
 
 
-def _merged_runs(name: str, reports: Sequence[Report]) -> tuple[Result, ...]:
+def _merged_runs(name: str, reports: Sequence[Measurement]) -> tuple[Result, ...]:
     parts = zip(*(report.runs[name] for report in reports), strict=True)
     return tuple(runs[0].merge(runs, runs[0].signature) for runs in parts)
 
 
-def _joined_texts(reports: Sequence[Report]) -> Kept | None:
+def _joined_texts(reports: Sequence[Measurement]) -> Kept | None:
     """The texts of all, if all have them; a report of no samples needs none."""
     parts = [report.texts for report in reports if report.size]
     if None in parts or not parts:
@@ -93,7 +98,7 @@ def _joined_texts(reports: Sequence[Report]) -> Kept | None:
     return Kept(tuple(batch for part in parts if part for batch in part.batches))
 
 
-def _joined_evidence(reports: Sequence[Report]) -> dict[str, Evidence]:
+def _joined_evidence(reports: Sequence[Measurement]) -> dict[str, Evidence]:
     parts: dict[str, list[tuple[int, Evidence]]] = {}
     start = 0
     for report in reports:
@@ -103,7 +108,7 @@ def _joined_evidence(reports: Sequence[Report]) -> dict[str, Evidence]:
     return {name: Evidence.joined(found) for name, found in parts.items()}
 
 
-def _same_metrics(one: Report, other: Report) -> None:
+def _same_metrics(one: Measurement, other: Measurement) -> None:
     if list(one.results) != list(other.results):
         raise ReportError(
             f"the reports have different metrics: {', '.join(one.results)} and "

@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.evidence import Evidence, Step, Usage
+from metrichub.evidence import Evidence, Step
+from metrichub.judge.usage import Usage
+from metrichub.measurement import Measurement
 from metrichub.metric import Array
-from metrichub.report import Report
 from metrichub.result import Result, SumResult
 from metrichub.stats import Stats
 
@@ -31,7 +32,7 @@ class Spread(NamedTuple):
     samples: NDArray[np.float64]
 
 
-def together(reports: Sequence[Report]) -> Report:
+def together(reports: Sequence[Measurement]) -> Measurement:
     """One report of several runs over the same samples; the first has metrics without a judge too.
 
     A sample's statistics are the mean of the runs that scored it. It is an error only if it failed

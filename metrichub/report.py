@@ -4,44 +4,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metrichub import inference
 from metrichub.errors import ReportError, did_you_mean
-from metrichub.evidence import Evidence, Explanation, Usage
+from metrichub.evidence import Evidence, Explanation
 from metrichub.inference import Comparison
+from metrichub.measurement import Measurement
 from metrichub.resample import SEED, Interval
-from metrichub.result import Outputs, Result
+from metrichub.result import Outputs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from metrichub.repeats import Spread
-    from metrichub.texts import Kept
 
 Nested = dict[str, dict[str, float]]
 
 
-@dataclass(frozen=True)
-class Report:
-    """What a hub measured of `size` samples, one result a metric.
+@dataclass(frozen=True, repr=False)
+class Report(Measurement):
+    """What a hub measured, and every question that one can ask of it.
 
-    `segments` holds the number of samples of every batch that went in, with a hash of each column
-    but the predictions; `candidates` the smallest and largest number of items a sample has in
-    each column. `texts` are the samples themselves where they were kept; a saved report has none.
-    `runs` holds the result of each run where judges were asked several times.
+    A hub makes it; `Report.load` reads a saved one.
     """
 
-    results: Mapping[str, Result]
-    size: int
-    segments: tuple[tuple[int, Mapping[str, str]], ...]
-    candidates: Mapping[str, tuple[int, int]]
-    evidence: Mapping[str, Evidence] = field(default_factory=dict)
-    usage: Usage = field(default_factory=Usage)
-    texts: Kept | None = field(default=None, repr=False, compare=False)
-    runs: Mapping[str, tuple[Result, ...]] = field(default_factory=dict, repr=False)
+    @classmethod
+    def of(cls, measurement: Measurement) -> Report:
+        """The report of what was measured."""
+        return cls(**{part.name: getattr(measurement, part.name) for part in fields(measurement)})
 
     def scores(self) -> Nested:
         """The nested dict: metric -> output -> score; "unscored" where samples were left out.
@@ -194,16 +187,6 @@ class Report:
         from metrichub.merging import merged
 
         return merged((self, *others))
-
-    def pool(self) -> Report:
-        """The same corpus scores without the samples: memory no longer grows with them."""
-        return replace(
-            self,
-            results={name: r.pool() for name, r in self.results.items()},
-            evidence={name: found.pool() for name, found in self.evidence.items()},
-            texts=None,
-            runs={name: tuple(run.pool() for run in runs) for name, runs in self.runs.items()},
-        )
 
     def save(self, path: str | Path) -> None:
         """Write the report as JSON, whole or not at all.

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from metrichub.errors import MetrichubError, ReportError, what
-from metrichub.evidence import Evidence, Usage, plain
+from metrichub.evidence import Evidence, plain
 from metrichub.files import write_text
+from metrichub.judge.usage import Usage
 from metrichub.metric import Array, CorpusMetric, Metric, load_metric
 from metrichub.parameters import off_default
 from metrichub.registry import origin

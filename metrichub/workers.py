@@ -1,4 +1,4 @@
-"""Work spread over processes: parts go out, reports come back in their order."""
+"""Work spread over processes: parts go out, measurements come back in their order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from metrichub.errors import MetricError
-from metrichub.report import Report
+from metrichub.measurement import Measurement
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
     from metrichub.batch import Batch
 
-Work = Callable[["Batch"], Report]
+Work = Callable[["Batch"], Measurement]
 
 
-def spread(work: Work, parts: Iterable[Batch], workers: int) -> Iterator[Report]:
-    """The report of every part in order, made in `workers` processes, a few parts in flight.
+def spread(work: Work, parts: Iterable[Batch], workers: int) -> Iterator[Measurement]:
+    """The measurement of every part in order, made in `workers` processes, a few parts in flight.
 
     A single part is measured here, as no process would be faster.
 
@@ -41,7 +41,7 @@ def spread(work: Work, parts: Iterable[Batch], workers: int) -> Iterator[Report]
     yield from _in_pool(payload, chain(first, coming), workers)
 
 
-def _in_pool(payload: bytes, parts: Iterable[Batch], workers: int) -> Iterator[Report]:
+def _in_pool(payload: bytes, parts: Iterable[Batch], workers: int) -> Iterator[Measurement]:
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
@@ -51,7 +51,7 @@ def _in_pool(payload: bytes, parts: Iterable[Batch], workers: int) -> Iterator[R
         initializer=_settle,
         initargs=(os.getcwd(), dict(os.environ)),
     )
-    waiting: deque[Future[Report]] = deque()
+    waiting: deque[Future[Measurement]] = deque()
     try:
         for part in parts:
             waiting.append(pool.submit(_run, payload, part))
@@ -110,7 +110,7 @@ def _loaded(payload: bytes) -> Work:
     return work
 
 
-def _run(payload: bytes, part: Batch) -> Report:
+def _run(payload: bytes, part: Batch) -> Measurement:
     try:
         work = _loaded(payload)
     except Exception as error:

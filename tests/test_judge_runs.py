@@ -20,8 +20,8 @@ from metrichub import Hub, Report, load_metric
 from metrichub.errors import (
     MetricError,
 )
-from metrichub.evidence import Usage
 from metrichub.judge import EmbedderMetric, Explained, JudgeMetric
+from metrichub.judge.usage import Usage
 from tests import commands, judge_stub
 from tests.judge_stub import KEY, Stub, failure
 from tests.judge_toys import Chars, Length, columns, spec

@@ -6,8 +6,9 @@ from collections.abc import Callable, Coroutine
 import pytest
 
 from metrichub.errors import JudgeError, JudgeUnavailable
-from metrichub.judge.session import Request, Session, Tally, counting
+from metrichub.judge.session import Request, Session
 from metrichub.judge.store import Answer
+from metrichub.judge.usage import Tally, counting
 
 
 class Server:

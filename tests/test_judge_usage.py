@@ -8,10 +8,10 @@ import pytest
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
-from metrichub.evidence import Usage
 from metrichub.judge import OpenAIJudge
-from metrichub.judge.session import BYTES_A_TOKEN, Prices, Session, tokens_in
+from metrichub.judge.session import Session
 from metrichub.judge.store import Answer
+from metrichub.judge.usage import BYTES_A_TOKEN, Prices, Usage, tokens_in
 from tests.judge_stub import Stub
 from tests.judge_toys import columns, spec
 

@@ -16,8 +16,8 @@ from metrichub.errors import InputError
 from metrichub.tables import Table
 
 if TYPE_CHECKING:
-    from metrichub.evidence import Usage
     from metrichub.hub import Hub
+    from metrichub.judge.usage import Usage
     from metrichub.report import Report
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

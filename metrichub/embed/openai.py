@@ -14,8 +14,9 @@ import numpy as np
 from metrichub.embed import Vectors
 from metrichub.errors import JudgeError
 from metrichub.judge.connection import Connection, Live, clean
-from metrichub.judge.session import Request, tokens_in
-from metrichub.judge.store import Answer
+from metrichub.judge.session import Request
+from metrichub.judge.store import Answer, spent_on
+from metrichub.judge.usage import tokens_in
 from metrichub.parameters import Range
 
 BATCH = 256
@@ -62,8 +63,6 @@ class OpenAIEmbedder(Connection):
         return _unpacked(reply)
 
     async def _asked(self, live: Live, texts: list[str], given: dict[str, Any]) -> Answer:
-        from metrichub.judge.completion import spent_on
-
         done = await self._sent(
             live,
             # In the client's own encoding: to read lists of numbers takes it seven times as long.

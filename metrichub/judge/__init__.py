@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from metrichub.evidence import Explained as Explained
-    from metrichub.evidence import Usage as Usage
     from metrichub.judge.chance import ChanceJudge as ChanceJudge
     from metrichub.judge.metric import EmbedderMetric as EmbedderMetric
     from metrichub.judge.metric import JudgeMetric as JudgeMetric
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from metrichub.judge.types import Prompt as Prompt
     from metrichub.judge.types import Verdict as Verdict
     from metrichub.judge.types import Weighing as Weighing
+    from metrichub.judge.usage import Usage as Usage
 
 _HOMES = {
     "ChanceJudge": "judge.chance",
@@ -34,7 +34,7 @@ _HOMES = {
     "Prompt": "judge.types",
     "Recorded": "judge.scripted",
     "Scripted": "judge.scripted",
-    "Usage": "evidence",
+    "Usage": "judge.usage",
     "Verdict": "judge.types",
     "Weighing": "judge.types",
 }

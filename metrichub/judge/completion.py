@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from metrichub.judge.replies import Unreadable
-from metrichub.judge.store import Answer
 
 
 class Completion(NamedTuple):
@@ -39,10 +38,3 @@ def completion_of(done: object) -> Completion:
         getattr(message, "refusal", None),
         [token for token in tokens if isinstance(getattr(token, "token", None), str)],
     )
-
-
-def spent_on(done: object) -> Answer:
-    """The tokens that an answer took; 0 where the server doesn't say."""
-    usage = getattr(done, "usage", None)
-    found = (getattr(usage, name, 0) for name in ("prompt_tokens", "completion_tokens"))
-    return Answer("", *(n if isinstance(n, int) else 0 for n in found))

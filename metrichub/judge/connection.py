@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from metrichub.errors import JudgeError, JudgeUnavailable, MissingDependency, ParameterError
-from metrichub.judge.session import Prices, Session, here
+from metrichub.judge.session import Session, here
 from metrichub.judge.store import Answer, Store, store
+from metrichub.judge.usage import Prices
 from metrichub.parameters import Range, check, off_default
 from metrichub.spec import Spec
 

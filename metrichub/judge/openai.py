@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from metrichub.errors import JudgeError
 from metrichub.judge.asking import DATA_RULE, Asked, data_of
 from metrichub.judge.connection import Connection, Live, Refused
-from metrichub.judge.session import Request, tokens_in
-from metrichub.judge.store import Answer
+from metrichub.judge.session import Request
+from metrichub.judge.store import Answer, spent_on
 from metrichub.judge.types import Choice, Fields, Grade, Prompt, Verdict, Weighing
+from metrichub.judge.usage import tokens_in
 from metrichub.judge.weights import weights_of
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ class OpenAIJudge(Connection):
         raise JudgeError(said if said.startswith(self.label) else f"{self.label}: {said}")
 
     async def _completed(self, live: Live, asked: Asked, form: str) -> tuple[Completion, Answer]:
-        from metrichub.judge.completion import completion_of, spent_on
+        from metrichub.judge.completion import completion_of
 
         given = self._parameters() | dict(asked.more)
         if form == "json_schema":

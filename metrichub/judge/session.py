@@ -4,94 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from metrichub.errors import JudgeError
-from metrichub.evidence import Usage
 from metrichub.judge.store import Answer, Store, key_of
+from metrichub.judge.usage import Prices, Tally, recorded_keys, tally_of_run, tokens_in
 
 if TYPE_CHECKING:
     from aiolimiter import AsyncLimiter
 
 Ask = Callable[[], Awaitable[Answer]]
-BYTES_A_TOKEN = 4
-"""What an estimate takes a token to be, in UTF-8: English prose under usual tokenizers."""
 _MINUTE = 60.0
-
-
-class Prices(NamedTuple):
-    """What a million prompt tokens and a million completion tokens cost."""
-
-    prompt: float
-    completion: float
-
-    def of(self, answer: Answer) -> float:
-        """What an answer cost."""
-        prompt, completion = answer.prompt_tokens, answer.completion_tokens
-        return (prompt * self.prompt + completion * self.completion) / 1e6
-
-
-@dataclass(eq=False)
-class Tally:
-    """The usage of a run so far.
-
-    `repeat` is the number of the run where runs are repeated: each asks for answers of its own.
-    While `estimating`, nothing is sent, and every answer is guessed. `replies` holds what was
-    guessed, or asked for and kept nowhere else, so that all metrics of a run see the same.
-    `over` is the error that ended the run: nothing more is sent for it.
-    """
-
-    repeat: int = 0
-    estimating: bool = False
-    usage: Usage = field(default_factory=Usage)
-    replies: dict[str, str] = field(default_factory=dict)
-    over: JudgeError | None = None
-
-    def kept(self) -> None:
-        """Count an answer that was there already."""
-        self.usage += Usage(cached=1)
-
-    def spent(self, answer: Answer, prices: Prices | None, calls: int = 1) -> None:
-        """Count what so many calls took."""
-        tokens = (answer.prompt_tokens, answer.completion_tokens)
-        self.usage += Usage(calls, 0, *tokens, prices.of(answer) if prices else None)
-
-
-_tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
-_keys: ContextVar[list[str] | None] = ContextVar("keys", default=None)
-
-
-@contextmanager
-def counting(repeat: int = 0, estimating: bool = False) -> Iterator[Tally]:
-    """A tally of all calls that are made inside the block and by the tasks that start there."""
-    tally = Tally(repeat, estimating)
-    token = _tally.set(tally)
-    try:
-        yield tally
-    finally:
-        _tally.reset(token)
-
-
-@contextmanager
-def noting() -> Iterator[list[str]]:
-    """The keys of the requests that are made inside the block and by the tasks that start there."""
-    keys: list[str] = []
-    token = _keys.set(keys)
-    try:
-        yield keys
-    finally:
-        _keys.reset(token)
-
-
-def tokens_in(*texts: object) -> int:
-    """About how many tokens texts are, or anything as JSON."""
-    said = "".join(json.dumps(text, ensure_ascii=False) for text in texts)
-    return -(-len(said.encode("utf-8", "replace")) // BYTES_A_TOKEN)
 
 
 @dataclass
@@ -164,17 +91,17 @@ class Session:
 
     def spent(self, answer: Answer, calls: int = 1) -> None:
         """Count calls and their tokens, whether or not the answer turns out to be of use."""
-        if tally := _tally.get():
+        if tally := tally_of_run():
             tally.spent(answer, self.prices, calls)
 
     async def once(self, request: Request, kept: Store | None) -> str:
         """The reply to a request: out of the store, of a call in flight, or a new one."""
-        tally = _tally.get()
+        tally = tally_of_run()
         body = request.body
         if tally and tally.repeat:
             body = {**body, "repeat": tally.repeat}
         key = key_of(body)
-        if (keys := _keys.get()) is not None:
+        if (keys := recorded_keys()) is not None:
             keys.append(key)
         flight = self._flights.get(key)
         if flight is None:
@@ -217,7 +144,7 @@ class Session:
             answer = await request.ask()
             if kept is not None:
                 kept.put(key, request.model, answer)
-            elif tally := _tally.get():
+            elif tally := tally_of_run():
                 tally.replies[key] = answer.reply
             return answer
         finally:

@@ -31,6 +31,13 @@ class Answer(NamedTuple):
     completion_tokens: int = 0
 
 
+def spent_on(done: object) -> Answer:
+    """The tokens that an answer took; 0 where the server doesn't say."""
+    usage = getattr(done, "usage", None)
+    found = (getattr(usage, name, 0) for name in ("prompt_tokens", "completion_tokens"))
+    return Answer("", *(n if isinstance(n, int) else 0 for n in found))
+
+
 def key_of(request: Mapping[str, Any]) -> str:
     """The SHA-256 of a request: its model, endpoint, messages, schema and parameters."""
     text = json.dumps(request, sort_keys=True, ensure_ascii=True)

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from metrichub.batch import View
 from metrichub.errors import JudgeError
-from metrichub.evidence import Allowance, Evidence, Explained, Failed, Observed, Step, Usage, plain
+from metrichub.evidence import Allowance, Evidence, Explained, Failed, Observed, Step, plain
 from metrichub.judge.loop import run
-from metrichub.judge.session import counting, noting
+from metrichub.judge.usage import Usage, counting, noting
 from metrichub.metric import Metric
 
 

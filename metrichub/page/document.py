@@ -11,7 +11,8 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from metrichub.errors import ReportError
-from metrichub.evidence import Usage, plain
+from metrichub.evidence import plain
+from metrichub.judge.usage import Usage
 from metrichub.merging import comparable
 from metrichub.page import numbers, plots
 from metrichub.page.embed import as_json, digest, image, inside_script, readable

@@ -1,0 +1,133 @@
+"""Usage: what was asked of models and what it took, counted for each run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from metrichub.errors import JudgeError
+from metrichub.judge.store import Answer
+
+BYTES_A_TOKEN = 4
+"""What an estimate takes a token to be, in UTF-8: English prose under usual tokenizers."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What was asked of models: calls that were sent, answers that were there already, tokens.
+
+    `cached` counts answers that were kept in the store or shared within the run. `seconds` is how
+    long the run waited. `money` is in the currency of the judge's prices, and None where a call
+    was sent to a judge without prices.
+    """
+
+    calls: int = 0
+    cached: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    money: float | None = 0.0
+    seconds: float = field(default=0.0, compare=False)
+
+    def __add__(self, other: Usage) -> Usage:
+        """Both together."""
+        unknown = self.money is None or other.money is None
+        return Usage(
+            self.calls + other.calls,
+            self.cached + other.cached,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            None if unknown else (self.money or 0.0) + (other.money or 0.0),
+            self.seconds + other.seconds,
+        )
+
+    def __str__(self) -> str:
+        """One line: "12 calls, 3 answers without a call, 1,000 + 200 tokens, 0.0042 in 3.1 s"."""
+        said = f"{self.calls:,} calls, {self.cached:,} answers without a call"
+        said += f", {self.prompt_tokens:,} + {self.completion_tokens:,} tokens"
+        if self.money is not None and self.calls:
+            said += f", {self.money:,.4f} by the judge's prices"
+        return f"{said}, {self.seconds:,.1f} s" if self.seconds else said
+
+
+class Prices(NamedTuple):
+    """What a million prompt tokens and a million completion tokens cost."""
+
+    prompt: float
+    completion: float
+
+    def of(self, answer: Answer) -> float:
+        """What an answer cost."""
+        prompt, completion = answer.prompt_tokens, answer.completion_tokens
+        return (prompt * self.prompt + completion * self.completion) / 1e6
+
+
+@dataclass(eq=False)
+class Tally:
+    """The usage of a run so far.
+
+    `repeat` is the number of the run where runs are repeated: each asks for answers of its own.
+    While `estimating`, nothing is sent, and every answer is guessed. `replies` holds what was
+    guessed, or asked for and kept nowhere else, so that all metrics of a run see the same.
+    `over` is the error that ended the run: nothing more is sent for it.
+    """
+
+    repeat: int = 0
+    estimating: bool = False
+    usage: Usage = field(default_factory=Usage)
+    replies: dict[str, str] = field(default_factory=dict)
+    over: JudgeError | None = None
+
+    def kept(self) -> None:
+        """Count an answer that was there already."""
+        self.usage += Usage(cached=1)
+
+    def spent(self, answer: Answer, prices: Prices | None, calls: int = 1) -> None:
+        """Count what so many calls took."""
+        tokens = (answer.prompt_tokens, answer.completion_tokens)
+        self.usage += Usage(calls, 0, *tokens, prices.of(answer) if prices else None)
+
+
+_tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
+_keys: ContextVar[list[str] | None] = ContextVar("keys", default=None)
+
+
+def tally_of_run() -> Tally | None:
+    """The tally of the run that the running task belongs to; None outside any run."""
+    return _tally.get()
+
+
+def recorded_keys() -> list[str] | None:
+    """The list that keys of requests are added to in the running task; None where there is none."""
+    return _keys.get()
+
+
+@contextmanager
+def counting(repeat: int = 0, estimating: bool = False) -> Iterator[Tally]:
+    """A tally of all calls that are made inside the block and by the tasks that start there."""
+    tally = Tally(repeat, estimating)
+    token = _tally.set(tally)
+    try:
+        yield tally
+    finally:
+        _tally.reset(token)
+
+
+@contextmanager
+def noting() -> Iterator[list[str]]:
+    """The keys of the requests that are made inside the block and by the tasks that start there."""
+    keys: list[str] = []
+    token = _keys.set(keys)
+    try:
+        yield keys
+    finally:
+        _keys.reset(token)
+
+
+def tokens_in(*texts: object) -> int:
+    """About how many tokens texts are, or anything as JSON."""
+    said = "".join(json.dumps(text, ensure_ascii=False) for text in texts)
+    return -(-len(said.encode("utf-8", "replace")) // BYTES_A_TOKEN)

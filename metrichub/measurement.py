@@ -1,0 +1,42 @@
+"""Measurement: what metrics measured of samples, before anything is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from metrichub.evidence import Evidence
+from metrichub.judge.usage import Usage
+from metrichub.result import Result
+from metrichub.texts import Kept
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What metrics measured of `size` samples, one result a metric.
+
+    `segments` holds the number of samples of every batch that went in, with a hash of each column
+    but the predictions; `candidates` the smallest and largest number of items a sample has in
+    each column. `texts` are the samples themselves where they were kept; a saved report has none.
+    `runs` holds the result of each run where judges were asked several times.
+    """
+
+    results: Mapping[str, Result]
+    size: int
+    segments: tuple[tuple[int, Mapping[str, str]], ...]
+    candidates: Mapping[str, tuple[int, int]]
+    evidence: Mapping[str, Evidence] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+    texts: Kept | None = field(default=None, repr=False, compare=False)
+    runs: Mapping[str, tuple[Result, ...]] = field(default_factory=dict, repr=False)
+
+    def pool(self) -> Self:
+        """The same corpus scores without the samples: memory no longer grows with them."""
+        return replace(
+            self,
+            results={name: r.pool() for name, r in self.results.items()},
+            evidence={name: found.pool() for name, found in self.evidence.items()},
+            texts=None,
+            runs={name: tuple(run.pool() for run in runs) for name, runs in self.runs.items()},
+        )
