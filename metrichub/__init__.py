@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from metrichub.spec import Spec as Spec
     from metrichub.stats import Stats as Stats
 
+    __version__: str
+
 _HOMES = {
     "Batch": "batch",
     "Card": "card",

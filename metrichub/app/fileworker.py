@@ -17,9 +17,9 @@ from metrichub.app.policy import Wanted
 from metrichub.app.refusal import Refusal
 from metrichub.app.settings import Judging
 from metrichub.app.work import hub_of
-from metrichub.cli.reading import Reading
 from metrichub.errors import InputError, MetrichubError, MissingColumn, MissingDependency
 from metrichub.files import read_batches, write_text
+from metrichub.reading import Reading
 from metrichub.tables import Table, json_safe
 
 if TYPE_CHECKING:
@@ -78,12 +78,12 @@ class Summary:
 def score_file(job: FileJob) -> Summary | Refusal:
     """The summary of a scored file, or why it can't be scored."""
     names: list[str] = []
-    needs: Iterable[str] = ()
+    needs: Mapping[str, str] = {}
     try:
         hub = hub_of(job.metrics, job.reduce, job.judging)
         needs = hub.needs()
         batches = _noted(read_batches(job.path, format=job.format), names, job.rows)
-        reading = Reading(batches, hub, job.mapping, keep_ids=True)
+        reading = Reading(batches, needs, job.mapping, keep_ids=True)
         try:
             report = _measured(hub, reading, job)
         except InputError as error:

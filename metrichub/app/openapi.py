@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+import metrichub
 from metrichub.app import bodies, catalog
 from metrichub.app.settings import Limits
 
@@ -85,7 +86,7 @@ def document(limits: Limits) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {
             "title": "metrichub",
-            "version": _version(),
+            "version": metrichub.__version__,
             "summary": "Scores generated text.",
             "description": (
                 f"A request may have {limits.body:,} bytes, {limits.samples:,} samples, "
@@ -136,9 +137,3 @@ def _operation(operation: Operation) -> dict[str, Any]:
 
 def _content(model: type[BaseModel]) -> dict[str, Any]:
     return {"application/json": {"schema": {"$ref": _REF.format(model=model.__name__)}}}
-
-
-def _version() -> str:
-    from metrichub.cli.program import version
-
-    return version()

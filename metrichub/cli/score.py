@@ -18,7 +18,6 @@ from metrichub.cli.output import (
 )
 from metrichub.cli.page import report_option, write_page
 from metrichub.cli.program import Command
-from metrichub.cli.reading import Reading
 from metrichub.cli.sample_rows import rendered, samples_file
 from metrichub.cli.systems import (
     check_distinct,
@@ -31,6 +30,7 @@ from metrichub.cli.systems import (
 )
 from metrichub.cli.thresholds import failures, thresholds
 from metrichub.files import STDIN, Samples, read_batches, read_columns, write_text
+from metrichub.reading import Reading
 from metrichub.tables import Table
 
 if TYPE_CHECKING:
@@ -122,7 +122,9 @@ def score(
         dict(_batches(files, input_format)) if files else {predictions or "": read_columns(lists)}
     )
     if estimate:
-        tables = {name: Reading(batches, hub, columns, False) for name, batches in given.items()}
+        tables = {
+            name: Reading(batches, hub.needs(), columns, False) for name, batches in given.items()
+        }
         show_estimate(hub, tables, columns, judging["repeats"], form, output)
         return
     systems = measure(

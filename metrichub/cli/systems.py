@@ -15,9 +15,9 @@ from metrichub import source
 from metrichub.cli.judging import asking, running
 from metrichub.cli.program import note
 from metrichub.cli.progress import progress
-from metrichub.cli.reading import Reading
 from metrichub.errors import InputError
 from metrichub.files import FORMATS, STDIN
+from metrichub.reading import Reading
 from metrichub.samples import Samples
 
 if TYPE_CHECKING:
@@ -147,7 +147,10 @@ def measure(
     judging: Mapping[str, Any],
 ) -> dict[str, System]:
     """Every system's report, one system after the other, under a progress bar."""
-    readings = {name: Reading(batches, hub, columns, keep_ids) for name, batches in systems.items()}
+    needs = hub.needs()
+    readings = {
+        name: Reading(batches, needs, columns, keep_ids) for name, batches in systems.items()
+    }
     measured: dict[str, System] = {}
     with progress(lambda: _expected(list(readings.values()), len(hub.metrics))) as advance:
         for name, reading in readings.items():

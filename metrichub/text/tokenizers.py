@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,12 +28,10 @@ from metrichub.text.boundaries import (
     single,
     western_runs,
 )
+from metrichub.text.protocol import TextColumn
 from metrichub.text.ragged import Bytes, Flags, Integers
 from metrichub.text.tokens import Tokens
 from metrichub.text.utf8 import Characters
-
-if TYPE_CHECKING:
-    from metrichub.text.column import Texts
 
 PUNCTUATION = string.punctuation.encode()
 
@@ -118,7 +115,7 @@ INTERNATIONAL = Classes(_international)
 ENGLISH = Classes(_english)
 
 
-def tokenize(texts: Texts, tokenizer: str) -> Tokens:
+def tokenize(texts: TextColumn, tokenizer: str) -> Tokens:
     """The tokens of a column.
 
     Raises:
@@ -133,55 +130,55 @@ def tokenize(texts: Texts, tokenizer: str) -> Tokens:
     raise ParameterError(None, "tokenize", tokenizer, allowed)
 
 
-def _inside(texts: Texts) -> Flags:
+def _inside(texts: TextColumn) -> Flags:
     """Which characters are no white space, (M,); not to be changed."""
     return texts.cached("inside", lambda: SPACES(texts.characters.codes) == WORD)
 
 
-def _words(texts: Texts) -> Tokens:
+def _words(texts: TextColumn) -> Tokens:
     return runs(texts.characters, _inside(texts))
 
 
-def _rouge_words(texts: Texts) -> Tokens:
+def _rouge_words(texts: TextColumn) -> Tokens:
     characters = texts.lower().characters
     return runs(characters, ROUGE(characters.codes) == WORD)
 
 
-def _rouge_stems(texts: Texts) -> Tokens:
+def _rouge_stems(texts: TextColumn) -> Tokens:
     return texts.tokens("rouge").map(plain.rouge_stem)
 
 
-def _letters(texts: Texts) -> Tokens:
+def _letters(texts: TextColumn) -> Tokens:
     characters = texts.lower().characters
     classes = LETTERS(characters.codes)
     return runs(characters, classes != GAP, around(classes == ALONE))
 
 
-def _letter_stems(texts: Texts) -> Tokens:
+def _letter_stems(texts: TextColumn) -> Tokens:
     return texts.tokens("unicode").map(plain.rouge_stem)
 
 
-def _thirteen_a(texts: Texts) -> Tokens:
+def _thirteen_a(texts: TextColumn) -> Tokens:
     characters = texts.characters
     tokens = western_runs(characters, WESTERN(characters.codes), None)
     return _by_hand(texts, tokens, _rows_with(characters, MARKUP), plain.thirteen_a)
 
 
-def _chinese_words(texts: Texts) -> Tokens:
+def _chinese_words(texts: TextColumn) -> Tokens:
     characters = texts.characters
     classes = CHINESE(characters.codes)
     inside = np.flatnonzero(classes != GAP)
     return western_runs(characters, classes, row_edges(characters, inside, stripped=True))
 
 
-def _international_words(texts: Texts) -> Tokens:
+def _international_words(texts: TextColumn) -> Tokens:
     characters = texts.characters
     classes = INTERNATIONAL(characters.codes)
     inside = np.flatnonzero(classes != GAP)
     return western_runs(characters, classes, row_edges(characters, inside, stripped=False))
 
 
-def _chrf_words(texts: Texts) -> Tokens:
+def _chrf_words(texts: TextColumn) -> Tokens:
     characters, inside = texts.characters, _inside(texts)
     first, last = limits(inside, None)
     several = last - first > 1
@@ -193,12 +190,12 @@ def _chrf_words(texts: Texts) -> Tokens:
     return runs(characters, inside, breaks)
 
 
-def _bag(texts: Texts) -> Tokens:
+def _bag(texts: TextColumn) -> Tokens:
     characters = texts.lower().characters.without(PUNCTUATION)
     return runs(characters, SPACES(characters.codes) == WORD)
 
 
-def _squad(texts: Texts) -> Tokens:
+def _squad(texts: TextColumn) -> Tokens:
     tokens = texts.tokens("bag")
     keep = np.ones(len(tokens.starts), np.bool_)
     for article in (b"a", b"an", b"the"):
@@ -209,18 +206,18 @@ def _squad(texts: Texts) -> Tokens:
     return _by_hand(texts, tokens.select(keep), others, plain.squad)
 
 
-def _characters(texts: Texts) -> Tokens:
+def _characters(texts: TextColumn) -> Tokens:
     characters = texts.characters
     inside = np.ones(len(characters.codes), np.bool_)
     inside[characters.rows - 1] = False
     return single(characters, inside)
 
 
-def _ink(texts: Texts) -> Tokens:
+def _ink(texts: TextColumn) -> Tokens:
     return single(texts.characters, _inside(texts))
 
 
-def _jiwer_characters(texts: Texts) -> Tokens:
+def _jiwer_characters(texts: TextColumn) -> Tokens:
     characters = texts.characters
     ink = np.flatnonzero(SPACES(characters.codes) == WORD)
     inside = np.zeros(len(characters.codes) + 1, np.int64)
@@ -232,7 +229,7 @@ def _jiwer_characters(texts: Texts) -> Tokens:
     return single(characters, np.cumsum(inside[:-1]) > 0)
 
 
-def _jiwer_words(texts: Texts) -> Tokens:
+def _jiwer_words(texts: TextColumn) -> Tokens:
     characters = texts.characters
     space = SPACES(characters.codes) == GAP
     lone = space[1:-1] & ~space[:-2] & ~space[2:] & (characters.codes[1:-1] != ord(" "))
@@ -255,7 +252,7 @@ def _rows_with(characters: Characters, markup: Mapping[bytes, tuple[bytes, ...]]
 
 
 def _by_hand(
-    texts: Texts, tokens: Tokens, rows: Integers, tokenizer: Callable[[str], list[str]]
+    texts: TextColumn, tokens: Tokens, rows: Integers, tokenizer: Callable[[str], list[str]]
 ) -> Tokens:
     """The tokens, but those of some rows by a tokenizer of one text."""
     if len(rows) == 0:
@@ -263,7 +260,7 @@ def _by_hand(
     return tokens.replace(rows, Tokens.of(tokenizer(texts[row]) for row in rows.tolist()))
 
 
-def _sacrebleu(texts: Texts, tokenizer: str) -> Tokens:
+def _sacrebleu(texts: TextColumn, tokenizer: str) -> Tokens:
     """The tokens of a tokenizer that sacrebleu brings, with what it needs itself."""
     try:
         from sacrebleu.metrics.bleu import BLEU
@@ -274,7 +271,7 @@ def _sacrebleu(texts: Texts, tokenizer: str) -> Tokens:
     return Tokens.of(official(text.rstrip()).split() for text in texts)
 
 
-TOKENIZERS: dict[str, Callable[[Texts], Tokens]] = {
+TOKENIZERS: dict[str, Callable[[TextColumn], Tokens]] = {
     "13a": _thirteen_a,
     "intl": _international_words,
     "zh": _chinese_words,

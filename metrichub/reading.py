@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from metrichub import columns as names
 from metrichub.errors import FileError, InputError, MissingColumn
 from metrichub.samples import Samples
 
-if TYPE_CHECKING:
-    from metrichub.hub import Hub
-
 
 class Reading:
     """The batches of one file, in turn; what is known of the file grows with them.
+
+    `needs` maps each column to a metric that asks for it, `columns` to its name in the file.
 
     Attributes:
         size: The number of samples so far.
@@ -24,13 +23,17 @@ class Reading:
     """
 
     def __init__(
-        self, batches: Iterable[Samples], hub: Hub, columns: Mapping[str, str], keep_ids: bool
+        self,
+        batches: Iterable[Samples],
+        needs: Mapping[str, str],
+        columns: Mapping[str, str],
+        keep_ids: bool,
     ) -> None:
         self.size = 0
         self.expected: float | None = None
         self.ids: list[Any] | None = None
         self.columns: tuple[str, ...] = ()
-        self._batches, self._hub, self._mapping = batches, hub, columns
+        self._batches, self._needs, self._mapping = batches, needs, columns
         self._keep_ids = keep_ids
         self._current: Samples | None = None
         self._chosen: Mapping[str, str] = {}
@@ -53,7 +56,7 @@ class Reading:
         if isinstance(error, MissingColumn):
             return samples.error(f"{error}; say which is which: --columns COLUMN=NAME")
         try:
-            chosen = names.resolve(self._hub.needs(), samples, self._mapping)
+            chosen = names.resolve(self._needs, samples, self._mapping)
         except InputError:
             return samples.error(str(error))
         return _at_sample(samples, chosen) or samples.error(str(error))
@@ -70,7 +73,7 @@ class Reading:
     def _same_names(self, samples: Samples) -> None:
         """Raise `FileError` if a name that comes up late would be read instead of the first."""
         try:
-            chosen = names.resolve(self._hub.needs(), samples, self._mapping)
+            chosen = names.resolve(self._needs, samples, self._mapping)
         except InputError:
             return  # The hub says it.
         for column, name in self._chosen.items():
