@@ -10,7 +10,7 @@ import numpy as np
 
 from metrichub.metric import Metric, Scores
 from metrichub.stats import Array
-from metrichub.text import Texts, edits, lengths, levenshtein, runs
+from metrichub.text import Texts, edit_counts, lengths, levenshtein, runs
 
 
 class _WithoutPunctuation(dict[int, int | None]):
@@ -44,7 +44,7 @@ class WordErrorRate(Metric):
         """Edits, hits and both lengths, (N,) each; no hits without an alignment."""
         prediction, reference = self._prepared(prediction), self._prepared(reference)
         if self.alignment:
-            found = edits(prediction, reference, self.tokenizer)
+            found = edit_counts(prediction, reference, self.tokenizer)
             hits, errors = found.hits, found.substitutions + found.deletions + found.insertions
         else:
             errors = levenshtein(prediction, reference, self.tokenizer)

@@ -1,6 +1,6 @@
 """The text engine: tokens, n-grams and alignments of whole columns at a time."""
 
-from metrichub.text.align import edits, fragments, lcs, levenshtein, union_lcs
+from metrichub.text.align import edit_counts, fragments, lcs, levenshtein, union_lcs
 from metrichub.text.column import Groups, Texts
 from metrichub.text.ngrams import (
     clipped_matches,
@@ -18,7 +18,7 @@ __all__ = [
     "clipped_matches",
     "closest_lengths",
     "distinct_ngrams",
-    "edits",
+    "edit_counts",
     "fragments",
     "lcs",
     "lengths",

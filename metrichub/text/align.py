@@ -57,7 +57,7 @@ def levenshtein(prediction: Texts, reference: Texts, tokenizer: str) -> Integers
     return _each(Levenshtein.distance, prediction, reference, tokenizer)
 
 
-def edits(prediction: Texts, reference: Texts, tokenizer: str) -> EditCounts:
+def edit_counts(prediction: Texts, reference: Texts, tokenizer: str) -> EditCounts:
     """The edits by kind, of the alignment that rapidfuzz picks among the shortest.
 
     The hits of an alignment and its distance leave one number of edits of each kind.
