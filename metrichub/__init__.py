@@ -15,8 +15,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from metrichub.batch import Batch as Batch
-    from metrichub.card import Card as Card
-    from metrichub.card import Scale as Scale
+    from metrichub.catalog.card import Card as Card
+    from metrichub.catalog.card import Scale as Scale
+    from metrichub.catalog.parameters import Range as Range
+    from metrichub.catalog.registry import Registry as Registry
+    from metrichub.catalog.registry import list_metrics as list_metrics
+    from metrichub.catalog.spec import Spec as Spec
     from metrichub.evidence import Explained as Explained
     from metrichub.hub import Hub as Hub
     from metrichub.judge.metric import EmbedderMetric as EmbedderMetric
@@ -25,32 +29,28 @@ if TYPE_CHECKING:
     from metrichub.metric import Metric as Metric
     from metrichub.metric import Unscored as Unscored
     from metrichub.metric import load_metric as load_metric
-    from metrichub.parameters import Range as Range
-    from metrichub.registry import Registry as Registry
-    from metrichub.registry import list_metrics as list_metrics
     from metrichub.report import Report as Report
-    from metrichub.spec import Spec as Spec
     from metrichub.stats import Stats as Stats
 
     __version__: str
 
 _HOMES = {
     "Batch": "batch",
-    "Card": "card",
+    "Card": "catalog.card",
     "CorpusMetric": "metric",
     "EmbedderMetric": "judge.metric",
     "Explained": "evidence",
     "Hub": "hub",
     "JudgeMetric": "judge.metric",
     "Metric": "metric",
-    "Range": "parameters",
-    "Registry": "registry",
+    "Range": "catalog.parameters",
+    "Registry": "catalog.registry",
     "Report": "report",
-    "Scale": "card",
-    "Spec": "spec",
+    "Scale": "catalog.card",
+    "Spec": "catalog.spec",
     "Stats": "stats",
     "Unscored": "metric",
-    "list_metrics": "registry",
+    "list_metrics": "catalog.registry",
     "load_metric": "metric",
 }
 __all__ = sorted(_HOMES)

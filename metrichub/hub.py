@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from metrichub.batch import BLOCK_CHARACTERS, Batch
+from metrichub.catalog.spec import Spec
 from metrichub.columns import column_of
 from metrichub.errors import InputError, MetricError, ParameterError, SpecError
 from metrichub.evidence import Allowance
@@ -18,7 +19,6 @@ from metrichub.metric import Metric, load_metric
 from metrichub.observation import is_async
 from metrichub.reduce import Reduction, name_of
 from metrichub.report import Nested, Report
-from metrichub.spec import Spec
 
 _OPTIONS = (
     "columns",

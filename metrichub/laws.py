@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from metrichub.batch import Block, Column
-from metrichub.card import HEADINGS, bounds_table
+from metrichub.catalog.card import HEADINGS, bounds_table
+from metrichub.catalog.parameters import parameters_of
 from metrichub.errors import JudgeUnavailable
 from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Array, CorpusMetric
 from metrichub.observation import measure_objects, measure_rows, scores_of
-from metrichub.parameters import parameters_of
 from metrichub.report import Report
 from metrichub.result import SumResult
 from metrichub.subject import HOSTILE, WORDS, Broken, Subject

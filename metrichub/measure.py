@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from metrichub.batch import Batch, Block
+from metrichub.catalog.registry import origin
 from metrichub.errors import ParameterError
 from metrichub.evidence import Allowance, Evidence, Observed
 from metrichub.fingerprint import Fingerprint
@@ -18,7 +19,6 @@ from metrichub.merging import merged
 from metrichub.metric import CorpusMetric, Metric
 from metrichub.observation import is_async, measure_objects, measure_rows
 from metrichub.reduce import Reduction, name_of, reduce
-from metrichub.registry import origin
 from metrichub.result import Result, RowsResult, SumResult
 from metrichub.stats import Stats
 from metrichub.texts import Kept

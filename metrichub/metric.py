@@ -27,11 +27,11 @@ from typing import Any, ClassVar, NamedTuple
 
 from numpy.typing import NDArray
 
-from metrichub.card import Card, Scale
+from metrichub.catalog.card import Card, Scale
+from metrichub.catalog.parameters import check, make, values_of
+from metrichub.catalog.registry import registry
+from metrichub.catalog.spec import Spec
 from metrichub.errors import BrokenMetric, MetricError
-from metrichub.parameters import check, make, values_of
-from metrichub.registry import registry
-from metrichub.spec import Spec
 
 Array = NDArray[Any]
 """Numbers: int64 for counts, float64 for the rest."""

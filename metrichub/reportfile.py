@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from metrichub.catalog.parameters import off_default
+from metrichub.catalog.registry import origin
+from metrichub.catalog.spec import Spec
 from metrichub.errors import MetrichubError, ReportError, what
 from metrichub.evidence import Evidence, plain
 from metrichub.files import write_text
 from metrichub.judge.usage import Usage
 from metrichub.metric import Array, CorpusMetric, Metric, load_metric
-from metrichub.parameters import off_default
-from metrichub.registry import origin
 from metrichub.report import Report
 from metrichub.result import Result, RowsResult, SumResult
-from metrichub.spec import Spec
 from metrichub.stats import Stats
 from metrichub.tables import json_safe
 

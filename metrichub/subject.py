@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from metrichub.card import Scale
+from metrichub.catalog.card import Scale
+from metrichub.catalog.registry import Entry
 from metrichub.columns import column_of
 from metrichub.hub import Hub
 from metrichub.metric import Metric
-from metrichub.registry import Entry
 from metrichub.report import Report
 
 WORDS = (

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from metrichub import laws
-from metrichub.card import with_blocks
+from metrichub.catalog.card import with_blocks
+from metrichub.catalog.registry import registry
 from metrichub.errors import MetrichubError, MissingDependency
-from metrichub.registry import registry
 from metrichub.subject import Broken, Subject
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from metrichub.registry import registry
+from metrichub.catalog.registry import registry
 from tests import judge_stub
 
 # A busy machine is slow, not wrong.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from metrichub.registry import Entry
+from metrichub.catalog.registry import Entry
 
 FRONT = """---
 name: {name}

@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 from metrichub.app.guard import refused
 from metrichub.app.policy import closed
 from metrichub.app.settings import Judging, Limits, Settings
-from metrichub.parameters import parameters_of
+from metrichub.catalog.parameters import parameters_of
 from tests import judge_stub, plugins
 from tests.app_client import CATS, HOME, Form, calling
 from tests.toy_metrics import Length

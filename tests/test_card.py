@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub.card import HEADINGS, Card, Scale, Tags, bounds_table, with_blocks
+from metrichub.catalog.card import HEADINGS, Card, Scale, Tags, bounds_table, with_blocks
 from metrichub.errors import CardError
 
 FRONT = """\

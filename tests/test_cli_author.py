@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from metrichub import scaffold
+from metrichub.catalog import scaffold
 from tests.commands import error, program, run
 from tests.plugins import distribution, environment
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from metrichub.registry import registry
+from metrichub.catalog.registry import registry
 from tests.commands import error, program, run
 from tests.plugins import CARD, distribution, environment, metric
 from tests.test_cli_terminal import on_terminal

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from metrichub import list_metrics
+from metrichub.catalog.registry import Entry
 from metrichub.errors import MissingDependency
 from metrichub.laws import LAWS
-from metrichub.registry import Entry
 from metrichub.subject import Subject
 from metrichub.testing import MetricContract, check, update_card
 from tests import plugins

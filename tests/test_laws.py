@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from metrichub import laws
-from metrichub.card import HEADINGS, with_blocks
-from metrichub.registry import Entry
+from metrichub.catalog.card import HEADINGS, with_blocks
+from metrichub.catalog.registry import Entry
 from metrichub.subject import Broken, Subject
 from tests import plugins
 

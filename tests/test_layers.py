@@ -50,8 +50,8 @@ def test_listing_metrics_and_reading_their_cards_imports_no_metric_and_no_numpy(
 
 def test_an_unknown_name_and_a_bad_spec_are_refused_without_loading_numpy() -> None:
     found = loaded(
-        "from metrichub.registry import registry\n"
-        "from metrichub.spec import Spec\n"
+        "from metrichub.catalog.registry import registry\n"
+        "from metrichub.catalog.spec import Spec\n"
         "for spec in ('blue', 'bleu('):\n"
         "    try:\n"
         "        registry().find(Spec.parse(spec).metric)\n"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from metrichub import Hub
-from metrichub.registry import Entry, list_metrics
+from metrichub.catalog.registry import Entry, list_metrics
 from metrichub.report import Report
 from metrichub.subject import HOSTILE, Subject
 

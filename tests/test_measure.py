@@ -18,7 +18,7 @@ import pytest
 
 from metrichub import Hub, Report, measure, workers
 from metrichub.batch import Block
-from metrichub.card import Card
+from metrichub.catalog.card import Card
 from metrichub.errors import (
     FileError,
     InputError,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
-from metrichub.card import Card, Scale
+from metrichub.catalog.card import Card, Scale
 from metrichub.errors import MetricError, ParameterError
 from metrichub.metric import CorpusMetric, Measured, Metric, Unscored
 from metrichub.observation import scores_of

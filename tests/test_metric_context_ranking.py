@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
+from metrichub.catalog.registry import registry
 from metrichub.errors import MissingColumn, ParameterError
 from metrichub.judge import Scripted
-from metrichub.registry import registry
 
 NAMES = {"context_utilization": "predictions", "context_precision": "references"}
 BOTH = pytest.mark.parametrize("name", NAMES)

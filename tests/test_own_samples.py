@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from metrichub import Hub, laws
+from metrichub.catalog.registry import Entry
 from metrichub.errors import MissingColumn
 from metrichub.metric import load_metric
-from metrichub.registry import Entry
 from metrichub.subject import Subject
 from tests import plugins
 

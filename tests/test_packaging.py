@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from metrichub.card import Card
+from metrichub.catalog.card import Card
 
 ROOT = Path(__file__).resolve().parents[1]
 PLUGIN = ROOT / "plugins" / "metrichub-example"

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub.errors import ParameterError, UnknownParameter
-from metrichub.parameters import (
+from metrichub.catalog.parameters import (
     Parameter,
     Range,
     describe,
@@ -18,6 +17,7 @@ from metrichub.parameters import (
     parameters_of,
     values_of,
 )
+from metrichub.errors import ParameterError, UnknownParameter
 from tests.toy_metrics import Overlap
 
 
@@ -44,7 +44,7 @@ class Knobs:
 
     def __post_init__(self) -> None:
         """Check every field."""
-        from metrichub.parameters import check
+        from metrichub.catalog.parameters import check
 
         check(self, "knobs")
 

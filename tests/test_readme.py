@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from metrichub.card import with_blocks
-from metrichub.cardindex import index
+from metrichub.catalog.card import with_blocks
+from metrichub.catalog.index import index
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -67,4 +67,4 @@ def test_the_links_lead_somewhere():
 def test_the_index_of_cards_is_current():
     path = ROOT / "metric_cards" / "README.md"
     text = path.read_text(encoding="utf-8")
-    assert text == with_blocks(text, {"index": index(path.parent)}), "python -m metrichub.cardindex"
+    assert text == with_blocks(text, {"index": index(path.parent)}), "see metrichub.catalog.index"

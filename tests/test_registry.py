@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from metrichub import Hub, list_metrics, load_metric
+from metrichub.catalog.registry import Entry, Registry, origin, registry
 from metrichub.errors import (
     AmbiguousMetric,
     BrokenMetric,
@@ -14,7 +15,6 @@ from metrichub.errors import (
     UnknownMetric,
     UnknownParameter,
 )
-from metrichub.registry import Entry, Registry, origin, registry
 from tests import plugins
 from tests.toy_metrics import Overlap
 

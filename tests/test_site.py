@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("zensical", reason="the extra site is not installed")
 
-from metrichub.registry import Entry, Registry
+from metrichub.catalog.registry import Entry, Registry
 from metrichub.site import pages
 from metrichub.site.links import Links
 from metrichub.site.shelf import Shelf

@@ -13,8 +13,8 @@ import pytest
 
 pytest.importorskip("zensical", reason="the extra site is not installed")
 
+from metrichub.catalog.registry import Registry
 from metrichub.errors import MissingDependency, SiteError
-from metrichub.registry import Registry
 from metrichub.site import build as building
 from metrichub.site import check
 from metrichub.site.build import build

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metrichub.catalog.spec import Spec
 from metrichub.errors import SpecError
-from metrichub.spec import Spec
 
 names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True).filter(
     lambda name: not keyword.iskeyword(name)

@@ -8,9 +8,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from metrichub.card import Card, Scale
+from metrichub.catalog.card import Card, Scale
+from metrichub.catalog.parameters import Range
 from metrichub.metric import Array, CorpusMetric, Metric, Row, Scores, Unscored
-from metrichub.parameters import Range
 from metrichub.text import Groups, Texts
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from metrichub.catalog.parameters import Range
 from metrichub.metric import Metric, Scores
-from metrichub.parameters import Range
 from metrichub.stats import Array
 from metrichub.text import Groups, Texts, marks, novel_ngrams
 

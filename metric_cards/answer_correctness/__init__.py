@@ -10,12 +10,12 @@ from typing import Annotated
 
 from metric_cards.factual_correctness import Counts, held
 from metric_cards.semantic_similarity import similarity
+from metrichub.catalog.parameters import Range
 from metrichub.errors import ParameterError
 from metrichub.evidence import Explained
 from metrichub.judge.aggregate import f_beta
 from metrichub.judge.metric import EmbedderMetric, JudgeMetric
 from metrichub.metric import Unscored
-from metrichub.parameters import Range
 from metrichub.stats import Array
 
 

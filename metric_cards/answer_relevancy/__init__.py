@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from metrichub.catalog.parameters import Range
 from metrichub.evidence import Explained
 from metrichub.judge.aggregate import cosine, values
 from metrichub.judge.metric import EmbedderMetric, JudgeMetric
 from metrichub.metric import Unscored
-from metrichub.parameters import Range
 
 
 @dataclass(frozen=True, kw_only=True)

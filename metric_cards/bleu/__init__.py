@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 import numpy as np
 
 from metric_cards.bleu.nltk_smoothing import FIFTH, METHODS, Counts, smoothed
+from metrichub.catalog.parameters import Range
 from metrichub.errors import ParameterError
 from metrichub.metric import Metric, Scores
-from metrichub.parameters import Range
 from metrichub.stats import Array
 from metrichub.text import Groups, Texts, clipped_matches, closest_lengths, lengths, marks
 

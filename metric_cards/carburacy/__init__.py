@@ -8,8 +8,8 @@ from typing import Annotated
 
 import numpy as np
 
+from metrichub.catalog.parameters import Range
 from metrichub.metric import Metric, Scores
-from metrichub.parameters import Range
 from metrichub.stats import Array
 from metrichub.text import Texts, clipped_matches, lcs, lengths
 

@@ -10,8 +10,8 @@ import numpy as np
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
+from metrichub.catalog.parameters import Range
 from metrichub.metric import Measured, Metric
-from metrichub.parameters import Range
 from metrichub.text import Texts, runs
 from metrichub.text.shifts import Shift, best_shifts
 

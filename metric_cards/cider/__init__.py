@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from metrichub.catalog.parameters import Range
 from metrichub.metric import CorpusMetric
-from metrichub.parameters import Range
 from metrichub.stats import Array
 from metrichub.text import Groups, Texts
 from metrichub.text.captions import caption_words

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, NamedTuple
 
+from metrichub.catalog.parameters import Range
 from metrichub.evidence import Explained
 from metrichub.judge.aggregate import f_beta, ratio, values
 from metrichub.judge.metric import JudgeMetric
 from metrichub.judge.types import Verdict
 from metrichub.metric import Unscored
-from metrichub.parameters import Range
 
 _MAKER = {"precision": "prediction", "recall": "reference"}
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from metrichub.catalog.parameters import Range
 from metrichub.errors import JudgeError, ParameterError
 from metrichub.evidence import Explained
 from metrichub.judge.graded import OpenGradedMetric, absent
 from metrichub.judge.metric import Texts
 from metrichub.metric import Unscored
-from metrichub.parameters import Range
 
 QUALITY = "Overall quality: how well the text does for its reader what it is there to do."
 BY_STEPS = "Those that the steps check."

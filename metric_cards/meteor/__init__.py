@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from metrichub.catalog.parameters import Range
 from metrichub.errors import MissingDependency
 from metrichub.metric import Metric
-from metrichub.parameters import Range
 from metrichub.stats import Array
 from metrichub.text import Texts, Tokens
 from metrichub.text.pairing import pair_tokens

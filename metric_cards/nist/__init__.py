@@ -9,8 +9,8 @@ from itertools import chain, pairwise
 from math import exp, log, log2, nan
 from typing import Annotated, Literal, NamedTuple
 
+from metrichub.catalog.parameters import Range
 from metrichub.metric import CorpusMetric
-from metrichub.parameters import Range
 from metrichub.text import Groups, Texts, marks
 
 Ngram = tuple[str, ...]

@@ -12,9 +12,9 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from metric_cards.novelty.known import Known, Names, absent, names_of, read
+from metrichub.catalog.parameters import Range
 from metrichub.errors import ParameterError
 from metrichub.metric import CorpusMetric
-from metrichub.parameters import Range
 from metrichub.stats import Array
 from metrichub.text import Groups, Texts, marks
 from metrichub.text.cut import cut

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from metrichub.catalog.parameters import Range
 from metrichub.metric import Measured, Metric, Scores
-from metrichub.parameters import Range
 from metrichub.stats import Array
 from metrichub.text import Texts, distinct_ngrams, marks
 from metrichub.text.ragged import Flags, Integers, row_sums

@@ -10,8 +10,8 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.catalog.parameters import Range
 from metrichub.metric import Measured, Metric, Scores
-from metrichub.parameters import Range
 from metrichub.stats import Array
 from metrichub.text import Groups, Texts, clipped_matches, lcs, lengths, marks, union_lcs
 from metrichub.text.plain import kind

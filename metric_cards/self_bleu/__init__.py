@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from metric_cards.self_bleu.others import clipped_by_others, closest_other, grams
+from metrichub.catalog.parameters import Range
 from metrichub.metric import CorpusMetric, Unscored
-from metrichub.parameters import Range
 from metrichub.stats import Array
 from metrichub.text import Texts
 from metrichub.text.ragged import Words, spans

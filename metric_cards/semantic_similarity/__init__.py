@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Annotated
 
+from metrichub.catalog.parameters import Range
 from metrichub.evidence import Explained
 from metrichub.judge.aggregate import cosine
 from metrichub.judge.metric import EmbedderMetric
 from metrichub.metric import Unscored
-from metrichub.parameters import Range
 
 
 async def similarity(metric: EmbedderMetric, prediction: str, reference: str) -> float:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from metrichub.catalog.parameters import Range
 from metrichub.evidence import Explained
 from metrichub.judge.aggregate import ratio
 from metrichub.judge.metric import JudgeMetric
 from metrichub.judge.types import Verdict
 from metrichub.metric import Unscored
-from metrichub.parameters import Range
 
 
 @dataclass(frozen=True, kw_only=True)

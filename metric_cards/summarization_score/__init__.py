@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from metrichub.catalog.parameters import Range
 from metrichub.evidence import Explained
 from metrichub.judge.aggregate import ratio
 from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Unscored
-from metrichub.parameters import Range
 
 
 @dataclass(frozen=True, kw_only=True)

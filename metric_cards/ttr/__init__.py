@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from metric_cards.ttr.diversity import counted, mattr, msttr, mtld
+from metrichub.catalog.parameters import Range
 from metrichub.metric import Measured, Metric, Scores
-from metrichub.parameters import Range
 from metrichub.stats import Array
 from metrichub.text import Texts
 from metrichub.text.ranks import alone

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from metrichub.catalog.parameters import Range
 from metrichub.metric import Measured, Metric
-from metrichub.parameters import Range
 from metrichub.text import Texts, distinct_ngrams, lengths
 
 ORDERS = 3

@@ -12,10 +12,10 @@ from urllib.parse import quote, unquote, urlsplit
 
 from metrichub.app.policy import unavailable
 from metrichub.app.settings import Judging
-from metrichub.card import Card
+from metrichub.catalog.card import Card
+from metrichub.catalog.registry import Entry, Registry, registry
 from metrichub.columns import column_of
 from metrichub.judge.types import SHARED_PROMPTS
-from metrichub.registry import Entry, Registry, registry
 
 FILTERS = ("task", "dimension", "family", "input", "judge", "direction")
 JUDGES = ("none", "offline", "model")

@@ -14,10 +14,10 @@ from metrichub.app.example import Example, example_of
 from metrichub.app.policy import closed, kinds_of, unavailable
 from metrichub.app.refusal import Refusal
 from metrichub.app.settings import Judging
+from metrichub.catalog.parameters import Parameter, Range, parameters_of
+from metrichub.catalog.registry import Entry, registry
 from metrichub.columns import column_of, is_plural
 from metrichub.errors import MetrichubError
-from metrichub.parameters import Parameter, Range, parameters_of
-from metrichub.registry import Entry, registry
 
 Kind = Literal["switch", "choice", "choices", "number", "numbers", "text", "texts", "json", "none"]
 _NOTHING = type(None)

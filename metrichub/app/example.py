@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from metrichub.catalog.registry import Entry
+from metrichub.catalog.spec import Spec
 from metrichub.columns import column_of
 from metrichub.errors import MetrichubError
-from metrichub.registry import Entry
-from metrichub.spec import Spec
 
 _MOST_SAMPLES, _MOST_CHARACTERS = 6, 6000
 TEXTS: Mapping[str, Sequence[Any]] = {

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from metrichub.app.settings import Judging
+from metrichub.catalog.parameters import Parameter, parameters_of
+from metrichub.catalog.registry import Entry, registry
+from metrichub.catalog.spec import Spec
 from metrichub.errors import InputError, MetrichubError, ParameterError
 from metrichub.metric import Metric, load_metric
-from metrichub.parameters import Parameter, parameters_of
-from metrichub.registry import Entry, registry
-from metrichub.spec import Spec
 
 _THE_SERVERS = ("judge", "embedder", "prompts")
 _PLACES = re.compile(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from metrichub.spec import Spec
+from metrichub.catalog.spec import Spec
 
 MEBIBYTE = 1 << 20
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
+from metrichub.catalog.registry import registry
 from metrichub.cli.output import as_json
 from metrichub.cli.program import Command, note
 from metrichub.errors import UnknownMetric
-from metrichub.registry import registry
 
 
 @click.command(cls=Command, short_help="Write a new metric or plugin.")
@@ -31,7 +31,7 @@ def new(name: str, parent: Path, plugin: bool, dist: str | None) -> None:
 
     metrichub new answer_length --plugin
     """
-    from metrichub.scaffold import new_metric, new_plugin
+    from metrichub.catalog.scaffold import new_metric, new_plugin
 
     if dist and not plugin:
         raise click.UsageError("--dist names a plugin's distribution; add --plugin")

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrichub.catalog.registry import list_metrics, registry
+from metrichub.catalog.spec import Spec
 from metrichub.cli.output import chosen, emit
 from metrichub.cli.program import Command, note
-from metrichub.registry import list_metrics, registry
-from metrichub.spec import Spec
 from metrichub.tables import Table
 
 if TYPE_CHECKING:
-    from metrichub.card import Card
-    from metrichub.registry import Entry
+    from metrichub.catalog.card import Card
+    from metrichub.catalog.registry import Entry
 
 
 @click.command("list", cls=Command, short_help="List the installed metrics.")

@@ -12,8 +12,8 @@ from typing import Annotated
 
 import numpy as np
 
+from metrichub.catalog.parameters import Range, check
 from metrichub.embed import Vectors
-from metrichub.parameters import Range, check
 
 _WORD = re.compile(r"\w+")
 

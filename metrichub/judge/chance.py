@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from metrichub.catalog.parameters import Range, check
 from metrichub.judge.lexical import sentences
 from metrichub.judge.types import Choice, Fields, Grade, Prompt, Verdict, Weighing
-from metrichub.parameters import Range, check
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,12 +9,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
+from metrichub.catalog.parameters import Range, check, off_default
+from metrichub.catalog.spec import Spec
 from metrichub.errors import JudgeError, JudgeUnavailable, MissingDependency, ParameterError
 from metrichub.judge.session import Session, here
 from metrichub.judge.store import Answer, Store, store
 from metrichub.judge.usage import Prices
-from metrichub.parameters import Range, check, off_default
-from metrichub.spec import Spec
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from metrichub.catalog.parameters import Range
 from metrichub.columns import is_plural
 from metrichub.errors import MetricError, ParameterError
 from metrichub.evidence import Explained
 from metrichub.judge.metric import JudgeMetric, Texts
 from metrichub.judge.types import Prompt, Weighing
 from metrichub.metric import Unscored
-from metrichub.parameters import Range
 
 _ROUNDING = 1e-9
 

@@ -6,10 +6,10 @@ import re
 from functools import cache
 from typing import Any
 
+from metrichub.catalog.parameters import make
+from metrichub.catalog.registry import Registry
+from metrichub.catalog.spec import Spec
 from metrichub.errors import SpecError
-from metrichub.parameters import make
-from metrichub.registry import Registry
-from metrichub.spec import Spec
 
 JUDGES, EMBEDDERS = "metrichub.judges", "metrichub.embedders"
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from metrichub.catalog.registry import Registry
 from metrichub.errors import MissingDependency, SiteError
-from metrichub.registry import Registry
 from metrichub.site import check, pages
 from metrichub.site.generate import generate
 from metrichub.site.links import Links

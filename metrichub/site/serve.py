@@ -13,8 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from metrichub.catalog.registry import Registry
 from metrichub.errors import CardError, MetrichubError
-from metrichub.registry import Registry
 from metrichub.site.build import Built, build
 from metrichub.site.links import SHARED_PROMPTS
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from metrichub.card import Card
+from metrichub.catalog.card import Card
+from metrichub.catalog.registry import Entry, Registry
 from metrichub.errors import CardError
-from metrichub.registry import Entry, Registry
 
 NO_FAMILY = "other"
 _RELATED = 6

@@ -17,7 +17,7 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 
 from playwright.sync_api import expect
 
-from metrichub.registry import Registry
+from metrichub.catalog.registry import Registry
 from metrichub.site.build import build
 from metrichub.site.shelf import Shelf
 from tests.site_cards import hostile

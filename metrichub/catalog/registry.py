@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from metrichub.card import Card
+from metrichub.catalog.card import Card
 from metrichub.errors import (
     AmbiguousMetric,
     BrokenMetric,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from metrichub.card import Card, with_blocks
+from metrichub.catalog.card import Card, with_blocks
 
 _JUDGES = {None: "", "offline": "any", "model": "a model"}
 

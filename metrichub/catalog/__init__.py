@@ -1,0 +1,1 @@
+"""What is installed: cards, the registry of metrics, their specs and parameters."""
