@@ -25,7 +25,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.corpora import generated
-from metrichub import Hub, files
+from metrichub import Hub
+from metrichub.data import files
 
 METRICS = ("bleu", "chrf", "rouge", "ter", "meteor", "wer", "cer", "token_f1")
 _DISTINCT = 20_000

@@ -14,13 +14,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from metrichub.batch import Batch as Batch
     from metrichub.catalog.card import Card as Card
     from metrichub.catalog.card import Scale as Scale
     from metrichub.catalog.parameters import Range as Range
     from metrichub.catalog.registry import Registry as Registry
     from metrichub.catalog.registry import list_metrics as list_metrics
     from metrichub.catalog.spec import Spec as Spec
+    from metrichub.data.batch import Batch as Batch
     from metrichub.evidence import Explained as Explained
     from metrichub.hub import Hub as Hub
     from metrichub.judge.metric import EmbedderMetric as EmbedderMetric
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
-    "Batch": "batch",
+    "Batch": "data.batch",
     "Card": "catalog.card",
     "CorpusMetric": "metric",
     "EmbedderMetric": "judge.metric",

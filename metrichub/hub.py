@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from metrichub.batch import BLOCK_CHARACTERS, Batch
 from metrichub.catalog.spec import Spec
-from metrichub.columns import column_of
+from metrichub.data.batch import BLOCK_CHARACTERS, Batch
+from metrichub.data.columns import column_of
 from metrichub.errors import InputError, MetricError, ParameterError, SpecError
 from metrichub.evidence import Allowance
 from metrichub.judge.usage import Usage
@@ -232,7 +232,7 @@ class Hub:
         if isinstance(data, str):
             raise InputError(
                 f"the data is the string {data[:40]!r}; to score a file, read it with "
-                "metrichub.files.read(path), or use the command line: metrichub score FILE"
+                "metrichub.data.files.read(path), or use the command line: metrichub score FILE"
             )
         if isinstance(data, Iterator):
             empty = True

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from metrichub.batch import Block, Column
 from metrichub.catalog.card import HEADINGS, bounds_table
 from metrichub.catalog.parameters import parameters_of
+from metrichub.data.batch import Block, Column
 from metrichub.errors import JudgeUnavailable
 from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Array, CorpusMetric

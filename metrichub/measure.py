@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from metrichub.batch import Batch, Block
 from metrichub.catalog.registry import origin
+from metrichub.data.batch import Batch, Block
+from metrichub.data.fingerprint import Fingerprint
 from metrichub.errors import ParameterError
 from metrichub.evidence import Allowance, Evidence, Observed
-from metrichub.fingerprint import Fingerprint
 from metrichub.judge.usage import Usage
 from metrichub.measurement import Measurement
 from metrichub.merging import merged

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.batch import View
+from metrichub.data.batch import View
 from metrichub.errors import MetricError, what
 from metrichub.metric import (
     Array,

@@ -15,9 +15,9 @@ import numpy as np
 from metrichub.catalog.parameters import off_default
 from metrichub.catalog.registry import origin
 from metrichub.catalog.spec import Spec
+from metrichub.data.files import write_text
 from metrichub.errors import MetrichubError, ReportError, what
 from metrichub.evidence import Evidence, plain
-from metrichub.files import write_text
 from metrichub.judge.usage import Usage
 from metrichub.metric import Array, CorpusMetric, Metric, load_metric
 from metrichub.report import Report

@@ -10,7 +10,7 @@ from typing import Any
 
 from metrichub.catalog.card import Scale
 from metrichub.catalog.registry import Entry
-from metrichub.columns import column_of
+from metrichub.data.columns import column_of
 from metrichub.hub import Hub
 from metrichub.metric import Metric
 from metrichub.report import Report

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from metrichub.batch import Batch
+from metrichub.data.batch import Batch
 from metrichub.evidence import Step, plain
 from metrichub.metric import Metric
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from multiprocessing.context import BaseContext
 
-    from metrichub.batch import Batch
+    from metrichub.data.batch import Batch
 
 Work = Callable[["Batch"], Measurement]
 

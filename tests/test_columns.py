@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub.columns import ALIASES, TEXT, column_of, column_of_alias, is_plural, resolve
+from metrichub.data.columns import ALIASES, TEXT, column_of, column_of_alias, is_plural, resolve
 from metrichub.errors import InputError, MissingColumn
 
 words = st.from_regex(r"[a-z]{2,9}", fullmatch=True)

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from metrichub import files, source
+from metrichub.data import files
+from metrichub.data import stream as source
 from metrichub.errors import FileError, InputError, MissingDependency
 
 
@@ -348,7 +349,7 @@ def test_a_replaced_file_keeps_its_permissions_and_its_link(tmp_path: Path) -> N
 
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
 def test_a_device_is_written_to_and_not_replaced() -> None:
-    program = "from metrichub.files import write_text; write_text('/dev/stdout', 'x')"
+    program = "from metrichub.data.files import write_text; write_text('/dev/stdout', 'x')"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert ran.stdout == b"x"
     assert Path("/dev/stdout").is_symlink()

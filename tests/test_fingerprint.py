@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub import fingerprint
-from metrichub.batch import Batch
-from metrichub.fingerprint import Fingerprint
+from metrichub.data import fingerprint
+from metrichub.data.batch import Batch
+from metrichub.data.fingerprint import Fingerprint
 
 words = st.text("a\0é\ud800", max_size=2)
 column = st.lists(words | st.lists(words, min_size=1, max_size=3), max_size=6)

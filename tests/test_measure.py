@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from metrichub import Hub, Report, measure, workers
-from metrichub.batch import Block
 from metrichub.catalog.card import Card
+from metrichub.data.batch import Block
 from metrichub.errors import (
     FileError,
     InputError,

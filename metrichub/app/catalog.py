@@ -14,7 +14,7 @@ from metrichub.app.policy import unavailable
 from metrichub.app.settings import Judging
 from metrichub.catalog.card import Card
 from metrichub.catalog.registry import Entry, Registry, registry
-from metrichub.columns import column_of
+from metrichub.data.columns import column_of
 from metrichub.judge.types import SHARED_PROMPTS
 
 FILTERS = ("task", "dimension", "family", "input", "judge", "direction")

@@ -16,7 +16,7 @@ from metrichub.app.refusal import Refusal
 from metrichub.app.settings import Judging
 from metrichub.catalog.parameters import Parameter, Range, parameters_of
 from metrichub.catalog.registry import Entry, registry
-from metrichub.columns import column_of, is_plural
+from metrichub.data.columns import column_of, is_plural
 from metrichub.errors import MetrichubError
 
 Kind = Literal["switch", "choice", "choices", "number", "numbers", "text", "texts", "json", "none"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from metrichub.catalog.registry import Entry
 from metrichub.catalog.spec import Spec
-from metrichub.columns import column_of
+from metrichub.data.columns import column_of
 from metrichub.errors import MetrichubError
 
 _MOST_SAMPLES, _MOST_CHARACTERS = 6, 6000

@@ -14,7 +14,7 @@ from metrichub.app.problem import Problem, problem
 from metrichub.app.refusal import Refusal
 from metrichub.app.service import service
 from metrichub.app.views import Json, Page, page
-from metrichub.columns import column_of
+from metrichub.data.columns import column_of
 
 _TYPES = {
     "scores.json": "application/json",

@@ -17,15 +17,15 @@ from metrichub.app.policy import Wanted
 from metrichub.app.refusal import Refusal
 from metrichub.app.settings import Judging
 from metrichub.app.work import hub_of
+from metrichub.data.files import read_batches, write_text
+from metrichub.data.reading import Reading
 from metrichub.errors import InputError, MetrichubError, MissingColumn, MissingDependency
-from metrichub.files import read_batches, write_text
-from metrichub.reading import Reading
 from metrichub.tables import Table, json_safe
 
 if TYPE_CHECKING:
+    from metrichub.data.rows import Samples
     from metrichub.hub import Hub
     from metrichub.report import Report
-    from metrichub.samples import Samples
 
 PROGRESS = "progress.json"
 _EVERY = 0.2

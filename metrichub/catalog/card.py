@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from metrichub.columns import column_of
+from metrichub.data.columns import column_of
 from metrichub.errors import CardError, did_you_mean
 
 HEADINGS = (

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrichub import columns as names
 from metrichub.cli.judging import judge_options, tell_usage
 from metrichub.cli.output import chosen, emit, format_option, output_option
 from metrichub.cli.page import report_option, write_page
@@ -24,8 +23,9 @@ from metrichub.cli.systems import (
     resampling_options,
     tell_notes,
 )
+from metrichub.data import columns as names
+from metrichub.data.files import STDIN, Samples, read
 from metrichub.errors import MissingColumn, ReportError
-from metrichub.files import STDIN, Samples, read
 from metrichub.tables import Table
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import click
 
 from metrichub.cli.output import chosen, emit
 from metrichub.cli.program import Command, note
+from metrichub.data.reading import Reading
 from metrichub.errors import InputError
-from metrichub.reading import Reading
 from metrichub.tables import Table
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from metrichub.files import write_text
+from metrichub.data.files import write_text
 from metrichub.tables import Table, json_safe
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")

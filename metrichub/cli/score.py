@@ -29,8 +29,8 @@ from metrichub.cli.systems import (
     tell_notes,
 )
 from metrichub.cli.thresholds import failures, thresholds
-from metrichub.files import STDIN, Samples, read_batches, read_columns, write_text
-from metrichub.reading import Reading
+from metrichub.data.files import STDIN, Samples, read_batches, read_columns, write_text
+from metrichub.data.reading import Reading
 from metrichub.tables import Table
 
 if TYPE_CHECKING:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from metrichub import columns as names
-from metrichub import source
 from metrichub.cli.judging import asking, running
 from metrichub.cli.program import note
 from metrichub.cli.progress import progress
+from metrichub.data import columns as names
+from metrichub.data import stream as source
+from metrichub.data.files import FORMATS, STDIN
+from metrichub.data.reading import Reading
+from metrichub.data.rows import Samples
 from metrichub.errors import InputError
-from metrichub.files import FORMATS, STDIN
-from metrichub.reading import Reading
-from metrichub.samples import Samples
 
 if TYPE_CHECKING:
     from metrichub.hub import Hub

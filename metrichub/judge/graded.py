@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from metrichub.catalog.parameters import Range
-from metrichub.columns import is_plural
+from metrichub.data.columns import is_plural
 from metrichub.errors import MetricError, ParameterError
 from metrichub.evidence import Explained
 from metrichub.judge.metric import JudgeMetric, Texts

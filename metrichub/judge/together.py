@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from metrichub.batch import View
+from metrichub.data.batch import View
 from metrichub.errors import JudgeError
 from metrichub.evidence import Allowance, Evidence, Explained, Failed, Observed, Step, plain
 from metrichub.judge.loop import run

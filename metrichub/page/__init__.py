@@ -43,7 +43,7 @@ def write(
         ReportError: no system, a pooled report, or systems that can't be compared.
     """
     require()
-    from metrichub.files import write_text
+    from metrichub.data.files import write_text
     from metrichub.page.document import Inference, document
     from metrichub.page.samples import Limits
 

@@ -15,11 +15,11 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from metrichub import source
+from metrichub.data import stream as source
+from metrichub.data.formats import READERS
+from metrichub.data.rows import Samples as Samples
+from metrichub.data.stream import STDIN as STDIN
 from metrichub.errors import FileError, InputError, did_you_mean
-from metrichub.formats import READERS
-from metrichub.samples import Samples as Samples
-from metrichub.source import STDIN as STDIN
 
 BATCH_CHARACTERS = 4_000_000
 """About how much of a file is held at a time."""

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from metrichub.columns import column_of_alias
+from metrichub.data.columns import column_of_alias
+from metrichub.data.rows import Samples
+from metrichub.data.stream import PIECE, Source
 from metrichub.errors import MissingDependency
-from metrichub.samples import Samples
-from metrichub.source import PIECE, Source
 
 Reader = Callable[[Source, int], Iterator[Samples]]
 _FIELD_LIMIT = 2**31 - 1

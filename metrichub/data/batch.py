@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub import columns as names
+from metrichub.data import columns as names
+from metrichub.data.frames import Table
 from metrichub.errors import InputError, what
-from metrichub.tabular import Table
 from metrichub.text import Groups, Texts
 
 BLOCK_CHARACTERS = 100_000

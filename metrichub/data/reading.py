@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from metrichub import columns as names
+from metrichub.data import columns as names
+from metrichub.data.rows import Samples
 from metrichub.errors import FileError, InputError, MissingColumn
-from metrichub.samples import Samples
 
 
 class Reading:
@@ -86,7 +86,7 @@ class Reading:
 
 
 def _at_sample(samples: Samples, chosen: Mapping[str, str]) -> FileError | None:
-    from metrichub.batch import Batch
+    from metrichub.data.batch import Batch
 
     for column, name in chosen.items():
         for i, value in enumerate(samples[name]):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from metrichub.batch import Batch
+    from metrichub.data.batch import Batch
 
 _ITEMS = 10_000
 """How many items are joined at a time, so that no column is copied whole."""
