@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from metrichub.errors import TooManyErrors
-from metrichub.judge.usage import Usage
+from metrichub.models.usage import Usage
 
 Step = Mapping[str, Any]
 

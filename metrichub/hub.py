@@ -13,9 +13,9 @@ from metrichub.data.batch import BLOCK_CHARACTERS, Batch
 from metrichub.data.columns import column_of
 from metrichub.errors import InputError, MetricError, ParameterError, SpecError
 from metrichub.evidence import Allowance
-from metrichub.judge.usage import Usage
 from metrichub.measure import Measure, Progress, measured
 from metrichub.metric import Metric, load_metric
+from metrichub.models.usage import Usage
 from metrichub.observation import is_async
 from metrichub.reduce import Reduction, name_of
 from metrichub.report import Nested, Report
@@ -190,7 +190,7 @@ class Hub:
 
         Cancelled, it sends no further call; what was answered stays stored.
         """
-        from metrichub.judge.loop import threaded
+        from metrichub.models.loop import threaded
 
         return await threaded(partial(self.evaluate, data, **given))
 

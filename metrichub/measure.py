@@ -13,10 +13,10 @@ from metrichub.data.batch import Batch, Block
 from metrichub.data.fingerprint import Fingerprint
 from metrichub.errors import ParameterError
 from metrichub.evidence import Allowance, Evidence, Observed
-from metrichub.judge.usage import Usage
 from metrichub.measurement import Measurement
 from metrichub.merging import merged
 from metrichub.metric import CorpusMetric, Metric
+from metrichub.models.usage import Usage
 from metrichub.observation import is_async, measure_objects, measure_rows
 from metrichub.reduce import Reduction, name_of, reduce
 from metrichub.result import Result, RowsResult, SumResult

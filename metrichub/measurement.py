@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from metrichub.evidence import Evidence
-from metrichub.judge.usage import Usage
+from metrichub.models.usage import Usage
 from metrichub.result import Result
 from metrichub.texts import Kept
 

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from metrichub.errors import ReportError
 from metrichub.evidence import Evidence
-from metrichub.judge.usage import Usage
 from metrichub.measurement import Measurement
+from metrichub.models.usage import Usage
 from metrichub.result import Result
 from metrichub.texts import Kept
 

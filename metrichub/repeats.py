@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.evidence import Evidence, Step
-from metrichub.judge.usage import Usage
 from metrichub.measurement import Measurement
 from metrichub.metric import Array
+from metrichub.models.usage import Usage
 from metrichub.result import Result, SumResult
 from metrichub.stats import Stats
 

@@ -91,7 +91,7 @@ class Report(Measurement):
         keys = self.evidence.get(metric, Evidence()).calls.get(sample, ())
         if not keys:
             return []
-        from metrichub.judge.store import store
+        from metrichub.models.store import store
 
         found = [store().get(key) for key in keys]
         return [None if answer is None else json.loads(answer.reply) for answer in found]

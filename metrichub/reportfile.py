@@ -18,8 +18,8 @@ from metrichub.catalog.spec import Spec
 from metrichub.data.files import write_text
 from metrichub.errors import MetrichubError, ReportError, what
 from metrichub.evidence import Evidence, plain
-from metrichub.judge.usage import Usage
 from metrichub.metric import Array, CorpusMetric, Metric, load_metric
+from metrichub.models.usage import Usage
 from metrichub.report import Report
 from metrichub.result import Result, RowsResult, SumResult
 from metrichub.stats import Stats

@@ -10,8 +10,8 @@ import pytest
 
 from metrichub.errors import JudgeError, JudgeUnavailable, SpecError, UnknownMetric
 from metrichub.judge import OpenAIJudge, Prompt, Recorded, Verdict
-from metrichub.judge.loop import run
-from metrichub.judge.resolve import embedder_of, judge_of
+from metrichub.models.loop import run
+from metrichub.models.resolve import embedder_of, judge_of
 from tests.judge_stub import KEY, Stub, raw
 
 CLAIMS = Prompt("claims", "List the claims.")

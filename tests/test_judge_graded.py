@@ -13,7 +13,7 @@ from metrichub import Hub, Report, Unscored
 from metrichub.errors import MetricError, MissingColumn, ParameterError
 from metrichub.judge import Explained, Grade, Prompt, Scripted, Weighing
 from metrichub.judge.graded import GradedMetric, OpenGradedMetric, absent
-from metrichub.judge.loop import run
+from metrichub.models.loop import run
 
 TONE = Prompt("tone", "Grade the tone.")
 PAIR: dict[str, Any] = {"predictions": ["Good day."], "sources": ["Hello."]}

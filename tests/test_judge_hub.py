@@ -188,7 +188,7 @@ def test_a_prompt_that_is_not_there_is_named() -> None:
 
 
 def test_choices_are_asked_for_in_both_orders_and_wavering_is_a_tie() -> None:
-    from metrichub.judge.loop import run
+    from metrichub.models.loop import run
 
     @dataclass(frozen=True, kw_only=True)
     class Better(JudgeMetric):

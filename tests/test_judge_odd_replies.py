@@ -10,8 +10,8 @@ import pytest
 from metrichub import Hub
 from metrichub.errors import JudgeError
 from metrichub.judge import OpenAIJudge, Prompt
-from metrichub.judge.loop import run
-from metrichub.judge.resolve import embedder_of
+from metrichub.models.loop import run
+from metrichub.models.resolve import embedder_of
 from tests.judge_faults import RandomFaults
 from tests.judge_stub import Stub, failure, raw, says
 from tests.judge_toys import columns, spec

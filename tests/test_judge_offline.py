@@ -17,7 +17,7 @@ from metrichub.errors import JudgeUnavailable, ParameterError
 from metrichub.judge import Judge, OfflineJudge, Prompt
 from metrichub.judge.aggregate import cosine
 from metrichub.judge.lexical import negated, sentences, words
-from metrichub.judge.loop import run
+from metrichub.models.loop import run
 
 DATA = Path(__file__).resolve().parents[1] / ".." / "shared" / "data"
 JUDGE = OfflineJudge()

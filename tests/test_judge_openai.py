@@ -6,7 +6,7 @@ import pytest
 
 from metrichub.errors import JudgeError, JudgeUnavailable
 from metrichub.judge import OpenAIJudge, Prompt, Verdict
-from metrichub.judge.loop import run
+from metrichub.models.loop import run
 from tests import judge_stub
 from tests.judge_stub import KEY, Stub, failure, raw, says, verdicts
 

@@ -21,7 +21,7 @@ from metrichub.errors import (
     MetricError,
 )
 from metrichub.judge import EmbedderMetric, Explained, JudgeMetric
-from metrichub.judge.usage import Usage
+from metrichub.models.usage import Usage
 from tests import commands, judge_stub
 from tests.judge_stub import KEY, Stub, failure
 from tests.judge_toys import Chars, Length, columns, spec

@@ -6,9 +6,9 @@ from collections.abc import Callable, Coroutine
 import pytest
 
 from metrichub.errors import JudgeError, JudgeUnavailable
-from metrichub.judge.session import Request, Session
-from metrichub.judge.store import Answer
-from metrichub.judge.usage import Tally, counting
+from metrichub.models.session import Request, Session
+from metrichub.models.store import Answer
+from metrichub.models.usage import Tally, counting
 
 
 class Server:

@@ -9,9 +9,9 @@ import pytest
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
 from metrichub.judge import OpenAIJudge
-from metrichub.judge.session import Session
-from metrichub.judge.store import Answer
-from metrichub.judge.usage import BYTES_A_TOKEN, Prices, Usage, tokens_in
+from metrichub.models.session import Session
+from metrichub.models.store import Answer
+from metrichub.models.usage import BYTES_A_TOKEN, Prices, Usage, tokens_in
 from tests.judge_stub import Stub
 from tests.judge_toys import columns, spec
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from metrichub.errors import JudgeError, MetricError
 from metrichub.judge import Grade, OpenAIJudge, Prompt, Weighing
-from metrichub.judge.loop import run
 from metrichub.judge.weights import weights_of
+from metrichub.models.loop import run
 from tests.judge_stub import Fault, Stub, completion, says
 
 TONE = Prompt("tone", "Grade the tone.")

@@ -19,7 +19,7 @@ from metrichub.app.settings import Settings
 from metrichub.app.views import Page, markdown, page
 from metrichub.app.work import Job, score
 from metrichub.errors import InputError
-from metrichub.judge.resolve import embedder_of, judge_of
+from metrichub.models.resolve import embedder_of, judge_of
 
 REDUCTIONS = ("best", "worst", "mean", "max", "min", "first")
 

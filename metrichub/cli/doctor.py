@@ -12,11 +12,11 @@ from typing import Any
 
 import click
 
-from metrichub.cache import cache_folder
 from metrichub.catalog.registry import Entry, Registry, registry
 from metrichub.cli.output import as_json
 from metrichub.cli.program import Command, version
 from metrichub.metric import load_metric
+from metrichub.models.cache import cache_folder
 
 _KEYS = ("OPENAI_API_KEY",)
 

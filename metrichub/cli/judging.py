@@ -17,7 +17,7 @@ from metrichub.tables import Table
 
 if TYPE_CHECKING:
     from metrichub.hub import Hub
-    from metrichub.judge.usage import Usage
+    from metrichub.models.usage import Usage
     from metrichub.report import Report
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -163,7 +163,7 @@ def cache() -> None:
 @click.option("--format", "form", type=click.Choice(("table", "json")), help="How to show it.")
 def info(form: str | None) -> None:
     """Show where the answers are kept, how many of each model, and their size."""
-    from metrichub.judge.store import store
+    from metrichub.models.store import store
 
     kept = store()
     models = kept.models()
@@ -181,7 +181,7 @@ def info(form: str | None) -> None:
 @click.option("--yes", is_flag=True, help="Don't ask.")
 def clear(model: str | None, yes: bool) -> None:
     """Delete kept answers; they have to be asked, and paid, for anew."""
-    from metrichub.judge.store import store
+    from metrichub.models.store import store
 
     kept = store()
     models = kept.models()

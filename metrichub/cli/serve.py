@@ -97,7 +97,7 @@ def serve(
     """
     _check_installed()
     from metrichub.app.settings import MEBIBYTE, Judging, Limits, Settings
-    from metrichub.judge.resolve import embedder_of, judge_of
+    from metrichub.models.resolve import embedder_of, judge_of
 
     for asked in (judge_of(judge), embedder_of(embedder)):
         # Rather now than when the first visitor tries a metric.

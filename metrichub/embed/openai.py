@@ -14,10 +14,10 @@ import numpy as np
 from metrichub.catalog.parameters import Range
 from metrichub.embed import Vectors
 from metrichub.errors import JudgeError
-from metrichub.judge.connection import Connection, Live, clean
-from metrichub.judge.session import Request
-from metrichub.judge.store import Answer, spent_on
-from metrichub.judge.usage import tokens_in
+from metrichub.models.client import Connection, Live, clean
+from metrichub.models.session import Request
+from metrichub.models.store import Answer, spent_on
+from metrichub.models.usage import tokens_in
 
 BATCH = 256
 """How many texts one call holds at most."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from metrichub.judge.types import Prompt as Prompt
     from metrichub.judge.types import Verdict as Verdict
     from metrichub.judge.types import Weighing as Weighing
-    from metrichub.judge.usage import Usage as Usage
+    from metrichub.models.usage import Usage as Usage
 
 _HOMES = {
     "ChanceJudge": "judge.chance",
@@ -34,7 +34,7 @@ _HOMES = {
     "Prompt": "judge.types",
     "Recorded": "judge.scripted",
     "Scripted": "judge.scripted",
-    "Usage": "judge.usage",
+    "Usage": "models.usage",
     "Verdict": "judge.types",
     "Weighing": "judge.types",
 }

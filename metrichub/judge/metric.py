@@ -12,7 +12,6 @@ from typing import Any, ClassVar, cast
 
 from metrichub.embed import Embedder, Vectors
 from metrichub.errors import MetricError, ParameterError
-from metrichub.judge.resolve import embedder_of, judge_of
 from metrichub.judge.types import (
     SHARED_PROMPTS,
     Choice,
@@ -23,6 +22,7 @@ from metrichub.judge.types import (
     Weighing,
 )
 from metrichub.metric import Array, Metric
+from metrichub.models.resolve import embedder_of, judge_of
 
 Texts = str | Sequence[str]
 YES_NO = ("yes", "no")

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from metrichub.errors import JudgeError
 from metrichub.judge.asking import DATA_RULE, Asked, data_of
-from metrichub.judge.connection import Connection, Live, Refused
-from metrichub.judge.session import Request
-from metrichub.judge.store import Answer, spent_on
 from metrichub.judge.types import Choice, Fields, Grade, Prompt, Verdict, Weighing
-from metrichub.judge.usage import tokens_in
 from metrichub.judge.weights import weights_of
+from metrichub.models.client import Connection, Live, Refused
+from metrichub.models.session import Request
+from metrichub.models.store import Answer, spent_on
+from metrichub.models.usage import tokens_in
 
 if TYPE_CHECKING:
     from metrichub.judge.completion import Completion

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 
 from metrichub.errors import JudgeError
-from metrichub.judge.connection import clean
+from metrichub.models.client import clean
 
 
 class Reply(BaseModel):

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 
 from metrichub.errors import JudgeError
 from metrichub.judge.openai import OpenAIJudge
-from metrichub.judge.store import Store, opened
 from metrichub.judge.types import Choice, Fields, Grade, Prompt, Verdict, Weighing
+from metrichub.models.store import Store, opened
 
 
 @dataclass(frozen=True)

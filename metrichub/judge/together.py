@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from metrichub.data.batch import View
 from metrichub.errors import JudgeError
 from metrichub.evidence import Allowance, Evidence, Explained, Failed, Observed, Step, plain
-from metrichub.judge.loop import run
-from metrichub.judge.usage import Usage, counting, noting
 from metrichub.metric import Metric
+from metrichub.models.loop import run
+from metrichub.models.usage import Usage, counting, noting
 
 
 class _Done(NamedTuple):

@@ -12,8 +12,8 @@ from markupsafe import Markup
 
 from metrichub.errors import ReportError
 from metrichub.evidence import plain
-from metrichub.judge.usage import Usage
 from metrichub.merging import comparable
+from metrichub.models.usage import Usage
 from metrichub.page import numbers, plots
 from metrichub.page.embed import as_json, digest, image, inside_script, readable
 from metrichub.page.plots import Scores

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from metrichub.errors import JudgeError
-from metrichub.judge.store import Answer, Store, key_of
-from metrichub.judge.usage import Prices, Tally, recorded_keys, tally_of_run, tokens_in
+from metrichub.models.store import Answer, Store, key_of
+from metrichub.models.usage import Prices, Tally, recorded_keys, tally_of_run, tokens_in
 
 if TYPE_CHECKING:
     from aiolimiter import AsyncLimiter

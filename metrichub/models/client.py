@@ -12,9 +12,9 @@ from urllib.parse import urlsplit, urlunsplit
 from metrichub.catalog.parameters import Range, check, off_default
 from metrichub.catalog.spec import Spec
 from metrichub.errors import JudgeError, JudgeUnavailable, MissingDependency, ParameterError
-from metrichub.judge.session import Session, here
-from metrichub.judge.store import Answer, Store, store
-from metrichub.judge.usage import Prices
+from metrichub.models.session import Session, here
+from metrichub.models.store import Answer, Store, store
+from metrichub.models.usage import Prices
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

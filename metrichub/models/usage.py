@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from metrichub.errors import JudgeError
-from metrichub.judge.store import Answer
+from metrichub.models.store import Answer
 
 BYTES_A_TOKEN = 4
 """What an estimate takes a token to be, in UTF-8: English prose under usual tokenizers."""

@@ -12,8 +12,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from metrichub.cache import cache_folder
 from metrichub.errors import JudgeUnavailable
+from metrichub.models.cache import cache_folder
 
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS calls (key TEXT PRIMARY KEY, model TEXT NOT NULL, "
