@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from metrichub.catalog.registry import list_metrics as list_metrics
     from metrichub.catalog.spec import Spec as Spec
     from metrichub.data.batch import Batch as Batch
-    from metrichub.evidence import Explained as Explained
+    from metrichub.evaluation.explanation import Explained as Explained
+    from metrichub.evaluation.stats import Stats as Stats
     from metrichub.hub import Hub as Hub
     from metrichub.judge.metric import EmbedderMetric as EmbedderMetric
     from metrichub.judge.metric import JudgeMetric as JudgeMetric
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from metrichub.metric import Unscored as Unscored
     from metrichub.metric import load_metric as load_metric
     from metrichub.report import Report as Report
-    from metrichub.stats import Stats as Stats
 
     __version__: str
 
@@ -39,7 +39,7 @@ _HOMES = {
     "Card": "catalog.card",
     "CorpusMetric": "metric",
     "EmbedderMetric": "judge.metric",
-    "Explained": "evidence",
+    "Explained": "evaluation.explanation",
     "Hub": "hub",
     "JudgeMetric": "judge.metric",
     "Metric": "metric",
@@ -48,7 +48,7 @@ _HOMES = {
     "Report": "report",
     "Scale": "catalog.card",
     "Spec": "catalog.spec",
-    "Stats": "stats",
+    "Stats": "evaluation.stats",
     "Unscored": "metric",
     "list_metrics": "catalog.registry",
     "load_metric": "metric",

@@ -12,12 +12,12 @@ from metrichub.catalog.spec import Spec
 from metrichub.data.batch import BLOCK_CHARACTERS, Batch
 from metrichub.data.columns import column_of
 from metrichub.errors import InputError, MetricError, ParameterError, SpecError
-from metrichub.evidence import Allowance
-from metrichub.measure import Measure, Progress, measured
+from metrichub.evaluation.explanation import Allowance
+from metrichub.evaluation.measure import Measure, Progress, measured
+from metrichub.evaluation.observation import is_async
+from metrichub.evaluation.reduce import Reduction, name_of
 from metrichub.metric import Metric, load_metric
 from metrichub.models.usage import Usage
-from metrichub.observation import is_async
-from metrichub.reduce import Reduction, name_of
 from metrichub.report import Nested, Report
 
 _OPTIONS = (

@@ -19,11 +19,11 @@ from metrichub.catalog.card import HEADINGS, bounds_table
 from metrichub.catalog.parameters import parameters_of
 from metrichub.data.batch import Block, Column
 from metrichub.errors import JudgeUnavailable
+from metrichub.evaluation.observation import measure_objects, measure_rows, scores_of
+from metrichub.evaluation.result import SumResult
 from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Array, CorpusMetric
-from metrichub.observation import measure_objects, measure_rows, scores_of
 from metrichub.report import Report
-from metrichub.result import SumResult
 from metrichub.subject import HOSTILE, WORDS, Broken, Subject
 
 SOCKETS = tuple(

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.evidence import Evidence, Step
-from metrichub.measurement import Measurement
+from metrichub.evaluation.explanation import Evidence, Step
+from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.result import Result, SumResult
+from metrichub.evaluation.stats import Stats
 from metrichub.metric import Array
 from metrichub.models.usage import Usage
-from metrichub.result import Result, SumResult
-from metrichub.stats import Stats
 
 
 class Spread(NamedTuple):

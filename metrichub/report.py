@@ -8,13 +8,13 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from metrichub import inference
 from metrichub.errors import ReportError, did_you_mean
-from metrichub.evidence import Evidence, Explanation
-from metrichub.inference import Comparison
-from metrichub.measurement import Measurement
-from metrichub.resample import SEED, Interval
-from metrichub.result import Outputs
+from metrichub.evaluation import significance as inference
+from metrichub.evaluation.explanation import Evidence, Explanation
+from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.resample import SEED, Interval
+from metrichub.evaluation.result import Outputs
+from metrichub.evaluation.significance import Comparison
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -149,7 +149,7 @@ class Report(Measurement):
         Raises:
             ReportError: other samples, no common metric, different signatures, or pooled.
         """
-        from metrichub import merging
+        from metrichub.evaluation import merge as merging
 
         common = merging.comparable(self, other)
         mine = {name: self.results[name] for name in common}
@@ -184,7 +184,7 @@ class Report(Measurement):
         Raises:
             ReportError: other metrics or signatures, or a pooled metric that doesn't add up.
         """
-        from metrichub.merging import merged
+        from metrichub.evaluation.merge import merged
 
         return merged((self, *others))
 

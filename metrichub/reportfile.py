@@ -17,12 +17,12 @@ from metrichub.catalog.registry import origin
 from metrichub.catalog.spec import Spec
 from metrichub.data.files import write_text
 from metrichub.errors import MetrichubError, ReportError, what
-from metrichub.evidence import Evidence, plain
+from metrichub.evaluation.explanation import Evidence, plain
+from metrichub.evaluation.result import Result, RowsResult, SumResult
+from metrichub.evaluation.stats import Stats
 from metrichub.metric import Array, CorpusMetric, Metric, load_metric
 from metrichub.models.usage import Usage
 from metrichub.report import Report
-from metrichub.result import Result, RowsResult, SumResult
-from metrichub.stats import Stats
 from metrichub.tables import json_safe
 
 FORMAT = "metrichub-report-1"

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
-    from metrichub.inference import Comparison
+    from metrichub.evaluation.resample import Interval
+    from metrichub.evaluation.significance import Comparison
     from metrichub.report import Report
-    from metrichub.resample import Interval
 
 Cell = str | float | None
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from metrichub import measure
 from metrichub.data import files
+from metrichub.evaluation import measure
 from metrichub.hub import Hub
 from metrichub.report import Report
 from tests.commands import ROWS, error, program, run, scored, write, write_systems

@@ -14,7 +14,7 @@ from datasets import Dataset, DatasetDict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub import Hub, load_metric, measure
+from metrichub import Hub, load_metric
 from metrichub.errors import (
     InputError,
     MetricError,
@@ -24,6 +24,7 @@ from metrichub.errors import (
     SpecError,
     UnknownMetric,
 )
+from metrichub.evaluation import measure
 from tests.toy_metrics import Errors, Known, Length, Overlap, Variety
 
 HUB = Hub([Overlap(), Known(), Length(), Variety()])

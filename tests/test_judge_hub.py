@@ -17,7 +17,7 @@ from metrichub.errors import (
     TooManyErrors,
     UnknownMetric,
 )
-from metrichub.evidence import Evidence
+from metrichub.evaluation.explanation import Evidence
 from metrichub.judge import JudgeMetric, Prompt, Scripted, Verdict
 from tests.judge_stub import KEY, Stub, failure
 from tests.judge_toys import TEXTS, Chars, Length, columns, spec

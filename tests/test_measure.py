@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from metrichub import Hub, Report, measure, workers
+from metrichub import Hub, Report
 from metrichub.catalog.card import Card
 from metrichub.data.batch import Block
 from metrichub.errors import (
@@ -29,8 +29,9 @@ from metrichub.errors import (
     ParameterError,
     UnknownParameter,
 )
+from metrichub.evaluation import measure, workers
+from metrichub.evaluation.result import RowsResult, SumResult
 from metrichub.metric import Metric
-from metrichub.result import RowsResult, SumResult
 from metrichub.text import Texts
 from tests.toy_metrics import Errors, InContext, Known, Length, Overlap, Variety, card
 

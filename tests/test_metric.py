@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from metrichub import Hub, load_metric
 from metrichub.catalog.card import Card, Scale
 from metrichub.errors import MetricError, ParameterError
+from metrichub.evaluation.observation import scores_of
 from metrichub.metric import CorpusMetric, Measured, Metric, Unscored
-from metrichub.observation import scores_of
 from tests.toy_metrics import Errors, Known, Length, Overlap, Variety, card
 
 words = st.lists(st.sampled_from("abc"), max_size=4).map(" ".join)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from metrichub import Hub
 from metrichub.errors import ParameterError
+from metrichub.evaluation.reduce import NAMES, Reduction, name_of
 from metrichub.metric import Metric
-from metrichub.reduce import NAMES, Reduction, name_of
 from tests.toy_metrics import Errors, InContext, Known, Length, Overlap
 
 words = st.lists(st.sampled_from("abcd"), max_size=4).map(" ".join)

@@ -11,9 +11,18 @@ from hypothesis import strategies as st
 from sacrebleu import significance
 from sacrebleu.metrics import BLEU as SacreBleu
 
-from metrichub import Hub, Report, resample
+from metrichub import Hub, Report
 from metrichub.errors import ParameterError
-from metrichub.resample import SEED, Draw, bootstrap_p, draws, interval, randomisation_p, swaps
+from metrichub.evaluation import resample
+from metrichub.evaluation.resample import (
+    SEED,
+    Draw,
+    bootstrap_p,
+    draws,
+    interval,
+    randomisation_p,
+    swaps,
+)
 from tests.toy_metrics import Errors, Length, Overlap, Variety
 
 RESAMPLES, TRIALS = 400, 640

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from metrichub.errors import MetricError
-from metrichub.stats import Stats
+from metrichub.evaluation.stats import Stats
 
 numbers = st.integers(-1000, 1000).map(float) | st.just(float("nan"))
 

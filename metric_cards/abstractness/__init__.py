@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from metrichub.catalog.parameters import Range
+from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric, Scores
-from metrichub.stats import Array
 from metrichub.text import Groups, Texts, marks, novel_ngrams
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from metric_cards.response_groundedness import SCALE, mean_grade
-from metrichub.evidence import Explained
+from metrichub.evaluation.explanation import Explained
 from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Unscored
 

@@ -12,11 +12,11 @@ from metric_cards.factual_correctness import Counts, held
 from metric_cards.semantic_similarity import similarity
 from metrichub.catalog.parameters import Range
 from metrichub.errors import ParameterError
-from metrichub.evidence import Explained
+from metrichub.evaluation.explanation import Explained
+from metrichub.evaluation.stats import Array
 from metrichub.judge.aggregate import f_beta
 from metrichub.judge.metric import EmbedderMetric, JudgeMetric
 from metrichub.metric import Unscored
-from metrichub.stats import Array
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from metrichub.catalog.parameters import Range
-from metrichub.evidence import Explained
+from metrichub.evaluation.explanation import Explained
 from metrichub.judge.aggregate import cosine, values
 from metrichub.judge.metric import EmbedderMetric, JudgeMetric
 from metrichub.metric import Unscored

@@ -11,8 +11,8 @@ import numpy as np
 from metric_cards.bleu.nltk_smoothing import FIFTH, METHODS, Counts, smoothed
 from metrichub.catalog.parameters import Range
 from metrichub.errors import ParameterError
+from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric, Scores
-from metrichub.stats import Array
 from metrichub.text import Groups, Texts, clipped_matches, closest_lengths, lengths, marks
 
 _SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0, "exp": 0.0, "none": 0.0}

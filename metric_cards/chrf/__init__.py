@@ -9,8 +9,8 @@ from typing import Annotated
 import numpy as np
 
 from metrichub.catalog.parameters import Range
+from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric, Scores
-from metrichub.stats import Array
 from metrichub.text import Groups, Texts, marks
 from metrichub.text.pairs import best_pairs, shared_ngrams
 

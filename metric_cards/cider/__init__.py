@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from metrichub.catalog.parameters import Range
+from metrichub.evaluation.stats import Array
 from metrichub.metric import CorpusMetric
-from metrichub.stats import Array
 from metrichub.text import Groups, Texts
 from metrichub.text.captions import caption_words
 from metrichub.text.entries import Entries, ngram_entries

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from metrichub.evidence import Explained
+from metrichub.evaluation.explanation import Explained
 from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Unscored
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from metric_cards.context_utilization import RankedContexts
-from metrichub.evidence import Explained
+from metrichub.evaluation.explanation import Explained
 from metrichub.metric import Unscored
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from metric_cards.response_groundedness import SCALE, mean_grade, ungraded
-from metrichub.evidence import Explained
+from metrichub.evaluation.explanation import Explained
 from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Unscored
 

@@ -11,8 +11,8 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from metrichub.catalog.parameters import Range
+from metrichub.evaluation.stats import Array
 from metrichub.metric import CorpusMetric
-from metrichub.stats import Array
 from metrichub.text import Groups, Tokens
 from metrichub.text.ragged import Integers, row_sums
 from metrichub.text.ranks import rank

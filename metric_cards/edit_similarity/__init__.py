@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric
-from metrichub.stats import Array
 from metrichub.text import Texts, lengths, levenshtein, runs
 
 _TOKENIZERS = {"char": "chars", "word": "whitespace"}

@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
+from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric
-from metrichub.stats import Array
 from metrichub.text import Texts
 from metrichub.text.jumps import jump_costs
 

@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 
 from metrichub.errors import ParameterError
+from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric
-from metrichub.stats import Array
 from metrichub.text import Texts, levenshtein, runs
 
 

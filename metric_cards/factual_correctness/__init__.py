@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, NamedTuple
 
 from metrichub.catalog.parameters import Range
-from metrichub.evidence import Explained
+from metrichub.evaluation.explanation import Explained
 from metrichub.judge.aggregate import f_beta, ratio, values
 from metrichub.judge.metric import JudgeMetric
 from metrichub.judge.types import Verdict

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from metrichub.catalog.parameters import Range
 from metrichub.errors import JudgeError, ParameterError
-from metrichub.evidence import Explained
+from metrichub.evaluation.explanation import Explained
 from metrichub.judge.graded import OpenGradedMetric, absent
 from metrichub.judge.metric import Texts
 from metrichub.metric import Unscored

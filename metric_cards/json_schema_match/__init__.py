@@ -10,8 +10,8 @@ from typing import Any
 
 from metric_cards.json_schema_match.schemas import BrokenSchema, Schema, compiled
 from metrichub.errors import InputError, ParameterError, what
+from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric, Row, Scores
-from metrichub.stats import Array
 from metrichub.strictjson import read, unfenced
 
 

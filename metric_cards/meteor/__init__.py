@@ -9,8 +9,8 @@ import numpy as np
 
 from metrichub.catalog.parameters import Range
 from metrichub.errors import MissingDependency
+from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric
-from metrichub.stats import Array
 from metrichub.text import Texts, Tokens
 from metrichub.text.pairing import pair_tokens
 from metrichub.text.wordnet import open_wordnet

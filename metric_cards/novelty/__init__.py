@@ -14,8 +14,8 @@ import numpy as np
 from metric_cards.novelty.known import Known, Names, absent, names_of, read
 from metrichub.catalog.parameters import Range
 from metrichub.errors import ParameterError
+from metrichub.evaluation.stats import Array
 from metrichub.metric import CorpusMetric
-from metrichub.stats import Array
 from metrichub.text import Groups, Texts, marks
 from metrichub.text.cut import cut
 from metrichub.text.ragged import Integers, offsets_of, row_sums

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from metrichub.evidence import Explained
+from metrichub.evaluation.explanation import Explained
+from metrichub.evaluation.stats import Array
 from metrichub.judge.aggregate import ratio, values
 from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Scores, Unscored
-from metrichub.stats import Array
 
 
 @dataclass(frozen=True, kw_only=True)

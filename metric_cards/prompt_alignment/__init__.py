@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from metrichub.errors import InputError, what
-from metrichub.evidence import Explained
+from metrichub.evaluation.explanation import Explained
 from metrichub.judge.aggregate import ratio
 from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Unscored

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from metrichub.catalog.parameters import Range
+from metrichub.evaluation.stats import Array
 from metrichub.metric import Measured, Metric, Scores
-from metrichub.stats import Array
 from metrichub.text import Texts, distinct_ngrams, marks
 from metrichub.text.ragged import Flags, Integers, row_sums
 from metrichub.text.ranks import Joint, alone

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 
-from metrichub.evidence import Explained
+from metrichub.evaluation.explanation import Explained
 from metrichub.judge.metric import JudgeMetric
 from metrichub.judge.types import Grade
 from metrichub.metric import Unscored

@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from metrichub.catalog.parameters import Range
+from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric
-from metrichub.stats import Array
 from metrichub.text import Texts
 from metrichub.text.ranks import joint
 

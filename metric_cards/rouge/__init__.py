@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.catalog.parameters import Range
+from metrichub.evaluation.stats import Array
 from metrichub.metric import Measured, Metric, Scores
-from metrichub.stats import Array
 from metrichub.text import Groups, Texts, clipped_matches, lcs, lengths, marks, union_lcs
 from metrichub.text.plain import kind
 from metrichub.text.ragged import Integers, row_sums

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from metrichub.errors import ParameterError
-from metrichub.evidence import Explained
+from metrichub.evaluation.explanation import Explained
 from metrichub.judge.graded import OpenGradedMetric
 from metrichub.judge.metric import Texts
 from metrichub.metric import Unscored

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric, Scores
-from metrichub.stats import Array
 from metrichub.text import Groups, Texts, Tokens
 from metrichub.text.entries import ngram_entries
 from metrichub.text.ragged import Integers, row_sums

@@ -10,8 +10,8 @@ import numpy as np
 
 from metric_cards.self_bleu.others import clipped_by_others, closest_other, grams
 from metrichub.catalog.parameters import Range
+from metrichub.evaluation.stats import Array
 from metrichub.metric import CorpusMetric, Unscored
-from metrichub.stats import Array
 from metrichub.text import Texts
 from metrichub.text.ragged import Words, spans
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from metrichub.catalog.parameters import Range
-from metrichub.evidence import Explained
+from metrichub.evaluation.explanation import Explained
 from metrichub.judge.aggregate import cosine
 from metrichub.judge.metric import EmbedderMetric
 from metrichub.metric import Unscored

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric, Scores
-from metrichub.stats import Array
 from metrichub.text import Groups, Texts, lengths, runs
 from metrichub.text.ragged import row_sums
 from metrichub.text.shifts import shift_edits

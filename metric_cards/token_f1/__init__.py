@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric
-from metrichub.stats import Array
 from metrichub.text import Texts, clipped_matches, lengths, marks
 
 _TOKENIZERS = {"squad": "squad", "words": "bag", "unicode": "unicode", "none": "none"}

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from metrichub.errors import InputError, what
-from metrichub.evidence import Explained
+from metrichub.evaluation.explanation import Explained
+from metrichub.evaluation.stats import Array
 from metrichub.judge.aggregate import values
 from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Scores, Unscored
-from metrichub.stats import Array
 
 
 @dataclass(frozen=True, kw_only=True)

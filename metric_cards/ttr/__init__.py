@@ -10,8 +10,8 @@ import numpy as np
 
 from metric_cards.ttr.diversity import counted, mattr, msttr, mtld
 from metrichub.catalog.parameters import Range
+from metrichub.evaluation.stats import Array
 from metrichub.metric import Measured, Metric, Scores
-from metrichub.stats import Array
 from metrichub.text import Texts
 from metrichub.text.ranks import alone
 

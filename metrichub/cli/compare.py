@@ -29,8 +29,8 @@ from metrichub.errors import MissingColumn, ReportError
 from metrichub.tables import Table
 
 if TYPE_CHECKING:
+    from metrichub.evaluation.significance import Comparison
     from metrichub.hub import Hub
-    from metrichub.inference import Comparison
     from metrichub.report import Report
 
 _Comparisons = Mapping[str, Mapping[str, Mapping[str, "Comparison"]]]

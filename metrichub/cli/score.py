@@ -34,8 +34,8 @@ from metrichub.data.reading import Reading
 from metrichub.tables import Table
 
 if TYPE_CHECKING:
+    from metrichub.evaluation.resample import Interval
     from metrichub.report import Report
-    from metrichub.resample import Interval
 
 _Intervals = Mapping[str, Mapping[str, "Interval"]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from metrichub.evidence import Explained as Explained
+    from metrichub.evaluation.explanation import Explained as Explained
     from metrichub.judge.chance import ChanceJudge as ChanceJudge
     from metrichub.judge.metric import EmbedderMetric as EmbedderMetric
     from metrichub.judge.metric import JudgeMetric as JudgeMetric
@@ -25,7 +25,7 @@ _HOMES = {
     "ChanceJudge": "judge.chance",
     "Choice": "judge.types",
     "EmbedderMetric": "judge.metric",
-    "Explained": "evidence",
+    "Explained": "evaluation.explanation",
     "Grade": "judge.types",
     "Judge": "judge.types",
     "JudgeMetric": "judge.metric",

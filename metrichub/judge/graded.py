@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from metrichub.catalog.parameters import Range
 from metrichub.data.columns import is_plural
 from metrichub.errors import MetricError, ParameterError
-from metrichub.evidence import Explained
+from metrichub.evaluation.explanation import Explained
 from metrichub.judge.metric import JudgeMetric, Texts
 from metrichub.judge.types import Prompt, Weighing
 from metrichub.metric import Unscored

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metrichub.errors import MissingDependency
-from metrichub.resample import SEED
+from metrichub.evaluation.resample import SEED
 
 if TYPE_CHECKING:
     from metrichub.report import Report

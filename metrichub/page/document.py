@@ -11,8 +11,8 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from metrichub.errors import ReportError
-from metrichub.evidence import plain
-from metrichub.merging import comparable
+from metrichub.evaluation.explanation import plain
+from metrichub.evaluation.merge import comparable
 from metrichub.models.usage import Usage
 from metrichub.page import numbers, plots
 from metrichub.page.embed import as_json, digest, image, inside_script, readable

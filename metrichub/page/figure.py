@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from metrichub.errors import ReportError, did_you_mean
-from metrichub.merging import comparable
+from metrichub.evaluation.merge import comparable
 from metrichub.page.plots import Plot, Scores, comparisons, distributions, scatters
 from metrichub.report import Report
 

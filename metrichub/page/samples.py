@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metrichub.evidence import Evidence, plain
+from metrichub.evaluation.explanation import Evidence, plain
 from metrichub.page.embed import as_json
 from metrichub.page.plots import Scores, Values
 from metrichub.report import Report

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric, Row, Scores
-from metrichub.stats import Array
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.errors import ReportError
+from metrichub.evaluation.observation import scores_of
+from metrichub.evaluation.resample import Draw
+from metrichub.evaluation.stats import Stats
 from metrichub.metric import Array, CorpusMetric, Metric, Unscored
-from metrichub.observation import scores_of
-from metrichub.resample import Draw
-from metrichub.stats import Stats
 
 Outputs = dict[str, NDArray[np.float64]]
 Swap = Callable[[NDArray[np.bool_]], tuple[Outputs, Outputs]]

@@ -12,17 +12,17 @@ from metrichub.catalog.registry import origin
 from metrichub.data.batch import Batch, Block
 from metrichub.data.fingerprint import Fingerprint
 from metrichub.errors import ParameterError
-from metrichub.evidence import Allowance, Evidence, Observed
-from metrichub.measurement import Measurement
-from metrichub.merging import merged
+from metrichub.evaluation.explanation import Allowance, Evidence, Observed
+from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.merge import merged
+from metrichub.evaluation.observation import is_async, measure_objects, measure_rows
+from metrichub.evaluation.reduce import Reduction, name_of, reduce
+from metrichub.evaluation.result import Result, RowsResult, SumResult
+from metrichub.evaluation.stats import Stats
+from metrichub.evaluation.stored import Kept
+from metrichub.evaluation.workers import spread
 from metrichub.metric import CorpusMetric, Metric
 from metrichub.models.usage import Usage
-from metrichub.observation import is_async, measure_objects, measure_rows
-from metrichub.reduce import Reduction, name_of, reduce
-from metrichub.result import Result, RowsResult, SumResult
-from metrichub.stats import Stats
-from metrichub.texts import Kept
-from metrichub.workers import spread
 
 PART_CHARACTERS = 1_000_000
 """About how much text one process measures at a time."""
@@ -97,7 +97,7 @@ class Measure:
         views = {m.name: (m, block.view(m.inputs())) for m in metrics if is_async(m)}
         if not views:
             return Observed({}, {}, Usage())
-        from metrichub.judge.together import observe
+        from metrichub.evaluation.asynchronous import observe
 
         return observe(
             views, self.allowance, progress, repeat=self.repeat, estimating=self.estimating

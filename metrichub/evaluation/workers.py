@@ -13,7 +13,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from metrichub.errors import MetricError
-from metrichub.measurement import Measurement
+from metrichub.evaluation.measurement import Measurement
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -76,7 +76,7 @@ def _context() -> BaseContext:
     if sys.platform == "linux":
         # The server imports numpy once, and stays for the next call.
         context = get_context("forkserver")
-        context.set_forkserver_preload(["metrichub.measure"])
+        context.set_forkserver_preload(["metrichub.evaluation.measure"])
         return context
     return get_context("spawn")
 

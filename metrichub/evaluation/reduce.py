@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.errors import ParameterError
+from metrichub.evaluation.observation import scores_of
+from metrichub.evaluation.stats import Stats
 from metrichub.metric import Metric
-from metrichub.observation import scores_of
-from metrichub.stats import Stats
 
 Reduction = (
     Literal["best", "worst", "mean", "max", "min", "first"]

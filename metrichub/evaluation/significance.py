@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub import resample
-from metrichub.resample import Interval
-from metrichub.result import Outputs, Result
+from metrichub.evaluation import resample
+from metrichub.evaluation.resample import Interval
+from metrichub.evaluation.result import Outputs, Result
 
 
 class Comparison(NamedTuple):

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TypeVar
 
 from metrichub.errors import ReportError
-from metrichub.evidence import Evidence
-from metrichub.measurement import Measurement
+from metrichub.evaluation.explanation import Evidence
+from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.result import Result
+from metrichub.evaluation.stored import Kept
 from metrichub.models.usage import Usage
-from metrichub.result import Result
-from metrichub.texts import Kept
 
 M = TypeVar("M", bound=Measurement)
 

@@ -11,7 +11,15 @@ from typing import Any, NamedTuple
 
 from metrichub.data.batch import View
 from metrichub.errors import JudgeError
-from metrichub.evidence import Allowance, Evidence, Explained, Failed, Observed, Step, plain
+from metrichub.evaluation.explanation import (
+    Allowance,
+    Evidence,
+    Explained,
+    Failed,
+    Observed,
+    Step,
+    plain,
+)
 from metrichub.metric import Metric
 from metrichub.models.loop import run
 from metrichub.models.usage import Usage, counting, noting

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any
 
 from metrichub.data.batch import Batch
-from metrichub.evidence import Step, plain
+from metrichub.evaluation.explanation import Step, plain
 from metrichub.metric import Metric
 
 Sample = Mapping[str, Any]

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from metrichub.evidence import Evidence
+from metrichub.evaluation.explanation import Evidence
+from metrichub.evaluation.result import Result
+from metrichub.evaluation.stored import Kept
 from metrichub.models.usage import Usage
-from metrichub.result import Result
-from metrichub.texts import Kept
 
 
 @dataclass(frozen=True)

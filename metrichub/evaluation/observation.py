@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from metrichub.data.batch import View
 from metrichub.errors import MetricError, what
+from metrichub.evaluation.stats import Stats
 from metrichub.metric import (
     Array,
     CorpusMetric,
@@ -21,7 +22,6 @@ from metrichub.metric import (
     arguments_of,
     measuring,
 )
-from metrichub.stats import Stats
 
 
 def is_async(metric: Metric) -> bool:
@@ -125,7 +125,7 @@ def _statistic(metric: Metric, key: str, rows: Sequence[Row | None], first: Row 
 
 def _observed(metric: Metric, view: View) -> Iterator[Any]:
     if is_async(metric):
-        from metrichub.judge.together import observe as observe_async
+        from metrichub.evaluation.asynchronous import observe as observe_async
 
         yield from observe_async({metric.name: (metric, view)}).rows[metric.name]
         return

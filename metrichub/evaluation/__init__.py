@@ -1,0 +1,1 @@
+"""Where numbers are made: measuring, statistics, results, resampling and significance."""
