@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from metrichub.metric import Metric as Metric
     from metrichub.metric import Unscored as Unscored
     from metrichub.metric import load_metric as load_metric
-    from metrichub.report import Report as Report
+    from metrichub.report.report import Report as Report
 
     __version__: str
 
@@ -45,7 +45,7 @@ _HOMES = {
     "Metric": "metric",
     "Range": "catalog.parameters",
     "Registry": "catalog.registry",
-    "Report": "report",
+    "Report": "report.report",
     "Scale": "catalog.card",
     "Spec": "catalog.spec",
     "Stats": "evaluation.stats",

@@ -18,7 +18,7 @@ from metrichub.evaluation.observation import is_async
 from metrichub.evaluation.reduce import Reduction, name_of
 from metrichub.metric import Metric, load_metric
 from metrichub.models.usage import Usage
-from metrichub.report import Nested, Report
+from metrichub.report.report import Nested, Report
 
 _OPTIONS = (
     "columns",
@@ -153,7 +153,7 @@ class Hub:
         batches: Iterable[Batch] = self._batches(data, needed, columns, given)
         if repeats == 1 or not asked:
             return Report.of(run(measure, batches))
-        from metrichub.repeats import together
+        from metrichub.report.repeats import together
 
         batches = list(batches)
         again = [replace(measure, metrics=asked, repeat=number) for number in range(1, repeats)]

@@ -23,7 +23,7 @@ from metrichub.evaluation.observation import measure_objects, measure_rows, scor
 from metrichub.evaluation.result import SumResult
 from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Array, CorpusMetric
-from metrichub.report import Report
+from metrichub.report.report import Report
 from metrichub.subject import HOSTILE, WORDS, Broken, Subject
 
 SOCKETS = tuple(

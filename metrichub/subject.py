@@ -13,7 +13,7 @@ from metrichub.catalog.registry import Entry
 from metrichub.data.columns import column_of
 from metrichub.hub import Hub
 from metrichub.metric import Metric
-from metrichub.report import Report
+from metrichub.report.report import Report
 
 WORDS = (
     "the river rose early in the spring and the lower fields lay under water for 9 days",

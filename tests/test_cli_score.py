@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from metrichub.report import Report
+from metrichub.report.report import Report
 from tests.commands import BOTH, ROWS, error, run, scored, write, write_systems
 
 

@@ -15,7 +15,7 @@ import pytest
 from metrichub.data import files
 from metrichub.evaluation import measure
 from metrichub.hub import Hub
-from metrichub.report import Report
+from metrichub.report.report import Report
 from tests.commands import ROWS, error, program, run, scored, write, write_systems
 
 ONE = ("-m", "abstractness", "-m", "wer", "-m", "distinct")

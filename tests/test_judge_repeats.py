@@ -11,7 +11,7 @@ import pytest
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError, ReportError
 from metrichub.judge import Scripted
-from metrichub.report import Report
+from metrichub.report.report import Report
 from tests import judge_stub
 from tests.judge_stub import Stub, completion, failure, judged
 from tests.judge_toys import columns, spec

@@ -18,9 +18,9 @@ pytest.importorskip("matplotlib", reason="the extra plots is not installed")
 
 from metrichub import Hub
 from metrichub.errors import MissingDependency, ReportError
-from metrichub.page import write
-from metrichub.page.samples import CHUNK
-from metrichub.report import Report
+from metrichub.report.html import write
+from metrichub.report.html.records import CHUNK
+from metrichub.report.report import Report
 from tests.test_layers import loaded
 
 FEW: dict[str, Any] = {"resamples": 20, "trials": 20}
@@ -266,7 +266,7 @@ def test_scoring_loads_nothing_of_pages_and_plots() -> None:
         "report._repr_html_()\n"
         "report.explain('bleu', 0)\n"
     )
-    assert not {name for name in found if name.startswith("metrichub.page")}
+    assert not {name for name in found if name.startswith("metrichub.report.html")}
     assert not found & {"matplotlib", "jinja2"}
 
 

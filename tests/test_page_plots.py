@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 
 from metrichub import Hub
 from metrichub.errors import MissingDependency, ReportError
-from metrichub.page import numbers, plots
-from metrichub.page.plots import Scores
+from metrichub.report.html import numbers, plots
+from metrichub.report.html.plots import Scores
 
 COLUMNS: dict[str, Any] = {"predictions": ["a b", "c d", "e"], "references": ["a b", "c", "e f"]}
 NAN = float("nan")
@@ -99,7 +99,7 @@ def test_a_figure_shows_itself_in_a_notebook() -> None:
 def test_plotting_without_matplotlib_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     for name in ("figure", "plots"):
-        monkeypatch.delitem(sys.modules, f"metrichub.page.{name}", raising=False)
+        monkeypatch.delitem(sys.modules, f"metrichub.report.html.{name}", raising=False)
     with pytest.raises(MissingDependency, match=r"matplotlib.*metrichub\[plots\]"):
         Hub("wer").evaluate(**COLUMNS).plot()
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from metrichub import Hub
-from metrichub.tables import Table, best_of
+from metrichub.report.tables import Table, best_of
 
 COLUMNS: dict[str, Any] = {"predictions": ["a b c", "d"], "references": ["a b d", "d"]}
 WORSE = {**COLUMNS, "predictions": ["z", "z"]}

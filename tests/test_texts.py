@@ -11,7 +11,7 @@ import pytest
 
 from metrichub import Hub
 from metrichub.metric import Metric
-from metrichub.report import Report
+from metrichub.report.report import Report
 
 PARTS = (slice(0, 2), slice(2, 3))
 COLUMNS: dict[str, list[Any]] = {

@@ -20,12 +20,12 @@ from metrichub.app.work import hub_of
 from metrichub.data.files import read_batches, write_text
 from metrichub.data.reading import Reading
 from metrichub.errors import InputError, MetrichubError, MissingColumn, MissingDependency
-from metrichub.tables import Table, json_safe
+from metrichub.report.tables import Table, json_safe
 
 if TYPE_CHECKING:
     from metrichub.data.rows import Samples
     from metrichub.hub import Hub
-    from metrichub.report import Report
+    from metrichub.report.report import Report
 
 PROGRESS = "progress.json"
 _EVERY = 0.2

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from metrichub.tables import json_safe, shown
+from metrichub.report.tables import json_safe, shown
 from metrichub.web.markup import html, slug
 
 HOME = Path(__file__).parent

@@ -12,10 +12,10 @@ from metrichub.app.refusal import Refusal
 from metrichub.app.settings import Judging
 from metrichub.errors import MetrichubError
 from metrichub.hub import Hub
-from metrichub.tables import json_safe
+from metrichub.report.tables import json_safe
 
 if TYPE_CHECKING:
-    from metrichub.report import Report
+    from metrichub.report.report import Report
 
 
 @dataclass(frozen=True)

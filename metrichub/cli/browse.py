@@ -12,7 +12,7 @@ from metrichub.catalog.registry import list_metrics, registry
 from metrichub.catalog.spec import Spec
 from metrichub.cli.output import chosen, emit
 from metrichub.cli.program import Command, note
-from metrichub.tables import Table
+from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
     from metrichub.catalog.card import Card

@@ -26,12 +26,12 @@ from metrichub.cli.systems import (
 from metrichub.data import columns as names
 from metrichub.data.files import STDIN, Samples, read
 from metrichub.errors import MissingColumn, ReportError
-from metrichub.tables import Table
+from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
     from metrichub.evaluation.significance import Comparison
     from metrichub.hub import Hub
-    from metrichub.report import Report
+    from metrichub.report.report import Report
 
 _Comparisons = Mapping[str, Mapping[str, Mapping[str, "Comparison"]]]
 
@@ -136,7 +136,7 @@ def _reports(
 
 
 def _saved(files: Sequence[str]) -> dict[str, Report]:
-    from metrichub.report import Report
+    from metrichub.report.report import Report
 
     return {name: Report.load(name) for name in files if _is_report(name)}
 

@@ -13,12 +13,12 @@ from metrichub.cli.output import chosen, emit
 from metrichub.cli.program import Command, note
 from metrichub.data.reading import Reading
 from metrichub.errors import InputError
-from metrichub.tables import Table
+from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
     from metrichub.hub import Hub
     from metrichub.models.usage import Usage
-    from metrichub.report import Report
+    from metrichub.report.report import Report
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

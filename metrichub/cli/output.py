@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from metrichub.data.files import write_text
-from metrichub.tables import Table, json_safe
+from metrichub.report.tables import Table, json_safe
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
 _SUFFIXES = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"}

@@ -12,7 +12,7 @@ from metrichub.cli.output import output_file
 from metrichub.cli.systems import label
 
 if TYPE_CHECKING:
-    from metrichub.report import Report
+    from metrichub.report.report import Report
 
 
 def _page_file(
@@ -21,7 +21,7 @@ def _page_file(
     """The file to write; that a page can be made is known before any work is done."""
     path = output_file(context, parameter, value)
     if path:
-        from metrichub.page import require
+        from metrichub.report.html import require
 
         require()
     return path
@@ -45,7 +45,7 @@ def write_page(
     """Write the page if one was asked for; intervals and tests are made as `inference` says."""
     if path is None:
         return
-    from metrichub.page import write
+    from metrichub.report.html import write
 
     names = _short([label(name) for name in reports])
     write(path, dict(zip(names, reports.values(), strict=True)), ids=ids, **inference)

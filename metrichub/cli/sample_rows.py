@@ -13,10 +13,10 @@ import click
 
 from metrichub.cli.output import output_file
 from metrichub.cli.systems import System, label
-from metrichub.tables import json_safe
+from metrichub.report.tables import json_safe
 
 if TYPE_CHECKING:
-    from metrichub.report import Report
+    from metrichub.report.report import Report
 
 
 def samples_file(

@@ -31,11 +31,11 @@ from metrichub.cli.systems import (
 from metrichub.cli.thresholds import failures, thresholds
 from metrichub.data.files import STDIN, Samples, read_batches, read_columns, write_text
 from metrichub.data.reading import Reading
-from metrichub.tables import Table
+from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
     from metrichub.evaluation.resample import Interval
-    from metrichub.report import Report
+    from metrichub.report.report import Report
 
 _Intervals = Mapping[str, Mapping[str, "Interval"]]
 

@@ -22,7 +22,7 @@ from metrichub.errors import InputError
 
 if TYPE_CHECKING:
     from metrichub.hub import Hub
-    from metrichub.report import Report
+    from metrichub.report.report import Report
 
 _log = logging.getLogger("metrichub")
 _Function = TypeVar("_Function", bound=Callable[..., Any])

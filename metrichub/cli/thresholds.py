@@ -11,7 +11,7 @@ from metrichub.errors import did_you_mean
 
 if TYPE_CHECKING:
     from metrichub.hub import Hub
-    from metrichub.report import Nested
+    from metrichub.report.report import Nested
 
 Side = Literal["under", "over"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from metrichub import Hub
 from metrichub.metric import Metric, Unscored
-from metrichub.page import write
+from metrichub.report.html import write
 
 FEW: dict[str, Any] = {"resamples": 20, "trials": 20}
 ATTACKS = (

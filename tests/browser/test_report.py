@@ -14,7 +14,7 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
 from metrichub import Hub
-from metrichub.report import Report
+from metrichub.report.report import Report
 from tests.browser.reports import numbered
 
 if TYPE_CHECKING:

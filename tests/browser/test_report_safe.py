@@ -15,7 +15,7 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
 from metrichub import Hub
-from metrichub.page import write
+from metrichub.report.html import write
 from tests.browser.reports import ATTACKS, FEW, Told
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from metrichub.evaluation.result import Result, RowsResult, SumResult
 from metrichub.evaluation.stats import Stats
 from metrichub.metric import Array, CorpusMetric, Metric, load_metric
 from metrichub.models.usage import Usage
-from metrichub.report import Report
-from metrichub.tables import json_safe
+from metrichub.report.report import Report
+from metrichub.report.tables import json_safe
 
 FORMAT = "metrichub-report-1"
 

@@ -14,10 +14,10 @@ from metrichub.errors import ReportError
 from metrichub.evaluation.explanation import plain
 from metrichub.evaluation.merge import comparable
 from metrichub.models.usage import Usage
-from metrichub.page import numbers, plots
-from metrichub.page.embed import as_json, digest, image, inside_script, readable
-from metrichub.page.plots import Scores
-from metrichub.page.samples import (
+from metrichub.report.html import numbers, plots
+from metrichub.report.html.escape import as_json, digest, image, inside_script, readable
+from metrichub.report.html.plots import Scores
+from metrichub.report.html.records import (
     CHUNK,
     Limits,
     Records,
@@ -27,8 +27,8 @@ from metrichub.page.samples import (
     problems_of,
     records_of,
 )
-from metrichub.report import Report
-from metrichub.tables import Table
+from metrichub.report.report import Report
+from metrichub.report.tables import Table
 
 SCRIPTS = ("steps.js", "samples.js")
 
@@ -90,7 +90,7 @@ def document(
 
 
 def _asset(name: str) -> str:
-    return files("metrichub.page").joinpath("assets", name).read_text(encoding="utf-8")
+    return files("metrichub.report.html").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def _policy(scripts: Sequence[str], style: str) -> str:

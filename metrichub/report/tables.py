@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from metrichub.evaluation.resample import Interval
     from metrichub.evaluation.significance import Comparison
-    from metrichub.report import Report
+    from metrichub.report.report import Report
 
 Cell = str | float | None
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from metrichub.page.plots import Scores, Values
-from metrichub.tables import Cell, Table
+from metrichub.report.html.plots import Scores, Values
+from metrichub.report.tables import Cell, Table
 
 
 def quartiles(outputs: Sequence[Scores]) -> Table:

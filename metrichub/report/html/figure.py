@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from metrichub.errors import ReportError, did_you_mean
 from metrichub.evaluation.merge import comparable
-from metrichub.page.plots import Plot, Scores, comparisons, distributions, scatters
-from metrichub.report import Report
+from metrichub.report.html.plots import Plot, Scores, comparisons, distributions, scatters
+from metrichub.report.report import Report
 
 
 def figure(

@@ -19,7 +19,7 @@ from metrichub.evaluation.significance import Comparison
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from metrichub.repeats import Spread
+    from metrichub.report.repeats import Spread
 
 Nested = dict[str, dict[str, float]]
 
@@ -102,7 +102,7 @@ class Report(Measurement):
         Raises:
             ReportError: nothing was repeated.
         """
-        from metrichub.repeats import spread
+        from metrichub.report.repeats import spread
 
         if not self.runs:
             raise ReportError("no judge was asked several times; evaluate with repeats=3")
@@ -194,7 +194,7 @@ class Report(Measurement):
         Raises:
             ReportError: a metric's parameters or rows can't be written as JSON.
         """
-        from metrichub.reportfile import save
+        from metrichub.report.serialize import save
 
         save(self, Path(path))
 
@@ -206,7 +206,7 @@ class Report(Measurement):
             ReportError: no report, a metric that isn't there, or one whose installed version
                 gives other scores than it gave when the report was saved.
         """
-        from metrichub.reportfile import load
+        from metrichub.report.serialize import load
 
         return load(Path(path), metrics)
 
@@ -221,13 +221,14 @@ class Report(Measurement):
         """Write one HTML file that shows everything: scores, plots, and every sample to read.
 
         `others` are systems to be compared with this one, which `name` then names. The options
-        are those of `metrichub.page.write`: level, resamples, trials, seed, ids, explained, size.
+        are those of `metrichub.report.html.write`: level, resamples, trials, seed, ids, explained,
+        size.
 
         Raises:
             MissingDependency: the packages of the extra `plots` aren't installed.
             ReportError: pooled, or systems that can't be compared.
         """
-        from metrichub.page import write
+        from metrichub.report.html import write
 
         write(path, {name or ("this" if others else ""): self, **(others or {})}, **options)
 
@@ -246,13 +247,13 @@ class Report(Measurement):
             MissingDependency: matplotlib isn't installed.
             ReportError: no such metric or output, other samples, or pooled.
         """
-        from metrichub.page.figure import figure
+        from metrichub.report.html.figure import figure
 
         return figure(self, metric, output, other)
 
     def _repr_html_(self) -> str:
         """The scores as a table, for notebooks."""
-        from metrichub.tables import Table
+        from metrichub.report.tables import Table
 
         return Table.of(self).html()
 
@@ -263,7 +264,7 @@ class Report(Measurement):
 
     def __str__(self) -> str:
         """The scores as a plain table."""
-        from metrichub.tables import Table
+        from metrichub.report.tables import Table
 
         return Table.of(self).text()
 

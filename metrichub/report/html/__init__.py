@@ -10,7 +10,7 @@ from metrichub.errors import MissingDependency
 from metrichub.evaluation.resample import SEED
 
 if TYPE_CHECKING:
-    from metrichub.report import Report
+    from metrichub.report.report import Report
 
 EXPLAINED = 200
 """Samples that a metric without a judge explains: the first, the lowest and the highest."""
@@ -44,8 +44,8 @@ def write(
     """
     require()
     from metrichub.data.files import write_text
-    from metrichub.page.document import Inference, document
-    from metrichub.page.samples import Limits
+    from metrichub.report.html.document import Inference, document
+    from metrichub.report.html.records import Limits
 
     inference = Inference(level, resamples, trials, seed)
     write_text(path, document(systems, ids, inference, Limits(explained, size)))

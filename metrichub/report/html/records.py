@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from metrichub.evaluation.explanation import Evidence, plain
-from metrichub.page.embed import as_json
-from metrichub.page.plots import Scores, Values
-from metrichub.report import Report
+from metrichub.report.html.escape import as_json
+from metrichub.report.html.plots import Scores, Values
+from metrichub.report.report import Report
 
 CHUNK = 250
 """Samples whose texts are read together."""

@@ -1,0 +1,1 @@
+"""Where numbers are shown and kept: the report, its tables, its file and its page."""
