@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from metrichub import Hub
 from metrichub.judge import Scripted
-from metrichub.judge.types import Fields
+from metrichub.judge.protocol import Fields
 
 QUESTION, ANSWER, REFERENCE = "the question", "the answer", "the reference"
 Objects = Mapping[str, Sequence[Mapping[str, Any]]]

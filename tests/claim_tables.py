@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from metrichub.judge import Scripted
-from metrichub.judge.types import Fields, Prompt, Verdict
+from metrichub.judge.protocol import Fields, Prompt, Verdict
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import pytest
 
 from metrichub import Hub
 from metrichub.judge import Scripted
-from metrichub.judge.types import Fields
+from metrichub.judge.protocol import Fields
 
 # What ragas adds to a divisor, and how far that moves a share at most.
 TEN, EIGHT = 1e-10, 1e-8

@@ -10,7 +10,7 @@ import pytest
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import JudgeUnavailable, MissingColumn, ParameterError
 from metrichub.judge import Scripted
-from metrichub.judge.types import Fields, Prompt, Verdict
+from metrichub.judge.protocol import Fields, Prompt, Verdict
 
 NAME = "goal_accuracy"
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import JudgeUnavailable, MissingColumn, ParameterError
 from metrichub.judge import Scripted
-from metrichub.judge.types import Fields, Grade, Prompt, Weighing
+from metrichub.judge.protocol import Fields, Grade, Prompt, Weighing
 
 GROUNDED, ACCURATE, RELEVANT = (
     "response_groundedness",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import JudgeError, JudgeUnavailable, MissingColumn, ParameterError
 from metrichub.judge import Choice, Scripted
-from metrichub.judge.types import Fields, Prompt
+from metrichub.judge.protocol import Fields, Prompt
 
 MINE, THEIRS = "mine", "theirs"
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import JudgeUnavailable, MetricError, ParameterError
 from metrichub.judge import Scripted
-from metrichub.judge.types import Fields, Prompt, Verdict
+from metrichub.judge.protocol import Fields, Prompt, Verdict
 from tests.judge_stub import Stub, verdicts
 from tests.judge_toys import spec
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import InputError, JudgeUnavailable, MissingColumn, ParameterError
 from metrichub.judge import Scripted
-from metrichub.judge.types import Fields, Prompt, Verdict
+from metrichub.judge.protocol import Fields, Prompt, Verdict
 
 NAME = "prompt_alignment"
 

@@ -9,7 +9,7 @@ import pytest
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import ParameterError
 from metrichub.judge import Scripted
-from metrichub.judge.types import Fields, Prompt, Verdict
+from metrichub.judge.protocol import Fields, Prompt, Verdict
 
 SOURCE, SUMMARY = "the source", "the summary"
 CLAIMS = {"claims": ["a", "b", "c", "d"], "supported": ["yes", "yes", "idk", "no"]}

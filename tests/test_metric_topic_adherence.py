@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import InputError, JudgeUnavailable, MissingColumn, ParameterError
 from metrichub.judge import Scripted
-from metrichub.judge.types import Fields
+from metrichub.judge.protocol import Fields
 
 NAME = "topic_adherence"
 KINDS = {"h": ("yes", "yes"), "s": ("yes", "no"), "w": ("no", "yes"), "d": ("no", "no")}

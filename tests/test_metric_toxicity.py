@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import JudgeUnavailable, ParameterError
 from metrichub.judge import Scripted
-from metrichub.judge.types import Fields
+from metrichub.judge.protocol import Fields
 
 BOTH = pytest.mark.parametrize(("name", "word"), [("toxicity", "toxic"), ("bias", "biased")])
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.aggregate import ratio
 from metrichub.judge.metric import JudgeMetric
-from metrichub.judge.types import Verdict
+from metrichub.judge.protocol import Verdict
 from metrichub.metric import Unscored
 
 

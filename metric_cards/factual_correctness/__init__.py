@@ -11,7 +11,7 @@ from metrichub.catalog.parameters import Range
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.aggregate import f_beta, ratio, values
 from metrichub.judge.metric import JudgeMetric
-from metrichub.judge.types import Verdict
+from metrichub.judge.protocol import Verdict
 from metrichub.metric import Unscored
 
 _MAKER = {"precision": "prediction", "recall": "reference"}

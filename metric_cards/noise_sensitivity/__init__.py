@@ -9,7 +9,7 @@ from typing import Literal
 
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.metric import JudgeMetric
-from metrichub.judge.types import Verdict
+from metrichub.judge.protocol import Verdict
 from metrichub.metric import Unscored
 
 

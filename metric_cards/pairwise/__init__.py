@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from metrichub.errors import ParameterError
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.metric import JudgeMetric
-from metrichub.judge.types import Choice
+from metrichub.judge.protocol import Choice
 from metrichub.metric import Unscored
 
 _OUTCOMES = {0: "win", 1: "loss", None: "tie"}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.metric import JudgeMetric
-from metrichub.judge.types import Grade
+from metrichub.judge.protocol import Grade
 from metrichub.metric import Unscored
 
 SCALE = (0, 2)

@@ -15,7 +15,7 @@ from metrichub.app.settings import Judging
 from metrichub.catalog.card import Card
 from metrichub.catalog.registry import Entry, Registry, registry
 from metrichub.data.columns import column_of
-from metrichub.judge.types import SHARED_PROMPTS
+from metrichub.judge.protocol import SHARED_PROMPTS
 
 FILTERS = ("task", "dimension", "family", "input", "judge", "direction")
 JUDGES = ("none", "offline", "model")

@@ -11,32 +11,32 @@ if TYPE_CHECKING:
     from metrichub.judge.metric import JudgeMetric as JudgeMetric
     from metrichub.judge.offline import OfflineJudge as OfflineJudge
     from metrichub.judge.openai import OpenAIJudge as OpenAIJudge
+    from metrichub.judge.protocol import Choice as Choice
+    from metrichub.judge.protocol import Grade as Grade
+    from metrichub.judge.protocol import Judge as Judge
+    from metrichub.judge.protocol import Prompt as Prompt
+    from metrichub.judge.protocol import Verdict as Verdict
+    from metrichub.judge.protocol import Weighing as Weighing
     from metrichub.judge.scripted import Recorded as Recorded
     from metrichub.judge.scripted import Scripted as Scripted
-    from metrichub.judge.types import Choice as Choice
-    from metrichub.judge.types import Grade as Grade
-    from metrichub.judge.types import Judge as Judge
-    from metrichub.judge.types import Prompt as Prompt
-    from metrichub.judge.types import Verdict as Verdict
-    from metrichub.judge.types import Weighing as Weighing
     from metrichub.models.usage import Usage as Usage
 
 _HOMES = {
     "ChanceJudge": "judge.chance",
-    "Choice": "judge.types",
+    "Choice": "judge.protocol",
     "EmbedderMetric": "judge.metric",
     "Explained": "evaluation.explanation",
-    "Grade": "judge.types",
-    "Judge": "judge.types",
+    "Grade": "judge.protocol",
+    "Judge": "judge.protocol",
     "JudgeMetric": "judge.metric",
     "OfflineJudge": "judge.offline",
     "OpenAIJudge": "judge.openai",
-    "Prompt": "judge.types",
+    "Prompt": "judge.protocol",
     "Recorded": "judge.scripted",
     "Scripted": "judge.scripted",
     "Usage": "models.usage",
-    "Verdict": "judge.types",
-    "Weighing": "judge.types",
+    "Verdict": "judge.protocol",
+    "Weighing": "judge.protocol",
 }
 __all__ = sorted(_HOMES)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.judge.types import Verdict
+from metrichub.judge.protocol import Verdict
 
 Weights = str | Mapping[str, float]
 """The verdict that counts 1, or what each verdict counts."""

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from metrichub.catalog.parameters import Range, check
 from metrichub.judge.lexical import sentences
-from metrichub.judge.types import Choice, Fields, Grade, Prompt, Verdict, Weighing
+from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Verdict, Weighing
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from metrichub.data.columns import is_plural
 from metrichub.errors import MetricError, ParameterError
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.metric import JudgeMetric, Texts
-from metrichub.judge.types import Prompt, Weighing
+from metrichub.judge.protocol import Prompt, Weighing
 from metrichub.metric import Unscored
 
 _ROUNDING = 1e-9

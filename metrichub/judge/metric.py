@@ -12,7 +12,7 @@ from typing import Any, ClassVar, cast
 
 from metrichub.embed import Embedder, Vectors
 from metrichub.errors import MetricError, ParameterError
-from metrichub.judge.types import (
+from metrichub.judge.protocol import (
     SHARED_PROMPTS,
     Choice,
     Grade,

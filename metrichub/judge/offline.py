@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from metrichub.errors import JudgeUnavailable, MetricError
 from metrichub.judge.lexical import content, evidence_of, sentences, words
-from metrichub.judge.types import Choice, Fields, Grade, Prompt, Verdict, Weighing
+from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Verdict, Weighing
 
 THRESHOLD = 0.8
 """The support from which a claim counts as supported."""

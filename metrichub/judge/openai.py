@@ -11,8 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from metrichub.errors import JudgeError
-from metrichub.judge.asking import DATA_RULE, Asked, data_of
-from metrichub.judge.types import Choice, Fields, Grade, Prompt, Verdict, Weighing
+from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Verdict, Weighing
+from metrichub.judge.request import DATA_RULE, Asked, data_of
 from metrichub.judge.weights import weights_of
 from metrichub.models.client import Connection, Live, Refused
 from metrichub.models.session import Request

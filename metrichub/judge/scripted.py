@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from metrichub.errors import JudgeError
 from metrichub.judge.openai import OpenAIJudge
-from metrichub.judge.types import Choice, Fields, Grade, Prompt, Verdict, Weighing
+from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Verdict, Weighing
 from metrichub.models.store import Store, opened
 
 

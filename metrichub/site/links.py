@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
-from metrichub.judge import types
+from metrichub.judge import protocol as types
 from metrichub.site.shelf import Page, Shelf
 from metrichub.web.markup import html, slug
 

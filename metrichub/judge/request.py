@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from metrichub.judge.lexical import sentences
-from metrichub.judge.types import Fields
+from metrichub.judge.protocol import Fields
 from metrichub.models.client import clean
 
 DATA_RULE = (
