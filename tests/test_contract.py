@@ -11,9 +11,9 @@ import pytest
 from metrichub import list_metrics
 from metrichub.catalog.registry import Entry
 from metrichub.errors import MissingDependency
-from metrichub.laws import LAWS
-from metrichub.subject import Subject
 from metrichub.testing import MetricContract, check, update_card
+from metrichub.testing.laws import LAWS
+from metrichub.testing.subject import Subject
 from tests import plugins
 
 

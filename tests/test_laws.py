@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from metrichub import laws
 from metrichub.catalog.card import HEADINGS, with_blocks
 from metrichub.catalog.registry import Entry
-from metrichub.subject import Broken, Subject
+from metrichub.testing import laws
+from metrichub.testing.subject import Broken, Subject
 from tests import plugins
 
 CODE = '''\

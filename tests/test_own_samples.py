@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from metrichub import Hub, laws
+from metrichub import Hub
 from metrichub.catalog.registry import Entry
 from metrichub.errors import MissingColumn
 from metrichub.metric import load_metric
-from metrichub.subject import Subject
+from metrichub.testing import laws
+from metrichub.testing.subject import Subject
 from tests import plugins
 
 CODE = '''

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from metrichub import laws
 from metrichub.catalog.card import with_blocks
 from metrichub.catalog.registry import registry
 from metrichub.errors import MetrichubError, MissingDependency
-from metrichub.subject import Broken, Subject
+from metrichub.testing import laws
+from metrichub.testing.subject import Broken, Subject
 
 
 class Finding(NamedTuple):

@@ -24,7 +24,7 @@ from metrichub.evaluation.result import SumResult
 from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Array, CorpusMetric
 from metrichub.report.report import Report
-from metrichub.subject import HOSTILE, WORDS, Broken, Subject
+from metrichub.testing.subject import HOSTILE, WORDS, Broken, Subject
 
 SOCKETS = tuple(
     f"socket.{what}"
