@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from metrichub.text import marks, runs
-from metrichub.text.cut import Cut, cut
-from metrichub.text.marks import Segment
-from metrichub.text.runs import Run
+from metrichub.text.highlight import edits as runs
+from metrichub.text.highlight import marks
+from metrichub.text.highlight.edits import Run
+from metrichub.text.highlight.marks import Segment
+from metrichub.text.highlight.spans import Cut, cut
 
 
 def marked(segments: Sequence[Segment]) -> str:

@@ -153,7 +153,7 @@ def test_what_is_shared_with_the_best_reference_is_rouge(spec: str) -> None:
 
 
 def _count(segments: Sequence[Mapping[str, Any]]) -> int:
-    from metrichub.text.cut import cut
+    from metrichub.text.highlight.spans import cut
 
     return sum(len(cut(s["text"], "rouge").tokens) for s in segments if s["kind"] == "copied")
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import ParameterError
-from metrichub.text import plain
+from metrichub.text.tokenize import reference as plain
 from tests.oracles.text_twins import any_text, ngrams, word_texts
 from tests.vectors import corpus, vectors
 

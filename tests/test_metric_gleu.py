@@ -7,7 +7,7 @@ from nltk.translate.gleu_score import corpus_gleu
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
-from metrichub.text.plain import TOKENIZERS
+from metrichub.text.tokenize.reference import TOKENIZERS
 from tests.vectors import corpus, vectors
 
 WORDS = st.sampled_from(["the", "cat", "sat.", "1,000", "...", "don't", "中文", "été", "İ", "\t"])

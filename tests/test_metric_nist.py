@@ -9,7 +9,7 @@ from nltk.translate.nist_score import corpus_nist
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
-from metrichub.text.plain import TOKENIZERS
+from metrichub.text.tokenize.reference import TOKENIZERS
 from tests.vectors import corpus, vectors
 
 WORDS = st.sampled_from(["the", "cat", "sat.", "0", "1,000", "...", "中文", "été", "İ", "\t"])

@@ -17,7 +17,7 @@ from rouge_score import rouge_scorer
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import ParameterError
-from metrichub.text import plain
+from metrichub.text.tokenize import reference as plain
 from tests.oracles.text_twins import any_text, word_texts
 from tests.vectors import corpus, vectors
 

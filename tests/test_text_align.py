@@ -9,8 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score import rouge_scorer
 
-from metrichub.text import Texts, align, plain, subsequence
-from metrichub.text.ranks import Joint
+from metrichub.text import Texts
+from metrichub.text.edits import align
+from metrichub.text.edits import lcs as subsequence
+from metrichub.text.ngrams.interning import Joint
+from metrichub.text.tokenize import reference as plain
 from tests.oracles import text_twins as twins
 from tests.oracles.text_twins import any_text, pairs, word_texts
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub.text import Texts
-from metrichub.text.entries import ngram_entries
+from metrichub.text.ngrams.frequencies import ngram_entries
 
 TEXTS = st.lists(
     st.one_of(st.lists(st.sampled_from("aabc"), max_size=12).map(" ".join), st.text(max_size=12)),

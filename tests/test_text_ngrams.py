@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 from rouge_score import rouge_scorer
 from sacrebleu.metrics import BLEU, CHRF
 
-from metrichub.text import Groups, Texts, ngrams, plain, ranks, tokens
+from metrichub.text import Groups, Texts
+from metrichub.text.ngrams import interning as ranks
+from metrichub.text.ngrams import ngrams
+from metrichub.text.tokenize import reference as plain
+from metrichub.text.tokenize import tokens
 from tests.oracles import text_twins as twins
 from tests.oracles.text_twins import any_text, samples, word_texts
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrichub.text import Groups, Texts, clipped_matches
-from metrichub.text.pairs import best_pairs, shared_ngrams
-from metrichub.text.plain import TOKENIZERS
+from metrichub.text.ngrams.pairs import best_pairs, shared_ngrams
+from metrichub.text.tokenize.reference import TOKENIZERS
 
 LETTERS = st.text("ab c.", max_size=25)
 WIDE = st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x5200), max_size=25)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.lib_ter import translation_edit_rate
 
 from metrichub.text import Texts
-from metrichub.text.shifts import Shift, best_shifts, shift_edits
+from metrichub.text.edits.shifts import Shift, best_shifts, shift_edits
 from tests.oracles import tercom
 
 Pair = tuple[list[str], list[str]]

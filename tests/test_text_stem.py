@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.stem import PorterStemmer
 
-from metrichub.text.stem import IRREGULAR, STEP_2, STEP_3, STEP_4, porter
+from metrichub.text.tokenize.porter import IRREGULAR, STEP_2, STEP_3, STEP_4, porter
 
 NLTK = PorterStemmer()
 ENDINGS = (

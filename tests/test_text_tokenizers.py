@@ -18,9 +18,11 @@ from sacrebleu.tokenizers.tokenizer_none import NoneTokenizer
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
 from metrichub.errors import MissingDependency, ParameterError
-from metrichub.text import Groups, Texts, plain, tokens
-from metrichub.text.tokenizers import TOKENIZERS
-from metrichub.text.tokens import Tokens
+from metrichub.text import Groups, Texts
+from metrichub.text.tokenize import reference as plain
+from metrichub.text.tokenize import tokens
+from metrichub.text.tokenize.tokenizers import TOKENIZERS
+from metrichub.text.tokenize.tokens import Tokens
 from tests.oracles.text_twins import any_text, assigned, columns, texts
 
 

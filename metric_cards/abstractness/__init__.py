@@ -9,7 +9,8 @@ from typing import Annotated
 from metrichub.catalog.parameters import Range
 from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric, Scores
-from metrichub.text import Groups, Texts, marks, novel_ngrams
+from metrichub.text import Groups, Texts, novel_ngrams
+from metrichub.text.highlight import marks
 
 
 @dataclass(frozen=True, kw_only=True)

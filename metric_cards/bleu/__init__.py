@@ -13,7 +13,8 @@ from metrichub.catalog.parameters import Range
 from metrichub.errors import ParameterError
 from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric, Scores
-from metrichub.text import Groups, Texts, clipped_matches, closest_lengths, lengths, marks
+from metrichub.text import Groups, Texts, clipped_matches, closest_lengths, lengths
+from metrichub.text.highlight import marks
 
 _SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0, "exp": 0.0, "none": 0.0}
 

@@ -12,8 +12,9 @@ from rapidfuzz.distance import Levenshtein
 
 from metrichub.catalog.parameters import Range
 from metrichub.metric import Measured, Metric
-from metrichub.text import Texts, runs
-from metrichub.text.shifts import Shift, best_shifts
+from metrichub.text import Texts
+from metrichub.text.edits.shifts import Shift, best_shifts
+from metrichub.text.highlight import edits as runs
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,9 @@ import numpy as np
 from metrichub.catalog.parameters import Range
 from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric, Scores
-from metrichub.text import Groups, Texts, marks
-from metrichub.text.pairs import best_pairs, shared_ngrams
+from metrichub.text import Groups, Texts
+from metrichub.text.highlight import marks
+from metrichub.text.ngrams.pairs import best_pairs, shared_ngrams
 
 _EPSILON = 1e-16
 

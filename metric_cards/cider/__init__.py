@@ -15,7 +15,7 @@ from metrichub.evaluation.stats import Array
 from metrichub.metric import CorpusMetric
 from metrichub.text import Groups, Texts
 from metrichub.text.captions import caption_words
-from metrichub.text.entries import Entries, ngram_entries
+from metrichub.text.ngrams.frequencies import Entries, ngram_entries
 from metrichub.text.ragged import Integers, offsets_of, row_sums, spans
 
 

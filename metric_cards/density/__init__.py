@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 
 from metrichub.metric import Measured, Metric
-from metrichub.text import Texts, fragments, marks
+from metrichub.text import Texts, fragments
+from metrichub.text.highlight import marks
 
 
 @dataclass(frozen=True, kw_only=True)

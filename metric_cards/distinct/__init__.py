@@ -14,8 +14,8 @@ from metrichub.catalog.parameters import Range
 from metrichub.evaluation.stats import Array
 from metrichub.metric import CorpusMetric
 from metrichub.text import Groups, Tokens
+from metrichub.text.ngrams.interning import rank
 from metrichub.text.ragged import Integers, row_sums
-from metrichub.text.ranks import rank
 
 ORDERS = 4
 """The orders that are always given."""

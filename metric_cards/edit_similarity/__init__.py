@@ -9,7 +9,8 @@ import numpy as np
 
 from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric
-from metrichub.text import Texts, lengths, levenshtein, runs
+from metrichub.text import Texts, lengths, levenshtein
+from metrichub.text.highlight import edits as runs
 
 _TOKENIZERS = {"char": "chars", "word": "whitespace"}
 

@@ -12,7 +12,8 @@ import numpy as np
 from metrichub.errors import ParameterError
 from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric
-from metrichub.text import Texts, levenshtein, runs
+from metrichub.text import Texts, levenshtein
+from metrichub.text.highlight import edits as runs
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,8 @@ from typing import Annotated, Literal, NamedTuple
 
 from metrichub.catalog.parameters import Range
 from metrichub.metric import CorpusMetric
-from metrichub.text import Groups, Texts, marks
+from metrichub.text import Groups, Texts
+from metrichub.text.highlight import marks
 
 Ngram = tuple[str, ...]
 Row = tuple[list[str], list[list[str]]]

@@ -16,8 +16,9 @@ from metrichub.catalog.parameters import Range
 from metrichub.errors import ParameterError
 from metrichub.evaluation.stats import Array
 from metrichub.metric import CorpusMetric
-from metrichub.text import Groups, Texts, marks
-from metrichub.text.cut import cut
+from metrichub.text import Groups, Texts
+from metrichub.text.highlight import marks
+from metrichub.text.highlight.spans import cut
 from metrichub.text.ragged import Integers, offsets_of, row_sums
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from metrichub.catalog.parameters import Range
 from metrichub.evaluation.stats import Array
 from metrichub.metric import Measured, Metric, Scores
-from metrichub.text import Texts, distinct_ngrams, marks
+from metrichub.text import Texts, distinct_ngrams
+from metrichub.text.highlight import marks
+from metrichub.text.ngrams.interning import Joint, alone
 from metrichub.text.ragged import Flags, Integers, row_sums
-from metrichub.text.ranks import Joint, alone
 
 OUTPUTS = ("score", "rep_w", "rep_r", "seq_rep")
 ORDERS = 4

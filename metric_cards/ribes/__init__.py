@@ -14,7 +14,7 @@ from metrichub.catalog.parameters import Range
 from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric
 from metrichub.text import Texts
-from metrichub.text.ranks import joint
+from metrichub.text.ngrams.interning import joint
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from metrichub.catalog.parameters import Range
 from metrichub.evaluation.stats import Array
 from metrichub.metric import Measured, Metric, Scores
-from metrichub.text import Groups, Texts, clipped_matches, lcs, lengths, marks, union_lcs
-from metrichub.text.plain import kind
+from metrichub.text import Groups, Texts, clipped_matches, lcs, lengths, union_lcs
+from metrichub.text.highlight import marks
 from metrichub.text.ragged import Integers, row_sums
 from metrichub.text.skip import skip_bigram_matches, weighted_lcs
-from metrichub.text.tokenizers import Classes
+from metrichub.text.tokenize.reference import kind
+from metrichub.text.tokenize.tokenizers import Classes
 
 TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 """What is always given; statistics hold the chosen variant first, then these."""

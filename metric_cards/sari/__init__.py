@@ -11,7 +11,7 @@ import numpy as np
 from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric, Scores
 from metrichub.text import Groups, Texts, Tokens
-from metrichub.text.entries import ngram_entries
+from metrichub.text.ngrams.frequencies import ngram_entries
 from metrichub.text.ragged import Integers, row_sums
 
 ORDERS = 4

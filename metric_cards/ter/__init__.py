@@ -10,9 +10,10 @@ import numpy as np
 
 from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric, Scores
-from metrichub.text import Groups, Texts, lengths, runs
+from metrichub.text import Groups, Texts, lengths
+from metrichub.text.edits.shifts import shift_edits
+from metrichub.text.highlight import edits as runs
 from metrichub.text.ragged import row_sums
-from metrichub.text.shifts import shift_edits
 from metrichub.text.tercom import drop_marks, split_marks
 
 

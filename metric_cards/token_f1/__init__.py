@@ -9,7 +9,8 @@ import numpy as np
 
 from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric
-from metrichub.text import Texts, clipped_matches, lengths, marks
+from metrichub.text import Texts, clipped_matches, lengths
+from metrichub.text.highlight import marks
 
 _TOKENIZERS = {"squad": "squad", "words": "bag", "unicode": "unicode", "none": "none"}
 

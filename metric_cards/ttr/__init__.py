@@ -13,7 +13,7 @@ from metrichub.catalog.parameters import Range
 from metrichub.evaluation.stats import Array
 from metrichub.metric import Measured, Metric, Scores
 from metrichub.text import Texts
-from metrichub.text.ranks import alone
+from metrichub.text.ngrams.interning import alone
 
 OUTPUTS = (
     *("score", "root_ttr", "corrected_ttr", "log_ttr", "maas", "msttr", "mattr"),

@@ -10,7 +10,8 @@ import numpy as np
 
 from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric, Scores
-from metrichub.text import Texts, edit_counts, lengths, levenshtein, runs
+from metrichub.text import Texts, edit_counts, lengths, levenshtein
+from metrichub.text.highlight import edits as runs
 
 
 class _WithoutPunctuation(dict[int, int | None]):

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from metrichub.text.stem import porter
+from metrichub.text.tokenize.porter import porter
 
 _UNSPACED = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 _WORD = re.compile(rf"\d+(?:[.,:]\d+)*|{_UNSPACED}|[^\W\d_]+(?:['’][^\W\d_]+)*|\w+")

@@ -1,15 +1,15 @@
 """The text engine: tokens, n-grams and alignments of whole columns at a time."""
 
-from metrichub.text.align import edit_counts, fragments, lcs, levenshtein, union_lcs
 from metrichub.text.column import Groups, Texts
-from metrichub.text.ngrams import (
+from metrichub.text.edits.align import edit_counts, fragments, lcs, levenshtein, union_lcs
+from metrichub.text.ngrams.ngrams import (
     clipped_matches,
     closest_lengths,
     distinct_ngrams,
     lengths,
     novel_ngrams,
 )
-from metrichub.text.tokens import Tokens
+from metrichub.text.tokenize.tokens import Tokens
 
 __all__ = [
     "Groups",

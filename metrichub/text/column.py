@@ -7,11 +7,11 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from metrichub.text.plain import CHARACTER_STRINGS
 from metrichub.text.ragged import Integers, offsets_of, spans
-from metrichub.text.tokenizers import tokenize
-from metrichub.text.tokens import Tokens
-from metrichub.text.utf8 import Characters
+from metrichub.text.tokenize.reference import CHARACTER_STRINGS
+from metrichub.text.tokenize.tokenizers import tokenize
+from metrichub.text.tokenize.tokens import Tokens
+from metrichub.text.tokenize.utf8 import Characters
 
 T = TypeVar("T")
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from metrichub.text.ngrams.interning import rank
 from metrichub.text.ragged import (
     Flags,
     Integers,
@@ -20,9 +21,8 @@ from metrichub.text.ragged import (
     sort_rows,
     start_runs,
 )
-from metrichub.text.ranks import rank
-from metrichub.text.stem import porter
-from metrichub.text.tokens import Tokens
+from metrichub.text.tokenize.porter import porter
+from metrichub.text.tokenize.tokens import Tokens
 
 Synonyms = Callable[[str], Collection[str]]
 NOBODY = -2

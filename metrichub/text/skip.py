@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.text.column import Texts
-from metrichub.text.ngrams import lengths
+from metrichub.text.ngrams.interning import Joint, joint
+from metrichub.text.ngrams.ngrams import lengths
 from metrichub.text.ragged import (
     Flags,
     Integers,
@@ -22,7 +23,6 @@ from metrichub.text.ragged import (
     sort_rows,
     start_runs,
 )
-from metrichub.text.ranks import Joint, joint
 
 Floats: TypeAlias = NDArray[np.float64]
 

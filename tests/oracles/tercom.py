@@ -1,7 +1,7 @@
 """Edits with block shifts for one pair of word lists, step by step as Tercom's search goes.
 
 Snover et al. (2006), section 3, with the limits and the order of preferences of Tercom 0.10 as
-sacrebleu 2.6 keeps them. `metrichub.text.shifts` computes the same for many pairs at a time.
+sacrebleu 2.6 keeps them. `metrichub.text.edits.shifts` computes the same for many pairs at a time.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from metrichub.text.ragged import Bytes, Flags, Integers
-from metrichub.text.tokens import Tokens
-from metrichub.text.utf8 import Characters
+from metrichub.text.tokenize.tokens import Tokens
+from metrichub.text.tokenize.utf8 import Characters
 
 UNKNOWN, GAP, WORD, ALONE, NUMBER, POINT, DASH = range(7)
 """Classes of characters: between tokens, in one, one by itself, and those that look around."""

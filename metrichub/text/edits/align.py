@@ -12,10 +12,10 @@ import numpy as np
 from rapidfuzz.distance import Editops, LCSseq, Levenshtein
 
 from metrichub.text.column import Groups, Texts
-from metrichub.text.ngrams import lengths
+from metrichub.text.edits.lcs import occurrences, subsequence
+from metrichub.text.ngrams.interning import joint
+from metrichub.text.ngrams.ngrams import lengths
 from metrichub.text.ragged import Integers, offsets_of, row_sums, spans
-from metrichub.text.ranks import joint
-from metrichub.text.subsequence import occurrences, subsequence
 
 
 class EditCounts(NamedTuple):

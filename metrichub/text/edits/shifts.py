@@ -15,12 +15,21 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from metrichub.text.align import levenshtein
 from metrichub.text.column import Texts
-from metrichub.text.ngrams import clipped_matches, lengths
-from metrichub.text.paths import BEAM, Alignment, Tables, align, beam, sizes, stays_inside, within
+from metrichub.text.edits.align import levenshtein
+from metrichub.text.edits.banded import (
+    BEAM,
+    Alignment,
+    Tables,
+    align,
+    beam,
+    sizes,
+    stays_inside,
+    within,
+)
+from metrichub.text.ngrams.interning import joint
+from metrichub.text.ngrams.ngrams import clipped_matches, lengths
 from metrichub.text.ragged import Flags, Integers, offsets_of, positions_within
-from metrichub.text.ranks import joint
 
 T = TypeVar("T", str, list[str])
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from metrichub.text.ngrams.interning import rank
 from metrichub.text.ragged import Flags, Integers, Words
-from metrichub.text.ranks import rank
-from metrichub.text.tokens import Tokens
+from metrichub.text.tokenize.tokens import Tokens
 
 BITS = 64
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any, Literal, NamedTuple
 
-from metrichub.text.cut import Cut, cut, numbered
-from metrichub.text.subsequence import occurrences, subsequence
+from metrichub.text.edits.lcs import occurrences, subsequence
+from metrichub.text.highlight.spans import Cut, cut, numbered
 
 Step = dict[str, Any]
 Kind = Literal["copied", "partly", "novel", "outside"]

@@ -11,7 +11,7 @@ from itertools import chain
 import numpy as np
 
 from metrichub.text.ragged import Flags, Integers, Words, offsets_of, spans, take_rows
-from metrichub.text.utf8 import decode, encode
+from metrichub.text.tokenize.utf8 import decode, encode
 
 WORD = 8
 """Bytes that are loaded, hashed and compared at a time."""

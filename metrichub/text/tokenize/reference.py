@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-from metrichub.text.stem import porter
+from metrichub.text.tokenize.porter import porter
 
 CHINESE = (
     *((0x2001, 0x2A6D), (0x2E80, 0x2EFF), (0x2F00, 0x2FDF), (0x2F81, 0x2FA1), (0x2FF0, 0x303F)),

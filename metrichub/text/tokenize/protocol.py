@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from typing import Protocol, TypeVar
 
-from metrichub.text.tokens import Tokens
-from metrichub.text.utf8 import Characters
+from metrichub.text.tokenize.tokens import Tokens
+from metrichub.text.tokenize.utf8 import Characters
 
 T = TypeVar("T")
 

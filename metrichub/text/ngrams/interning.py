@@ -18,7 +18,7 @@ from metrichub.text.ragged import (
     spans,
     start_runs,
 )
-from metrichub.text.tokens import Tokens
+from metrichub.text.tokenize.tokens import Tokens
 
 ALPHABET = 1 << 10
 """Up to so many distinct characters in a block are ranked together, without sorting."""

@@ -1,7 +1,7 @@
 """The tokenizers by name: each finds its boundaries over a whole column of characters at once.
 
 A tokenizer gives every character a class, and every class says where a token begins. What a
-tokenizer is to do is read most easily in `metrichub.text.plain`, one text at a time.
+tokenizer is to do is read most easily in `metrichub.text.tokenize.reference`, one text at a time.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from metrichub.errors import MissingDependency, ParameterError
-from metrichub.text import plain
-from metrichub.text.boundaries import (
+from metrichub.text.ragged import Bytes, Flags, Integers
+from metrichub.text.tokenize import reference as plain
+from metrichub.text.tokenize.boundaries import (
     ALONE,
     DASH,
     GAP,
@@ -28,10 +29,9 @@ from metrichub.text.boundaries import (
     single,
     western_runs,
 )
-from metrichub.text.protocol import TextColumn
-from metrichub.text.ragged import Bytes, Flags, Integers
-from metrichub.text.tokens import Tokens
-from metrichub.text.utf8 import Characters
+from metrichub.text.tokenize.protocol import TextColumn
+from metrichub.text.tokenize.tokens import Tokens
+from metrichub.text.tokenize.utf8 import Characters
 
 PUNCTUATION = string.punctuation.encode()
 
@@ -290,7 +290,7 @@ TOKENIZERS: dict[str, Callable[[TextColumn], Tokens]] = {
     "jiwer-words": _jiwer_words,
     "jiwer-chars": _jiwer_characters,
 }
-"""What each name does, as `metrichub.text.plain.TOKENIZERS` defines it."""
+"""What each name does, as `metrichub.text.tokenize.reference.TOKENIZERS` defines it."""
 
 SACREBLEU = {
     "ja-mecab": "sacrebleu[ja]",

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from metrichub.text.column import Groups, Texts
+from metrichub.text.ngrams.interning import Joint, alone, joint
 from metrichub.text.ragged import (
     Flags,
     Integers,
@@ -23,7 +24,6 @@ from metrichub.text.ragged import (
     spans,
     start_runs,
 )
-from metrichub.text.ranks import Joint, alone, joint
 
 BITS = 64
 

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.text.column import Groups, Texts
-from metrichub.text.ngrams import BITS, clipped_matches
+from metrichub.text.ngrams.interning import joint
+from metrichub.text.ngrams.ngrams import BITS, clipped_matches
 from metrichub.text.ragged import Integers, Words, offsets_of, sort_rows, spans
-from metrichub.text.ranks import joint
-from metrichub.text.tokens import Tokens
+from metrichub.text.tokenize.tokens import Tokens
 
 _NEW = np.uint64(2**BITS - 1)
 """Differs from a name in the first token, so that a new n-gram of every order begins."""

@@ -12,10 +12,10 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from metrichub.text.column import Texts
-from metrichub.text.cut import Cut, cut, numbered
-from metrichub.text.marks import Step as Step
-from metrichub.text.ranks import joint
-from metrichub.text.shifts import Search, Shift
+from metrichub.text.edits.shifts import Search, Shift
+from metrichub.text.highlight.marks import Step as Step
+from metrichub.text.highlight.spans import Cut, cut, numbered
+from metrichub.text.ngrams.interning import joint
 
 Edit = Literal["equal", "substitute", "insert", "delete"]
 

@@ -1,0 +1,1 @@
+"""Edits and alignments of whole columns: distances, common subsequences, shifts."""

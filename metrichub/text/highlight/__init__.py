@@ -1,0 +1,1 @@
+"""What a score is made of, as spans of the texts, for explanations."""

@@ -1,0 +1,1 @@
+"""N-grams of whole columns: matches, distinct ones, frequencies."""

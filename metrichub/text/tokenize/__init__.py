@@ -1,0 +1,1 @@
+"""From texts to tokens: every tokenizer over whole columns, and by its definition."""
