@@ -8,12 +8,12 @@ from typing import Annotated, Literal
 import numpy as np
 
 from metric_cards.meteor.alignment import pair_tokens
+from metric_cards.meteor.wordnet import open_wordnet
 from metrichub.errors import MissingDependency
 from metrichub.metric import Metric
 from metrichub.parameters import Range
 from metrichub.stats import Array
 from metrichub.text import Texts, Tokens
-from metrichub.text.wordnet import open_wordnet
 
 
 @dataclass(frozen=True, kw_only=True)
