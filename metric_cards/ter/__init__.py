@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from metric_cards.ter.tercom import drop_marks, split_marks
 from metrichub.metric import Metric, Scores
 from metrichub.stats import Array
 from metrichub.text import Groups, Texts, lengths, runs
 from metrichub.text.ragged import row_sums
 from metrichub.text.shifts import shift_edits
-from metrichub.text.tercom import drop_marks, split_marks
 
 
 @dataclass(frozen=True, kw_only=True)
