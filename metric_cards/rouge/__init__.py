@@ -10,13 +10,13 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metric_cards.rouge.skip import skip_bigram_matches, weighted_lcs
 from metrichub.metric import Measured, Metric, Scores
 from metrichub.parameters import Range
 from metrichub.stats import Array
 from metrichub.text import Groups, Texts, clipped_matches, lcs, lengths, marks, union_lcs
 from metrichub.text.plain import kind
 from metrichub.text.ragged import Integers, row_sums
-from metrichub.text.skip import skip_bigram_matches, weighted_lcs
 from metrichub.text.tokenizers import Classes
 
 TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
