@@ -1,4 +1,4 @@
-"""OpinionMetric: a metric that is the share of a text's opinions that a policy objects to."""
+"""OpinionMetric: the share of a text's opinions that a policy objects to."""
 
 from __future__ import annotations
 

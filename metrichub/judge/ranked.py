@@ -1,0 +1,42 @@
+"""RankedMetric: the average precision of ranked passages, out of a judge's verdict on each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from metrichub.evidence import Explained
+from metrichub.judge.aggregate import average_precision, values
+from metrichub.judge.metric import JudgeMetric
+from metrichub.metric import Unscored
+from metrichub.parameters import Range
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedMetric(JudgeMetric):
+    """A metric whose `observe` gives what `ranked` gives: whether useful passages stand first.
+
+    Metrics that ask the same of the same question, answer and passages share the call.
+
+    Attributes:
+        epsilon: Added to the number of useful passages before it divides; 1e-10 gives the numbers
+            that ragas prints.
+    """
+
+    epsilon: Annotated[float, Range(0)] = 0.0
+
+    async def ranked(
+        self, question: str, answer: str, contexts: Sequence[str]
+    ) -> Explained | Unscored:
+        """The average precision of one sample, with the verdict on each passage."""
+        given = {"question": [question], "answer": [answer], "context": contexts}
+        for name, texts in given.items():
+            if not any(text.strip() for text in texts):
+                return Unscored(f"there is no {name}")
+        verdicts = await self.verify("useful", contexts, question=question, answer=answer)
+        labels = values(verdicts)
+        useful = sum(labels)
+        exact = average_precision(labels)
+        score = exact * useful / (useful + self.epsilon) if useful else 0.0
+        return Explained({"score": score}, {"contexts": verdicts})
