@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metric_cards.response_groundedness import SCALE, mean_grade
+from metric_cards._bases.two_grades import TwoGrades
 from metrichub.evidence import Explained
-from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnswerAccuracy(JudgeMetric):
+class AnswerAccuracy(TwoGrades):
     """Half the mean of two grades from 0 to 2, the mean of samples (macro)."""
 
     async def observe(self, question: str, prediction: str, reference: str) -> Explained | Unscored:
@@ -20,12 +19,5 @@ class AnswerAccuracy(JudgeMetric):
         for name, text in given.items():
             if not text.strip():
                 return Unscored(f"there is no {name}")
-        # A judge may favour what it reads first, so each of the two comes first once.
-        return await mean_grade(
-            self.grade(
-                "agrees", scale=SCALE, question=question, answer=prediction, reference=reference
-            ),
-            self.grade(
-                "marked", scale=SCALE, question=question, reference=reference, answer=prediction
-            ),
-        )
+        pair = {"answer": prediction, "reference": reference}
+        return await self.graded_twice("agrees", "marked", pair, question=question)
