@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from metric_cards.factual_correctness import Counts, held
+from metric_cards.factual_correctness import Counts
 from metric_cards.semantic_similarity import similarity
 from metrichub.errors import ParameterError
 from metrichub.evidence import Explained
@@ -72,7 +72,8 @@ class AnswerCorrectness(JudgeMetric, EmbedderMetric):
 
     async def _factuality(self, prediction: str, reference: str) -> Explained | Unscored:
         mine, its = await asyncio.gather(
-            held(self, prediction, reference), held(self, reference, prediction)
+            self.checked_claims(prediction, [reference]),
+            self.checked_claims(reference, [prediction]),
         )
         for name, claims in {"prediction": mine, "reference": its}.items():
             if not claims:

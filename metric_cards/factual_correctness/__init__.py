@@ -31,11 +31,6 @@ class Counts(NamedTuple):
         return cls(true, len(prediction) - true, len(reference) - known)
 
 
-async def held(metric: JudgeMetric, text: str, against: str) -> list[Verdict]:
-    """The verdict on each claim of a text, with the other text as evidence."""
-    return await metric.support(await metric.claims(text), [against])
-
-
 @dataclass(frozen=True, kw_only=True)
 class FactualCorrectness(JudgeMetric):
     """F-beta, precision or recall of claims, the mean of samples; Ru et al. (2024), section 3.3.1.
@@ -63,9 +58,9 @@ class FactualCorrectness(JudgeMetric):
         for name, text in {"prediction": prediction, "reference": reference}.items():
             if not text.strip():
                 return Unscored(f"there is no {name}")
-        pairs = {"precision": (prediction, reference), "recall": (reference, prediction)}
+        pairs = {"precision": (prediction, [reference]), "recall": (reference, [prediction])}
         parts = self.outputs()[1:]
-        verdicts = await asyncio.gather(*(held(self, *pairs[part]) for part in parts))
+        verdicts = await asyncio.gather(*(self.checked_claims(*pairs[part]) for part in parts))
         found = dict(zip(parts, verdicts, strict=True))
         for part in parts:
             if not found[part]:

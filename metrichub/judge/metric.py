@@ -120,6 +120,10 @@ class JudgeMetric(_Asking):
         """Whether the evidence supports each claim: "yes", "no" (it contradicts it) or "idk"."""
         return await self.verify("supported", claims, verdicts=SUPPORT, evidence=evidence)
 
+    async def checked_claims(self, text: str, evidence: Sequence[str]) -> list[Verdict]:
+        """What `support` says of each of a text's claims; empty where the text makes none."""
+        return await self.support(await self.claims(text), evidence)
+
     async def extract(
         self, prompt: str | Prompt, *, limit: int | None = None, **fields: Texts
     ) -> list[str]:
