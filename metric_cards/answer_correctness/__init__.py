@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from metric_cards.factual_correctness import Counts
 from metric_cards.semantic_similarity import similarity
 from metrichub.errors import ParameterError
 from metrichub.evidence import Explained
-from metrichub.judge.aggregate import f_beta
+from metrichub.judge.aggregate import ClaimCounts, f_beta
 from metrichub.judge.metric import EmbedderMetric, JudgeMetric
 from metrichub.metric import Unscored
 from metrichub.parameters import Range
@@ -78,7 +77,7 @@ class AnswerCorrectness(JudgeMetric, EmbedderMetric):
         for name, claims in {"prediction": mine, "reference": its}.items():
             if not claims:
                 return Unscored(f"the {name} makes no claim")
-        row = {"factuality": f_beta(*Counts.of(mine, its), self.beta)}
+        row = {"factuality": f_beta(*ClaimCounts.of(mine, its), self.beta)}
         return Explained(row, {"prediction_claims": mine, "reference_claims": its})
 
     async def _similarity(self, prediction: str, reference: str) -> Explained | Unscored:

@@ -5,30 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from metrichub.evidence import Explained
-from metrichub.judge.aggregate import f_beta, ratio, values
+from metrichub.judge.aggregate import ClaimCounts, f_beta, ratio
 from metrichub.judge.metric import JudgeMetric
 from metrichub.judge.types import Verdict
 from metrichub.metric import Unscored
 from metrichub.parameters import Range
 
 _MAKER = {"precision": "prediction", "recall": "reference"}
-
-
-class Counts(NamedTuple):
-    """Correct and wrong claims of a prediction, and those of the reference that it lacks."""
-
-    true: float
-    false: float
-    missed: float
-
-    @classmethod
-    def of(cls, prediction: Sequence[Verdict], reference: Sequence[Verdict]) -> Counts:
-        """The counts by the verdicts on the claims of both texts."""
-        true, known = sum(values(prediction)), sum(values(reference))
-        return cls(true, len(prediction) - true, len(reference) - known)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +57,7 @@ class FactualCorrectness(JudgeMetric):
 
     def _score(self, row: Mapping[str, float], found: Mapping[str, Sequence[Verdict]]) -> float:
         if self.counts == "mixed" and self.mode != "precision":
-            counts = Counts.of(found["precision"], found["recall"])
+            counts = ClaimCounts.of(found["precision"], found["recall"])
             if self.mode == "f":
                 return f_beta(*counts, self.beta)
             return counts.true / (counts.true + counts.missed) if counts.true else 0.0
