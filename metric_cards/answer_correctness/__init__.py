@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from metric_cards.semantic_similarity import similarity
 from metrichub.errors import ParameterError
 from metrichub.evidence import Explained
 from metrichub.judge.aggregate import ClaimCounts, f_beta
@@ -81,7 +80,7 @@ class AnswerCorrectness(JudgeMetric, EmbedderMetric):
         return Explained(row, {"prediction_claims": mine, "reference_claims": its})
 
     async def _similarity(self, prediction: str, reference: str) -> Explained | Unscored:
-        near = await similarity(self, prediction, reference)
+        near = await self.similarity(prediction, reference)
         if math.isnan(near):
             return Unscored("a text has no vector")
         return Explained({"similarity": near}, {})

@@ -7,16 +7,9 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from metrichub.evidence import Explained
-from metrichub.judge.aggregate import cosine
 from metrichub.judge.metric import EmbedderMetric
 from metrichub.metric import Unscored
 from metrichub.parameters import Range
-
-
-async def similarity(metric: EmbedderMetric, prediction: str, reference: str) -> float:
-    """The cosine of the vectors of two texts, -1 to 1; `nan` where a text has the zero vector."""
-    vectors = await metric.embed([prediction, reference])
-    return float(cosine(vectors[:1], vectors[1:])[0, 0])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +28,7 @@ class SemanticSimilarity(EmbedderMetric):
         for name, text in {"prediction": prediction, "reference": reference}.items():
             if not text.strip():
                 return Unscored(f"there is no {name}")
-        near = await similarity(self, prediction, reference)
+        near = await self.similarity(prediction, reference)
         if math.isnan(near):
             return Unscored("a text has no vector")
         score = near

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, cast
 
 from metrichub.embed import Embedder, Vectors
 from metrichub.errors import MetricError, ParameterError
+from metrichub.judge.aggregate import cosine
 from metrichub.judge.resolve import embedder_of, judge_of
 from metrichub.judge.types import (
     SHARED_PROMPTS,
@@ -229,3 +230,8 @@ class EmbedderMetric(_Asking):
         """The vectors of the texts, (n, d)."""
         found: Any = await embedder_of(self.embedder).embed(texts)
         return cast(Vectors, found)
+
+    async def similarity(self, one: str, other: str) -> float:
+        """The cosine of two texts' vectors, -1 to 1; `nan` where a text has the zero vector."""
+        vectors = await self.embed([one, other])
+        return float(cosine(vectors[:1], vectors[1:])[0, 0])
