@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from metrichub import Hub, Report, Unscored
 from metrichub.errors import MetricError, MissingColumn, ParameterError
 from metrichub.judge import Explained, Grade, Prompt, Scripted, Weighing
-from metrichub.judge.graded import GradedMetric, OpenGradedMetric, absent
+from metrichub.judge.graded import GradedMetric, OpenGradedMetric
 from metrichub.judge.loop import run
+from metrichub.judge.metric import absent
 
 TONE = Prompt("tone", "Grade the tone.")
 PAIR: dict[str, Any] = {"predictions": ["Good day."], "sources": ["Hello."]}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from metric_cards._bases.two_grades import TwoGrades
 from metrichub.evidence import Explained
+from metrichub.judge.metric import absent
 from metrichub.metric import Unscored
 
 
@@ -15,9 +16,7 @@ class AnswerAccuracy(TwoGrades):
 
     async def observe(self, question: str, prediction: str, reference: str) -> Explained | Unscored:
         """The score of one answer, with both grades and their reasons."""
-        given = {"question": question, "answer": prediction, "reference": reference}
-        for name, text in given.items():
-            if not text.strip():
-                return Unscored(f"there is no {name}")
+        if missing := absent({"question": question, "answer": prediction, "reference": reference}):
+            return missing
         pair = {"answer": prediction, "reference": reference}
         return await self.graded_twice("agrees", "marked", pair, question=question)

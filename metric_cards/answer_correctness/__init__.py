@@ -11,7 +11,7 @@ from typing import Annotated
 from metrichub.errors import ParameterError
 from metrichub.evidence import Explained
 from metrichub.judge.aggregate import ClaimCounts, f_beta
-from metrichub.judge.metric import EmbedderMetric, JudgeMetric
+from metrichub.judge.metric import EmbedderMetric, JudgeMetric, absent
 from metrichub.metric import Unscored
 from metrichub.parameters import Range
 from metrichub.stats import Array
@@ -48,9 +48,8 @@ class AnswerCorrectness(JudgeMetric, EmbedderMetric):
 
     async def observe(self, prediction: str, reference: str) -> Explained | Unscored:
         """The scores of one answer, with the verdict on each claim of both texts."""
-        for name, text in {"prediction": prediction, "reference": reference}.items():
-            if not text.strip():
-                return Unscored(f"there is no {name}")
+        if missing := absent({"prediction": prediction, "reference": reference}):
+            return missing
         measures = {"factuality": self._factuality, "similarity": self._similarity}
         weights = self._weights()
         found = await asyncio.gather(*(measures[part](prediction, reference) for part in weights))

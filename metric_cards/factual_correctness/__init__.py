@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from metrichub.evidence import Explained
 from metrichub.judge.aggregate import ClaimCounts, f_beta, ratio
-from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.metric import JudgeMetric, absent
 from metrichub.judge.types import Verdict
 from metrichub.metric import Unscored
 from metrichub.parameters import Range
@@ -41,9 +41,8 @@ class FactualCorrectness(JudgeMetric):
 
     async def observe(self, prediction: str, reference: str) -> Explained | Unscored:
         """The scores of one answer, with the verdict on each claim."""
-        for name, text in {"prediction": prediction, "reference": reference}.items():
-            if not text.strip():
-                return Unscored(f"there is no {name}")
+        if missing := absent({"prediction": prediction, "reference": reference}):
+            return missing
         pairs = {"precision": (prediction, [reference]), "recall": (reference, [prediction])}
         parts = self.outputs()[1:]
         verdicts = await asyncio.gather(*(self.checked_claims(*pairs[part]) for part in parts))

@@ -8,8 +8,8 @@ from typing import Annotated
 
 from metrichub.errors import JudgeError, ParameterError
 from metrichub.evidence import Explained
-from metrichub.judge.graded import OpenGradedMetric, absent
-from metrichub.judge.metric import Texts
+from metrichub.judge.graded import OpenGradedMetric
+from metrichub.judge.metric import Texts, absent
 from metrichub.metric import Unscored
 from metrichub.parameters import Range
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from metrichub.evidence import Explained
-from metrichub.judge.metric import EmbedderMetric
+from metrichub.judge.metric import EmbedderMetric, absent
 from metrichub.metric import Unscored
 from metrichub.parameters import Range
 
@@ -25,9 +25,8 @@ class SemanticSimilarity(EmbedderMetric):
 
     async def observe(self, prediction: str, reference: str) -> Explained | Unscored:
         """The score of one prediction, with its cosine."""
-        for name, text in {"prediction": prediction, "reference": reference}.items():
-            if not text.strip():
-                return Unscored(f"there is no {name}")
+        if missing := absent({"prediction": prediction, "reference": reference}):
+            return missing
         near = await self.similarity(prediction, reference)
         if math.isnan(near):
             return Unscored("a text has no vector")

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
+from metrichub.columns import is_plural
 from metrichub.embed import Embedder, Vectors
 from metrichub.errors import MetricError, ParameterError
 from metrichub.judge.aggregate import cosine
@@ -23,7 +24,7 @@ from metrichub.judge.types import (
     Verdict,
     Weighing,
 )
-from metrichub.metric import Metric
+from metrichub.metric import Metric, Unscored
 from metrichub.stats import Array
 
 Texts = str | Sequence[str]
@@ -235,3 +236,11 @@ class EmbedderMetric(_Asking):
         """The cosine of two texts' vectors, -1 to 1; `nan` where a text has the zero vector."""
         vectors = await self.embed([one, other])
         return float(cosine(vectors[:1], vectors[1:])[0, 0])
+
+
+def absent(texts: Mapping[str, Texts]) -> Unscored | None:
+    """Which text is blank, or a list without any text in it; None if none is."""
+    for name, text in texts.items():
+        if not any(part.strip() for part in ([text] if isinstance(text, str) else text)):
+            return Unscored(f"there {'are' if is_plural(name) else 'is'} no {name}")
+    return None

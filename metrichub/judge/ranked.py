@@ -8,7 +8,7 @@ from typing import Annotated
 
 from metrichub.evidence import Explained
 from metrichub.judge.aggregate import average_precision, values
-from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.metric import JudgeMetric, absent
 from metrichub.metric import Unscored
 from metrichub.parameters import Range
 
@@ -30,10 +30,8 @@ class RankedMetric(JudgeMetric):
         self, question: str, answer: str, contexts: Sequence[str]
     ) -> Explained | Unscored:
         """The average precision of one sample, with the verdict on each passage."""
-        given = {"question": [question], "answer": [answer], "context": contexts}
-        for name, texts in given.items():
-            if not any(text.strip() for text in texts):
-                return Unscored(f"there is no {name}")
+        if missing := absent({"question": question, "answer": answer, "context": contexts}):
+            return missing
         verdicts = await self.verify("useful", contexts, question=question, answer=answer)
         labels = values(verdicts)
         useful = sum(labels)
