@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub.judge import Verdict
-from metrichub.judge.aggregate import average_precision, cosine, f_beta, ratio, values
+from metrichub.judge.aggregate import ClaimCounts, average_precision, cosine, f_beta, ratio, values
 
 LABELS = st.lists(st.sampled_from([0.0, 1.0]), max_size=12)
 
@@ -26,6 +26,12 @@ def test_ratio_weighs_words_and_unlisted_ones_count_nothing() -> None:
     found = verdicts("yes", "idk", "no", "yes")
     assert ratio(found, {"yes": 1.0, "idk": 0.5}) == 2.5 / 4
     assert values(found, "idk") == [0, 1, 0, 0]
+
+
+def test_what_is_not_supported_is_wrong_here_and_missed_there() -> None:
+    prediction, reference = verdicts("yes", "no", "idk", "yes"), verdicts("yes", "no", "idk")
+    # Two of the prediction's four hold; of the reference's three two find no support.
+    assert ClaimCounts.of(prediction, reference) == (2, 2, 2)
 
 
 def test_nothing_over_nothing_is_nan() -> None:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from metrichub import Hub, Report, Unscored
 from metrichub.errors import MetricError, MissingColumn, ParameterError
 from metrichub.judge import Explained, Grade, Prompt, Scripted, Weighing
-from metrichub.judge.graded import GradedMetric, OpenGradedMetric, absent
+from metrichub.judge.graded import GradedMetric, OpenGradedMetric
+from metrichub.judge.metric import absent
 from metrichub.models.loop import run
 
 TONE = Prompt("tone", "Grade the tone.")

@@ -12,6 +12,8 @@ import pytest
 import metrichub
 
 HOME = Path(metrichub.__file__).parent
+SHELF = HOME.parent / "metric_cards"
+BASES = "_bases"
 HEAVY = ("datasets", "evaluate", "openai", "pandas", "pyarrow", "torch", "transformers")
 
 
@@ -103,6 +105,24 @@ def imports(path: Path) -> Iterator[str]:
 def test_the_core_never_imports_a_card(path: Path) -> None:
     assert not [name for name in imports(path) if name.partition(".")[0] == "metric_cards"]
     assert not [line for line in path.read_text("utf-8").splitlines() if "metric_cards." in line]
+
+
+@pytest.mark.parametrize(
+    "path", sorted(SHELF.rglob("*.py")), ids=lambda p: str(p.relative_to(SHELF))
+)
+def test_a_metric_shares_code_through_bases_and_never_with_another_metric(path: Path) -> None:
+    # Else a change of one metric's own code would change the numbers of another.
+    own = path.relative_to(SHELF).parts[0]
+    found = {tuple(name.split(".")[:2]) for name in imports(path)}
+    ours = {name for name in found if name[0] == "metric_cards"}
+    assert ours <= {("metric_cards", own), ("metric_cards", BASES)}
+    assert ("", "") not in found, "a relative import of what lies above"
+
+
+def test_bases_hold_no_metric() -> None:
+    assert not (SHELF / BASES / "__init__.py").read_text("utf-8")
+    assert not list((SHELF / BASES).rglob("README.md"))
+    assert not [e for e in metrichub.list_metrics() if BASES in e.value.split(":")[0].split(".")]
 
 
 def test_the_statistics_know_no_metric() -> None:

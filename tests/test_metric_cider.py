@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from metric_cards.cider.ptb import caption_words
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import ParameterError
-from metrichub.text.captions import caption_words
 from tests.vectors import corpus, vectors
 
 WORDS = st.sampled_from(["a", "man", "dog", "Dog.", "rides", "été", "中文", "\0", "😀", "x-y"])

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
-from metrichub.catalog.registry import registry
 from metrichub.errors import MissingColumn, ParameterError
 from metrichub.judge import Scripted
+from metrichub.judge.protocol import SHARED_PROMPTS
 
 NAMES = {"context_utilization": "predictions", "context_precision": "references"}
 BOTH = pytest.mark.parametrize("name", NAMES)
@@ -135,6 +135,5 @@ def test_a_missing_column_is_named(name: str) -> None:
 @BOTH
 def test_both_ask_with_the_one_prompt(name: str) -> None:
     prompt = load_metric(name).prompt("useful")
-    file = registry().find("context_utilization").folder / "prompts" / "useful.md"
     assert prompt.rule == "covers"
-    assert file.read_text("utf-8").strip().endswith(prompt.text)
+    assert (SHARED_PROMPTS / "useful.md").read_text("utf-8").strip().endswith(prompt.text)

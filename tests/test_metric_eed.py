@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from metric_cards.eed.recurrence import jump_costs
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
-from metrichub.text.jumps import jump_costs
 from tests.oracles.jumps import jump_cost
 from tests.vectors import corpus, vectors
 

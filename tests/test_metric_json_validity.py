@@ -1,4 +1,4 @@
-"""JSON validity: one outcome a prediction; the grammar is tested in test_strictjson."""
+"""JSON validity: one outcome a prediction; the grammar is tested in test_bases_strictjson."""
 
 import pytest
 from hypothesis import given

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.translate.meteor_score import meteor_score
 
+from metric_cards.meteor.alignment import pair_tokens
+from metric_cards.meteor.wordnet import open_wordnet
 from metrichub import Hub, load_metric
 from metrichub.errors import MissingDependency, ParameterError
 from metrichub.text import Texts
-from metrichub.text.pairing import pair_tokens
-from metrichub.text.wordnet import open_wordnet
 from tests.vectors import corpus, vectors
 
 WORDS = st.sampled_from(

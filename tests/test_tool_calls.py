@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metric_cards.tool_call_accuracy.calls import Call, read_calls
+from metric_cards._bases.tool_calls import Call, read_calls
 from metric_cards.tool_call_accuracy.pairing import best_pairing
 from tests.oracles.text_twins import any_text
 

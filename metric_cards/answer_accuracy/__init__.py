@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metric_cards.response_groundedness import SCALE, mean_grade
+from metric_cards._bases.two_grades import TwoGrades
 from metrichub.evaluation.explanation import Explained
-from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.metric import absent
 from metrichub.metric import Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnswerAccuracy(JudgeMetric):
+class AnswerAccuracy(TwoGrades):
     """Half the mean of two grades from 0 to 2, the mean of samples (macro)."""
 
     async def observe(self, question: str, prediction: str, reference: str) -> Explained | Unscored:
         """The score of one answer, with both grades and their reasons."""
-        given = {"question": question, "answer": prediction, "reference": reference}
-        for name, text in given.items():
-            if not text.strip():
-                return Unscored(f"there is no {name}")
-        # A judge may favour what it reads first, so each of the two comes first once.
-        return await mean_grade(
-            self.grade(
-                "agrees", scale=SCALE, question=question, answer=prediction, reference=reference
-            ),
-            self.grade(
-                "marked", scale=SCALE, question=question, reference=reference, answer=prediction
-            ),
-        )
+        if missing := absent({"question": question, "answer": prediction, "reference": reference}):
+            return missing
+        pair = {"answer": prediction, "reference": reference}
+        return await self.graded_twice("agrees", "marked", pair, question=question)

@@ -8,14 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from metric_cards.factual_correctness import Counts, held
-from metric_cards.semantic_similarity import similarity
 from metrichub.catalog.parameters import Range
 from metrichub.errors import ParameterError
 from metrichub.evaluation.explanation import Explained
 from metrichub.evaluation.stats import Array
-from metrichub.judge.aggregate import f_beta
-from metrichub.judge.metric import EmbedderMetric, JudgeMetric
+from metrichub.judge.aggregate import ClaimCounts, f_beta
+from metrichub.judge.metric import EmbedderMetric, JudgeMetric, absent
 from metrichub.metric import Unscored
 
 
@@ -50,9 +48,8 @@ class AnswerCorrectness(JudgeMetric, EmbedderMetric):
 
     async def observe(self, prediction: str, reference: str) -> Explained | Unscored:
         """The scores of one answer, with the verdict on each claim of both texts."""
-        for name, text in {"prediction": prediction, "reference": reference}.items():
-            if not text.strip():
-                return Unscored(f"there is no {name}")
+        if missing := absent({"prediction": prediction, "reference": reference}):
+            return missing
         measures = {"factuality": self._factuality, "similarity": self._similarity}
         weights = self._weights()
         found = await asyncio.gather(*(measures[part](prediction, reference) for part in weights))
@@ -72,16 +69,17 @@ class AnswerCorrectness(JudgeMetric, EmbedderMetric):
 
     async def _factuality(self, prediction: str, reference: str) -> Explained | Unscored:
         mine, its = await asyncio.gather(
-            held(self, prediction, reference), held(self, reference, prediction)
+            self.checked_claims(prediction, [reference]),
+            self.checked_claims(reference, [prediction]),
         )
         for name, claims in {"prediction": mine, "reference": its}.items():
             if not claims:
                 return Unscored(f"the {name} makes no claim")
-        row = {"factuality": f_beta(*Counts.of(mine, its), self.beta)}
+        row = {"factuality": f_beta(*ClaimCounts.of(mine, its), self.beta)}
         return Explained(row, {"prediction_claims": mine, "reference_claims": its})
 
     async def _similarity(self, prediction: str, reference: str) -> Explained | Unscored:
-        near = await similarity(self, prediction, reference)
+        near = await self.similarity(prediction, reference)
         if math.isnan(near):
             return Unscored("a text has no vector")
         return Explained({"similarity": near}, {})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metric_cards.toxicity import JudgedOpinions
+from metrichub.judge.opinions import OpinionMetric
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bias(JudgedOpinions):
+class Bias(OpinionMetric):
     """The share of a text's opinions that are biased, and the share of texts with a biased one."""
 
     policy = "biased"

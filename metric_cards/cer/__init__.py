@@ -1,15 +1,15 @@
-"""Character error rate: the word error rate with every character as a word."""
+"""Character error rate: edits per character of the reference, and what else they tell."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from metric_cards.wer import WordErrorRate
+from metric_cards._bases.error_rates import ErrorRate
 
 
 @dataclass(frozen=True, kw_only=True)
-class CharacterErrorRate(WordErrorRate):
+class CharacterErrorRate(ErrorRate):
     """Counts of an alignment of characters, pooled over the corpus (micro)."""
 
     tokenizer: ClassVar[str] = "jiwer-chars"

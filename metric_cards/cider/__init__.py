@@ -10,11 +10,11 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from metric_cards.cider.ptb import caption_words
 from metrichub.catalog.parameters import Range
 from metrichub.evaluation.stats import Array
 from metrichub.metric import CorpusMetric
 from metrichub.text import Groups, Texts
-from metrichub.text.captions import caption_words
 from metrichub.text.ngrams.frequencies import Entries, ngram_entries
 from metrichub.text.ragged import Integers, offsets_of, row_sums, spans
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from metric_cards.context_utilization import RankedContexts
 from metrichub.evaluation.explanation import Explained
+from metrichub.judge.ranked import RankedMetric
 from metrichub.metric import Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContextPrecision(RankedContexts):
+class ContextPrecision(RankedMetric):
     """The average precision of the passages that are useful for the reference answer."""
 
     async def observe(

@@ -19,8 +19,7 @@ class ContextRecall(JudgeMetric):
         """The ratio of one sample, with the verdict on each claim."""
         if not any(context.strip() for context in contexts):
             return Unscored("there is no context")
-        claims = await self.claims(reference)
-        if not claims:
+        verdicts = await self.checked_claims(reference, contexts)
+        if not verdicts:
             return Unscored("the reference makes no claim")
-        verdicts = await self.support(claims, contexts)
         return Explained({"score": ratio(verdicts)}, {"claims": verdicts})

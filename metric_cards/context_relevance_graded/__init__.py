@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from metric_cards.response_groundedness import SCALE, mean_grade, ungraded
+from metric_cards._bases.two_grades import TwoGrades, ungraded
 from metrichub.evaluation.explanation import Explained
-from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContextRelevanceGraded(JudgeMetric):
+class ContextRelevanceGraded(TwoGrades):
     """Half the mean of two grades from 0 to 2, the mean of samples (macro).
 
     Attributes:
@@ -31,7 +30,5 @@ class ContextRelevanceGraded(JudgeMetric):
                 return ungraded(0.0, why) if self.shortcuts else Unscored(why)
         if self.shortcuts and joined in question.strip():
             return ungraded(0.0, "the contexts stand word for word in the question")
-        return await mean_grade(
-            self.grade("informative", scale=SCALE, question=question, contexts=contexts),
-            self.grade("answerable", scale=SCALE, contexts=contexts, question=question),
-        )
+        pair = {"question": question, "contexts": contexts}
+        return await self.graded_twice("informative", "answerable", pair)

@@ -8,10 +8,10 @@ from typing import Literal
 
 import numpy as np
 
+from metric_cards.eed.recurrence import jump_costs
 from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric
 from metrichub.text import Texts
-from metrichub.text.jumps import jump_costs
 
 _RHO = 0.3
 _MARK = re.compile(r"([.,!?])")

@@ -5,35 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from metrichub.catalog.parameters import Range
 from metrichub.evaluation.explanation import Explained
-from metrichub.judge.aggregate import f_beta, ratio, values
-from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.aggregate import ClaimCounts, f_beta, ratio
+from metrichub.judge.metric import JudgeMetric, absent
 from metrichub.judge.protocol import Verdict
 from metrichub.metric import Unscored
 
 _MAKER = {"precision": "prediction", "recall": "reference"}
-
-
-class Counts(NamedTuple):
-    """Correct and wrong claims of a prediction, and those of the reference that it lacks."""
-
-    true: float
-    false: float
-    missed: float
-
-    @classmethod
-    def of(cls, prediction: Sequence[Verdict], reference: Sequence[Verdict]) -> Counts:
-        """The counts by the verdicts on the claims of both texts."""
-        true, known = sum(values(prediction)), sum(values(reference))
-        return cls(true, len(prediction) - true, len(reference) - known)
-
-
-async def held(metric: JudgeMetric, text: str, against: str) -> list[Verdict]:
-    """The verdict on each claim of a text, with the other text as evidence."""
-    return await metric.support(await metric.claims(text), [against])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,12 +41,11 @@ class FactualCorrectness(JudgeMetric):
 
     async def observe(self, prediction: str, reference: str) -> Explained | Unscored:
         """The scores of one answer, with the verdict on each claim."""
-        for name, text in {"prediction": prediction, "reference": reference}.items():
-            if not text.strip():
-                return Unscored(f"there is no {name}")
-        pairs = {"precision": (prediction, reference), "recall": (reference, prediction)}
+        if missing := absent({"prediction": prediction, "reference": reference}):
+            return missing
+        pairs = {"precision": (prediction, [reference]), "recall": (reference, [prediction])}
         parts = self.outputs()[1:]
-        verdicts = await asyncio.gather(*(held(self, *pairs[part]) for part in parts))
+        verdicts = await asyncio.gather(*(self.checked_claims(*pairs[part]) for part in parts))
         found = dict(zip(parts, verdicts, strict=True))
         for part in parts:
             if not found[part]:
@@ -76,7 +56,7 @@ class FactualCorrectness(JudgeMetric):
 
     def _score(self, row: Mapping[str, float], found: Mapping[str, Sequence[Verdict]]) -> float:
         if self.counts == "mixed" and self.mode != "precision":
-            counts = Counts.of(found["precision"], found["recall"])
+            counts = ClaimCounts.of(found["precision"], found["recall"])
             if self.mode == "f":
                 return f_beta(*counts, self.beta)
             return counts.true / (counts.true + counts.missed) if counts.true else 0.0

@@ -27,10 +27,9 @@ class Faithfulness(JudgeMetric):
         """The ratio of one answer, with the verdict on each claim."""
         if not any(context.strip() for context in contexts):
             return Unscored("there is no context")
-        claims = await self.claims(prediction)
-        if not claims:
+        verdicts = await self.checked_claims(prediction, contexts)
+        if not verdicts:
             return Unscored("the answer makes no claim")
-        verdicts = await self.support(claims, contexts)
         return Explained(
             {"score": ratio(verdicts, {"yes": 1.0, "idk": self.idk})}, {"claims": verdicts}
         )

@@ -9,8 +9,8 @@ from typing import Annotated
 from metrichub.catalog.parameters import Range
 from metrichub.errors import JudgeError, ParameterError
 from metrichub.evaluation.explanation import Explained
-from metrichub.judge.graded import OpenGradedMetric, absent
-from metrichub.judge.metric import Texts
+from metrichub.judge.graded import OpenGradedMetric
+from metrichub.judge.metric import Texts, absent
 from metrichub.metric import Unscored
 
 QUALITY = "Overall quality: how well the text does for its reader what it is there to do."

@@ -37,10 +37,9 @@ class Hallucination(JudgeMetric):
         return await counted(prediction, contexts)
 
     async def _claims(self, answer: str, contexts: Sequence[str]) -> Explained | Unscored:
-        claims = await self.claims(answer)
-        if not claims:
+        verdicts = await self.checked_claims(answer, contexts)
+        if not verdicts:
             return Unscored("the answer makes no claim")
-        verdicts = await self.support(claims, contexts)
         row = {
             "score": ratio(verdicts, {"no": 1.0, "idk": 1.0}),
             "contradicted": ratio(verdicts, "no"),

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from metric_cards._bases.strictjson import read, unfenced
 from metric_cards.json_schema_match.schemas import BrokenSchema, Schema, compiled
 from metrichub.errors import InputError, ParameterError, what
 from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric, Row, Scores
-from metrichub.strictjson import read, unfenced
 
 
 @dataclass(frozen=True, kw_only=True)

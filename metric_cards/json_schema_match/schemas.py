@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from metric_cards._bases.strictjson import Reading, read
 from metrichub.errors import MissingDependency
-from metrichub.strictjson import Reading, read
 
 Path = tuple[str | int, ...]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from metric_cards._bases.strictjson import read, unfenced
 from metrichub.metric import Metric, Row
-from metrichub.strictjson import read, unfenced
 
 _OUTCOMES = (
     *("score", "empty", "truncated", "surrounded", "syntax", "duplicate_keys", "wrong_root"),

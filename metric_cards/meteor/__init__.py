@@ -7,13 +7,13 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from metric_cards.meteor.alignment import pair_tokens
+from metric_cards.meteor.wordnet import open_wordnet
 from metrichub.catalog.parameters import Range
 from metrichub.errors import MissingDependency
 from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric
 from metrichub.text import Texts, Tokens
-from metrichub.text.pairing import pair_tokens
-from metrichub.text.wordnet import open_wordnet
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from metrichub.evaluation.explanation import Explained
-from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.metric import JudgeMetric, absent
 from metrichub.judge.protocol import Verdict
 from metrichub.metric import Unscored
 
@@ -28,9 +28,8 @@ class NoiseSensitivity(JudgeMetric):
         self, prediction: str, reference: str, contexts: Sequence[str]
     ) -> Explained | Unscored:
         """The share of one answer, with the verdicts on both texts' claims."""
-        for name, text in {"prediction": prediction, "reference": reference}.items():
-            if not text.strip():
-                return Unscored(f"there is no {name}")
+        if missing := absent({"prediction": prediction, "reference": reference}):
+            return missing
         passages = {place: text for place, text in enumerate(contexts) if text.strip()}
         if not passages:
             return Unscored("there is no context")

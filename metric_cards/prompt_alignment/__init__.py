@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from metrichub.errors import InputError, what
+from metric_cards._bases.own_texts import own_texts
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.aggregate import ratio
 from metrichub.judge.metric import JudgeMetric
@@ -39,11 +39,7 @@ class PromptAlignment(JudgeMetric):
         Raises:
             InputError: an instruction of the sample is no text.
         """
-        given = self.instructions or instructions
-        for text in given:
-            if not isinstance(text, str):
-                raise InputError(f"{self.name}: 'instructions' holds {what(text)}, not text")
-        asked = [text for text in given if text.strip()]
+        asked = own_texts(self.name, "instructions", self.instructions or instructions)
         if not asked:
             return Unscored("there is no instruction")
         if not prediction.strip():

@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from metric_cards._bases.two_grades import TwoGrades, ungraded
 from metrichub.evaluation.explanation import Explained
-from metrichub.judge.metric import JudgeMetric
-from metrichub.judge.protocol import Grade
 from metrichub.metric import Unscored
-
-SCALE = (0, 2)
-"""No, partly, wholly."""
-
-
-async def mean_grade(*asked: Awaitable[Grade]) -> Explained:
-    """The mean of grades on the scale as a fraction, with each grade and its reason."""
-    grades = await asyncio.gather(*asked)
-    mean = sum(grade.score for grade in grades) / len(grades)
-    return Explained({"score": mean / SCALE[1]}, {"grades": grades})
-
-
-def ungraded(score: float, why: str) -> Explained:
-    """A score that no judge was asked for, and why."""
-    return Explained({"score": score}, {"grades": [], "shortcut": why})
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResponseGroundedness(JudgeMetric):
+class ResponseGroundedness(TwoGrades):
     """Half the mean of two grades from 0 to 2, the mean of samples (macro).
 
     Attributes:
@@ -47,7 +30,5 @@ class ResponseGroundedness(JudgeMetric):
                 return ungraded(0.0, why) if self.shortcuts else Unscored(why)
         if self.shortcuts and prediction.strip() in joined:
             return ungraded(1.0, "the answer stands word for word in the contexts")
-        return await mean_grade(
-            self.grade("grounded", scale=SCALE, answer=prediction, contexts=contexts),
-            self.grade("struck_out", scale=SCALE, contexts=contexts, answer=prediction),
-        )
+        pair = {"answer": prediction, "contexts": contexts}
+        return await self.graded_twice("grounded", "struck_out", pair)

@@ -10,13 +10,13 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metric_cards.rouge.skip import skip_bigram_matches, weighted_lcs
 from metrichub.catalog.parameters import Range
 from metrichub.evaluation.stats import Array
 from metrichub.metric import Measured, Metric, Scores
 from metrichub.text import Groups, Texts, clipped_matches, lcs, lengths, union_lcs
 from metrichub.text.highlight import marks
 from metrichub.text.ragged import Integers, row_sums
-from metrichub.text.skip import skip_bigram_matches, weighted_lcs
 from metrichub.text.tokenize.reference import kind
 from metrichub.text.tokenize.tokenizers import Classes
 

@@ -8,15 +8,8 @@ from typing import Annotated
 
 from metrichub.catalog.parameters import Range
 from metrichub.evaluation.explanation import Explained
-from metrichub.judge.aggregate import cosine
-from metrichub.judge.metric import EmbedderMetric
+from metrichub.judge.metric import EmbedderMetric, absent
 from metrichub.metric import Unscored
-
-
-async def similarity(metric: EmbedderMetric, prediction: str, reference: str) -> float:
-    """The cosine of the vectors of two texts, -1 to 1; `nan` where a text has the zero vector."""
-    vectors = await metric.embed([prediction, reference])
-    return float(cosine(vectors[:1], vectors[1:])[0, 0])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,10 +25,9 @@ class SemanticSimilarity(EmbedderMetric):
 
     async def observe(self, prediction: str, reference: str) -> Explained | Unscored:
         """The score of one prediction, with its cosine."""
-        for name, text in {"prediction": prediction, "reference": reference}.items():
-            if not text.strip():
-                return Unscored(f"there is no {name}")
-        near = await similarity(self, prediction, reference)
+        if missing := absent({"prediction": prediction, "reference": reference}):
+            return missing
+        near = await self.similarity(prediction, reference)
         if math.isnan(near):
             return Unscored("a text has no vector")
         score = near

@@ -10,7 +10,7 @@ from typing import Annotated
 from metrichub.catalog.parameters import Range
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.aggregate import ratio
-from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.metric import JudgeMetric, absent
 from metrichub.judge.protocol import Verdict
 from metrichub.metric import Unscored
 
@@ -35,10 +35,8 @@ class Summarization(JudgeMetric):
 
     async def observe(self, prediction: str, source: str) -> Explained | Unscored:
         """The scores of one summary, with the verdict on each claim and both answers."""
-        if not source.strip():
-            return Unscored("there is no source")
-        if not prediction.strip():
-            return Unscored("there is no summary")
+        if missing := absent({"source": source, "summary": prediction}):
+            return missing
         claims, (asked, found) = await asyncio.gather(
             self._aligned(prediction, source), self._answered(prediction, source)
         )

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from metrichub.catalog.parameters import Range
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.aggregate import ratio
-from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.metric import JudgeMetric, absent
 from metrichub.metric import Unscored
 
 
@@ -28,10 +28,8 @@ class SummarizationScore(JudgeMetric):
 
     async def observe(self, prediction: str, source: str) -> Explained | Unscored:
         """The scores of one summary, with the answer to each question."""
-        if not source.strip():
-            return Unscored("there is no source")
-        if not prediction.strip():
-            return Unscored("there is no summary")
+        if missing := absent({"source": source, "summary": prediction}):
+            return missing
         phrases = await self.extract("keyphrases", text=source)
         questions = await self.extract("questions", text=source, keyphrases=phrases)
         if not questions:

@@ -8,13 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from metric_cards.ter.tercom import drop_marks, split_marks
 from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric, Scores
 from metrichub.text import Groups, Texts, lengths
 from metrichub.text.edits.shifts import shift_edits
 from metrichub.text.highlight import edits as runs
 from metrichub.text.ragged import row_sums
-from metrichub.text.tercom import drop_marks, split_marks
 
 
 @dataclass(frozen=True, kw_only=True)

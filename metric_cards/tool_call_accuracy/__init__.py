@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from metric_cards.tool_call_accuracy.calls import Call, read_calls
+from metric_cards._bases.tool_calls import Call, read_calls
 from metric_cards.tool_call_accuracy.pairing import best_pairing
 from metrichub.metric import Metric, Row, Unscored
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
-from metric_cards.tool_call_accuracy.calls import Call, read_calls
+from metric_cards._bases.tool_calls import Call, read_calls
 from metrichub.metric import Metric, Row, Unscored
 
 

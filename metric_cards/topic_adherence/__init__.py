@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from metrichub.errors import InputError, what
+from metric_cards._bases.own_texts import own_texts
 from metrichub.evaluation.explanation import Explained
 from metrichub.evaluation.stats import Array
 from metrichub.judge.aggregate import values
@@ -38,11 +38,7 @@ class TopicAdherence(JudgeMetric):
         Raises:
             InputError: a topic of the sample is no text.
         """
-        given = self.topics or topics
-        for text in given:
-            if not isinstance(text, str):
-                raise InputError(f"{self.name}: 'topics' holds {what(text)}, not text")
-        wanted = [text for text in given if text.strip()]
+        wanted = own_texts(self.name, "topics", self.topics or topics)
         if not wanted:
             return Unscored("there is no topic")
         if not prediction.strip():

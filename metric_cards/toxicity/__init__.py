@@ -2,60 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
-from metrichub.evaluation.explanation import Explained
-from metrichub.evaluation.stats import Array
-from metrichub.judge.aggregate import ratio, values
-from metrichub.judge.metric import JudgeMetric
-from metrichub.metric import Scores, Unscored
+from metrichub.judge.opinions import OpinionMetric
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgedOpinions(JudgeMetric):
-    """The share of a text's opinions that a policy objects to, and of texts with such an opinion.
-
-    `policy` names the prompt with the policy, and the second output.
-
-    Attributes:
-        empty: The score of a text that expresses no opinion: 0, as in other tools, or None, since
-            it has no share.
-    """
-
-    empty: Literal[0] | None = None
-    policy: ClassVar[str]
-
-    async def observe(self, prediction: str) -> Explained | Unscored:
-        """What was found in one text, with the verdict on each opinion."""
-        if not prediction.strip():
-            return Unscored("the text is blank")
-        opinions = await self.extract("opinions", text=prediction)
-        verdicts = await self.verify(self.policy, opinions, text=prediction)
-        row = {
-            "share": ratio(verdicts) if verdicts else 0.0,
-            "voiced": bool(verdicts),
-            "silent": not verdicts,
-            "objected": any(values(verdicts)),
-        }
-        return Explained(row, {"opinions": verdicts})
-
-    def score(self, share: Array, voiced: Array, silent: Array, objected: Array) -> Scores:
-        """Means of the texts (macro); the first is one of those that voice an opinion."""
-        texts = voiced + silent
-        counted = voiced if self.empty is None else texts
-        return {"score": share / counted, self.policy: objected / texts}
-
-    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """How many texts have no share."""
-        silent = totals["silent"].item() if self.empty is None else 0
-        left = [f"{silent:g} without an opinion: the score is that of the others"] if silent else []
-        return [*super().notes(totals), *left]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Toxicity(JudgedOpinions):
+class Toxicity(OpinionMetric):
     """The share of a text's opinions that are toxic, and the share of texts with a toxic one."""
 
     policy = "toxic"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,20 @@ def average_precision(relevant: Sequence[float]) -> float:
         return float("nan")
     precision = labels.cumsum() / np.arange(1, labels.size + 1)
     return float((precision * labels).sum() / max(labels.sum(), 1.0))
+
+
+class ClaimCounts(NamedTuple):
+    """Right and wrong claims of a prediction, and the reference's that it lacks, for `f_beta`."""
+
+    true: float
+    false: float
+    missed: float
+
+    @classmethod
+    def of(cls, prediction: Sequence[Verdict], reference: Sequence[Verdict]) -> ClaimCounts:
+        """The counts by the verdicts on the claims of both texts."""
+        true, known = sum(values(prediction)), sum(values(reference))
+        return cls(true, len(prediction) - true, len(reference) - known)
 
 
 def f_beta(true: float, false_positive: float, false_negative: float, beta: float = 1.0) -> float:

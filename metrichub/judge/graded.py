@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from metrichub.catalog.parameters import Range
-from metrichub.data.columns import is_plural
 from metrichub.errors import MetricError, ParameterError
 from metrichub.evaluation.explanation import Explained
-from metrichub.judge.metric import JudgeMetric, Texts
+from metrichub.judge.metric import JudgeMetric, Texts, absent
 from metrichub.judge.protocol import Prompt, Weighing
 from metrichub.metric import Unscored
 
@@ -90,11 +88,3 @@ class OpenGradedMetric(GradedMetric):
     def inputs(self) -> tuple[str, ...]:
         """What the judge sees."""
         return self.sees
-
-
-def absent(texts: Mapping[str, Texts]) -> Unscored | None:
-    """Which text is blank, or a list without any text in it; None if none is."""
-    for name, text in texts.items():
-        if not any(part.strip() for part in ([text] if isinstance(text, str) else text)):
-            return Unscored(f"there {'are' if is_plural(name) else 'is'} no {name}")
-    return None

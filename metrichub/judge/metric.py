@@ -10,8 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
+from metrichub.data.columns import is_plural
 from metrichub.embed import Embedder, Vectors
 from metrichub.errors import MetricError, ParameterError
+from metrichub.judge.aggregate import cosine
 from metrichub.judge.protocol import (
     SHARED_PROMPTS,
     Choice,
@@ -21,7 +23,7 @@ from metrichub.judge.protocol import (
     Verdict,
     Weighing,
 )
-from metrichub.metric import Array, Metric
+from metrichub.metric import Array, Metric, Unscored
 from metrichub.models.resolve import embedder_of, judge_of
 
 Texts = str | Sequence[str]
@@ -118,6 +120,10 @@ class JudgeMetric(_Asking):
     async def support(self, claims: Sequence[str], evidence: Sequence[str]) -> list[Verdict]:
         """Whether the evidence supports each claim: "yes", "no" (it contradicts it) or "idk"."""
         return await self.verify("supported", claims, verdicts=SUPPORT, evidence=evidence)
+
+    async def checked_claims(self, text: str, evidence: Sequence[str]) -> list[Verdict]:
+        """What `support` says of each of a text's claims; empty where the text makes none."""
+        return await self.support(await self.claims(text), evidence)
 
     async def extract(
         self, prompt: str | Prompt, *, limit: int | None = None, **fields: Texts
@@ -224,3 +230,16 @@ class EmbedderMetric(_Asking):
         """The vectors of the texts, (n, d)."""
         found: Any = await embedder_of(self.embedder).embed(texts)
         return cast(Vectors, found)
+
+    async def similarity(self, one: str, other: str) -> float:
+        """The cosine of two texts' vectors, -1 to 1; `nan` where a text has the zero vector."""
+        vectors = await self.embed([one, other])
+        return float(cosine(vectors[:1], vectors[1:])[0, 0])
+
+
+def absent(texts: Mapping[str, Texts]) -> Unscored | None:
+    """Which text is blank, or a list without any text in it; None if none is."""
+    for name, text in texts.items():
+        if not any(part.strip() for part in ([text] if isinstance(text, str) else text)):
+            return Unscored(f"there {'are' if is_plural(name) else 'is'} no {name}")
+    return None

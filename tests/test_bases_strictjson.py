@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub.strictjson import DEPTH, read, unfenced
+from metric_cards._bases.strictjson import DEPTH, read, unfenced
 from tests.oracles.text_twins import any_text
 
 scalars = (

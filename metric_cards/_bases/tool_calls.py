@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
-from metrichub.strictjson import read
+from metric_cards._bases.strictjson import read
 
 
 class Call(NamedTuple):

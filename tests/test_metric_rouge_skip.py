@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metrichub.text import Texts, lengths, skip
+from metric_cards.rouge import skip
+from metrichub.text import Texts, lengths
 from metrichub.text.tokenize import reference as plain
 from tests.oracles import skip_twins as twins
 from tests.oracles.text_twins import any_text, pairs, word_texts

@@ -1,0 +1,95 @@
+"""Error rates: edits per token of the reference, and what else the same alignment tells."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from metrichub.evaluation.stats import Array
+from metrichub.metric import Metric, Scores
+from metrichub.text import Texts, edit_counts, lengths, levenshtein
+from metrichub.text.highlight import edits as runs
+
+
+class _WithoutPunctuation(dict[int, int | None]):
+    """A table for `str.translate` that drops punctuation, filled as characters are met."""
+
+    def __missing__(self, code: int) -> int | None:
+        self[code] = None if unicodedata.category(chr(code)).startswith("P") else code
+        return self[code]
+
+
+_WITHOUT_PUNCTUATION = _WithoutPunctuation()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorRate(Metric):
+    """Counts of an alignment of tokens, pooled over the corpus (micro); Morris et al. (2004).
+
+    Attributes:
+        lowercase: Whether both texts are put in lower case first.
+        punctuation: Whether punctuation counts; False removes it first (Unicode categories P).
+        alignment: Whether to find out which edits were made; False gives `score` alone, faster.
+    """
+
+    tokenizer: ClassVar[str]
+
+    lowercase: bool = False
+    punctuation: bool = True
+    alignment: bool = True
+
+    def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
+        """Edits, hits and both lengths, (N,) each; no hits without an alignment."""
+        prediction, reference = self._prepared(prediction), self._prepared(reference)
+        if self.alignment:
+            found = edit_counts(prediction, reference, self.tokenizer)
+            hits, errors = found.hits, found.substitutions + found.deletions + found.insertions
+        else:
+            errors = levenshtein(prediction, reference, self.tokenizer)
+            hits = np.zeros_like(errors)
+        given, wanted = (lengths(texts, self.tokenizer) for texts in (prediction, reference))
+        return {"errors": errors, "hits": hits, "given": given, "wanted": wanted}
+
+    def score(self, errors: Array, hits: Array, given: Array, wanted: Array) -> Scores:
+        """Rates and counts. Without tokens in the reference, as jiwer 4 defines them."""
+        rate = {"score": errors / _or_one(wanted)}
+        if not self.alignment:
+            return rate
+        kept = (hits / _or_one(wanted)) * (hits / _or_one(given))
+        kept = np.where(wanted + given == 0, 1.0, kept)
+        substitutions = wanted + given - 2 * hits - errors
+        return rate | {
+            "mer": errors / _or_one(hits + errors),
+            "wil": 1 - kept,
+            "wip": kept,
+            "hits": hits,
+            "substitutions": substitutions,
+            "deletions": wanted - hits - substitutions,
+            "insertions": given - hits - substitutions,
+        }
+
+    def explain(self, prediction: str, reference: str) -> runs.Step:
+        """The alignment of both texts, and the number of edits."""
+        said, wanted = self._prepared(Texts([prediction, reference]))
+        return runs.aligned(said, wanted, self.tokenizer)
+
+    def outputs(self) -> tuple[str, ...]:
+        """All of the card, or the score alone without an alignment."""
+        return tuple(self.card.scores) if self.alignment else ("score",)
+
+    def _prepared(self, texts: Texts) -> Texts:
+        texts = texts.lower() if self.lowercase else texts
+        if self.punctuation:
+            return texts
+        return texts.cached(
+            "without punctuation",
+            lambda: Texts([text.translate(_WITHOUT_PUNCTUATION) for text in texts]),
+        )
+
+
+def _or_one(count: Array) -> Array:
+    """The count as a divisor: 1 where it is 0."""
+    return np.where(count == 0, 1, count)

@@ -1,0 +1,36 @@
+"""Extractive fragments: what coverage and density have in common, after Grusky et al. (2018)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from metrichub.evaluation.stats import Array
+from metrichub.metric import Measured, Metric
+from metrichub.text.highlight import marks
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExtractiveFragments(Metric):
+    """A number a token of the prediction, made out of the fragments that it copies.
+
+    Attributes:
+        tokenizer: How lower-cased texts are cut: at white space, or into runs of letters, marks
+            and digits of any script without punctuation (`unicode`).
+    """
+
+    tokenizer: Literal["whitespace", "unicode"] = "whitespace"
+
+    def explain(self, prediction: str, source: str) -> marks.Step:
+        """The prediction with its fragments marked, and how many tokens they hold."""
+        return marks.copied_fragments(prediction, source, self.tokenizer, lower=True)
+
+
+def per_token(amount: Array, tokens: Array) -> Measured:
+    """The amount over the tokens of every prediction, (N,); none for one without a token."""
+    empty = tokens == 0
+    score = np.where(empty, np.nan, amount / np.maximum(tokens, 1))
+    reasons = dict.fromkeys(np.flatnonzero(empty).tolist(), "the prediction has no token")
+    return Measured({"score": score}, reasons)

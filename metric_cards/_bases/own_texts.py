@@ -1,0 +1,20 @@
+"""Texts that a sample brings in a column of a metric's own, or a parameter gives for all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from metrichub.errors import InputError, what
+
+
+def own_texts(metric: str, column: str, given: Sequence[Any]) -> list[str]:
+    """What was given, without the blank texts.
+
+    Raises:
+        InputError: something in it is no text.
+    """
+    for text in given:
+        if not isinstance(text, str):
+            raise InputError(f"{metric}: {column!r} holds {what(text)}, not text")
+    return [text for text in given if text.strip()]

@@ -1,0 +1,59 @@
+"""OpinionMetric: the share of a text's opinions that a policy objects to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from metrichub.evaluation.explanation import Explained
+from metrichub.evaluation.stats import Array
+from metrichub.judge.aggregate import ratio, values
+from metrichub.judge.metric import JudgeMetric
+from metrichub.metric import Scores, Unscored
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpinionMetric(JudgeMetric):
+    """The share of a text's opinions that a policy objects to, and of texts with such an opinion.
+
+    `policy` names the prompt with the policy, which lies in the metric's own `prompts`, and the
+    second output. Metrics that ask for the opinions of the same text share the call.
+
+    Attributes:
+        empty: The score of a text that expresses no opinion: 0, as in other tools, or None, since
+            it has no share.
+    """
+
+    empty: Literal[0] | None = None
+    policy: ClassVar[str]
+
+    def outputs(self) -> tuple[str, ...]:
+        """The share of opinions, and that of texts, under the name of the policy."""
+        return "score", self.policy
+
+    async def observe(self, prediction: str) -> Explained | Unscored:
+        """What was found in one text, with the verdict on each opinion."""
+        if not prediction.strip():
+            return Unscored("the text is blank")
+        opinions = await self.extract("opinions", text=prediction)
+        verdicts = await self.verify(self.policy, opinions, text=prediction)
+        row = {
+            "share": ratio(verdicts) if verdicts else 0.0,
+            "voiced": bool(verdicts),
+            "silent": not verdicts,
+            "objected": any(values(verdicts)),
+        }
+        return Explained(row, {"opinions": verdicts})
+
+    def score(self, share: Array, voiced: Array, silent: Array, objected: Array) -> Scores:
+        """Means of the texts (macro); the first is one of those that voice an opinion."""
+        texts = voiced + silent
+        counted = voiced if self.empty is None else texts
+        return {"score": share / counted, self.policy: objected / texts}
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """How many texts have no share."""
+        silent = totals["silent"].item() if self.empty is None else 0
+        left = [f"{silent:g} without an opinion: the score is that of the others"] if silent else []
+        return [*super().notes(totals), *left]

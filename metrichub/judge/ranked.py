@@ -1,0 +1,40 @@
+"""RankedMetric: the average precision of ranked passages, out of a judge's verdict on each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from metrichub.catalog.parameters import Range
+from metrichub.evaluation.explanation import Explained
+from metrichub.judge.aggregate import average_precision, values
+from metrichub.judge.metric import JudgeMetric, absent
+from metrichub.metric import Unscored
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedMetric(JudgeMetric):
+    """A metric whose `observe` gives what `ranked` gives: whether useful passages stand first.
+
+    Metrics that ask the same of the same question, answer and passages share the call.
+
+    Attributes:
+        epsilon: Added to the number of useful passages before it divides; 1e-10 gives the numbers
+            that ragas prints.
+    """
+
+    epsilon: Annotated[float, Range(0)] = 0.0
+
+    async def ranked(
+        self, question: str, answer: str, contexts: Sequence[str]
+    ) -> Explained | Unscored:
+        """The average precision of one sample, with the verdict on each passage."""
+        if missing := absent({"question": question, "answer": answer, "context": contexts}):
+            return missing
+        verdicts = await self.verify("useful", contexts, question=question, answer=answer)
+        labels = values(verdicts)
+        useful = sum(labels)
+        exact = average_precision(labels)
+        score = exact * useful / (useful + self.epsilon) if useful else 0.0
+        return Explained({"score": score}, {"contexts": verdicts})
