@@ -30,6 +30,8 @@ SOCKETS = tuple(
     f"socket.{what}"
     for what in ("connect", "bind", "getaddrinfo", "gethostbyname", "sendto", "sendmsg")
 )
+WRITTEN = ("headline",)
+"""What a card has to say, though one without it can be read."""
 HEAVY = ("torch", "transformers", "openai", "tensorflow", "jax")
 
 
@@ -49,8 +51,10 @@ def one_name(subject: Subject) -> None:
 
 
 def card_is_complete(subject: Subject) -> None:
-    """The card parses: all headings in order, one BibTeX block, current generated blocks."""
+    """The card parses: all keys and headings, one BibTeX block, current generated blocks."""
     card = subject.entry.card
+    for key in WRITTEN:
+        _hold(key in card.keys, f"the front matter has no {key}")
     headings = [name for name in card.sections if name in HEADINGS]
     _hold(headings == list(HEADINGS), f"the headings are {list(card.sections)}, not {HEADINGS}")
     for name, text in card.sections.items():
@@ -86,7 +90,7 @@ def inputs_agree(subject: Subject) -> None:
 
 
 def outputs_agree(subject: Subject) -> None:
-    """The card's outputs are those of the code, "score" among them."""
+    """The card's outputs are those of the code, "score" and the headline among them."""
     card = subject.entry.card
     code = subject.evaluate(subject.columns).results[subject.metric.name].scores()
     _hold("score" in code, f"there is no output 'score' in {sorted(code)}")
@@ -95,6 +99,8 @@ def outputs_agree(subject: Subject) -> None:
     given = {id(card.scale(output)) for output in code}
     missing = [name for name, scale in card.scores.items() if id(scale) not in given]
     _hold(not missing, f"the card lists {', '.join(missing)}, which the code doesn't give")
+    absent = [output for output in subject.metric.headline() if output not in code]
+    _hold(not absent, f"the headline names {', '.join(absent)}, which the code doesn't give")
 
 
 def rows_are_finite(subject: Subject) -> None:

@@ -19,6 +19,7 @@ inputs: [prediction, references]
 scores:
   score: {range: [0, 1], better: higher, perfect: 1}
   share_n: {range: [0, null], better: neither}
+headline: [score, share_2]
 tags: {task: [chat, translation], dimension: [style], family: surface}
 license: MIT
 """
@@ -80,6 +81,12 @@ def test_the_front_matter_becomes_values(card: Card) -> None:
         "score": Scale(0, 1, "higher", 1),
         "share_n": Scale(0, None, "neither", None),
     }
+    assert card.headline == ("score", "share_2")
+
+
+def test_without_a_headline_one_reads_the_score_first(tmp_path: Path) -> None:
+    card = Card.read(write(tmp_path, FRONT.replace("headline: [score, share_2]\n", "")))
+    assert card.headline == ("score",)
 
 
 def test_a_card_is_frozen(card: Card) -> None:
@@ -135,20 +142,23 @@ def test_windows_line_ends_change_nothing(tmp_path: Path, card: Card) -> None:
     [
         ("title:", "titel: x\ntitle:", 3, "unknown key titel; did you mean 'title'?"),
         ("better: higher", "beter: higher", 7, "unknown key scores.score.beter; did you mean"),
-        ("family:", "familly:", 9, "unknown key tags.familly; did you mean 'family'?"),
+        ("family:", "familly:", 10, "unknown key tags.familly; did you mean 'family'?"),
         ("better: higher", "better: up", 7, "scores.score.better has to be one of higher, lower"),
         ("[0, 1]", "[0]", 7, "scores.score.range has to be [low, high]"),
         ("[0, null]", "[0, big]", 8, "scores.share_n.range has to be [low, high]"),
         ("perfect: 1", "perfect: one", 7, "scores.score.perfect has to be a number, not 'one'"),
         ("name: shout\n", "", 1, "name is missing or no text"),
-        ("license: MIT", "license: 3", 10, "license is missing or no text"),
+        ("license: MIT", "license: 3", 11, "license is missing or no text"),
         ("inputs: [prediction, references]", "inputs: [1]", 5, "inputs has to be a list of words"),
         ("inputs: [prediction, references]\n", "", 1, "inputs has to be a list of words"),
         ("  score:", "  main:", 6, 'scores has to list the outputs, "score" among them'),
         ("{range: [0, 1], better: higher, perfect: 1}", "1", 7, "scores.score has to be a mapping"),
-        ("tags: {", "tags: [", 9, "the front matter is no YAML"),
+        ("[score, share_2]", "[score, shar_2]", 9, "headline names shar_2, which is no output"),
+        ("[score, share_2]", "[]", 9, "headline has to name an output"),
+        ("[score, share_2]", "2", 9, "headline has to be a list of words, not 2"),
+        ("tags: {", "tags: [", 10, "the front matter is no YAML"),
         ("title: ", "title: 2020-13-45 #", 1, "the front matter is no YAML"),
-        ("[chat, translation]", "{a: b}", 9, "tags.task has to be a list of words"),
+        ("[chat, translation]", "{a: b}", 10, "tags.task has to be a list of words"),
     ],
 )
 def test_a_broken_card_is_an_error_with_file_and_line(

@@ -61,6 +61,7 @@ summary: Words in place.
 inputs: [prediction, reference]
 scores:
   score: {range: [0, 1], better: higher, perfect: 1}
+headline: [score]
 tags: {task: [testing], dimension: [accuracy], family: toy}
 license: MIT
 ---
@@ -152,6 +153,7 @@ def test_a_namespace_package_above_keeps_one_name(make: Make, site: Path) -> Non
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
+        ({"headline: [score]\n": ""}, "the front matter has no headline"),
         ({"## Bounds": "## Limits"}, "the headings are"),
         ({"## Outputs\n\nText.": "", "## Inputs": "## Outputs\n\nText.\n\n## Inputs"}, "headings"),
         ({"## Outputs\n\nText.": "## Outputs"}, "the section 'Outputs' is empty"),
@@ -208,11 +210,15 @@ def test_a_card_with_other_outputs_does_not_agree(
         "    def score(self": MORE.format(outputs),
         '{"score": hits / words}': f"dict.fromkeys({outputs!r}, hits / words)",
     }
-    card = (
-        {"tags:": "  more: {range: [0, 1], better: higher}\ntags:"} if said[-4:] == "give" else {}
-    )
+    more = {"headline:": "  more: {range: [0, 1], better: higher}\nheadline:"}
     with pytest.raises(Broken, match=said):
-        laws.outputs_agree(make(code, card))
+        laws.outputs_agree(make(code, more if said[-4:] == "give" else {}))
+
+
+def test_a_headline_of_outputs_that_the_code_does_not_give_breaks_the_law(make: Make) -> None:
+    code = "    def headline(self):\n        return ('score', 'hits')\n\n    def score(self"
+    with pytest.raises(Broken, match="the headline names hits, which the code doesn't give"):
+        laws.outputs_agree(make({"    def score(self": code}))
 
 
 # 5: ordinary samples give finite rows.

@@ -75,6 +75,7 @@ def _facts(name: str, entry: Entry) -> dict[str, Any]:
         "summary": card.summary,
         "inputs": card.inputs,
         "outputs": card.scores,
+        "headline": card.headline,
         "tags": card.tags,
         "license": card.license,
         "judge": card.judge,
