@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from metrichub.columns import column_of
 from metrichub.errors import CardError, did_you_mean
+from metrichub.requirements import is_requirement
 
 HEADINGS = (
     "Description",
@@ -27,7 +28,8 @@ HEADINGS = (
 JUDGES = ("offline", "model")
 BETTER = ("higher", "lower", "neither")
 _KEYS = (
-    "name", "title", "summary", "inputs", "scores", "headline", "tags", "license", "extra", "judge",
+    "name", "title", "summary", "inputs", "scores", "headline", "requires", "tags", "license",
+    "judge",
 )  # fmt: skip
 _SCORE_KEYS = ("range", "better", "perfect")
 _TAG_KEYS = ("task", "dimension", "family", "language")
@@ -71,8 +73,9 @@ class Tags(NamedTuple):
 class Card:
     """One metric's card. `scores` holds a `Scale` for each output, "score" among them.
 
-    `headline` names the outputs that one reads first. `judge` is "offline" where any judge will do,
-    "model" where only a model will, None without one. `keys` are those that the front matter has.
+    `headline` names the outputs that one reads first, `requires` what has to be installed, as pip
+    knows it. `judge` is "offline" where any judge will do, "model" where only a model will, None
+    without one. `keys` are those that the front matter has.
     """
 
     name: str
@@ -83,7 +86,7 @@ class Card:
     headline: tuple[str, ...] = ("score",)
     tags: Tags = field(default_factory=Tags)
     license: str = ""
-    extra: str | None = None
+    requires: tuple[str, ...] = ()
     judge: str | None = None
     body: str = field(default="", repr=False)
     path: Path | None = field(default=None, repr=False)
@@ -267,6 +270,16 @@ def _build(path: Path, values: dict[str, Any], lines: dict[str, int], body: str)
                 )
         return named
 
+    def requires(found: object) -> tuple[str, ...]:
+        texts = words("requires", found)
+        for text in texts:
+            if not is_requirement(text):
+                raise fail(
+                    "requires",
+                    f"requires has {text!r}, which pip doesn't know; quote one with a comma",
+                )
+        return texts
+
     only(values, _KEYS)
     for key in ("name", "title", "summary", "license"):
         if not isinstance(values.get(key), str):
@@ -293,7 +306,7 @@ def _build(path: Path, values: dict[str, Any], lines: dict[str, int], body: str)
             words("tags.language", tags.get("language", ["any"])),
         ),
         license=values["license"],
-        extra=values.get("extra"),
+        requires=requires(values.get("requires", [])),
         judge=judge,
         body=body,
         path=path,

@@ -22,6 +22,7 @@ from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import CorpusMetric, measure_objects, measure_rows, scores_of
 from metrichub.parameters import parameters_of
 from metrichub.report import Report
+from metrichub.requirements import required_names
 from metrichub.result import SumResult
 from metrichub.stats import Array
 from metrichub.subject import HOSTILE, WORDS, Broken, Subject
@@ -254,7 +255,7 @@ def empty_is_nan(subject: Subject) -> None:
 
 
 def nothing_heavy_loads(subject: Subject) -> None:
-    """Scoring loads no torch, transformers or openai, and opens no socket."""
+    """Nothing heavy loads before scoring, nor then but what the card requires; no socket opens."""
     program = (
         "import json, sys\n"
         "opened = []\n"
@@ -262,8 +263,11 @@ def nothing_heavy_loads(subject: Subject) -> None:
         f" if event in {SOCKETS!r} else None)\n"
         "from metrichub import Hub\n"
         "name, columns = json.loads(sys.stdin.read())\n"
-        "Hub(metrics=name)(**columns)\n"
-        f"print(json.dumps([opened, [m for m in {HEAVY!r} if m in sys.modules]]))\n"
+        f"loaded = lambda: [m for m in {HEAVY!r} if m in sys.modules]\n"
+        "hub = Hub(metrics=name)\n"
+        "early = loaded()\n"
+        "hub(**columns)\n"
+        "print(json.dumps([opened, early, loaded()]))\n"
     )
     ran = subprocess.run(
         [sys.executable, "-c", program],
@@ -274,9 +278,11 @@ def nothing_heavy_loads(subject: Subject) -> None:
     )
     why = (ran.stderr.strip() or f"exit status {ran.returncode}").splitlines()[-1]
     _hold(ran.returncode == 0, f"scoring in a fresh process failed: {why}")
-    opened, loaded = json.loads(ran.stdout.splitlines()[-1])
+    opened, early, loaded = json.loads(ran.stdout.splitlines()[-1])
     _hold(not opened, f"scoring opened a socket: {opened}")
-    _hold(not loaded, f"scoring loaded {', '.join(loaded)}")
+    _hold(not early, f"importing it loaded {', '.join(early)}")
+    undue = [name for name in loaded if name not in required_names(subject.entry.card.requires)]
+    _hold(not undue, f"scoring loaded {', '.join(undue)}, which the card doesn't require")
 
 
 LAWS: tuple[Callable[[Subject], None], ...] = (

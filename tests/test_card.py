@@ -22,6 +22,7 @@ scores:
 headline: [score, share_2]
 tags: {task: [chat, translation], dimension: [style], family: surface}
 license: MIT
+requires: [toy-parser>=2, other]
 """
 BODY = """
 # Shout
@@ -82,11 +83,14 @@ def test_the_front_matter_becomes_values(card: Card) -> None:
         "share_n": Scale(0, None, "neither", None),
     }
     assert card.headline == ("score", "share_2")
+    assert card.requires == ("toy-parser>=2", "other")
 
 
-def test_without_a_headline_one_reads_the_score_first(tmp_path: Path) -> None:
-    card = Card.read(write(tmp_path, FRONT.replace("headline: [score, share_2]\n", "")))
-    assert card.headline == ("score",)
+def test_a_card_without_the_newer_keys_is_read(tmp_path: Path) -> None:
+    lines = FRONT.splitlines(keepends=True)
+    old = [line for line in lines if not line.startswith(("headline", "requires"))]
+    card = Card.read(write(tmp_path, "".join(old)))
+    assert (card.headline, card.requires) == (("score",), ())
 
 
 def test_a_card_is_frozen(card: Card) -> None:
@@ -156,6 +160,14 @@ def test_windows_line_ends_change_nothing(tmp_path: Path, card: Card) -> None:
         ("[score, share_2]", "[score, shar_2]", 9, "headline names shar_2, which is no output"),
         ("[score, share_2]", "[]", 9, "headline has to name an output"),
         ("[score, share_2]", "2", 9, "headline has to be a list of words, not 2"),
+        ("requires: [", "requires: [two words, ", 12, "requires has 'two words', which pip does"),
+        (
+            "parser>=2, other",
+            "parser>=2,<3",
+            12,
+            "requires has '<3', which pip doesn't know; quote",
+        ),
+        ("[toy-parser>=2, other]", "{a: b}", 12, "requires has to be a list of words"),
         ("tags: {", "tags: [", 10, "the front matter is no YAML"),
         ("title: ", "title: 2020-13-45 #", 1, "the front matter is no YAML"),
         ("[chat, translation]", "{a: b}", 10, "tags.task has to be a list of words"),

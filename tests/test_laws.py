@@ -432,8 +432,18 @@ def test_a_metric_that_loads_something_heavy_breaks_the_law(
 ) -> None:
     (site / f"{name}.py").write_text("")
     subject = make({START: f"        import {name}\n{START}"})
-    with pytest.raises(Broken, match=f"scoring loaded {name}"):
+    with pytest.raises(Broken, match=f"scoring loaded {name}, which the card doesn't require"):
         laws.nothing_heavy_loads(subject)
+
+
+def test_what_a_card_requires_may_load_when_it_scores_but_no_sooner(make: Make, site: Path) -> None:
+    (site / "torch.py").write_text("")
+    card = {"license: MIT": "license: MIT\nrequires: [torch>=2]"}
+    laws.nothing_heavy_loads(make({START: f"        import torch\n{START}"}, card))
+    path = site / "toy_pack" / "toy" / "__init__.py"
+    path.write_text(path.read_text().replace("import numpy", "import torch, numpy"))
+    with pytest.raises(Broken, match="importing it loaded torch"):
+        laws.nothing_heavy_loads(Subject(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy")))
 
 
 @pytest.mark.parametrize(

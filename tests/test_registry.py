@@ -10,6 +10,7 @@ from metrichub.errors import (
     AmbiguousMetric,
     BrokenMetric,
     CardError,
+    MissingDependency,
     ParameterError,
     UnknownMetric,
     UnknownParameter,
@@ -122,6 +123,25 @@ def test_a_plugin_that_exits_while_importing_does_not_end_the_process(site: Path
     plugins.metric(site, "toy_dist", "shout", code="raise SystemExit('bye')")
     with pytest.raises(BrokenMetric, match="SystemExit: bye"):
         load_metric("shout")
+
+
+NEEDY = plugins.CARD.replace("license", "requires: [toy-parser>=2]\nlicense")
+
+
+def test_a_plugin_whose_requirements_are_missing_says_what_to_install(site: Path) -> None:
+    plugins.distribution(site, "toy-dist", ["shout = toy_dist.shout:Toy"])
+    plugins.metric(site, "toy_dist", "shout", card=NEEDY, code="import toy_parser\n")
+    said = r"^shout needs toy-parser>=2, which isn't installed: pip install 'toy-parser>=2'$"
+    with pytest.raises(MissingDependency, match=said):
+        load_metric("shout")
+
+
+def test_a_plugin_that_has_what_it_requires_lacks_nothing(site: Path) -> None:
+    plugins.distribution(site, "toy-dist", ["shout = toy_dist.shout:Toy"])
+    plugins.distribution(site, "toy-parser", [])
+    plugins.metric(site, "toy_dist", "shout", card=NEEDY.replace(">=2", ">=1"))
+    assert registry().find("shout").lacking is None
+    assert registry().find("bleu").install == ""
 
 
 def test_an_entry_point_without_its_class_is_broken(site: Path) -> None:
