@@ -28,8 +28,8 @@ HEADINGS = (
 JUDGES = ("offline", "model")
 BETTER = ("higher", "lower", "neither")
 _KEYS = (
-    "name", "title", "summary", "inputs", "scores", "headline", "requires", "tags", "license",
-    "judge",
+    "name", "title", "summary", "inputs", "scores", "headline", "definition", "requires", "tags",
+    "license", "judge",
 )  # fmt: skip
 _SCORE_KEYS = ("range", "better", "perfect")
 _TAG_KEYS = ("task", "dimension", "family", "language")
@@ -74,8 +74,9 @@ class Card:
     """One metric's card. `scores` holds a `Scale` for each output, "score" among them.
 
     `headline` names the outputs that one reads first, `requires` what has to be installed, as pip
-    knows it. `judge` is "offline" where any judge will do, "model" where only a model will, None
-    without one. `keys` are those that the front matter has.
+    knows it. `definition` is raised whenever scores change: those of one number are comparable.
+    `judge` is "offline" where any judge will do, "model" where only a model will, None without one.
+    `keys` are those that the front matter has.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Card:
     inputs: tuple[str, ...]
     scores: Mapping[str, Scale]
     headline: tuple[str, ...] = ("score",)
+    definition: int = 1
     tags: Tags = field(default_factory=Tags)
     license: str = ""
     requires: tuple[str, ...] = ()
@@ -288,6 +290,9 @@ def _build(path: Path, values: dict[str, Any], lines: dict[str, int], body: str)
     if not isinstance(scores, dict) or "score" not in scores:
         raise fail("scores", 'scores has to list the outputs, "score" among them')
     scales = {str(name): scale(str(name), found) for name, found in scores.items()}
+    definition = values.get("definition", 1)
+    if type(definition) is not int or definition < 1:
+        raise fail("definition", f"definition has to be a number from 1, not {definition!r}")
     judge = values.get("judge")
     if judge not in (None, *JUDGES):
         raise fail("judge", f"judge has to be one of {', '.join(JUDGES)}, not {judge!r}")
@@ -299,6 +304,7 @@ def _build(path: Path, values: dict[str, Any], lines: dict[str, int], body: str)
         inputs=words("inputs", values.get("inputs")),
         scores=scales,
         headline=headline(values.get("headline", ["score"]), scales),
+        definition=definition,
         tags=Tags(
             words("tags.task", tags.get("task", [])),
             words("tags.dimension", tags.get("dimension", [])),

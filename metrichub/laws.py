@@ -31,7 +31,7 @@ SOCKETS = tuple(
     f"socket.{what}"
     for what in ("connect", "bind", "getaddrinfo", "gethostbyname", "sendto", "sendmsg")
 )
-WRITTEN = ("headline",)
+WRITTEN = ("headline", "definition")
 """What a card has to say, though one without it can be read."""
 HEAVY = ("torch", "transformers", "openai", "tensorflow", "jax")
 

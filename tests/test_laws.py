@@ -62,6 +62,7 @@ inputs: [prediction, reference]
 scores:
   score: {range: [0, 1], better: higher, perfect: 1}
 headline: [score]
+definition: 1
 tags: {task: [testing], dimension: [accuracy], family: toy}
 license: MIT
 ---
@@ -154,6 +155,7 @@ def test_a_namespace_package_above_keeps_one_name(make: Make, site: Path) -> Non
     ("changes", "said"),
     [
         ({"headline: [score]\n": ""}, "the front matter has no headline"),
+        ({"definition: 1\n": ""}, "the front matter has no definition"),
         ({"## Bounds": "## Limits"}, "the headings are"),
         ({"## Outputs\n\nText.": "", "## Inputs": "## Outputs\n\nText.\n\n## Inputs"}, "headings"),
         ({"## Outputs\n\nText.": "## Outputs"}, "the section 'Outputs' is empty"),

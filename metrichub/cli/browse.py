@@ -76,6 +76,7 @@ def _facts(name: str, entry: Entry) -> dict[str, Any]:
         "inputs": card.inputs,
         "outputs": card.scores,
         "headline": card.headline,
+        "definition": card.definition,
         "tags": card.tags,
         "license": card.license,
         "judge": card.judge,
