@@ -8,6 +8,7 @@ from metrichub.errors import ReportError
 from metrichub.evidence import Evidence, Usage
 from metrichub.report import Report
 from metrichub.result import Result
+from metrichub.signature import Signature
 from metrichub.texts import Kept
 
 
@@ -19,7 +20,7 @@ def merged(reports: Sequence[Report]) -> Report:
     results: dict[str, Result] = {}
     for name, result in first.results.items():
         parts = [report.results[name] for report in reports]
-        results[name] = result.merge(parts, result.signature)
+        results[name] = result.merge(parts, Signature.joined([part.signature for part in parts]))
     return Report(
         results,
         sum(report.size for report in reports),
@@ -36,7 +37,7 @@ def comparable(one: Report, other: Report) -> list[str]:
     """The metrics that two reports share.
 
     Raises:
-        ReportError: other samples, no common metric, or different signatures.
+        ReportError: other samples, no common metric, or metrics that measured differently.
     """
     if one.size != other.size:
         raise ReportError(
@@ -82,7 +83,9 @@ def _joined(reports: Sequence[Report]) -> dict[str, tuple[int, int]]:
 
 def _merged_runs(name: str, reports: Sequence[Report]) -> tuple[Result, ...]:
     parts = zip(*(report.runs[name] for report in reports), strict=True)
-    return tuple(runs[0].merge(runs, runs[0].signature) for runs in parts)
+    return tuple(
+        runs[0].merge(runs, Signature.joined([run.signature for run in runs])) for runs in parts
+    )
 
 
 def _joined_texts(reports: Sequence[Report]) -> Kept | None:
@@ -114,7 +117,7 @@ def _same_metrics(one: Report, other: Report) -> None:
 
 
 def _same_signature(one: Result, other: Result) -> None:
-    if one.signature != other.signature:
+    if not one.signature.agrees(other.signature):
         raise ReportError(
             f"the reports measured differently: {one.signature} and {other.signature}"
         )

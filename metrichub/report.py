@@ -154,7 +154,8 @@ class Report:
         for the same seed (ties count as extreme, so two identical systems get p = 1).
 
         Raises:
-            ReportError: other samples, no common metric, different signatures, or pooled.
+            ReportError: other samples, no common metric, metrics with other parameters or of
+                another definition, or pooled.
         """
         from metrichub import merging
 
@@ -164,7 +165,10 @@ class Report:
         return inference.comparisons(mine, theirs, self.size, level, resamples, trials, seed)
 
     def signatures(self) -> dict[str, str]:
-        """Each metric's signature: its parameters, version, numbers of candidates, reduction."""
+        """Each metric's signature: parameters, definition, version, reduction, candidates.
+
+        All but the version decides which reports can be merged and compared.
+        """
         counts = "".join(
             f"|{column}:{low if low == high else f'{low}-{high}'}"
             for column, (low, high) in self.candidates.items()
@@ -189,7 +193,8 @@ class Report:
         """The report of this one's samples followed by the others'; equals measuring all at once.
 
         Raises:
-            ReportError: other metrics or signatures, or a pooled metric that doesn't add up.
+            ReportError: other metrics, parameters or definitions, or a pooled metric that doesn't
+                add up.
         """
         from metrichub.merging import merged
 
@@ -220,8 +225,8 @@ class Report:
         """The report in a file. `metrics` gives those that aren't installed ones.
 
         Raises:
-            ReportError: no report, a metric that isn't there, or one whose installed version
-                gives other scores than it gave when the report was saved.
+            ReportError: no report, a metric that isn't there, or one whose installed version has
+                another definition or gives other scores than when the report was saved.
         """
         from metrichub.reportfile import load
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from metrichub.errors import ReportError
 from metrichub.metric import CorpusMetric, Metric, Unscored, scores_of
 from metrichub.resample import Draw
+from metrichub.signature import Signature
 from metrichub.stats import Array, Stats
 
 Outputs = dict[str, NDArray[np.float64]]
@@ -32,7 +33,7 @@ class Result(ABC):
     """What one metric measured. `count` and `unscored` are numbers of samples."""
 
     metric: Metric
-    signature: str
+    signature: Signature
     count: int
     unscored: int
     reasons: Counter[str]
@@ -68,7 +69,7 @@ class Result(ABC):
 
     @classmethod
     @abstractmethod
-    def merge(cls, parts: Sequence[Any], signature: str) -> Result:
+    def merge(cls, parts: Sequence[Any], signature: Signature) -> Result:
         """The result of all parts' samples, in order."""
 
     def notes(self) -> Sequence[str]:
@@ -90,7 +91,7 @@ class SumResult(Result):
     totals: Mapping[str, Array]
 
     @classmethod
-    def of(cls, metric: Metric, signature: str, rows: Stats) -> SumResult:
+    def of(cls, metric: Metric, signature: Signature, rows: Stats) -> SumResult:
         """The result of these rows."""
         count = rows.count
         return cls(metric, signature, count, len(rows) - count, rows.why(), rows, rows.totals())
@@ -153,7 +154,7 @@ class SumResult(Result):
         return self.metric.notes(self.totals) if self.count else ()
 
     @classmethod
-    def merge(cls, parts: Sequence[SumResult], signature: str) -> SumResult:
+    def merge(cls, parts: Sequence[SumResult], signature: Signature) -> SumResult:
         """The result of all parts' samples, in order; pooled if any part is."""
         first = parts[0]
         kept = [part.rows for part in parts if part.rows is not None]
@@ -190,7 +191,7 @@ class RowsResult(Result):
     def of(
         cls,
         metric: Metric,
-        signature: str,
+        signature: Signature,
         rows: Sequence[Any],
         sample: NDArray[np.int64],
         size: int,
@@ -288,7 +289,7 @@ class RowsResult(Result):
         return groups
 
     @classmethod
-    def merge(cls, parts: Sequence[RowsResult], signature: str) -> RowsResult:
+    def merge(cls, parts: Sequence[RowsResult], signature: Signature) -> RowsResult:
         """The result of all parts' samples, in order.
 
         Raises:

@@ -40,7 +40,7 @@ def test_the_signature_of_a_plugin_names_its_distribution_and_version(site: Path
     plugins.distribution(site, "toy-dist", ["shout = toy_dist.shout:Toy"])
     plugins.metric(site, "toy_dist", "shout")
     report = Hub("loud = toy-dist/shout").evaluate(predictions=["a"])
-    assert report.signatures() == {"loud": "loud = shout|toy-dist:1.0|reduce:best"}
+    assert report.signatures() == {"loud": "loud = shout|definition:1|toy-dist:1.0|reduce:best"}
 
 
 @pytest.mark.parametrize("name", ["toy-dist/shout", "toy_dist/shout", "Toy.Dist/shout"])
