@@ -27,7 +27,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from numpy.typing import NDArray
 
-from metrichub.catalog.card import Card, Scale
+from metrichub.catalog.card import Card, Scale, pattern_of
 from metrichub.catalog.parameters import check, make, values_of
 from metrichub.catalog.registry import registry
 from metrichub.catalog.spec import Spec
@@ -123,6 +123,17 @@ class Metric:
     def outputs(self) -> tuple[str, ...]:
         """The names that `score` gives: those of the card, unless they depend on a parameter."""
         return tuple(self.card.scores)
+
+    def headline(self) -> tuple[str, ...]:
+        """The outputs that one reads first: those that the card names and this metric gives."""
+        given = self.outputs()
+        named = (
+            output
+            for name in self.card.headline
+            for output in given
+            if name in (output, pattern_of(output))
+        )
+        return tuple(dict.fromkeys(named)) or ("score",)
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """Remarks that a reader of the corpus score has to know, from the summed statistics."""

@@ -160,6 +160,22 @@ def test_a_metric_that_cannot_be_imported_keeps_its_card(broken: TestClient) -> 
     assert broken.get("/api/metrics/deaf").json()["error"] == "BrokenMetric"
 
 
+@pytest.mark.parametrize("code", ["import toy_parser\n", plugins.CODE])
+def test_a_metric_that_lacks_packages_says_what_to_install(site: Path, code: str) -> None:
+    needy = plugins.CARD.replace("license", "requires: [toy-parser>=2]\nlicense")
+    plugins.metric(site, "toy_pack", "shout", card=needy, code=code)
+    plugins.distribution(site, "toy-pack", ["shout = toy_pack.shout:Toy"])
+    command = "pip install 'toy-parser>=2'"
+    with calling() as client:
+        answer = client.get("/metrics/shout")
+        assert (answer.status_code, words(answer.text).count(command)) == (200, 2)
+        (listed,) = client.get("/api/metrics?search=shout").json()["metrics"]
+        assert (listed["requires"], listed["install"]) == (["toy-parser>=2"], command)
+        assert listed["unavailable"].endswith(command)
+        refused = client.post("/api/score", json={"metrics": ["shout"], "predictions": ["a"]})
+        assert (refused.status_code, refused.json()["error"]) == (501, "MissingDependency")
+
+
 def test_a_plugins_metric_can_be_tried(broken: TestClient) -> None:
     answer = broken.post("/metrics/shout", data={"s.0.predictions.0": "a"})
     assert "1.0000" in answer.text

@@ -19,8 +19,11 @@ inputs: [prediction, references]
 scores:
   score: {range: [0, 1], better: higher, perfect: 1}
   share_n: {range: [0, null], better: neither}
+headline: [score, share_2]
+definition: 3
 tags: {task: [chat, translation], dimension: [style], family: surface}
 license: MIT
+requires: [toy-parser>=2, other]
 """
 BODY = """
 # Shout
@@ -80,6 +83,16 @@ def test_the_front_matter_becomes_values(card: Card) -> None:
         "score": Scale(0, 1, "higher", 1),
         "share_n": Scale(0, None, "neither", None),
     }
+    assert card.headline == ("score", "share_2")
+    assert card.definition == 3
+    assert card.requires == ("toy-parser>=2", "other")
+
+
+def test_a_card_without_the_newer_keys_is_read(tmp_path: Path) -> None:
+    lines = FRONT.splitlines(keepends=True)
+    old = [line for line in lines if not line.startswith(("headline", "definition", "requires"))]
+    card = Card.read(write(tmp_path, "".join(old)))
+    assert (card.headline, card.definition, card.requires) == (("score",), 1, ())
 
 
 def test_a_card_is_frozen(card: Card) -> None:
@@ -135,20 +148,34 @@ def test_windows_line_ends_change_nothing(tmp_path: Path, card: Card) -> None:
     [
         ("title:", "titel: x\ntitle:", 3, "unknown key titel; did you mean 'title'?"),
         ("better: higher", "beter: higher", 7, "unknown key scores.score.beter; did you mean"),
-        ("family:", "familly:", 9, "unknown key tags.familly; did you mean 'family'?"),
+        ("family:", "familly:", 11, "unknown key tags.familly; did you mean 'family'?"),
         ("better: higher", "better: up", 7, "scores.score.better has to be one of higher, lower"),
         ("[0, 1]", "[0]", 7, "scores.score.range has to be [low, high]"),
         ("[0, null]", "[0, big]", 8, "scores.share_n.range has to be [low, high]"),
         ("perfect: 1", "perfect: one", 7, "scores.score.perfect has to be a number, not 'one'"),
         ("name: shout\n", "", 1, "name is missing or no text"),
-        ("license: MIT", "license: 3", 10, "license is missing or no text"),
+        ("license: MIT", "license: 3", 12, "license is missing or no text"),
         ("inputs: [prediction, references]", "inputs: [1]", 5, "inputs has to be a list of words"),
         ("inputs: [prediction, references]\n", "", 1, "inputs has to be a list of words"),
         ("  score:", "  main:", 6, 'scores has to list the outputs, "score" among them'),
         ("{range: [0, 1], better: higher, perfect: 1}", "1", 7, "scores.score has to be a mapping"),
-        ("tags: {", "tags: [", 9, "the front matter is no YAML"),
+        ("[score, share_2]", "[score, shar_2]", 9, "headline names shar_2, which is no output"),
+        ("[score, share_2]", "[]", 9, "headline has to name an output"),
+        ("[score, share_2]", "2", 9, "headline has to be a list of words, not 2"),
+        ("requires: [", "requires: [two words, ", 13, "requires has 'two words', which pip does"),
+        (
+            "parser>=2, other",
+            "parser>=2,<3",
+            13,
+            "requires has '<3', which pip doesn't know; quote",
+        ),
+        ("[toy-parser>=2, other]", "{a: b}", 13, "requires has to be a list of words"),
+        ("definition: 3", "definition: 0", 10, "definition has to be a number from 1, not 0"),
+        ("definition: 3", "definition: true", 10, "definition has to be a number from 1, not True"),
+        ("definition: 3", "definition: 1.5", 10, "definition has to be a number from 1, not 1.5"),
+        ("tags: {", "tags: [", 11, "the front matter is no YAML"),
         ("title: ", "title: 2020-13-45 #", 1, "the front matter is no YAML"),
-        ("[chat, translation]", "{a: b}", 9, "tags.task has to be a list of words"),
+        ("[chat, translation]", "{a: b}", 11, "tags.task has to be a list of words"),
     ],
 )
 def test_a_broken_card_is_an_error_with_file_and_line(

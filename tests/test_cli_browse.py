@@ -165,6 +165,22 @@ def test_the_doctor_finds_what_is_broken_and_what_is_shadowed(site: Path) -> Non
     assert "secret" not in ran.stdout
 
 
+def test_a_metric_that_lacks_packages_is_listed_with_the_command_and_is_not_broken(
+    tmp_path: Path,
+) -> None:
+    needy = CARD.replace("license", "requires: [toy-parser>=2]\nlicense")
+    metric(tmp_path, "needy", "parsed", card=needy, code="import toy_parser")
+    distribution(tmp_path, "needy", ["parsed = needy.parsed:Toy"])
+    command, env = "pip install 'toy-parser>=2'", environment(tmp_path)
+    assert listed(env=env)["parsed"]["needs"] == command
+    assert listed(env=env)["bleu"]["needs"] is None
+    table = program("list", "--family", "toy", "--format", "table", env=env).stdout
+    assert f"(needs: {command})" in table
+    found = json.loads(program("doctor", "--format", "json", env=env).stdout)
+    assert found["incomplete"]["needy/parsed"] == command
+    assert "needy/parsed" not in found["broken"]
+
+
 def test_the_doctor_says_where_the_cache_is(monkeypatch: pytest.MonkeyPatch) -> None:
     import platformdirs
 

@@ -165,7 +165,7 @@ def test_markdown_and_latex_and_text_have_four_decimals() -> None:
 
 def test_signatures_stand_at_the_foot_of_a_table_and_in_json() -> None:
     signature = scored("a.jsonl", "-m", "abstractness", "--signature")["signatures"]["abstractness"]
-    assert signature.startswith("abstractness(n=1)|metrichub:")
+    assert signature.startswith("abstractness(n=1)|definition:1|metrichub:")
     for form, foot in (("table", "{}"), ("markdown", "`{}`"), ("latex", "% {}")):
         shown = run("score", "a.jsonl", "-m", "abstractness", "--signature", "--format", form)
         assert shown.stdout.splitlines()[-1] == foot.format(signature)

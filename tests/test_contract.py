@@ -10,7 +10,6 @@ import pytest
 
 from metrichub import list_metrics
 from metrichub.catalog.registry import Entry
-from metrichub.errors import MissingDependency
 from metrichub.testing import MetricContract, check, update_card
 from metrichub.testing.laws import LAWS
 from metrichub.testing.subject import Subject
@@ -27,17 +26,9 @@ def subject(entry: Entry) -> Subject:
 )
 @pytest.mark.parametrize("entry", list_metrics(), ids=lambda entry: entry.qualified)
 def test_a_metric_keeps_a_law(entry: Entry, law: Callable[[Subject], None]) -> None:
-    if entry.card.extra:
-        needs_its_extra(entry)
+    if lacking := entry.lacking:
+        pytest.skip(str(lacking))
     law(subject(entry))
-
-
-def needs_its_extra(entry: Entry) -> None:
-    """Skip where the package that a metric names as its extra isn't installed."""
-    try:
-        subject(entry).evaluate(subject(entry).columns)
-    except MissingDependency as missing:
-        pytest.skip(str(missing))
 
 
 def test_there_are_fourteen_laws_and_the_contract_runs_each_under_its_number() -> None:

@@ -61,6 +61,8 @@ summary: Words in place.
 inputs: [prediction, reference]
 scores:
   score: {range: [0, 1], better: higher, perfect: 1}
+headline: [score]
+definition: 1
 tags: {task: [testing], dimension: [accuracy], family: toy}
 license: MIT
 ---
@@ -152,6 +154,8 @@ def test_a_namespace_package_above_keeps_one_name(make: Make, site: Path) -> Non
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
+        ({"headline: [score]\n": ""}, "the front matter has no headline"),
+        ({"definition: 1\n": ""}, "the front matter has no definition"),
         ({"## Bounds": "## Limits"}, "the headings are"),
         ({"## Outputs\n\nText.": "", "## Inputs": "## Outputs\n\nText.\n\n## Inputs"}, "headings"),
         ({"## Outputs\n\nText.": "## Outputs"}, "the section 'Outputs' is empty"),
@@ -208,11 +212,15 @@ def test_a_card_with_other_outputs_does_not_agree(
         "    def score(self": MORE.format(outputs),
         '{"score": hits / words}': f"dict.fromkeys({outputs!r}, hits / words)",
     }
-    card = (
-        {"tags:": "  more: {range: [0, 1], better: higher}\ntags:"} if said[-4:] == "give" else {}
-    )
+    more = {"headline:": "  more: {range: [0, 1], better: higher}\nheadline:"}
     with pytest.raises(Broken, match=said):
-        laws.outputs_agree(make(code, card))
+        laws.outputs_agree(make(code, more if said[-4:] == "give" else {}))
+
+
+def test_a_headline_of_outputs_that_the_code_does_not_give_breaks_the_law(make: Make) -> None:
+    code = "    def headline(self):\n        return ('score', 'hits')\n\n    def score(self"
+    with pytest.raises(Broken, match="the headline names hits, which the code doesn't give"):
+        laws.outputs_agree(make({"    def score(self": code}))
 
 
 # 5: ordinary samples give finite rows.
@@ -426,8 +434,18 @@ def test_a_metric_that_loads_something_heavy_breaks_the_law(
 ) -> None:
     (site / f"{name}.py").write_text("")
     subject = make({START: f"        import {name}\n{START}"})
-    with pytest.raises(Broken, match=f"scoring loaded {name}"):
+    with pytest.raises(Broken, match=f"scoring loaded {name}, which the card doesn't require"):
         laws.nothing_heavy_loads(subject)
+
+
+def test_what_a_card_requires_may_load_when_it_scores_but_no_sooner(make: Make, site: Path) -> None:
+    (site / "torch.py").write_text("")
+    card = {"license: MIT": "license: MIT\nrequires: [torch>=2]"}
+    laws.nothing_heavy_loads(make({START: f"        import torch\n{START}"}, card))
+    path = site / "toy_pack" / "toy" / "__init__.py"
+    path.write_text(path.read_text().replace("import numpy", "import torch, numpy"))
+    with pytest.raises(Broken, match="importing it loaded torch"):
+        laws.nothing_heavy_loads(Subject(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy")))
 
 
 @pytest.mark.parametrize(

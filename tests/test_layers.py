@@ -33,7 +33,9 @@ def test_importing_metrichub_loads_nothing_heavy() -> None:
     assert {name for name in found if name.startswith("metrichub.")} == set()
 
 
-@pytest.mark.parametrize("module", ["errors", "spec", "card", "registry", "columns", "parameters"])
+@pytest.mark.parametrize(
+    "module", ["errors", "spec", "card", "registry", "columns", "parameters", "requirements"]
+)
 def test_what_browsing_needs_loads_no_numpy(module: str) -> None:
     assert not loaded(f"import metrichub.{module}") & {"numpy", *HEAVY}
 
@@ -84,7 +86,7 @@ def test_every_metric_scores_without_datasets_evaluate_and_openai() -> None:
         "from metrichub import list_metrics\n"
         "from metrichub.testing.subject import Subject\n"
         "for entry in list_metrics():\n"
-        "    if entry.distribution == 'metrichub' and not entry.card.extra:\n"
+        "    if entry.distribution == 'metrichub' and not entry.card.requires:\n"
         "        subject = Subject(entry)\n"
         "        score = subject.evaluate(subject.columns).scores()[subject.metric.name]['score']\n"
         "        assert score == score, entry\n"

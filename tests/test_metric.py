@@ -2,7 +2,7 @@
 
 import pickle
 from collections.abc import Mapping, Sequence
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,6 +41,48 @@ def test_the_statistics_are_the_parameters_of_score() -> None:
 def test_the_label_shows_every_parameter_and_the_alias() -> None:
     assert Overlap(lower=True).label() == "overlap(lower=True, weight=1.0, ignored=())"
     assert Variety(name="v").label() == "v = variety"
+
+
+@pytest.mark.parametrize(
+    ("named", "given", "expected"),
+    [
+        (("part", "score"), ("score", "part"), ("part", "score")),
+        (("score", "part"), ("score",), ("score",)),
+        (("part",), ("score",), ("score",)),
+        (("order_n",), ("score", "order_1", "order_2"), ("order_1", "order_2")),
+        (("order_2", "score"), ("score", "order_1", "order_2"), ("order_2", "score")),
+        (("order_n", "order_2"), ("score", "order_1", "order_2"), ("order_1", "order_2")),
+    ],
+)
+def test_the_headline_is_that_of_the_card_as_far_as_the_metric_gives_it(
+    named: tuple[str, ...], given: tuple[str, ...], expected: tuple[str, ...]
+) -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Parts(Metric):
+        card: ClassVar[Any] = replace(card("parts", "prediction"), headline=named)
+
+        def outputs(self) -> tuple[str, ...]:
+            return given
+
+        def observe(self, prediction: str) -> float:
+            return 1.0
+
+    assert Parts().headline() == expected
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("bleu", ("score",)),
+        ("rouge", ("rouge1", "rouge2", "rougeL", "rougeLsum")),
+        ("rouge(variant='rouge2')", ("rouge1", "rouge2", "rougeL", "rougeLsum")),
+        ("rouge(variant='rougeW')", ("score", "rouge1", "rouge2", "rougeL", "rougeLsum")),
+        ("distinct", ("distinct_1", "distinct_2")),
+        ("distinct(n=3)", ("score", "distinct_1", "distinct_2")),
+    ],
+)
+def test_a_chosen_variant_is_in_the_headline(spec: str, expected: tuple[str, ...]) -> None:
+    assert load_metric(spec).headline() == expected
 
 
 def test_a_metric_without_a_card_is_named_after_its_class() -> None:

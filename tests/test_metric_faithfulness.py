@@ -63,7 +63,7 @@ def test_every_claim_has_its_verdict_and_reason() -> None:
 def test_the_signature_says_who_judged() -> None:
     report = Hub("faithfulness").evaluate(predictions=["A."], contexts=[["A."]])
     assert report.signatures()["faithfulness"].startswith(
-        "faithfulness(judge='offline', idk=0.0)|metrichub:"
+        "faithfulness(judge='offline', idk=0.0)|definition:1|metrichub:"
     )
 
 

@@ -162,4 +162,6 @@ def test_bad_parameters_are_refused(parameter: dict[str, Any], allowed: str) -> 
 
 def test_the_signature_says_who_embedded() -> None:
     signature = evaluated("1 0", "1 0", threshold=0.5).signatures()[NAME]
-    assert signature.startswith(f"{NAME}(embedder='written', threshold=0.5)|metrichub:")
+    assert signature.startswith(
+        f"{NAME}(embedder='written', threshold=0.5)|definition:1|metrichub:"
+    )

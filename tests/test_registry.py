@@ -11,6 +11,7 @@ from metrichub.errors import (
     AmbiguousMetric,
     BrokenMetric,
     CardError,
+    MissingDependency,
     ParameterError,
     UnknownMetric,
     UnknownParameter,
@@ -39,7 +40,7 @@ def test_the_signature_of_a_plugin_names_its_distribution_and_version(site: Path
     plugins.distribution(site, "toy-dist", ["shout = toy_dist.shout:Toy"])
     plugins.metric(site, "toy_dist", "shout")
     report = Hub("loud = toy-dist/shout").evaluate(predictions=["a"])
-    assert report.signatures() == {"loud": "loud = shout|toy-dist:1.0|reduce:best"}
+    assert report.signatures() == {"loud": "loud = shout|definition:1|toy-dist:1.0|reduce:best"}
 
 
 @pytest.mark.parametrize("name", ["toy-dist/shout", "toy_dist/shout", "Toy.Dist/shout"])
@@ -122,6 +123,25 @@ def test_a_plugin_that_exits_while_importing_does_not_end_the_process(site: Path
     plugins.metric(site, "toy_dist", "shout", code="raise SystemExit('bye')")
     with pytest.raises(BrokenMetric, match="SystemExit: bye"):
         load_metric("shout")
+
+
+NEEDY = plugins.CARD.replace("license", "requires: [toy-parser>=2]\nlicense")
+
+
+def test_a_plugin_whose_requirements_are_missing_says_what_to_install(site: Path) -> None:
+    plugins.distribution(site, "toy-dist", ["shout = toy_dist.shout:Toy"])
+    plugins.metric(site, "toy_dist", "shout", card=NEEDY, code="import toy_parser\n")
+    said = r"^shout needs toy-parser>=2, which isn't installed: pip install 'toy-parser>=2'$"
+    with pytest.raises(MissingDependency, match=said):
+        load_metric("shout")
+
+
+def test_a_plugin_that_has_what_it_requires_lacks_nothing(site: Path) -> None:
+    plugins.distribution(site, "toy-dist", ["shout = toy_dist.shout:Toy"])
+    plugins.distribution(site, "toy-parser", [])
+    plugins.metric(site, "toy_dist", "shout", card=NEEDY.replace(">=2", ">=1"))
+    assert registry().find("shout").lacking is None
+    assert registry().find("bleu").install == ""
 
 
 def test_an_entry_point_without_its_class_is_broken(site: Path) -> None:

@@ -152,11 +152,11 @@ def test_a_report_travels_to_another_process() -> None:
 # Signatures and notes.
 
 
-def test_a_signature_holds_parameters_version_reduction_and_numbers_of_candidates() -> None:
+def test_a_signature_holds_parameters_definition_reduction_and_numbers_of_candidates() -> None:
     report = evaluate([(["a", "b"], ["a"]), ("a", ["a", "b", "c"])], Hub(Overlap(lower=True)))
     assert report.signatures() == {
-        "overlap": "overlap(lower=True, weight=1.0, ignored=())|local:tests.toy_metrics"
-        "|reduce:best|predictions:1-2|references:1-3"
+        "overlap": "overlap(lower=True, weight=1.0, ignored=())|definition:1"
+        "|local:tests.toy_metrics|reduce:best|predictions:1-2|references:1-3"
     }
 
 
@@ -164,7 +164,7 @@ def test_a_builtin_is_signed_with_the_version_of_metrichub() -> None:
     import metrichub
 
     report = Hub("bleu").evaluate(predictions=["a"], references=["a"])
-    tail = f")|metrichub:{metrichub.__version__}|reduce:best|references:1"
+    tail = f")|definition:1|metrichub:{metrichub.__version__}|reduce:best|references:1"
     assert report.signatures()["bleu"].endswith(tail)
 
 

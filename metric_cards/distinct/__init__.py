@@ -44,6 +44,11 @@ class Distinct(CorpusMetric):
     tokenizer: Literal["whitespace", "13a", "intl", "zh", "char", "unicode"] = "whitespace"
     lowercase: bool = False
 
+    def headline(self) -> tuple[str, ...]:
+        """The orders that papers report, behind the chosen one if it is another."""
+        named = super().headline()
+        return named if f"distinct_{self.n}" in named else ("score", *named)
+
     def measure(self, predictions: Groups) -> list[list[str]]:
         """The predictions of each sample as they are: different n-grams don't add up."""
         return list(predictions)

@@ -72,6 +72,11 @@ class Rouge(Metric):
     gap: Annotated[int, Range(0)] = 4
     weight: Annotated[float, Range(1)] = 1.2
 
+    def headline(self) -> tuple[str, ...]:
+        """The types that are always given, behind the variant if it is another."""
+        named = super().headline()
+        return named if self.variant in named else ("score", *named)
+
     def measure(self, prediction: Texts, references: Groups) -> Measured:
         """Precision, recall and F of the variant and of each type, (N, 5); letters, (N,).
 

@@ -157,7 +157,8 @@ class MetricFacts(BaseModel):
         None, description="`offline` where any judge will do, `model` where only a model will."
     )
     license: str | None = Field(None, description="The licence of its code.")
-    extra: str | None = Field(None, description="What has to be installed with metrichub.")
+    requires: list[str] | None = Field(None, description="What has to be installed, for pip.")
+    install: str | None = Field(None, description="The command that installs what it requires.")
 
 
 class ParameterFacts(BaseModel):

@@ -108,7 +108,8 @@ def facts(item: Item, judging: Judging) -> dict[str, Any]:
         "tags": card.tags._asdict(),
         "judge": card.judge,
         "license": card.license,
-        "extra": card.extra,
+        "requires": card.requires,
+        "install": item.entry.install or None,
         "unavailable": unavailable(item.entry, judging),
     }
 

@@ -67,6 +67,8 @@ def metric_of(wanted: Wanted, judging: Judging) -> Metric:
         raise InputError(f"a metric's spec may have {_LONGEST_SPEC} characters")
     spec = Spec.parse(wanted.metric)
     entry = registry().find(spec.metric)
+    if lacking := entry.lacking:
+        raise lacking
     if problem := unavailable(entry, judging):
         raise NoModel(problem)
     kind = entry.load()
@@ -90,6 +92,8 @@ def metric_of(wanted: Wanted, judging: Judging) -> Metric:
 
 def unavailable(entry: Entry, judging: Judging) -> str | None:
     """Why a metric whose card can be read isn't offered, or None."""
+    if lacking := entry.lacking:
+        return str(lacking)
     if entry.card.judge == "model" and not judging.has_model:
         return (
             f"{entry.name} asks a model, and this server has none; start it with one: "

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from metrichub.data.columns import column_of
 from metrichub.errors import CardError, did_you_mean
+from metrichub.requirements import is_requirement
 
 HEADINGS = (
     "Description",
@@ -26,7 +27,10 @@ HEADINGS = (
 )
 JUDGES = ("offline", "model")
 BETTER = ("higher", "lower", "neither")
-_KEYS = ("name", "title", "summary", "inputs", "scores", "tags", "license", "extra", "judge")
+_KEYS = (
+    "name", "title", "summary", "inputs", "scores", "headline", "definition", "requires", "tags",
+    "license", "judge",
+)  # fmt: skip
 _SCORE_KEYS = ("range", "better", "perfect")
 _TAG_KEYS = ("task", "dimension", "family", "language")
 _BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -69,7 +73,10 @@ class Tags(NamedTuple):
 class Card:
     """One metric's card. `scores` holds a `Scale` for each output, "score" among them.
 
+    `headline` names the outputs that one reads first, `requires` what has to be installed, as pip
+    knows it. `definition` is raised whenever scores change: those of one number are comparable.
     `judge` is "offline" where any judge will do, "model" where only a model will, None without one.
+    `keys` are those that the front matter has.
     """
 
     name: str
@@ -77,12 +84,15 @@ class Card:
     summary: str
     inputs: tuple[str, ...]
     scores: Mapping[str, Scale]
+    headline: tuple[str, ...] = ("score",)
+    definition: int = 1
     tags: Tags = field(default_factory=Tags)
     license: str = ""
-    extra: str | None = None
+    requires: tuple[str, ...] = ()
     judge: str | None = None
     body: str = field(default="", repr=False)
     path: Path | None = field(default=None, repr=False)
+    keys: tuple[str, ...] = field(default=(), repr=False)
 
     @classmethod
     def read(cls, path: Path) -> Card:
@@ -102,8 +112,7 @@ class Card:
 
     def scale(self, output: str) -> Scale | None:
         """The scale of an output; "precision_n" on the card stands for "precision_1" and so on."""
-        pattern = re.sub(r"\d+$", "n", output)
-        return self.scores.get(output) or self.scores.get(pattern)
+        return self.scores.get(output) or self.scores.get(pattern_of(output))
 
     def better(self, output: str) -> str:
         """The direction of an output: "higher", "lower" or "neither"."""
@@ -148,6 +157,11 @@ class Card:
     def blocks(self) -> Mapping[str, str]:
         """The generated blocks of the body by name, as they stand in the file."""
         return {name: text for _, name, text, _ in _BLOCK.findall(self.body)}
+
+
+def pattern_of(output: str) -> str:
+    """What stands on a card for an output with a number: "precision_n" for "precision_2"."""
+    return re.sub(r"\d+$", "n", output)
 
 
 def _near(one: float, other: float) -> bool:
@@ -246,6 +260,28 @@ def _build(path: Path, values: dict[str, Any], lines: dict[str, int], body: str)
             raise fail(prefix, f"{prefix}.perfect has to be a number, not {perfect!r}")
         return Scale(bounds[0], bounds[1], cast("str", given["better"]), perfect)
 
+    def headline(found: object, outputs: Mapping[str, object]) -> tuple[str, ...]:
+        named = words("headline", found)
+        if not named:
+            raise fail("headline", "headline has to name an output")
+        for name in named:
+            if name not in outputs and pattern_of(name) not in outputs:
+                raise fail(
+                    "headline",
+                    f"headline names {name}, which is no output{did_you_mean(name, outputs)}",
+                )
+        return named
+
+    def requires(found: object) -> tuple[str, ...]:
+        texts = words("requires", found)
+        for text in texts:
+            if not is_requirement(text):
+                raise fail(
+                    "requires",
+                    f"requires has {text!r}, which pip doesn't know; quote one with a comma",
+                )
+        return texts
+
     only(values, _KEYS)
     for key in ("name", "title", "summary", "license"):
         if not isinstance(values.get(key), str):
@@ -253,6 +289,10 @@ def _build(path: Path, values: dict[str, Any], lines: dict[str, int], body: str)
     scores = values.get("scores")
     if not isinstance(scores, dict) or "score" not in scores:
         raise fail("scores", 'scores has to list the outputs, "score" among them')
+    scales = {str(name): scale(str(name), found) for name, found in scores.items()}
+    definition = values.get("definition", 1)
+    if type(definition) is not int or definition < 1:
+        raise fail("definition", f"definition has to be a number from 1, not {definition!r}")
     judge = values.get("judge")
     if judge not in (None, *JUDGES):
         raise fail("judge", f"judge has to be one of {', '.join(JUDGES)}, not {judge!r}")
@@ -262,7 +302,9 @@ def _build(path: Path, values: dict[str, Any], lines: dict[str, int], body: str)
         title=values["title"],
         summary=values["summary"],
         inputs=words("inputs", values.get("inputs")),
-        scores={str(name): scale(str(name), found) for name, found in scores.items()},
+        scores=scales,
+        headline=headline(values.get("headline", ["score"]), scales),
+        definition=definition,
         tags=Tags(
             words("tags.task", tags.get("task", [])),
             words("tags.dimension", tags.get("dimension", [])),
@@ -270,8 +312,9 @@ def _build(path: Path, values: dict[str, Any], lines: dict[str, int], body: str)
             words("tags.language", tags.get("language", ["any"])),
         ),
         license=values["license"],
-        extra=values.get("extra"),
+        requires=requires(values.get("requires", [])),
         judge=judge,
         body=body,
         path=path,
+        keys=tuple(values),
     )

@@ -17,9 +17,11 @@ from metrichub.errors import (
     BrokenMetric,
     CardError,
     MetrichubError,
+    MissingDependency,
     UnknownMetric,
     did_you_mean,
 )
+from metrichub.requirements import install_command, missing
 
 METRICS = "metrichub.metrics"
 _OURS = "metrichub"
@@ -47,6 +49,18 @@ class Entry:
             CardError: no card, or one that breaks the format.
         """
         return Card.read(self.folder / "README.md")
+
+    @property
+    def install(self) -> str:
+        """The command that installs what the card requires; "" if it requires nothing."""
+        requires = self.card.requires
+        return install_command(self.distribution, requires) if requires else ""
+
+    @property
+    def lacking(self) -> MissingDependency | None:
+        """The error of a metric whose requirements aren't all installed, or None."""
+        absent = missing(self.card.requires)
+        return MissingDependency(self.name, absent[0], self.install) if absent else None
 
     @property
     def folder(self) -> Path:
@@ -78,12 +92,15 @@ class Entry:
         """The class that the entry point names.
 
         Raises:
+            MissingDependency: it can't be imported, and what its card requires isn't installed.
             BrokenMetric: its module can't be imported, or has no such attribute.
         """
         module, _, attribute = self.value.partition(":")
         try:
             return getattr(importlib.import_module(module), attribute)
         except (Exception, SystemExit) as error:
+            if not self.problem and (lacking := self.lacking):
+                raise lacking from error
             raise BrokenMetric(
                 f"{self.qualified} (version {self.version}) is installed but can't be imported: "
                 f"{type(error).__name__}: {error}; reinstall or remove the distribution "

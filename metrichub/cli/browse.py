@@ -15,7 +15,6 @@ from metrichub.cli.program import Command, note
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
-    from metrichub.catalog.card import Card
     from metrichub.catalog.registry import Entry
 
 
@@ -57,7 +56,8 @@ def _row(name: str, entry: Entry) -> Sequence[str]:
     if entry.problem:
         return (name, f"broken: {entry.problem}", "", "")
     card = entry.card
-    return (name, card.summary, ", ".join(card.inputs), ", ".join(card.tags.task))
+    summary = f"{card.summary} (needs: {entry.install})" if entry.lacking else card.summary
+    return (name, summary, ", ".join(card.inputs), ", ".join(card.tags.task))
 
 
 def _facts(name: str, entry: Entry) -> dict[str, Any]:
@@ -75,9 +75,13 @@ def _facts(name: str, entry: Entry) -> dict[str, Any]:
         "summary": card.summary,
         "inputs": card.inputs,
         "outputs": card.scores,
+        "headline": card.headline,
+        "definition": card.definition,
         "tags": card.tags,
         "license": card.license,
         "judge": card.judge,
+        "requires": card.requires,
+        "needs": entry.install if entry.lacking else None,
     }
 
 
@@ -87,18 +91,18 @@ def _facts(name: str, entry: Entry) -> dict[str, Any]:
 def card(name: str, raw: bool) -> None:
     """Show a metric's card: what it rewards, what it misses, when not to use it."""
     entry = registry().find(Spec.parse(name).metric)
-    found = entry.card
     if raw or not sys.stdout.isatty():
         click.echo((entry.folder / "README.md").read_text(encoding="utf-8"), nl=False)
         return
     from rich.console import Console
     from rich.markdown import Markdown
 
-    Console().print(Markdown(_with_facts(found)))
+    Console().print(Markdown(_with_facts(entry)))
 
 
-def _with_facts(card: Card) -> str:
+def _with_facts(entry: Entry) -> str:
     """The card's body with its front matter as a list below the title."""
+    card = entry.card
     outputs = "; ".join(
         f"{name} in {scale.interval}, {scale.better} is better"
         if scale.better != "neither"
@@ -114,7 +118,7 @@ def _with_facts(card: Card) -> str:
         "language": ", ".join(card.tags.language),
         "judge": {"offline": "any", "model": "a model"}.get(card.judge or "", ""),
         "license": card.license,
-        "needs": f"pip install 'metrichub[{card.extra}]'" if card.extra else "",
+        "needs": entry.install,
     }
     listed = "\n".join(f"- {name}: {text}" for name, text in facts.items() if text)
     head, blank, rest = card.body.lstrip().partition("\n")

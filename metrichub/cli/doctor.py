@@ -1,4 +1,4 @@
-"""`metrichub doctor`: what is installed, which plugins are broken, where things are kept."""
+"""`metrichub doctor`: what is installed, what is missing or broken, where things are kept."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ def doctor(context: click.Context, form: str) -> None:
         "dependencies": dependencies,
         "metrics": dict(Counter(f"{e.distribution} {e.version}" for e in installed.entries)),
         "broken": broken,
+        "incomplete": dict(_incomplete(installed)),
         "shadowed": {e.qualified: _rival(installed, e) for e in installed.shadowed()},
         "cache": cache_folder(),
         "keys": {key: "yes" if os.environ.get(key) else "no" for key in _KEYS},
@@ -73,7 +74,15 @@ def _broken(installed: Registry) -> Iterator[tuple[str, str]]:
             _ = entry.card
             load_metric(entry.qualified).inputs()
         except Exception as error:
-            yield entry.qualified, str(error)
+            if entry.problem or not entry.lacking:
+                yield entry.qualified, str(error)
+
+
+def _incomplete(installed: Registry) -> Iterator[tuple[str, str]]:
+    """Every metric whose requirements aren't all installed, with the command that installs them."""
+    for entry in installed.entries:
+        if not entry.problem and entry.lacking:
+            yield entry.qualified, entry.install
 
 
 def _rival(installed: Registry, entry: Entry) -> str:

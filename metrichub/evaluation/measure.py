@@ -23,6 +23,7 @@ from metrichub.evaluation.stored import Kept
 from metrichub.evaluation.workers import spread
 from metrichub.metric import CorpusMetric, Metric
 from metrichub.models.usage import Usage
+from metrichub.signature import Signature
 
 PART_CHARACTERS = 1_000_000
 """About how much text one process measures at a time."""
@@ -199,14 +200,16 @@ def _merged(parts: Sequence[Result]) -> Result:
     return first if len(parts) == 1 else first.merge(parts, first.signature)
 
 
-def signature_of(metric: Metric, reduction: Reduction | None) -> str:
-    """A metric with all its parameters, the version of its package, and the reduction."""
+def signature_of(metric: Metric, reduction: Reduction | None) -> Signature:
+    """A metric with all its parameters and its definition, its package, and the reduction."""
     entry = origin(type(metric))
-    home = f"{entry.distribution}:{entry.version}" if entry else f"local:{type(metric).__module__}"
-    return f"{metric.label()}|{home}|reduce:{name_of(metric, reduction)}"
+    home = entry.distribution if entry else f"local:{type(metric).__module__}"
+    versions = (entry.version,) if entry else ()
+    reduced = name_of(metric, reduction)
+    return Signature(metric.label(), metric.card.definition, home, versions, reduced)
 
 
-def _result(metric: Metric, signature: str, parts: Sequence[Any], size: int) -> Result:
+def _result(metric: Metric, signature: Signature, parts: Sequence[Any], size: int) -> Result:
     if isinstance(metric, CorpusMetric):
         rows = [row for objects, _ in parts for row in objects]
         sample = np.concatenate([np.zeros(0, np.int64), *(sample for _, sample in parts)])

@@ -12,6 +12,7 @@ from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.stored import Kept
 from metrichub.models.usage import Usage
+from metrichub.signature import Signature
 
 M = TypeVar("M", bound=Measurement)
 
@@ -23,7 +24,8 @@ def merged(parts: Sequence[M]) -> M:
         _same_metrics(first, other)
     results: dict[str, Result] = {}
     for name, result in first.results.items():
-        results[name] = result.merge([part.results[name] for part in parts], result.signature)
+        found = [part.results[name] for part in parts]
+        results[name] = result.merge(found, Signature.joined([one.signature for one in found]))
     return replace(
         first,
         results=results,
@@ -41,7 +43,7 @@ def comparable(one: Measurement, other: Measurement) -> list[str]:
     """The metrics that two reports share.
 
     Raises:
-        ReportError: other samples, no common metric, or different signatures.
+        ReportError: other samples, no common metric, or metrics that measured differently.
     """
     if one.size != other.size:
         raise ReportError(
@@ -87,7 +89,9 @@ def _joined(reports: Sequence[Measurement]) -> dict[str, tuple[int, int]]:
 
 def _merged_runs(name: str, reports: Sequence[Measurement]) -> tuple[Result, ...]:
     parts = zip(*(report.runs[name] for report in reports), strict=True)
-    return tuple(runs[0].merge(runs, runs[0].signature) for runs in parts)
+    return tuple(
+        runs[0].merge(runs, Signature.joined([run.signature for run in runs])) for runs in parts
+    )
 
 
 def _joined_texts(reports: Sequence[Measurement]) -> Kept | None:
@@ -119,7 +123,7 @@ def _same_metrics(one: Measurement, other: Measurement) -> None:
 
 
 def _same_signature(one: Result, other: Result) -> None:
-    if one.signature != other.signature:
+    if not one.signature.agrees(other.signature):
         raise ReportError(
             f"the reports measured differently: {one.signature} and {other.signature}"
         )

@@ -21,6 +21,7 @@ from metrichub.evaluation.observation import scores_of
 from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.stats import Stats
 from metrichub.metric import Array, CorpusMetric, Metric, Unscored
+from metrichub.signature import Signature
 
 Outputs = dict[str, NDArray[np.float64]]
 Swap = Callable[[NDArray[np.bool_]], tuple[Outputs, Outputs]]
@@ -33,7 +34,7 @@ class Result(ABC):
     """What one metric measured. `count` and `unscored` are numbers of samples."""
 
     metric: Metric
-    signature: str
+    signature: Signature
     count: int
     unscored: int
     reasons: Counter[str]
@@ -69,7 +70,7 @@ class Result(ABC):
 
     @classmethod
     @abstractmethod
-    def merge(cls, parts: Sequence[Any], signature: str) -> Result:
+    def merge(cls, parts: Sequence[Any], signature: Signature) -> Result:
         """The result of all parts' samples, in order."""
 
     def notes(self) -> Sequence[str]:
@@ -91,7 +92,7 @@ class SumResult(Result):
     totals: Mapping[str, Array]
 
     @classmethod
-    def of(cls, metric: Metric, signature: str, rows: Stats) -> SumResult:
+    def of(cls, metric: Metric, signature: Signature, rows: Stats) -> SumResult:
         """The result of these rows."""
         count = rows.count
         return cls(metric, signature, count, len(rows) - count, rows.why(), rows, rows.totals())
@@ -154,7 +155,7 @@ class SumResult(Result):
         return self.metric.notes(self.totals) if self.count else ()
 
     @classmethod
-    def merge(cls, parts: Sequence[SumResult], signature: str) -> SumResult:
+    def merge(cls, parts: Sequence[SumResult], signature: Signature) -> SumResult:
         """The result of all parts' samples, in order; pooled if any part is."""
         first = parts[0]
         kept = [part.rows for part in parts if part.rows is not None]
@@ -191,7 +192,7 @@ class RowsResult(Result):
     def of(
         cls,
         metric: Metric,
-        signature: str,
+        signature: Signature,
         rows: Sequence[Any],
         sample: NDArray[np.int64],
         size: int,
@@ -289,7 +290,7 @@ class RowsResult(Result):
         return groups
 
     @classmethod
-    def merge(cls, parts: Sequence[RowsResult], signature: str) -> RowsResult:
+    def merge(cls, parts: Sequence[RowsResult], signature: Signature) -> RowsResult:
         """The result of all parts' samples, in order.
 
         Raises:

@@ -147,7 +147,8 @@ class Report(Measurement):
         for the same seed (ties count as extreme, so two identical systems get p = 1).
 
         Raises:
-            ReportError: other samples, no common metric, different signatures, or pooled.
+            ReportError: other samples, no common metric, metrics with other parameters or of
+                another definition, or pooled.
         """
         from metrichub.evaluation import merge as merging
 
@@ -157,7 +158,10 @@ class Report(Measurement):
         return inference.comparisons(mine, theirs, self.size, level, resamples, trials, seed)
 
     def signatures(self) -> dict[str, str]:
-        """Each metric's signature: its parameters, version, numbers of candidates, reduction."""
+        """Each metric's signature: parameters, definition, version, reduction, candidates.
+
+        All but the version decides which reports can be merged and compared.
+        """
         counts = "".join(
             f"|{column}:{low if low == high else f'{low}-{high}'}"
             for column, (low, high) in self.candidates.items()
@@ -182,7 +186,8 @@ class Report(Measurement):
         """The report of this one's samples followed by the others'; equals measuring all at once.
 
         Raises:
-            ReportError: other metrics or signatures, or a pooled metric that doesn't add up.
+            ReportError: other metrics, parameters or definitions, or a pooled metric that doesn't
+                add up.
         """
         from metrichub.evaluation.merge import merged
 
@@ -203,8 +208,8 @@ class Report(Measurement):
         """The report in a file. `metrics` gives those that aren't installed ones.
 
         Raises:
-            ReportError: no report, a metric that isn't there, or one whose installed version
-                gives other scores than it gave when the report was saved.
+            ReportError: no report, a metric that isn't there, or one whose installed version has
+                another definition or gives other scores than when the report was saved.
         """
         from metrichub.report.serialize import load
 

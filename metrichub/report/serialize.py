@@ -24,6 +24,7 @@ from metrichub.metric import Array, CorpusMetric, Metric, load_metric
 from metrichub.models.usage import Usage
 from metrichub.report.report import Report
 from metrichub.report.tables import json_safe
+from metrichub.signature import Signature
 
 FORMAT = "metrichub-report-1"
 
@@ -58,10 +59,11 @@ def load(path: Path, metrics: Sequence[Metric]) -> Report:
         raise ReportError(f"{path} is no report of this version (format {FORMAT!r})")
     own = {metric.name: metric for metric in metrics}
     try:
-        results = {
-            name: _result(found, own.get(name) or _metric(path, name, found))
-            for name, found in content["results"].items()
-        }
+        results = {}
+        for name, found in content["results"].items():
+            metric = own.get(name) or _metric(path, name, found)
+            _same_definition(path, found, metric)
+            results[name] = _result(found, metric)
         report = Report(
             results,
             content["size"],
@@ -119,7 +121,7 @@ def _plain(result: Result) -> dict[str, Any]:
     plain: dict[str, Any] = {
         "metric": spec.metric,
         "parameters": spec.parameters,
-        "signature": result.signature,
+        "signature": str(result.signature),
         "count": result.count,
         "unscored": result.unscored,
         "reasons": result.reasons,
@@ -203,7 +205,8 @@ def _metric(path: Path, name: str, found: Mapping[str, Any]) -> Metric:
 
 def _result(found: Mapping[str, Any], metric: Metric) -> Result:
     reasons = Counter(found["reasons"])
-    head = (metric, found["signature"], found["count"], found["unscored"], reasons)
+    signature = Signature.parse(found["signature"])
+    head = (metric, signature, found["count"], found["unscored"], reasons)
     if isinstance(metric, CorpusMetric):
         final = found.get("final")
         if final is not None:
@@ -215,6 +218,15 @@ def _result(found: Mapping[str, Any], metric: Metric) -> Result:
         why = {int(row): reason for row, reason in found["why"].items()}
         rows = Stats(_read_arrays(found["statistics"]), np.array(found["scored"], np.bool_), why)
     return SumResult(*head, rows, _read_arrays(found["totals"]))
+
+
+def _same_definition(path: Path, found: Mapping[str, Any], metric: Metric) -> None:
+    if Signature.parse(found["signature"]).definition != metric.card.definition:
+        raise ReportError(
+            f"{path} was saved by {found['signature']}, and the installed {metric.card.name} has "
+            f"definition {metric.card.definition}, which gives other scores; install that version "
+            "again or measure anew"
+        )
 
 
 def _same_scores(path: Path, found: Mapping[str, Any], result: Result) -> None:

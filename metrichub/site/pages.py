@@ -63,18 +63,13 @@ def card(page: Page, links: Links) -> str:
         body=_CODE.sub(_highlighted, _TITLE.sub("", body, count=1)),
         prompts=tuple(links.prompts(page).values()),
         related=links.shelf.related(page),
-        install=_install(page),
+        install=page.entry.install,
     )
 
 
 def unreadable(page: Page, problem: str) -> str:
     """The page of a card that is read, but can't be shown."""
     return _render("unreadable.html", page=page, problem=problem)
-
-
-def _install(page: Page) -> str:
-    """The command that installs what the metric's code needs, or "" if nothing is missing."""
-    return f"pip install '{page.entry.distribution}[{page.card.extra}]'" if page.card.extra else ""
 
 
 def _render(template: str, **values: object) -> str:

@@ -24,12 +24,15 @@ from metrichub.evaluation.result import SumResult
 from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Array, CorpusMetric
 from metrichub.report.report import Report
+from metrichub.requirements import required_names
 from metrichub.testing.subject import HOSTILE, WORDS, Broken, Subject
 
 SOCKETS = tuple(
     f"socket.{what}"
     for what in ("connect", "bind", "getaddrinfo", "gethostbyname", "sendto", "sendmsg")
 )
+WRITTEN = ("headline", "definition")
+"""What a card has to say, though one without it can be read."""
 HEAVY = ("torch", "transformers", "openai", "tensorflow", "jax")
 
 
@@ -49,8 +52,10 @@ def one_name(subject: Subject) -> None:
 
 
 def card_is_complete(subject: Subject) -> None:
-    """The card parses: all headings in order, one BibTeX block, current generated blocks."""
+    """The card parses: all keys and headings, one BibTeX block, current generated blocks."""
     card = subject.entry.card
+    for key in WRITTEN:
+        _hold(key in card.keys, f"the front matter has no {key}")
     headings = [name for name in card.sections if name in HEADINGS]
     _hold(headings == list(HEADINGS), f"the headings are {list(card.sections)}, not {HEADINGS}")
     for name, text in card.sections.items():
@@ -86,7 +91,7 @@ def inputs_agree(subject: Subject) -> None:
 
 
 def outputs_agree(subject: Subject) -> None:
-    """The card's outputs are those of the code, "score" among them."""
+    """The card's outputs are those of the code, "score" and the headline among them."""
     card = subject.entry.card
     code = subject.evaluate(subject.columns).results[subject.metric.name].scores()
     _hold("score" in code, f"there is no output 'score' in {sorted(code)}")
@@ -95,6 +100,8 @@ def outputs_agree(subject: Subject) -> None:
     given = {id(card.scale(output)) for output in code}
     missing = [name for name, scale in card.scores.items() if id(scale) not in given]
     _hold(not missing, f"the card lists {', '.join(missing)}, which the code doesn't give")
+    absent = [output for output in subject.metric.headline() if output not in code]
+    _hold(not absent, f"the headline names {', '.join(absent)}, which the code doesn't give")
 
 
 def rows_are_finite(subject: Subject) -> None:
@@ -248,7 +255,7 @@ def empty_is_nan(subject: Subject) -> None:
 
 
 def nothing_heavy_loads(subject: Subject) -> None:
-    """Scoring loads no torch, transformers or openai, and opens no socket."""
+    """Nothing heavy loads before scoring, nor then but what the card requires; no socket opens."""
     program = (
         "import json, sys\n"
         "opened = []\n"
@@ -256,8 +263,11 @@ def nothing_heavy_loads(subject: Subject) -> None:
         f" if event in {SOCKETS!r} else None)\n"
         "from metrichub import Hub\n"
         "name, columns = json.loads(sys.stdin.read())\n"
-        "Hub(metrics=name)(**columns)\n"
-        f"print(json.dumps([opened, [m for m in {HEAVY!r} if m in sys.modules]]))\n"
+        f"loaded = lambda: [m for m in {HEAVY!r} if m in sys.modules]\n"
+        "hub = Hub(metrics=name)\n"
+        "early = loaded()\n"
+        "hub(**columns)\n"
+        "print(json.dumps([opened, early, loaded()]))\n"
     )
     ran = subprocess.run(
         [sys.executable, "-c", program],
@@ -268,9 +278,11 @@ def nothing_heavy_loads(subject: Subject) -> None:
     )
     why = (ran.stderr.strip() or f"exit status {ran.returncode}").splitlines()[-1]
     _hold(ran.returncode == 0, f"scoring in a fresh process failed: {why}")
-    opened, loaded = json.loads(ran.stdout.splitlines()[-1])
+    opened, early, loaded = json.loads(ran.stdout.splitlines()[-1])
     _hold(not opened, f"scoring opened a socket: {opened}")
-    _hold(not loaded, f"scoring loaded {', '.join(loaded)}")
+    _hold(not early, f"importing it loaded {', '.join(early)}")
+    undue = [name for name in loaded if name not in required_names(subject.entry.card.requires)]
+    _hold(not undue, f"scoring loaded {', '.join(undue)}, which the card doesn't require")
 
 
 LAWS: tuple[Callable[[Subject], None], ...] = (

@@ -202,7 +202,7 @@ def _notes(systems: Mapping[str, Report]) -> list[str]:
 
 
 def _signatures(systems: Mapping[str, Report]) -> dict[str, list[str]]:
-    """The signatures of every metric, one unless systems have other numbers of candidates."""
+    """The signatures of every metric: several if candidates or versions differ by the system."""
     found: dict[str, list[str]] = {}
     for report in systems.values():
         for name, signature in report.signatures().items():

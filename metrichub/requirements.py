@@ -1,0 +1,89 @@
+"""Requirements: what a metric needs beside metrichub, whether it is there, and how to get it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+
+
+def is_requirement(text: str) -> bool:
+    """Whether pip would know what to install: "jsonschema", "jsonschema>=4.23"."""
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        Requirement(text)
+    except InvalidRequirement:
+        return False
+    return True
+
+
+def missing(requires: Iterable[str]) -> tuple[str, ...]:
+    """Those requirements that aren't installed, or not in a version that fits."""
+    return tuple(text for text in requires if not _is_met(text))
+
+
+def required_names(requires: Iterable[str]) -> frozenset[str]:
+    """The distributions that are required, without versions and conditions."""
+    from packaging.requirements import Requirement
+
+    return frozenset(Requirement(text).name for text in requires)
+
+
+def install_command(distribution: str, requires: Sequence[str]) -> str:
+    """What to type to have the requirements: one extra of the distribution where it is the same.
+
+    >>> install_command("metrichub", ["jsonschema>=4.23"])
+    "pip install 'metrichub[jsonschema]'"
+    >>> install_command("metrichub", ["sentencepiece"])
+    'pip install sentencepiece'
+    """
+    extra = _extra_for(distribution, requires)
+    return f"pip install {shlex.join([f'{distribution}[{extra}]'] if extra else requires)}"
+
+
+def _is_met(text: str) -> bool:
+    import importlib_metadata
+    from packaging.requirements import Requirement
+
+    wanted = Requirement(text)
+    if wanted.marker and not wanted.marker.evaluate():
+        return True
+    try:
+        version = importlib_metadata.version(wanted.name)
+    except importlib_metadata.PackageNotFoundError:
+        return False
+    return wanted.specifier.contains(version, prereleases=True)
+
+
+def _extra_for(distribution: str, requires: Iterable[str]) -> str | None:
+    """The extra of an installed distribution that requires just the same."""
+    import importlib_metadata
+    from packaging.requirements import Requirement
+
+    try:
+        found = importlib_metadata.distribution(distribution)
+    except importlib_metadata.PackageNotFoundError:
+        return None
+    wanted = {_plain(Requirement(text)) for text in requires}
+    offered = [Requirement(text) for text in found.requires or []]
+    for extra in found.metadata.get_all("Provides-Extra") or []:
+        if {_plain(one) for one in offered if _comes_with(one, extra)} == wanted:
+            return str(extra)
+    return None
+
+
+def _comes_with(requirement: Requirement, extra: str) -> bool:
+    marker = requirement.marker
+    return bool(marker and marker.evaluate({"extra": extra}) and not marker.evaluate({"extra": ""}))
+
+
+def _plain(requirement: Requirement) -> tuple[str, object, frozenset[str]]:
+    """What two spellings of a requirement share, without the condition that it stands under."""
+    from packaging.utils import canonicalize_name
+
+    name = canonicalize_name(requirement.name)
+    return name, requirement.specifier, frozenset(requirement.extras)

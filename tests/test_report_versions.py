@@ -1,0 +1,112 @@
+"""Reports of other versions and other definitions: what is read, compared, merged and refused."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from metrichub import Hub, Report, load_metric
+from metrichub.errors import ReportError
+from tests.toy_metrics import Overlap
+
+OLD = Path(__file__).parent / "data" / "report-0.1.0.json"
+"""Saved by metrichub 0.1.0, when a signature had no definition."""
+SYSTEMS = ("bleu", "rouge", "wer", "distinct", "faithfulness")
+
+
+def measured(*metrics: str) -> Report:
+    """The samples of the old report, measured now."""
+    made = [
+        load_metric(name, judge="offline") if name == "faithfulness" else name for name in metrics
+    ]
+    return Hub(made).evaluate(
+        predictions=[
+            "The cat sat on the mat.",
+            "Marie Curie won two Nobel Prizes in Paris.",
+            ["It rained.", "It was a dry day in May."],
+        ],
+        references=[
+            ["The cat is on the mat."],
+            ["Marie Curie won two Nobel Prizes.", "Curie won the Nobel Prize twice."],
+            ["It was a dry day in May."],
+        ],
+        contexts=[
+            ["The cat sat on the mat all day."],
+            ["Marie Curie won the Nobel Prize in Physics and in Chemistry.", "She lived in Paris."],
+            ["May was dry."],
+        ],
+    )
+
+
+def elsewhere(report: Report, path: Path, old: str, new: str) -> Report:
+    """A report as it is after saving, with a part of its signatures as another version has it."""
+    report.save(path)
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    return Report.load(path)
+
+
+def test_a_report_of_0_1_0_loads_and_gives_its_scores() -> None:
+    content = json.loads(OLD.read_text())
+    report = Report.load(OLD)
+    assert {name: saved["scores"] for name, saved in content["results"].items()} == report.scores()
+    assert tuple(report.scores()) == SYSTEMS
+    for name, signature in report.signatures().items():
+        saved = content["results"][name]["signature"]
+        assert "definition" not in saved
+        label, home, reduction = saved.rsplit("|", 2)
+        assert signature.startswith(f"{label}|definition:1|{home}|{reduction}|")
+
+
+def test_a_report_of_0_1_0_compares_with_one_measured_now() -> None:
+    found = Report.load(OLD).compare(measured(*SYSTEMS), resamples=5, trials=5)
+    assert tuple(found) == SYSTEMS
+    # The same samples, so that the systems are equal.
+    for outputs in found.values():
+        for output in outputs.values():
+            np.testing.assert_equal(output.score, output.other)
+
+
+def test_a_report_of_0_1_0_merges_with_one_measured_now() -> None:
+    now = measured(*SYSTEMS)
+    merged = Report.load(OLD).merge(now)
+    for name, outputs in now.merge(now).scores().items():
+        assert merged.scores()[name] == pytest.approx(outputs)
+    assert merged.size == 6
+
+
+def test_reports_of_two_versions_compare_and_merge_and_both_are_recorded(tmp_path: Path) -> None:
+    now = measured("wer")
+    home = str(now.results["wer"].signature.versions[0])
+    other = elsewhere(now, tmp_path / "r.json", f"metrichub:{home}", "metrichub:9.9")
+    assert other.compare(now, resamples=5, trials=5)["wer"]
+    merged = now.merge(other, now)
+    assert f"|metrichub:{home},9.9|" in merged.signatures()["wer"]
+    merged.save(tmp_path / "merged.json")
+    again = Report.load(tmp_path / "merged.json")
+    assert again.signatures() == merged.signatures()
+    assert now.merge(again).signatures() == merged.signatures()
+
+
+def test_a_report_of_another_definition_is_refused_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ReportError) as caught:
+        elsewhere(measured("wer"), tmp_path / "r.json", "|definition:1|", "|definition:7|")
+    said = str(caught.value)
+    assert "|definition:7|" in said
+    assert "the installed wer has definition 1, which gives other scores" in said
+    assert "\n" not in said
+
+
+def test_reports_of_two_definitions_neither_merge_nor_compare(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hub = Hub(Overlap())
+    one = hub.evaluate(predictions=["a"], references=["a"])
+    monkeypatch.setattr(Overlap, "card", replace(Overlap.card, definition=2))
+    two = hub.evaluate(predictions=["a"], references=["a"])
+    for ask in (one.merge, one.compare):
+        with pytest.raises(ReportError, match=r"\|definition:1\|.* and .*\|definition:2\|"):
+            ask(two)

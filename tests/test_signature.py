@@ -1,0 +1,87 @@
+"""Signatures: texts that come back as they were, and what makes two of them comparable."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrichub.signature import Signature
+
+WER = Signature("wer(lowercase=False)", 1, "metrichub", ("0.1.0",), "best")
+OWN = Signature("own", 2, "local:__main__", (), "mean")
+
+words = st.text("ab.|:=()\n'-_", min_size=1)
+names = st.text("ab.-_", min_size=1)
+signatures = st.builds(
+    Signature,
+    words,
+    st.integers(1, 99),
+    names.map(lambda name: f"x{name}"),
+    st.lists(st.sampled_from(["1.0", "0.2+cpu", "3rc1"]), min_size=1, unique=True).map(tuple),
+    names,
+    st.integers(0, 9),
+)
+
+
+@given(signatures)
+def test_a_signature_survives_being_written_whatever_its_parameters(signature: Signature) -> None:
+    assert Signature.parse(str(signature)) == signature
+
+
+@pytest.mark.parametrize(
+    ("text", "signature"),
+    [
+        ("wer(lowercase=False)|definition:1|metrichub:0.1.0|reduce:best", WER),
+        ("wer(lowercase=False)|metrichub:0.1.0|reduce:best", WER),
+        ("wer(lowercase=False)|metrichub:0.1.0|reduce:best|repeats:3", replace(WER, repeats=3)),
+        ("own|definition:2|local:__main__|reduce:mean", OWN),
+        ("own|local:__main__|reduce:mean", replace(OWN, definition=1)),
+        (
+            "g(criteria='a|local:b|reduce:c')|metrichub:1.0|reduce:<lambda>",
+            Signature("g(criteria='a|local:b|reduce:c')", 1, "metrichub", ("1.0",), "<lambda>"),
+        ),
+    ],
+)
+def test_a_text_is_read_also_one_from_before_there_were_definitions(
+    text: str, signature: Signature
+) -> None:
+    assert Signature.parse(text) == signature
+
+
+@pytest.mark.parametrize(
+    "text", ["", "wer", "wer|reduce:best", "wer|metrichub:1.0", "a|b|reduce:c"]
+)
+def test_other_texts_are_no_signatures(text: str) -> None:
+    with pytest.raises(ValueError, match="is no signature"):
+        Signature.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("changes", "agrees"),
+    [
+        ({"versions": ("0.2.0",)}, True),
+        ({"versions": ("0.1.0", "0.2.0")}, True),
+        ({"label": "wer(lowercase=True)"}, False),
+        ({"definition": 2}, False),
+        ({"home": "other-dist"}, False),
+        ({"reduction": "worst"}, False),
+        ({"repeats": 3}, False),
+    ],
+)
+def test_all_but_the_version_decides_what_is_comparable(
+    changes: dict[str, object], agrees: bool
+) -> None:
+    other = replace(WER, **changes)  # type: ignore[arg-type]  # one field of each type
+    assert WER.agrees(other) is other.agrees(WER) is agrees
+
+
+def test_metrics_of_ones_own_agree_within_a_module_only() -> None:
+    assert OWN.agrees(OWN)
+    assert not OWN.agrees(replace(OWN, home="local:other"))
+
+
+def test_joined_signatures_have_the_versions_of_all_each_once() -> None:
+    other = replace(WER, versions=("0.2.0", "0.1.0"))
+    assert Signature.joined([WER, other, WER]) == replace(WER, versions=("0.1.0", "0.2.0"))
+    assert Signature.joined([OWN, OWN]) == OWN
