@@ -8,9 +8,19 @@ import re
 import types
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from metrichub.errors import ParameterError, UnknownParameter
+
+_WORDS: Mapping[Any, str] = {
+    int: "an integer",
+    float: "a number",
+    str: "a string",
+    bool: "True or False",
+    dict: "a mapping",
+    Path: "a path",
+}
 
 
 class Range(NamedTuple):
@@ -112,8 +122,8 @@ def describe(hint: Any) -> str:
         return " or ".join(describe(argument) for argument in arguments)
     if origin is tuple:
         return f"a sequence of: {describe(arguments[0])}"
-    words = {int: "an integer", float: "a number", str: "a string", bool: "True or False"}
-    return words.get(hint, "None" if hint is type(None) else getattr(hint, "__name__", str(hint)))
+    name = "None" if hint is type(None) else getattr(hint, "__name__", str(hint))
+    return _WORDS.get(origin or hint, name)
 
 
 def _fits(value: object, hint: Any) -> bool:

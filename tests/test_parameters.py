@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -66,7 +67,9 @@ def test_parameters_are_the_fields_without_the_name() -> None:
         (Annotated[int, Range(1)], "an integer at least 1"),
         (Annotated[float, Range(high=2)], "a number at most 2"),
         (int | None, "an integer or None"),
-        (dict, "dict"),
+        (dict, "a mapping"),
+        (dict[str, Any], "a mapping"),
+        (str | Path, "a string or a path"),
     ],
 )
 def test_a_type_is_described_in_words(hint: Any, words: str) -> None:
