@@ -111,10 +111,10 @@ class _Reader:
     def field(self, parameter: Parameter) -> Field:
         """A parameter as a field of a form."""
         name, default = parameter.name, self.defaults[parameter.name]
-        given = (name, parameter.type, default, parameter.meaning)
+        given = (name, str(parameter.values), default, parameter.meaning)
         if reason := closed(self.metric, parameter):
             shown = default if isinstance(default, (str, int, float, tuple, _NOTHING)) else "…"
-            return Field(name, parameter.type, shown, parameter.meaning, "none", reason)
+            return Field(name, str(parameter.values), shown, parameter.meaning, "none", reason)
         hints = _alternatives(self.hints[name])
         optional = _NOTHING in hints
         hints = [hint for hint in hints if hint is not _NOTHING]
