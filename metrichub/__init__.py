@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from metrichub.metric import CorpusMetric as CorpusMetric
     from metrichub.metric import Metric as Metric
     from metrichub.metric import Unscored as Unscored
+    from metrichub.parameters import Address as Address
+    from metrichub.parameters import LocalPath as LocalPath
     from metrichub.parameters import Range as Range
+    from metrichub.parameters import Secret as Secret
     from metrichub.registry import Registry as Registry
     from metrichub.registry import list_metrics as list_metrics
     from metrichub.registry import load_metric as load_metric
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from metrichub.stats import Stats as Stats
 
 _HOMES = {
+    "Address": "parameters",
     "Batch": "batch",
     "Card": "card",
     "CorpusMetric": "metric",
@@ -40,11 +44,13 @@ _HOMES = {
     "Explained": "evidence",
     "Hub": "hub",
     "JudgeMetric": "judge.metric",
+    "LocalPath": "parameters",
     "Metric": "metric",
     "Range": "parameters",
     "Registry": "registry",
     "Report": "report",
     "Scale": "card",
+    "Secret": "parameters",
     "Spec": "spec",
     "Stats": "stats",
     "Unscored": "metric",

@@ -6,11 +6,12 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from metric_cards.json_schema_match.schemas import BrokenSchema, Schema, compiled
 from metrichub.errors import InputError, ParameterError, what
 from metrichub.metric import Metric, Row, Scores
+from metrichub.parameters import LocalPath
 from metrichub.stats import Array
 from metrichub.strictjson import read, unfenced
 
@@ -27,7 +28,7 @@ class JsonSchemaMatch(Metric):
         formats: Whether `format` is checked, for the formats that jsonschema checks by itself.
     """
 
-    schema: dict[str, Any] | bool | str | Path | None = None
+    schema: dict[str, Any] | bool | Annotated[str | Path, LocalPath()] | None = None
     extract: bool = False
     formats: bool = False
 

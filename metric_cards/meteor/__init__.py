@@ -9,7 +9,7 @@ import numpy as np
 
 from metrichub.errors import MissingDependency
 from metrichub.metric import Metric
-from metrichub.parameters import Range
+from metrichub.parameters import LocalPath, Range
 from metrichub.stats import Array
 from metrichub.text import Texts, Tokens
 from metrichub.text.pairing import pair_tokens
@@ -31,7 +31,7 @@ class Meteor(Metric):
     """
 
     tokenizer: Literal["whitespace", "13a", "unicode", "nltk"] = "whitespace"
-    synonyms: str | None = None
+    synonyms: Annotated[str | None, LocalPath()] = None
     alpha: Annotated[float, Range(0, 1)] = 0.9
     beta: Annotated[float, Range(0)] = 3.0
     gamma: Annotated[float, Range(0, 1)] = 0.5

@@ -14,7 +14,7 @@ import numpy as np
 from metric_cards.novelty.known import Known, Names, absent, names_of, read
 from metrichub.errors import ParameterError
 from metrichub.metric import CorpusMetric
-from metrichub.parameters import Range
+from metrichub.parameters import LocalPath, Range
 from metrichub.stats import Array
 from metrichub.text import Groups, Texts, marks
 from metrichub.text.cut import cut
@@ -45,7 +45,7 @@ class Novelty(CorpusMetric):
     """
 
     n: Annotated[int, Range(1)] = 4
-    corpus: str | None = None
+    corpus: Annotated[str | None, LocalPath()] = None
     field: str = "text"
     tokenizer: Literal["unicode", "13a", "intl", "zh", "char", "whitespace"] = "unicode"
 

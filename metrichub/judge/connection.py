@@ -12,7 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 from metrichub.errors import JudgeError, JudgeUnavailable, MissingDependency, ParameterError
 from metrichub.judge.session import Prices, Session, here
 from metrichub.judge.store import Answer, Store, store
-from metrichub.parameters import Range, check, off_default
+from metrichub.parameters import Address, Range, Secret, check, off_default
 from metrichub.spec import Spec
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Connection:
     """
 
     model: str = ""
-    base_url: str | None = None
+    base_url: Annotated[str | None, Address()] = None
     timeout: Annotated[float, Range(0)] | None = None
     max_retries: Annotated[int, Range(0)] | None = None
     concurrency: Annotated[int, Range(1)] = 16
@@ -75,7 +75,7 @@ class Connection:
     tokens_per_minute: Annotated[int, Range(1)] | None = None
     prices: tuple[Annotated[float, Range(0)], ...] = ()
     cache: bool = True
-    api_key: str | None = field(default=None, repr=False)
+    api_key: Annotated[str | None, Secret()] = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Fill in what the environment says, and check the rest."""

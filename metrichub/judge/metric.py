@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 
 from metrichub.embed import Embedder, Vectors
 from metrichub.errors import MetricError, ParameterError
@@ -23,6 +23,7 @@ from metrichub.judge.types import (
     Weighing,
 )
 from metrichub.metric import Metric
+from metrichub.parameters import LocalPath
 from metrichub.stats import Array
 
 Texts = str | Sequence[str]
@@ -65,7 +66,7 @@ class JudgeMetric(_Asking):
     """
 
     judge: str | Judge = "offline"
-    prompts: str | None = None
+    prompts: Annotated[str | None, LocalPath()] = None
 
     def __post_init__(self) -> None:
         """Check the parameters, the judge's own, and the folder of prompts."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 from metrichub.errors import JudgeError
 from metrichub.judge.openai import OpenAIJudge
 from metrichub.judge.store import Store, opened
 from metrichub.judge.types import Choice, Fields, Grade, Prompt, Verdict, Weighing
+from metrichub.parameters import LocalPath
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Recorded(OpenAIJudge):
         path: The call store; nothing that isn't in it is asked.
     """
 
-    path: str = ""
+    path: Annotated[str, LocalPath()] = ""
 
     def _client(self) -> Any:
         return None
