@@ -1,11 +1,13 @@
 """Kinds: what a type hint stands for, in words and for values."""
 
+import ast
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
 
+import metrichub
 from metrichub.embed import Embedder
 from metrichub.embed.offline import OfflineEmbedder
 from metrichub.judge.offline import OfflineJudge
@@ -27,6 +29,7 @@ from metrichub.kinds import (
     values_of_hint,
 )
 
+HOME = Path(metrichub.__file__).parent
 SHARES = tuple[Annotated[float, Range(0, 1)], ...]
 
 
@@ -125,3 +128,16 @@ def test_a_path_is_local_without_a_mark() -> None:
 def test_every_kind_is_told_even_within_others() -> None:
     found = values_of_hint(dict[str, int] | tuple[tuple[str, ...], ...]).every()
     assert [type(kind) for kind in found] == [Dictionary, Integer, SequenceOf, SequenceOf, Text]
+
+
+@pytest.mark.parametrize("path", sorted(HOME.rglob("*.py")), ids=lambda p: str(p.relative_to(HOME)))
+def test_type_hints_are_interpreted_in_one_module(path: Path) -> None:
+    named = {
+        getattr(node, key, None)
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for key in ("id", "attr", "name")
+    }
+    readers = {"get_origin", "get_args", "__origin__", "__args__", "__metadata__"}
+    assert bool(readers & named) == (path.name == "kinds.py")
+    # To ask for the hints of a class isn't to interpret them.
+    assert ("get_type_hints" in named) == (path.name == "parameters.py")
