@@ -166,6 +166,7 @@ class ParameterFacts(BaseModel):
     name: str
     values: str
     default: Any
+    required: bool
     meaning: str
     closed: str | None
 
