@@ -50,13 +50,16 @@ class LocalPath:
 @final
 @dataclass(frozen=True)
 class Secret:
-    """Marks a key or password: `Annotated[str | None, Secret()]`; clients can't give it."""
+    """Marks a key or password: `Annotated[str | None, Secret()]`.
+
+    Clients of the app can't give it, and no signature, label or report says it.
+    """
 
 
 @final
 @dataclass(frozen=True)
 class Address:
-    """Marks the address of a server that will be called; clients of the app can't give it."""
+    """Marks the address of a server to be called; clients of the app can't give it."""
 
 
 Mark = LocalPath | Secret | Address

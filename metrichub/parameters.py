@@ -41,18 +41,21 @@ def parameters_of(metric: type) -> tuple[Parameter, ...]:
 
 
 def off_default(metric: object) -> dict[str, object]:
-    """The parameters of a metric whose values differ from their defaults."""
+    """The parameters of a metric whose values differ from their defaults, but for secrets."""
+    defaults = {one.name: one.default for one in parameters_of(type(metric)) if not one.required}
     return {
-        parameter.name: getattr(metric, parameter.name)
-        for parameter in parameters_of(type(metric))
-        if parameter.required or getattr(metric, parameter.name) != parameter.default
+        name: value
+        for name, value in values_of(metric).items()
+        if name not in defaults or value != defaults[name]
     }
 
 
 def values_of(metric: object) -> dict[str, object]:
-    """All parameters of a metric and their values."""
+    """The parameters of a metric and their values, but for secrets: reports and labels say them."""
     return {
-        parameter.name: getattr(metric, parameter.name) for parameter in parameters_of(type(metric))
+        parameter.name: getattr(metric, parameter.name)
+        for parameter in parameters_of(type(metric))
+        if not parameter.secret
     }
 
 

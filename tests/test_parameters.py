@@ -80,6 +80,11 @@ def test_a_required_parameter_has_no_default_to_be_left_out_for() -> None:
     assert off_default(Bare(order=1)) == {"order": 1}
 
 
+def test_a_secret_is_no_value_that_a_report_may_say() -> None:
+    keyed = Bare(order=1, api_key="canary")
+    assert values_of(keyed) == off_default(keyed) == {"order": 1}
+
+
 def test_a_secret_says_so() -> None:
     assert [parameter.secret for parameter in parameters_of(Bare)] == [False, True]
 

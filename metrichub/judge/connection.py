@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _HOW = (
-    "api_key",
     "timeout",
     "max_retries",
     "concurrency",
