@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from metrichub.catalog.card import Card as Card
     from metrichub.catalog.card import Scale as Scale
+    from metrichub.catalog.parameters import Address as Address
+    from metrichub.catalog.parameters import LocalPath as LocalPath
     from metrichub.catalog.parameters import Range as Range
+    from metrichub.catalog.parameters import Secret as Secret
     from metrichub.catalog.registry import Registry as Registry
     from metrichub.catalog.registry import list_metrics as list_metrics
     from metrichub.catalog.spec import Spec as Spec
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
+    "Address": "catalog.parameters",
     "Batch": "data.batch",
     "Card": "catalog.card",
     "CorpusMetric": "metric",
@@ -42,11 +46,13 @@ _HOMES = {
     "Explained": "evaluation.explanation",
     "Hub": "hub",
     "JudgeMetric": "judge.metric",
+    "LocalPath": "catalog.parameters",
     "Metric": "metric",
     "Range": "catalog.parameters",
     "Registry": "catalog.registry",
     "Report": "report.report",
     "Scale": "catalog.card",
+    "Secret": "catalog.parameters",
     "Spec": "catalog.spec",
     "Stats": "evaluation.stats",
     "Unscored": "metric",

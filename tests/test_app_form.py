@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import pytest
 
@@ -13,11 +15,14 @@ pytest.importorskip("python_multipart", reason="the extra app is not installed")
 from starlette.testclient import TestClient
 
 from metrichub.app import forms
-from metrichub.app.describe import Description, Field, Input, describe
+from metrichub.app.describe import Description, Field, Input, describe, field_of
 from metrichub.app.example import Example
 from metrichub.app.settings import Judging
+from metrichub.catalog.kinds import values_of_hint
+from metrichub.catalog.parameters import Parameter, Range, Secret
 from metrichub.errors import InputError
 from tests.app_client import Form, calling, words
+from tests.toy_metrics import Length
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +31,10 @@ def client() -> Iterator[TestClient]:
         yield found
 
 
-def field(kind: Any, default: Any = None, **more: Any) -> Field:
-    return Field("x", "", default, "", kind, **more)
+def field(
+    kind: Any, default: Any = None, *, values: str = "", meaning: str = "", **more: Any
+) -> Field:
+    return Field("x", values, default, meaning, kind, **more)
 
 
 def description(*fields: Field, example: Example | None = None) -> Description:
@@ -52,6 +59,12 @@ def description(*fields: Field, example: Example | None = None) -> Description:
         (field("text", "a"), "", ""),
         (field("text", "a", optional=True), " ", None),
         (field("texts", ()), "one\n\ntwo\n", ["one", "two"]),
+        (field("texts", ("one",)), " ", []),
+        (field("texts", ("one",), optional=True), " ", None),
+        (field("choices", ("a",), choices=("a", "b"), optional=True), [], None),
+        (field("choice", None, choices=(True, False), optional=True), "false", False),
+        (field("text", None, required=True), "", ""),
+        (field("number", None, required=True), "", None),
         (field("json", None, optional=True), '{"type": "null"}', {"type": "null"}),
     ],
 )
@@ -90,6 +103,9 @@ def test_a_field_that_cannot_be_read_is_named(given: Field, shown: str, says: st
         field("text", None, optional=True),
         field("texts", ("one", "two")),
         field("json", None, optional=True),
+        field("numbers", None, optional=True),
+        field("choices", None, choices=("a",), optional=True),
+        field("choice", None, choices=(True, False), optional=True),
     ],
 )
 def test_a_default_that_is_shown_is_read_as_no_change(given: Field) -> None:
@@ -157,6 +173,38 @@ def test_every_kind_of_parameter_becomes_a_field() -> None:
         "judge": "none",
     }
     assert {name: kinds[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("hint", "expected"),
+    [
+        (bool | None, field("choice", choices=(True, False), optional=True)),
+        (Literal["a"] | Literal["b"] | None, field("choice", choices=("a", "b"), optional=True)),
+        (Annotated[int, Range(1)], field("number", low=1, whole=True)),
+        (Annotated[float, Range(0, 1)] | None, field("number", low=0, high=1, optional=True)),
+        (tuple[Annotated[int, Range(1)], ...], field("numbers", low=1, whole=True)),
+        (tuple[str, ...] | None, field("texts", optional=True)),
+        (int | str, field("json")),
+        (tuple[tuple[str, ...], ...], field("json")),
+        (tuple[str | None, ...], field("json")),
+        (dict[str, Any] | Path | None, field("json", optional=True)),
+    ],
+)
+def test_a_field_is_of_the_kind_that_its_values_need(hint: Any, expected: Field) -> None:
+    values = values_of_hint(hint)
+    found = field_of(Length, Parameter("x", values, None, False, ""))
+    assert found == replace(expected, values=str(values))
+
+
+def test_a_parameter_without_a_default_has_to_be_filled_in() -> None:
+    found = field_of(Length, Parameter("x", values_of_hint(str), None, True, "What for."))
+    assert found == field("text", values="a string", meaning="What for.", required=True)
+
+
+def test_the_default_of_a_secret_and_of_an_object_stay_unsaid() -> None:
+    for hint, default in ((Annotated[str, Secret()], "canary"), (complex, 1j)):
+        found = field_of(Length, Parameter("x", values_of_hint(hint), default, False, ""))
+        assert (found.kind, found.default) == ("none", "…")
 
 
 def test_bounds_of_a_number_are_told_to_the_browser(client: TestClient) -> None:

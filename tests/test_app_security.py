@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,9 @@ from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 
 from metrichub.app.guard import refused
-from metrichub.app.policy import closed
 from metrichub.app.settings import Judging, Limits, Settings
-from metrichub.catalog.parameters import parameters_of
 from tests import judge_stub, plugins
 from tests.app_client import CATS, HOME, Form, calling
-from tests.toy_metrics import Length
 
 LOCAL = Settings()
 PUBLIC = Settings(public=True, hosts=("scores.example",))
@@ -174,9 +170,9 @@ def test_a_link_out_of_a_cards_folder_leads_nowhere(site: Path) -> None:
         ("semantic_similarity", {"embedder": "openai"}),
         ("meteor", {"synonyms": "/etc"}),
         ("novelty", {"corpus": "/etc/passwd"}),
+        ("meteor", {"synonyms": None}),
         ("json_schema_match", {"schema": "/etc/passwd"}),
-        ("exact_match", {"regexes_to_ignore": ["/etc/passwd"]}),
-        ("regex_match", {"pattern": "~"}),
+        ("json_schema_match", {"schema": '{"type": "integer"}'}),
     ],
 )
 def test_judges_and_files_are_not_the_clients_to_choose(
@@ -195,34 +191,44 @@ def test_a_schema_may_be_given_as_an_object(client: TestClient) -> None:
     assert answer.json()["scores"]["json_schema_match"]["score"] == 0.5
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reader(Length):
-    """A toy whose parameters say what they are.
-
-    Attributes:
-        plain: Words to look for.
-        place: The file to read.
-        api_key: A word.
-        where: An object.
-        when: A path or a number.
-    """
-
-    plain: str = ""
-    place: str = ""
-    api_key: str = ""
-    where: Path | None = None
-    when: Path | int = 0
-    what: complex = 0
+@pytest.mark.parametrize("path", ["/etc/passwd", "no such file", "", "~", "auto", 3, None])
+def test_a_local_path_is_refused_in_the_same_words_whatever_it_is(
+    client: TestClient, path: object
+) -> None:
+    for metric, parameter in (("meteor", "synonyms"), ("faithfulness", "prompts")):
+        one = {"metric": metric, "parameters": {parameter: path}}
+        assert error(client, 422, metrics=[one], **CATS) == (
+            "Forbidden",
+            f"{metric}: {parameter} can't be set from here: it names a file or folder of the "
+            "server's machine",
+        )
 
 
-def test_parameters_that_may_be_places_or_secrets_are_closed() -> None:
-    found = {parameter.name: closed(Reader, parameter) for parameter in parameters_of(Reader)}
-    assert {name for name, reason in found.items() if reason} == {
-        "place",
-        "api_key",
-        "where",
-        "what",
-    }
+@pytest.mark.parametrize(
+    ("metric", "parameter"), [("regex_match", "pattern"), ("exact_match", "regexes_to_ignore")]
+)
+def test_nobody_can_ask_which_files_there_are(
+    client: TestClient, tmp_path: Path, metric: str, parameter: str
+) -> None:
+    there, absent = tmp_path / "there", tmp_path / "other"
+    there.write_text("a")
+
+    def answer(path: Path) -> tuple[int, str]:
+        value = str(path) if parameter == "pattern" else [str(path)]
+        one = {"metric": metric, "parameters": {parameter: value}}
+        found = client.post("/api/score", json={"metrics": [one], **CATS})
+        return found.status_code, found.text.replace(str(path), "PATH")
+
+    assert answer(there) == answer(absent)
+    assert answer(there)[0] == 200
+
+
+def test_the_form_asks_for_no_path_and_no_judge(client: TestClient) -> None:
+    for metric, closed in (("novelty", "corpus"), ("faithfulness", "judge")):
+        page = client.get(f"/metrics/{metric}").text
+        assert f'name="p.{closed}"' not in page
+        posted = client.post(f"/metrics/{metric}", data={**FORM, "p": "", f"p.{closed}": "/etc"})
+        assert posted.status_code == 200
 
 
 def test_a_metric_that_asks_a_model_is_not_offered_without_one(client: TestClient) -> None:

@@ -186,7 +186,7 @@ def test_the_draft_is_the_one_that_the_schema_names():
         ({"properties": {"a": {"$ref": "other.json"}}}, "'other.json' stands for is not in it"),
         ("no/such/file.json", "No such file"),
         ({"default": {1, 2}}, "not JSON serializable"),
-        (3, "neither an object nor true or false"),
+        (3, "choose a mapping or True or False or a string or a path or None"),
     ],
 )
 def test_a_broken_schema_is_refused_before_anything_is_scored(schema, said):

@@ -2,16 +2,17 @@
 
 import pickle
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metrichub.catalog.kinds import Boolean, Choice, Integer, Number, SequenceOf, Text, Values
 from metrichub.catalog.parameters import (
     Parameter,
     Range,
-    describe,
+    Secret,
     make,
     off_default,
     parameters_of,
@@ -50,27 +51,42 @@ class Knobs:
 
 
 def test_parameters_are_the_fields_without_the_name() -> None:
-    assert parameters_of(Knobs)[:2] == (
-        Parameter("order", "an integer from 1 to 9", "4", "How long an n-gram is."),
-        Parameter("mode", "'a' or 'b'", "'a'", "Which way."),
+    share = Values((Number(Range(high=1)),), optional=True)
+    words = Values((SequenceOf(Values((Text(),))),))
+    assert parameters_of(Knobs) == (
+        Parameter("order", Values((Integer(Range(1, 9)),)), 4, False, "How long an n-gram is."),
+        Parameter("mode", Values((Choice(("a", "b")),)), "a", False, "Which way."),
+        Parameter("share", share, None, False, ""),
+        Parameter("words", words, ("x",), False, ""),
+        Parameter("on", Values((Boolean(),)), False, False, ""),
     )
-    assert [p.name for p in parameters_of(Knobs)] == ["order", "mode", "share", "words", "on"]
-    assert parameters_of(Knobs)[3][1:] == ("a sequence of: a string", "('x',)", "")
 
 
-@pytest.mark.parametrize(
-    ("hint", "words"),
-    [
-        (bool, "True or False"),
-        (float, "a number"),
-        (Annotated[int, Range(1)], "an integer at least 1"),
-        (Annotated[float, Range(high=2)], "a number at most 2"),
-        (int | None, "an integer or None"),
-        (dict, "dict"),
-    ],
-)
-def test_a_type_is_described_in_words(hint: Any, words: str) -> None:
-    assert describe(hint) == words
+@dataclass(frozen=True, kw_only=True)
+class Bare:
+    """Something that can't be made without a parameter, and knows a secret."""
+
+    order: int
+    api_key: Annotated[str | None, Secret()] = None
+
+
+def test_a_field_without_a_default_is_a_required_parameter() -> None:
+    order, key = parameters_of(Bare)
+    assert (order.required, order.default) == (True, None)
+    assert (key.required, key.default) == (False, None)
+
+
+def test_a_required_parameter_has_no_default_to_be_left_out_for() -> None:
+    assert off_default(Bare(order=1)) == {"order": 1}
+
+
+def test_a_secret_is_no_value_that_a_report_may_say() -> None:
+    keyed = Bare(order=1, api_key="canary")
+    assert values_of(keyed) == off_default(keyed) == {"order": 1}
+
+
+def test_a_secret_says_so() -> None:
+    assert [parameter.secret for parameter in parameters_of(Bare)] == [False, True]
 
 
 @given(st.integers())

@@ -6,10 +6,11 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from metric_cards._bases.strictjson import read, unfenced
 from metric_cards.json_schema_match.schemas import BrokenSchema, Schema, compiled
+from metrichub.catalog.parameters import LocalPath
 from metrichub.errors import InputError, ParameterError, what
 from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric, Row, Scores
@@ -27,7 +28,7 @@ class JsonSchemaMatch(Metric):
         formats: Whether `format` is checked, for the formats that jsonschema checks by itself.
     """
 
-    schema: dict[str, Any] | bool | str | Path | None = None
+    schema: dict[str, Any] | bool | Annotated[str | Path, LocalPath()] | None = None
     extract: bool = False
     formats: bool = False
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from metric_cards.meteor.alignment import pair_tokens
 from metric_cards.meteor.wordnet import open_wordnet
-from metrichub.catalog.parameters import Range
+from metrichub.catalog.parameters import LocalPath, Range
 from metrichub.errors import MissingDependency
 from metrichub.evaluation.stats import Array
 from metrichub.metric import Metric
@@ -31,7 +31,7 @@ class Meteor(Metric):
     """
 
     tokenizer: Literal["whitespace", "13a", "unicode", "nltk"] = "whitespace"
-    synonyms: str | None = None
+    synonyms: Annotated[str | None, LocalPath()] = None
     alpha: Annotated[float, Range(0, 1)] = 0.9
     beta: Annotated[float, Range(0)] = 3.0
     gamma: Annotated[float, Range(0, 1)] = 0.5

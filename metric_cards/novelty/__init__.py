@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from metric_cards.novelty.known import Known, Names, absent, names_of, read
-from metrichub.catalog.parameters import Range
+from metrichub.catalog.parameters import LocalPath, Range
 from metrichub.errors import ParameterError
 from metrichub.evaluation.stats import Array
 from metrichub.metric import CorpusMetric
@@ -46,7 +46,7 @@ class Novelty(CorpusMetric):
     """
 
     n: Annotated[int, Range(1)] = 4
-    corpus: str | None = None
+    corpus: Annotated[str | None, LocalPath()] = None
     field: str = "text"
     tokenizer: Literal["unicode", "13a", "intl", "zh", "char", "whitespace"] = "unicode"
 

@@ -44,7 +44,7 @@ async def metric(request: Request) -> Json:
             "parameters": [
                 {
                     key: getattr(field, key)
-                    for key in ("name", "values", "default", "meaning", "closed")
+                    for key in ("name", "values", "default", "required", "meaning", "closed")
                 }
                 for field in found.fields
             ],

@@ -167,6 +167,7 @@ class ParameterFacts(BaseModel):
     name: str
     values: str
     default: Any
+    required: bool
     meaning: str
     closed: str | None
 

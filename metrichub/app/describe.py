@@ -6,21 +6,22 @@ Made in a worker process, as it imports the metric's code.
 from __future__ import annotations
 
 import dataclasses
-import types
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal
 
 from metrichub.app.example import Example, example_of
-from metrichub.app.policy import closed, kinds_of, unavailable
+from metrichub.app.policy import closed, open_values, unavailable
 from metrichub.app.refusal import Refusal
 from metrichub.app.settings import Judging
-from metrichub.catalog.parameters import Parameter, Range, parameters_of
+from metrichub.catalog.kinds import Boolean, Choice, Integer, Number, SequenceOf, Text, Values
+from metrichub.catalog.parameters import Parameter, parameters_of
 from metrichub.catalog.registry import Entry, registry
 from metrichub.data.columns import column_of, is_plural
 from metrichub.errors import MetrichubError
 
 Kind = Literal["switch", "choice", "choices", "number", "numbers", "text", "texts", "json", "none"]
-_NOTHING = type(None)
+_SEVERAL: Mapping[Kind, Kind] = {"number": "numbers", "text": "texts", "choice": "choices"}
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class Field:
         high: The largest number.
         whole: Whether numbers are whole.
         optional: Whether it may be None.
+        required: Whether it has no default.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Field:
     high: float | None = None
     whole: bool = False
     optional: bool = False
+    required: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,8 @@ def describe(name: str, judging: Judging) -> Description | Refusal:
     """The description of a metric, or why there is none."""
     try:
         entry = registry().find(name)
-        fields = tuple(map(_Reader(entry.load()).field, parameters_of(entry.load())))
+        metric = entry.load()
+        fields = tuple(field_of(metric, parameter) for parameter in parameters_of(metric))
         open_names = {field.name for field in fields if not field.closed}
         return Description(
             _inputs(entry), fields, example_of(entry, open_names), unavailable(entry, judging)
@@ -100,59 +104,45 @@ def _inputs(entry: Entry) -> tuple[Input, ...]:
     return tuple(Input(*pair) for pair in several.items())
 
 
-class _Reader:
-    """Reads the fields of a metric class."""
-
-    def __init__(self, metric: type) -> None:
-        self.metric = metric
-        self.hints = get_type_hints(metric, include_extras=True)
-        self.defaults = {field.name: _default(field) for field in dataclasses.fields(metric)}
-
-    def field(self, parameter: Parameter) -> Field:
-        """A parameter as a field of a form."""
-        name, default = parameter.name, self.defaults[parameter.name]
-        given = (name, parameter.type, default, parameter.meaning)
-        if reason := closed(self.metric, parameter):
-            shown = default if isinstance(default, (str, int, float, tuple, _NOTHING)) else "…"
-            return Field(name, parameter.type, shown, parameter.meaning, "none", reason)
-        hints = _alternatives(self.hints[name])
-        optional = _NOTHING in hints
-        hints = [hint for hint in hints if hint is not _NOTHING]
-        if kinds_of(self.metric, name) & {dict}:
-            return Field(*given, "json", optional=optional)
-        if all(get_origin(hint) is Literal for hint in hints):
-            choices = tuple(value for hint in hints for value in get_args(hint))
-            return Field(*given, "choice", choices=choices, optional=optional)
-        return self._plain(given, hints[0], optional)
-
-    def _plain(self, given: tuple[str, str, Any, str], hint: Any, optional: bool) -> Field:
-        if get_origin(hint) is tuple:
-            inner = get_args(hint)[0]
-            if get_origin(inner) is Literal:
-                return Field(*given, "choices", choices=get_args(inner))
-            one = self._plain(given, inner, False)
-            kind: Kind = "numbers" if one.kind == "number" else "texts"
-            return dataclasses.replace(one, kind=kind)
-        if hint is bool:
-            return Field(*given, "switch")
-        if hint is str:
-            return Field(*given, "text", optional=optional)
-        bounds = Range()
-        if get_origin(hint) is Annotated:
-            hint, *extras = get_args(hint)
-            bounds = next((extra for extra in extras if isinstance(extra, Range)), bounds)
-        return Field(
-            *given, "number", None, (), bounds.low, bounds.high, hint is int, optional=optional
-        )
+def field_of(metric: type, parameter: Parameter) -> Field:
+    """A parameter as a field of a form."""
+    name, values, default = parameter.name, parameter.values, parameter.default
+    if reason := closed(metric, parameter):
+        is_plain = default is None or isinstance(default, (str, int, float, tuple))
+        shown = default if is_plain and not parameter.secret else "…"
+        return Field(name, str(values), shown, parameter.meaning, "none", reason)
+    free = open_values(values)
+    return dataclasses.replace(
+        _asked(free),
+        name=name,
+        values=str(values),
+        default=default,
+        meaning=parameter.meaning,
+        optional=free.optional,
+        required=parameter.required,
+    )
 
 
-def _alternatives(hint: Any) -> list[Any]:
-    """The members of a union; a hint that is none stands alone."""
-    found = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
-    return list(found)
-
-
-def _default(field: dataclasses.Field[Any]) -> Any:
-    if field.default_factory is not dataclasses.MISSING:
-        return field.default_factory()
-    return field.default
+def _asked(values: Values) -> Field:
+    """A field without a name yet, of the kind that fits the values; JSON where none does."""
+    blank = Field("", "", None, "", "json")
+    match values.kinds:
+        case (Boolean(),) if not values.optional:
+            return dataclasses.replace(blank, kind="switch")
+        case (Boolean(),):
+            return dataclasses.replace(blank, kind="choice", choices=(True, False))
+        case (Text(),):
+            return dataclasses.replace(blank, kind="text")
+        case (Integer(bounds) | Number(bounds) as number,):
+            whole = isinstance(number, Integer)
+            return dataclasses.replace(
+                blank, kind="number", low=bounds.low, high=bounds.high, whole=whole
+            )
+        case (SequenceOf(items),) if not items.optional:
+            one = _asked(items)
+            return dataclasses.replace(one, kind=_SEVERAL.get(one.kind, "json"))
+    listed = [kind for kind in values.kinds if isinstance(kind, Choice)]
+    if len(listed) < len(values.kinds):
+        return blank
+    choices = tuple(choice for kind in listed for choice in kind.choices)
+    return dataclasses.replace(blank, kind="choice", choices=choices)

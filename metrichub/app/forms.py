@@ -110,7 +110,7 @@ def columns_of(filled: Filled, description: Description) -> dict[str, list[Any]]
 
 
 def parameters_of(filled: Filled, description: Description) -> dict[str, Any]:
-    """The parameters that differ from their defaults.
+    """The parameters that differ from their defaults, or have none.
 
     Raises:
         InputError: a field can't be read; the text names it.
@@ -119,7 +119,8 @@ def parameters_of(filled: Filled, description: Description) -> dict[str, Any]:
     for field_ in description.fields:
         if field_.name in filled.parameters:
             value = _read(field_, filled.parameters[field_.name])
-            if value != (list(field_.default) if _is_list(field_.default) else field_.default):
+            default = list(field_.default) if _is_list(field_.default) else field_.default
+            if field_.required or value != default:
                 found[field_.name] = value
     return found
 
@@ -151,7 +152,9 @@ def _texts(value: Any) -> list[str]:
 
 
 def _shown(field_: Field, value: Any) -> Any:
-    """A parameter's value as it stands in its field."""
+    """A parameter's value as it stands in its field; None is blank, but for one of the choices."""
+    if value is None and field_.kind not in ("switch", "choice"):
+        return [] if field_.kind == "choices" else ""
     match field_.kind:
         case "switch":
             return bool(value)
@@ -164,8 +167,8 @@ def _shown(field_: Field, value: Any) -> Any:
         case "texts":
             return "\n".join(value)
         case "json":
-            return "" if value is None else json.dumps(value, indent=2)
-    return "" if value is None else str(value)
+            return json.dumps(value, indent=2)
+    return str(value)
 
 
 def _posted(field_: Field, given: Sequence[str]) -> Any:
@@ -179,25 +182,29 @@ def _read(field_: Field, shown: Any) -> Any:
     """The value of a parameter out of its field."""
     if field_.kind == "switch":
         return bool(shown)
+    if _is_blank(shown) and (field_.optional or field_.kind == "number"):
+        return None
     try:
         match field_.kind:
             case "choice":
                 return _chosen(field_, shown)
             case "choices":
                 return [_chosen(field_, item) for item in shown]
-            case "number" if shown.strip():
+            case "number":
                 return _number(shown, field_.whole)
             case "numbers":
                 return [_number(part, field_.whole) for part in shown.split(",") if part.strip()]
             case "texts":
                 return [line for line in shown.split("\n") if line.strip()]
-            case "json" if shown.strip():
+            case "json":
                 return json.loads(shown)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{field_.name}: {error}") from None
-    if not shown.strip() and (field_.optional or field_.kind == "number"):
-        return None
     return shown
+
+
+def _is_blank(shown: str | Sequence[str]) -> bool:
+    return not (shown.strip() if isinstance(shown, str) else shown)
 
 
 def _chosen(field_: Field, shown: str) -> Any:

@@ -5,28 +5,29 @@ Whoever can call the server must not make it read files, ask other servers or sp
 
 from __future__ import annotations
 
-import re
-import types
+import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
 from metrichub.app.settings import Judging
+from metrichub.catalog.kinds import Address, Instance, Kind, LocalPath, Mark, Secret, Text, Values
 from metrichub.catalog.parameters import Parameter, parameters_of
 from metrichub.catalog.registry import Entry, registry
 from metrichub.catalog.spec import Spec
+from metrichub.embed import Embedder
 from metrichub.errors import InputError, MetrichubError, ParameterError
+from metrichub.judge.protocol import Judge
 from metrichub.metric import Metric, load_metric
 
-_THE_SERVERS = ("judge", "embedder", "prompts")
-_PLACES = re.compile(
-    r"\b(?:files?|folders?|paths?|director(?:y|ies)|zip|urls?|address(?:es)?|servers?|hosts?)\b",
-    re.IGNORECASE,
-)
-_SECRETS = re.compile(r"key|token$|secret|password|credential", re.IGNORECASE)
-_NOTHING = type(None)
-_PLAIN = (int, float, bool, str, dict, _NOTHING)
+_THE_SERVERS = "whoever starts the server chooses it"
+_NO_PLAIN_VALUES = "its values aren't plain text, numbers or choices"
+_REASONS: Mapping[type[Mark], str] = {
+    LocalPath: "it names a file or folder of the server's machine",
+    Secret: "it is a secret",
+    Address: _THE_SERVERS,
+}
+_OWN: Mapping[Any, str] = {Judge: "judge", Embedder: "embedder"}
 _LONGEST_SPEC, _LONGEST_NAME = 4000, 100
 
 
@@ -72,20 +73,16 @@ def metric_of(wanted: Wanted, judging: Judging) -> Metric:
     if problem := unavailable(entry, judging):
         raise NoModel(problem)
     kind = entry.load()
-    known = {parameter.name: parameter for parameter in parameters_of(kind)}
     given = {**spec.parameters, **wanted.parameters}
     name = wanted.name or spec.alias or given.pop("name", entry.name)
-    for key, value in given.items():
-        if key in known and (reason := closed(kind, known[key]) or _unfit(kind, key, value)):
-            raise Forbidden(entry.name, key, reason)
+    for parameter in parameters_of(kind):
+        if parameter.name in given:
+            _permit(entry.name, kind, parameter, given[parameter.name])
     if not isinstance(name, str) or len(name) > _LONGEST_NAME:
         raise ParameterError(
             entry.name, "name", name, f"a text of up to {_LONGEST_NAME} characters"
         )
-    servers: dict[str, Any] = {
-        key: getattr(judging, key) for key in ("judge", "embedder") if key in known
-    }
-    everything: dict[str, Any] = {**given, **servers, "name": name}
+    everything: dict[str, Any] = {**given, **_servers(kind, judging), "name": name}
     metric: Metric = load_metric(entry.qualified, **everything)
     return metric
 
@@ -103,60 +100,65 @@ def unavailable(entry: Entry, judging: Judging) -> str | None:
 
 
 def closed(metric: type, parameter: Parameter) -> str | None:
-    """Why a parameter isn't the client's to set, or None if it is."""
-    if parameter.name in _THE_SERVERS:
-        return "whoever starts the server chooses it"
-    kinds = kinds_of(metric, parameter.name)
-    if not kinds <= {*_PLAIN, Path}:
-        return "its values aren't plain text, numbers or choices"
-    if Path in kinds:
-        # Text may be a path; what else it takes is harmless.
-        return None if kinds & {dict, bool, int, float} else "it names a file"
-    if str in kinds and _is_place(parameter):
-        return "it names a place or a secret of the server's machine"
+    """Why a parameter isn't the client's to set, or None if some of its values are.
+
+    What a class closes stays closed in those that derive from it, whatever they declare.
+    """
+    shut = [values for values in _declared(metric, parameter) if not open_values(values).kinds]
+    return _reason(shut[0].every()) if shut else None
+
+
+def open_values(values: Values) -> Values:
+    """Those of a parameter's values that are the client's to give.
+
+    An object closes a parameter as a whole. A mark closes its own kind, and text beside it, which
+    may stand for what is marked.
+    """
+    if any(isinstance(kind, Instance) and not kind.mark for kind in values.every()):
+        return Values(())
+    kinds = [kind for kind in values.kinds if not _reason(Values((kind,)).every())]
+    if len(kinds) < len(values.kinds):
+        kinds = [kind for kind in kinds if not isinstance(kind, Text)]
+    return Values(tuple(kinds), values.optional)
+
+
+def _servers(metric: type, judging: Judging) -> dict[str, str]:
+    """The server's judge for every parameter that takes one, and its embedder likewise."""
+    return {
+        parameter.name: getattr(judging, _OWN[kind.of])
+        for parameter in parameters_of(metric)
+        for values in _declared(metric, parameter)
+        for kind in values.kinds
+        if isinstance(kind, Instance) and kind.of in _OWN
+    }
+
+
+def _permit(metric: str, kind: type, parameter: Parameter, value: object) -> None:
+    """Raise `Forbidden` unless a client may give a parameter this value."""
+    for values in _declared(kind, parameter):
+        free, reason = open_values(values), _reason(values.every())
+        if reason and not (free.kinds and free.taken(value) in free):
+            hint = f"; give {free}" if free.kinds else ""
+            raise Forbidden(metric, parameter.name, f"{reason}{hint}")
+
+
+def _declared(metric: type, parameter: Parameter) -> list[Values]:
+    """The values of a parameter as the classes above its metric declare them, then its own."""
+    inherited = [
+        declared.values
+        for owner in reversed(metric.__mro__[1:])
+        if dataclasses.is_dataclass(owner)
+        for declared in parameters_of(owner)
+        if declared.name == parameter.name
+    ]
+    return [*inherited, parameter.values]
+
+
+def _reason(kinds: Iterable[Kind]) -> str | None:
+    """Why values of some of these kinds aren't the client's to give, or None if all are."""
+    for kind in kinds:
+        if kind.mark:
+            return _REASONS[type(kind.mark)]
+        if isinstance(kind, Instance):
+            return _THE_SERVERS if kind.of in _OWN else _NO_PLAIN_VALUES
     return None
-
-
-def kinds_of(metric: type, name: str) -> set[Any]:
-    """The classes of the values that a parameter takes, within unions, tuples and choices."""
-    return set(_kinds(get_type_hints(metric, include_extras=True)[name]))
-
-
-def _is_place(parameter: Parameter) -> bool:
-    return bool(_PLACES.search(parameter.meaning) or _SECRETS.search(parameter.name))
-
-
-def _kinds(hint: Any) -> Iterable[Any]:
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        yield from _kinds(arguments[0])
-    elif origin is Literal:
-        yield int
-    elif origin in (Union, types.UnionType) or origin in (tuple, list):
-        for argument in arguments:
-            if argument is not Ellipsis:
-                yield from _kinds(argument)
-    else:
-        yield dict if origin is dict else hint
-
-
-def _unfit(metric: type, name: str, value: object) -> str | None:
-    """Why a value isn't to be given: it is a path, or may be one."""
-    texts = [item for item in _each(value) if isinstance(item, str)]
-    if texts and Path in kinds_of(metric, name):
-        return "a text would be taken for a path; give a JSON object"
-    if any(map(_exists, texts)):
-        return "the text is the name of a file there"
-    return None
-
-
-def _each(value: object) -> Iterable[object]:
-    return value if isinstance(value, (list, tuple)) else (value,)
-
-
-def _exists(text: str) -> bool:
-    try:
-        path = Path(text).expanduser()
-        return bool(text.strip(". ")) and (path.is_symlink() or path.exists())
-    except (OSError, ValueError, RuntimeError):
-        return False

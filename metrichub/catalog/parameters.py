@@ -5,62 +5,58 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-import types
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
+from metrichub.catalog.kinds import Address as Address
+from metrichub.catalog.kinds import LocalPath as LocalPath
+from metrichub.catalog.kinds import Range as Range
+from metrichub.catalog.kinds import Secret as Secret
+from metrichub.catalog.kinds import Values, values_of_hint
 from metrichub.errors import ParameterError, UnknownParameter
 
 
-class Range(NamedTuple):
-    """The closed interval that a number has to lie in: `Annotated[int, Range(1, 9)]`."""
-
-    low: float | None = None
-    high: float | None = None
-
-    def __str__(self) -> str:
-        """The bounds in words: "from 1 to 9", "at least 1" or "at most 9"."""
-        if self.low is not None and self.high is not None:
-            return f"from {self.low} to {self.high}"
-        return f"at least {self.low}" if self.low is not None else f"at most {self.high}"
-
-
 class Parameter(NamedTuple):
-    """One parameter of a metric, as its card shows it."""
+    """One parameter of a metric: all that its card, a check, a form or a policy needs to know.
+
+    `default` is None where one is `required`.
+    """
 
     name: str
-    type: str
-    default: str
+    values: Values
+    default: Any
+    required: bool
     meaning: str
+
+    @property
+    def secret(self) -> bool:
+        """Whether it holds a key or password."""
+        return any(isinstance(kind.mark, Secret) for kind in self.values.every())
 
 
 def parameters_of(metric: type) -> tuple[Parameter, ...]:
     """The parameters of a metric class in the order of its fields, without `name`."""
-    meanings = _meanings(metric)
-    return tuple(
-        Parameter(
-            field.name,
-            describe(_hints(metric)[field.name]),
-            repr(_default(field)),
-            meanings.get(field.name, ""),
-        )
-        for field in _fields(metric)
-    )
+    return _parameters(metric)
 
 
 def off_default(metric: object) -> dict[str, object]:
-    """The parameters of a metric whose values differ from their defaults."""
+    """The parameters of a metric whose values differ from their defaults, but for secrets."""
+    defaults = {one.name: one.default for one in parameters_of(type(metric)) if not one.required}
     return {
-        field.name: getattr(metric, field.name)
-        for field in _fields(type(metric))
-        if getattr(metric, field.name) != _default(field)
+        name: value
+        for name, value in values_of(metric).items()
+        if name not in defaults or value != defaults[name]
     }
 
 
 def values_of(metric: object) -> dict[str, object]:
-    """All parameters of a metric and their values."""
-    return {field.name: getattr(metric, field.name) for field in _fields(type(metric))}
+    """The parameters of a metric and their values, but for secrets: reports and labels say them."""
+    return {
+        parameter.name: getattr(metric, parameter.name)
+        for parameter in parameters_of(type(metric))
+        if not parameter.secret
+    }
 
 
 def make(metric: type, parameters: Mapping[str, object], label: str) -> Any:
@@ -74,12 +70,10 @@ def make(metric: type, parameters: Mapping[str, object], label: str) -> Any:
     for name in parameters:
         if name not in known:
             raise UnknownParameter(label, name, [k for k in known if k != "name"])
-    hints = _hints(metric)
+    values = {parameter.name: parameter.values for parameter in parameters_of(metric)}
     return metric(
         **{
-            name: tuple(value)
-            if isinstance(value, list) and not _fits(value, hints[name])
-            else value
+            name: values[name].taken(value) if name in values else value
             for name, value in parameters.items()
         }
     )
@@ -90,70 +84,36 @@ def check(metric: object, label: str) -> None:
 
     A list given for a tuple becomes one, as lists come from JSON and specs.
     """
-    owner: type = type(metric)
-    for field in _fields(owner):
-        hint, value = _hints(owner)[field.name], getattr(metric, field.name)
-        if isinstance(value, list) and get_origin(hint) is tuple:
-            value = tuple(value)
-            object.__setattr__(metric, field.name, value)
-        if not _fits(value, hint):
-            raise ParameterError(label, field.name, value, describe(hint))
-
-
-def describe(hint: Any) -> str:
-    """A type hint in a reader's words: "an integer at least 1", "'13a' or 'char'"."""
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        bounds = [str(extra) for extra in arguments[1:] if isinstance(extra, Range)]
-        return " ".join([describe(arguments[0]), *bounds])
-    if origin is Literal:
-        return " or ".join(repr(value) for value in arguments)
-    if origin in (Union, types.UnionType):
-        return " or ".join(describe(argument) for argument in arguments)
-    if origin is tuple:
-        return f"a sequence of: {describe(arguments[0])}"
-    words = {int: "an integer", float: "a number", str: "a string", bool: "True or False"}
-    return words.get(hint, "None" if hint is type(None) else getattr(hint, "__name__", str(hint)))
-
-
-def _fits(value: object, hint: Any) -> bool:
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        ranges = [extra for extra in arguments[1:] if isinstance(extra, Range)]
-        return _fits(value, arguments[0]) and all(_within(value, bounds) for bounds in ranges)
-    if origin is Literal:
-        return any(value == choice and type(value) is type(choice) for choice in arguments)
-    if origin in (Union, types.UnionType):
-        return any(_fits(value, argument) for argument in arguments)
-    if origin is tuple:
-        return isinstance(value, tuple) and all(_fits(item, arguments[0]) for item in value)
-    if hint is float:
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    return not isinstance(hint, type) or isinstance(value, hint)
-
-
-def _within(value: object, bounds: Range) -> bool:
-    if not isinstance(value, (int, float)):
-        return True
-    above = bounds.low is None or value >= bounds.low
-    return above and (bounds.high is None or value <= bounds.high)
-
-
-def _fields(metric: type) -> list[dataclasses.Field[Any]]:
-    return [f for f in dataclasses.fields(metric) if f.name != "name" and f.init]
-
-
-def _default(field: dataclasses.Field[Any]) -> object:
-    if field.default_factory is not dataclasses.MISSING:
-        return field.default_factory()
-    return field.default
+    for parameter in parameters_of(type(metric)):
+        given = getattr(metric, parameter.name)
+        value = parameter.values.taken(given)
+        if value is not given:
+            object.__setattr__(metric, parameter.name, value)
+        if value not in parameter.values:
+            raise ParameterError(label, parameter.name, value, str(parameter.values))
 
 
 @cache
-def _hints(metric: type) -> dict[str, Any]:
-    return get_type_hints(metric, include_extras=True)
+def _parameters(metric: type) -> tuple[Parameter, ...]:
+    hints, meanings = get_type_hints(metric, include_extras=True), _meanings(metric)
+    return tuple(
+        Parameter(
+            field.name,
+            values_of_hint(hints[field.name]),
+            *_default(field),
+            meanings.get(field.name, ""),
+        )
+        for field in dataclasses.fields(metric)
+        if field.init and field.name != "name"
+    )
+
+
+def _default(field: dataclasses.Field[Any]) -> tuple[Any, bool]:
+    """The default of a field, and whether it has none."""
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory(), False
+    required = field.default is dataclasses.MISSING
+    return None if required else field.default, required
 
 
 def _meanings(metric: type) -> dict[str, str]:

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 
+from metrichub.catalog.parameters import LocalPath
 from metrichub.data.columns import is_plural
 from metrichub.embed import Embedder, Vectors
 from metrichub.errors import MetricError, ParameterError
@@ -66,7 +67,7 @@ class JudgeMetric(_Asking):
     """
 
     judge: str | Judge = "offline"
-    prompts: str | None = None
+    prompts: Annotated[str | None, LocalPath()] = None
 
     def __post_init__(self) -> None:
         """Check the parameters, the judge's own, and the folder of prompts."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
+from metrichub.catalog.parameters import LocalPath
 from metrichub.errors import JudgeError
 from metrichub.judge.openai import OpenAIJudge
 from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Verdict, Weighing
@@ -74,7 +75,7 @@ class Recorded(OpenAIJudge):
         path: The call store; nothing that isn't in it is asked.
     """
 
-    path: str = ""
+    path: Annotated[str, LocalPath()] = ""
 
     def _client(self) -> Any:
         return None

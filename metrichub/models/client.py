@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
-from metrichub.catalog.parameters import Range, check, off_default
+from metrichub.catalog.parameters import Address, Range, Secret, check, off_default
 from metrichub.catalog.spec import Spec
 from metrichub.errors import JudgeError, JudgeUnavailable, MissingDependency, ParameterError
 from metrichub.models.session import Session, here
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _HOW = (
-    "api_key",
     "timeout",
     "max_retries",
     "concurrency",
@@ -68,7 +67,7 @@ class Connection:
     """
 
     model: str = ""
-    base_url: str | None = None
+    base_url: Annotated[str | None, Address()] = None
     timeout: Annotated[float, Range(0)] | None = None
     max_retries: Annotated[int, Range(0)] | None = None
     concurrency: Annotated[int, Range(1)] = 16
@@ -76,7 +75,7 @@ class Connection:
     tokens_per_minute: Annotated[int, Range(1)] | None = None
     prices: tuple[Annotated[float, Range(0)], ...] = ()
     cache: bool = True
-    api_key: str | None = field(default=None, repr=False)
+    api_key: Annotated[str | None, Secret()] = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Fill in what the environment says, and check the rest."""

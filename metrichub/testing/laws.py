@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from metrichub.catalog.card import HEADINGS, bounds_table
-from metrichub.catalog.parameters import parameters_of
+from metrichub.catalog.parameters import Parameter, parameters_of
 from metrichub.data.batch import Block, Column
 from metrichub.errors import JudgeUnavailable
 from metrichub.evaluation.observation import measure_objects, measure_rows, scores_of
@@ -233,8 +233,8 @@ def examples_run(subject: Subject) -> None:
             continue
         values = re.findall(rf"\b{parameter.name}=([^,)\s\"]+|'[^']*')", code)
         _hold(
-            any(value != parameter.default for value in values),
-            f"no example gives {parameter.name} another value than {parameter.default}",
+            any(parameter.required or value != repr(parameter.default) for value in values),
+            f"no example gives {parameter.name} another value than {parameter.default!r}",
         )
 
 
@@ -308,11 +308,13 @@ def generated(subject: Subject) -> dict[str, str]:
     blocks = {"bounds": bounds_table(subject.entry.card)}
     if parameters := parameters_of(type(subject.metric)):
         head = "| parameter | values | default | meaning |\n| --- | --- | --- | --- |\n"
-        rows = "".join(
-            f"| `{p.name}` | {p.type} | `{p.default}` | {p.meaning} |\n" for p in parameters
-        )
-        blocks = {"parameters": head + rows, **blocks}
+        blocks = {"parameters": head + "".join(map(_row, parameters)), **blocks}
     return blocks
+
+
+def _row(parameter: Parameter) -> str:
+    default = "required" if parameter.required else f"`{parameter.default!r}`"
+    return f"| `{parameter.name}` | {parameter.values} | {default} | {parameter.meaning} |\n"
 
 
 def _hold(condition: bool, message: str) -> None:
