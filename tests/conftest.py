@@ -9,6 +9,9 @@ from hypothesis import settings
 
 from metrichub.catalog.registry import registry
 from tests import judge_stub
+from tests.allowed_skips import pytest_addoption, pytest_configure
+
+__all__ = ["pytest_addoption", "pytest_configure"]
 
 # A busy machine is slow, not wrong.
 settings.register_profile("metrichub", deadline=None)

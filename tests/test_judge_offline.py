@@ -1,9 +1,7 @@
 """The offline judge and embedder: rules over words, and how far they agree with people."""
 
-import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,8 +16,8 @@ from metrichub.judge import Judge, OfflineJudge, Prompt
 from metrichub.judge.aggregate import cosine
 from metrichub.judge.lexical import negated, sentences, words
 from metrichub.models.loop import run
+from tests.vectors import corpus
 
-DATA = Path(__file__).resolve().parents[1] / ".." / "shared" / "data"
 JUDGE = OfflineJudge()
 WORDS = ("yes", "no", "unknown")
 
@@ -137,15 +135,8 @@ def test_a_claim_supports_itself(claim: list[str]) -> None:
     assert verdict(text, text) == "yes"
 
 
-def _rows(name: str) -> list[dict[str, object]]:
-    path = DATA / name
-    if not path.exists():
-        pytest.skip(f"needs ../shared/data/{name}")
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
 def test_faithfulness_agrees_with_people_on_qags() -> None:
-    rows = _rows("fact_qags_cnn.jsonl")
+    rows = corpus("fact_qags_cnn.jsonl")
     report = Hub("faithfulness").evaluate(
         predictions=[row["hyp"] for row in rows], contexts=[[row["src"]] for row in rows]
     )

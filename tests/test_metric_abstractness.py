@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
-from tests.vectors import corpus
+from tests.vectors import SUMMEVAL, WEBNLG, texts
 
 TEXT = st.one_of(
     st.lists(st.sampled_from(["a", "b", "C", "c.", "d'e", "1", "–"]), max_size=9).map(" ".join),
@@ -48,27 +48,38 @@ def test_a_text_shorter_than_n_adds_nothing():
     assert score(["a", "a b"], ["x", "a b"], n=2) == 0.0
 
 
-@settings(max_examples=100, deadline=None)
-@given(
-    st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=4),
-    st.integers(1, 4),
-)
-def test_equals_the_plain_definition(samples, n):
+def share(samples, n):
+    """The share of n-grams that no reference has; `nan` without any."""
     novel = total = 0
     for prediction, references in samples:
         known = {gram for reference in references for gram in grams(reference, n)}
         found = grams(prediction, n)
         novel += sum(gram not in known for gram in found)
         total += len(found)
+    return novel / total if total else float("nan")
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=4),
+    st.integers(1, 4),
+)
+def test_equals_the_plain_definition(samples, n):
     mine = score([p for p, _ in samples], [r for _, r in samples], n)
-    assert mine == pytest.approx(novel / total if total else float("nan"), nan_ok=True)
+    assert mine == pytest.approx(share(samples, n), nan_ok=True)
+
+
+@pytest.mark.parametrize("name", [SUMMEVAL, WEBNLG])
+@pytest.mark.parametrize("n", [1, 3])
+def test_equals_the_plain_definition_on_real_text(name, n):
+    predictions, references = texts(name)
+    expected = share(list(zip(predictions, references, strict=True)), n)
+    assert score(predictions, references, n) == pytest.approx(expected)
 
 
 def test_webnlg_with_one_to_four_references():
-    rows = corpus("d2t_webnlg_en.jsonl")
-    mine = score([r["hyp"] for r in rows], [r["refs"] for r in rows])
     # .157 is the published count over runs of word characters, lower-cased, union of references.
-    assert round(mine, 3) == 0.157
+    assert round(score(*texts(WEBNLG)), 3) == 0.157
 
 
 def test_n_has_to_be_positive():

@@ -9,7 +9,7 @@ from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
-from tests.vectors import corpus, vectors
+from tests.vectors import SUMMEVAL, WMT16, texts, vectors
 
 WORDS = st.sampled_from(["a", "b", "c", "d", "e"])
 TEXT = st.lists(WORDS, max_size=9).map(" ".join)
@@ -135,9 +135,9 @@ def test_method_five_scores_equal_texts_over_one():
     assert scores["score"] == pytest.approx(expected)
 
 
-def test_equals_nltk_on_wmt16():
-    rows = corpus("mt_wmt16_deen_uedin-syntax.jsonl")
-    predictions, references = [r["hyp"] for r in rows], [[r["ref"]] for r in rows]
+@pytest.mark.parametrize("name", [SUMMEVAL, WMT16])
+def test_equals_nltk_on_real_text(name):
+    predictions, references = texts(name)
     score = ours("method3", predictions, references).scores()["bleu"]["score"]
     assert score == pytest.approx(official("method3", predictions, references), abs=1e-12)
 

@@ -11,7 +11,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
-from tests.vectors import corpus, vectors
+from tests.vectors import SUMMEVAL, WMT16, texts, vectors
 
 TEXT = st.one_of(
     st.lists(
@@ -67,9 +67,9 @@ def test_equals_the_formula_over_rouge_score_on_any_text(pairs, stemmer):
     assert report.samples()["carburacy"]["score"] == pytest.approx(each, abs=1e-9)
 
 
-def test_equals_the_formula_over_rouge_score_on_wmt16():
-    rows = corpus("mt_wmt16_deen_uedin-syntax.jsonl")[:500]
-    pairs = [(row["hyp"], row["ref"]) for row in rows]
+@pytest.mark.parametrize("name", [SUMMEVAL, WMT16])
+def test_equals_the_formula_over_rouge_score_on_real_text(name):
+    pairs = [(p, r[0]) for p, r in zip(*texts(name, 500), strict=True)]
     whole = formula(np.mean(rouge(pairs), axis=0).tolist(), COSTS)
     assert evaluate(pairs, **COSTS).scores()["carburacy"] == pytest.approx(whole, abs=1e-9)
 

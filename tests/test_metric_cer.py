@@ -1,7 +1,5 @@
 """Character error rate: jiwer 4.0 as oracle, white space, and code points as characters."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import jiwer
@@ -11,26 +9,11 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
+from tests.vectors import SUMMEVAL, WMT16, texts, vectors
 
-SHARED = Path(__file__).resolve().parents[1] / ".." / "shared"
-needs_shared = pytest.mark.skipif(
-    not SHARED.exists(), reason="the conformance values and data beside the repository are absent"
-)
 COUNTS = ("hits", "substitutions", "deletions", "insertions")
 TEXT = st.text(st.sampled_from("aabbcÀaİßAé\u0301中😀.,-'»  \t\n\u00a0\u2028\u3000"), max_size=25)
 PAIRS = st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8)
-
-
-def read(path: str) -> list[dict[str, Any]]:
-    """The rows of a file beside the repository."""
-    lines = (SHARED / path).read_text(encoding="utf-8").split("\n")
-    return [json.loads(line) for line in lines if line]
-
-
-def vectors() -> list[dict[str, Any]]:
-    """The conformance values."""
-    found = read("conformance/vectors.jsonl") if SHARED.exists() else []
-    return [vector for vector in found if vector["metric"] == "cer"]
 
 
 def cer(predictions: list[str], references: list[Any], **parameters: Any) -> dict[str, Any]:
@@ -48,8 +31,7 @@ def official(predictions: list[str], references: list[str], *transforms: Any) ->
     return {"score": float(found.wer), **outputs}
 
 
-@needs_shared
-@pytest.mark.parametrize("vector", vectors(), ids=lambda vector: vector["id"])
+@pytest.mark.parametrize("vector", vectors("cer"))
 def test_conformance(vector: dict[str, Any]) -> None:
     found = cer(vector["predictions"], vector["references"])["score"]
     assert found == pytest.approx(vector["expected"], abs=vector["tolerance"])
@@ -146,16 +128,16 @@ def test_several_references_equal_the_best_of_jiwer(prediction: str, references:
     assert cer([prediction], [references]) == pytest.approx(best)
 
 
-@needs_shared
-def test_translations_equal_jiwer() -> None:
-    rows = read("data/mt_wmt16_deen_uedin-syntax.jsonl")
-    predictions, references = [r["hyp"] for r in rows], [r["ref"] for r in rows]
+@pytest.mark.parametrize("name", [SUMMEVAL, WMT16])
+def test_real_texts_equal_jiwer(name: str) -> None:
+    predictions, groups = texts(name)
+    references = [group[0] for group in groups]
     report = Hub(metrics="cer").evaluate(predictions=predictions, references=references)
     assert report.scores()["cer"] == pytest.approx(official(predictions, references))
     samples = report.samples()["cer"]
     for row, (prediction, reference) in enumerate(zip(predictions, references, strict=True)):
         expected = official([prediction], [reference])
-        assert {name: samples[name][row] for name in expected} == pytest.approx(expected)
+        assert {key: samples[key][row] for key in expected} == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("parameter", ["lowercase", "punctuation"])

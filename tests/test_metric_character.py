@@ -11,7 +11,7 @@ from rapidfuzz.distance import Levenshtein
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
-from tests.vectors import corpus, vectors
+from tests.vectors import SUMMEVAL, WMT16, texts, vectors
 
 HYPOTHESIS = "this week the saudis denied information published in the new york times"
 REFERENCE = "saudi arabia denied this week information published in the american new york times"
@@ -83,9 +83,10 @@ def test_an_empty_prediction_is_all_wrong_and_two_empty_texts_are_unscored() -> 
     assert report.scores()["character"] == {"score": 0, "unscored": 1}
 
 
-def test_real_translations_stay_below_their_edits_without_shifts() -> None:
-    rows = corpus("mt_wmt16_deen_uedin-syntax.jsonl")[:200]
-    predictions, references = [row["hyp"] for row in rows], [row["ref"] for row in rows]
+@pytest.mark.parametrize("name", [SUMMEVAL, WMT16])
+def test_real_texts_stay_below_their_edits_without_shifts(name: str) -> None:
+    predictions, groups = texts(name, 200)
+    references = [group[0] for group in groups]
     found = Hub(metrics="character")(predictions=predictions, references=references)
     plain = [
         min(1.0, Levenshtein.distance(said, wanted) / len(said))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from metric_cards.cider.ptb import caption_words
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import ParameterError
-from tests.vectors import corpus, vectors
+from tests.vectors import SUMMEVAL, WEBNLG, WMT16, texts, vectors
 
 WORDS = st.sampled_from(["a", "man", "dog", "Dog.", "rides", "été", "中文", "\0", "😀", "x-y"])
 TEXT = st.one_of(st.lists(WORDS, max_size=9).map(" ".join), st.text(max_size=20))
@@ -87,25 +87,24 @@ def test_equals_the_paper_on_any_text(samples, parameters):
     assert report.scores()["cider"]["score"] == pytest.approx(np.mean(expected), abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ["mt_wmt16_deen_uedin-syntax.jsonl", "d2t_webnlg_en.jsonl"])
+@pytest.mark.parametrize("name", [SUMMEVAL, WMT16, WEBNLG])
 def test_equals_pycocoevalcap_on_real_text(name):
     scorer = pytest.importorskip("pycocoevalcap.cider.cider_scorer").CiderScorer()
-    rows = corpus(name)[:1000]
-    samples = [(row["hyp"], row.get("refs") or [row["ref"]]) for row in rows]
-    for sample in samples:
+    predictions, references = texts(name, 1000)
+    for sample in zip(predictions, references, strict=True):
         scorer += sample
     total, each = scorer.compute_score()
-    report = evaluate([p for p, _ in samples], [r for _, r in samples])
+    report = evaluate(predictions, references)
     assert report.scores()["cider"]["score"] == pytest.approx(total, abs=1e-12)
     assert report.samples()["cider"]["score"] == pytest.approx(each, abs=1e-12)
 
 
 def test_webnlg_is_near_what_the_official_tokenizer_gives():
     # 2.7761 (CIDEr-D) and 3.4925 (CIDEr): the authors' code after Stanford's PTBTokenizer.
-    rows = corpus("d2t_webnlg_en.jsonl")
-    columns = {"predictions": [r["hyp"] for r in rows], "references": [r["refs"] for r in rows]}
+    predictions, references = texts(WEBNLG)
     hub = Hub(metrics=["cider", "plain = cider(variant='cider')"])
-    found = {name: value["score"] for name, value in hub(**columns).items()}
+    scored = hub(predictions=predictions, references=references)
+    found = {name: value["score"] for name, value in scored.items()}
     assert found == pytest.approx({"cider": 2.7761, "plain": 3.4925}, abs=0.01)
 
 

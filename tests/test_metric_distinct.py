@@ -11,7 +11,7 @@ from metrichub import Hub, Report, load_metric
 from metrichub.errors import ParameterError
 from metrichub.text.tokenize import reference as plain
 from tests.oracles.text_twins import any_text, ngrams, word_texts
-from tests.vectors import corpus, vectors
+from tests.vectors import SUMMEVAL, WMT16, texts, vectors
 
 NAMES = ["whitespace", "13a", "intl", "zh", "char", "unicode"]
 TEXTS = word_texts | any_text
@@ -66,11 +66,12 @@ def test_names_that_outgrow_64_bits_are_counted_exactly() -> None:
         assert found[f"distinct_{n}"] == (2 * (70_001 - n)) / (2 * (70_001 - n) + 11 - n)
 
 
-def test_translations_equal_the_definition_over_sets() -> None:
-    texts = [row["hyp"] for row in corpus("mt_wmt16_deen_uedin-syntax.jsonl")]
-    found = scored(texts)
+@pytest.mark.parametrize("name", [SUMMEVAL, WMT16])
+def test_real_texts_equal_the_definition_over_sets(name: str) -> None:
+    predictions, _ = texts(name)
+    found = scored(predictions)
     for n in (1, 2, 3, 4):
-        assert found[f"distinct_{n}"] == by_sets([text.split() for text in texts], n)
+        assert found[f"distinct_{n}"] == by_sets([text.split() for text in predictions], n)
 
 
 def test_equal_predictions_count_each_time_in_the_divisor() -> None:

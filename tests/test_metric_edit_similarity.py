@@ -1,7 +1,5 @@
 """Edit similarity: rapidfuzz as oracle, textbook distances, and the two units."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,27 +9,12 @@ from rapidfuzz.distance import Levenshtein
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
+from tests.vectors import SUMMEVAL, WEBNLG, WMT16, texts, vectors
 
-SHARED = Path(__file__).resolve().parents[1] / ".." / "shared"
-needs_shared = pytest.mark.skipif(
-    not SHARED.exists(), reason="the conformance values and data beside the repository are absent"
-)
 OUTPUTS = {"edit_similarity": "score", "levenshtein": "distance"}
 TEXT = st.text(
     st.sampled_from("aabbcÀaİßAé\u0301中😀\ud800.,  \t\n\u00a0\u2028\u3000"), max_size=25
 )
-
-
-def read(path: str) -> list[dict[str, Any]]:
-    """The rows of a file beside the repository."""
-    lines = (SHARED / path).read_text(encoding="utf-8").split("\n")
-    return [json.loads(line) for line in lines if line]
-
-
-def vectors() -> list[dict[str, Any]]:
-    """The conformance values of the similarity and of the distance."""
-    found = read("conformance/vectors.jsonl") if SHARED.exists() else []
-    return [vector for vector in found if vector["metric"] in OUTPUTS]
 
 
 def similarity(predictions: list[str], references: list[Any], unit: str = "char") -> dict[str, Any]:
@@ -51,8 +34,7 @@ def official(prediction: str, reference: str, unit: str) -> dict[str, float]:
     }
 
 
-@needs_shared
-@pytest.mark.parametrize("vector", vectors(), ids=lambda vector: vector["id"])
+@pytest.mark.parametrize("vector", vectors(*OUTPUTS))
 def test_conformance(vector: dict[str, Any]) -> None:
     found = similarity(vector["predictions"], vector["references"])[OUTPUTS[vector["metric"]]]
     assert found == pytest.approx(vector["expected"], abs=vector["tolerance"])
@@ -109,29 +91,26 @@ def test_samples_equal_rapidfuzz(pairs: list[tuple[str, str]], unit: str) -> Non
         assert total == pytest.approx(sum(expected) / len(pairs))
 
 
-@needs_shared
+@pytest.mark.parametrize("name", [SUMMEVAL, WMT16])
 @pytest.mark.parametrize("unit", ["char", "word"])
-def test_translations_equal_rapidfuzz(unit: str) -> None:
-    rows = read("data/mt_wmt16_deen_uedin-syntax.jsonl")
-    each = [official(row["hyp"], row["ref"], unit) for row in rows]
+def test_real_texts_equal_rapidfuzz(name: str, unit: str) -> None:
+    predictions, references = texts(name)
+    first = [group[0] for group in references]
+    each = [official(*pair, unit) for pair in zip(predictions, first, strict=True)]
     hub = Hub(metrics=load_metric("edit_similarity", unit=unit))
-    report = hub.evaluate(
-        predictions=[row["hyp"] for row in rows], references=[row["ref"] for row in rows]
-    )
-    for name, found in report.samples()["edit_similarity"].items():
-        assert found == pytest.approx([outputs[name] for outputs in each])
+    report = hub.evaluate(predictions=predictions, references=first)
+    for output, found in report.samples()["edit_similarity"].items():
+        assert found == pytest.approx([outputs[output] for outputs in each])
 
 
-@needs_shared
-def test_the_best_of_several_references_equals_rapidfuzz() -> None:
-    rows = read("data/d2t_webnlg_en.jsonl")
+@pytest.mark.parametrize("name", [SUMMEVAL, WEBNLG])
+def test_the_best_of_several_references_equals_rapidfuzz(name: str) -> None:
+    predictions, references = texts(name)
     expected = [
-        max(official(row["hyp"], reference, "char")["score"] for reference in row["refs"])
-        for row in rows
+        max(official(prediction, reference, "char")["score"] for reference in group)
+        for prediction, group in zip(predictions, references, strict=True)
     ]
-    report = Hub(metrics="edit_similarity").evaluate(
-        predictions=[row["hyp"] for row in rows], references=[row["refs"] for row in rows]
-    )
+    report = Hub(metrics="edit_similarity").evaluate(predictions=predictions, references=references)
     assert report.samples()["edit_similarity"]["score"] == pytest.approx(expected)
 
 

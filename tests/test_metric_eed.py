@@ -13,7 +13,7 @@ from metric_cards.eed.recurrence import jump_costs
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
 from tests.oracles.jumps import jump_cost
-from tests.vectors import corpus, vectors
+from tests.vectors import SUMMEVAL, WMT16, texts, vectors
 
 TEXTS = st.lists(st.text("ab ", max_size=12), min_size=5, max_size=5)
 
@@ -74,8 +74,7 @@ def test_many_tables_equal_those_of_single_cells(
 
 
 def test_the_published_means_of_real_translations_are_met() -> None:
-    rows = corpus("mt_wmt16_deen_uedin-syntax.jsonl")[:300]
-    predictions, references = [row["hyp"] for row in rows], [row["ref"] for row in rows]
+    predictions, references = texts(WMT16, 300)
     hub = Hub(metrics=["eed", "python = eed(convention='python')"])
     found = hub(predictions=predictions, references=references)
     # The official programs on the first 300 pairs: 0.3104 in C++, 0.3076 in Python.
@@ -83,12 +82,11 @@ def test_the_published_means_of_real_translations_are_met() -> None:
     assert found["python"]["score"] == pytest.approx(0.3076, abs=5e-5)
 
 
-def test_real_translations_equal_the_table_of_single_cells() -> None:
-    rows = corpus("mt_wmt16_deen_uedin-syntax.jsonl")[:12]
-    hypotheses, references = (
-        [f" {row['hyp']} " for row in rows],
-        [f" {row['ref']} " for row in rows],
-    )
+@pytest.mark.parametrize("name", [SUMMEVAL, WMT16])
+def test_real_texts_equal_the_table_of_single_cells(name: str) -> None:
+    predictions, groups = texts(name, 12)
+    hypotheses = [f" {prediction} " for prediction in predictions]
+    references = [f" {group[0]} " for group in groups]
     found = jump_costs(hypotheses, references, truncated=False)
     expected = [
         jump_cost(*pair, truncated=False)[0] for pair in zip(hypotheses, references, strict=True)

@@ -1,7 +1,5 @@
-import json
 import re
 import string
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -9,22 +7,14 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
+from tests.vectors import vectors
 
-SHARED = Path(__file__).resolve().parents[1] / ".." / "shared"
-VECTORS = SHARED / "conformance" / "vectors.jsonl"
 AWKWARD = st.text(
     alphabet=st.one_of(
         st.sampled_from("aAnthe THE.,!?'-_01٣éİſςß\u0301\u00a0\u2028\n\0日本😀"), st.characters()
     ),
     max_size=12,
 )
-
-
-def vectors(metric):
-    if not VECTORS.exists():
-        return []
-    rows = [json.loads(line) for line in VECTORS.open(encoding="utf-8")]
-    return [pytest.param(row, id=row["id"]) for row in rows if row["metric"] == metric]
 
 
 def score(predictions, references, **parameters):
@@ -36,12 +26,6 @@ def normalize_answer(text):
     """SQuAD 1.1: lower case, then no punctuation, then no articles, then single spaces."""
     text = text.lower().translate(dict.fromkeys(map(ord, string.punctuation)))
     return " ".join(re.sub(r"\b(?:the|an|a)\b", " ", text).split())
-
-
-@pytest.mark.skipif(not VECTORS.exists(), reason="the conformance vectors are not here")
-def test_the_conformance_vectors_are_found():
-    assert len(vectors("exact_match")) == 4
-    assert len(vectors("squad")) == 6
 
 
 @pytest.mark.parametrize("row", vectors("exact_match"))

@@ -8,7 +8,7 @@ from nltk.translate.gleu_score import corpus_gleu
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
 from metrichub.text.tokenize.reference import TOKENIZERS
-from tests.vectors import corpus, vectors
+from tests.vectors import SUMMEVAL, WEBNLG, texts, vectors
 
 WORDS = st.sampled_from(["the", "cat", "sat.", "1,000", "...", "don't", "中文", "été", "İ", "\t"])
 TEXT = st.one_of(st.lists(WORDS, max_size=10).map(" ".join), st.text(max_size=20))
@@ -78,9 +78,9 @@ def test_a_reference_without_ngrams_is_taken_only_alone():
     assert report.scores()["gleu"]["score"] == pytest.approx(1 / 2)
 
 
-def test_equals_nltk_with_one_to_four_references():
-    rows = corpus("d2t_webnlg_en.jsonl")
-    predictions, references = [r["hyp"] for r in rows], [r["refs"] for r in rows]
+@pytest.mark.parametrize("name", [SUMMEVAL, WEBNLG])
+def test_equals_nltk_on_real_text(name):
+    predictions, references = texts(name)
     score = ours({}, predictions, references).scores()["gleu"]["score"]
     assert score == pytest.approx(official("13a", predictions, references), abs=1e-14)
 

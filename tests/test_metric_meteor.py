@@ -13,7 +13,7 @@ from metric_cards.meteor.wordnet import open_wordnet
 from metrichub import Hub, load_metric
 from metrichub.errors import MissingDependency, ParameterError
 from metrichub.text import Texts
-from tests.vectors import corpus, vectors
+from tests.vectors import DATA, SUMMEVAL, WEBNLG, WMT16, texts, vectors
 
 WORDS = st.sampled_from(
     ["the", "The", "cat", "cats", "catty", "run", "running", "runs", "été", "İ", "ΑΣ", "中文", "\0"]
@@ -49,13 +49,8 @@ def scores(predictions, references, **parameters):
 
 @pytest.mark.parametrize("vector", vectors("meteor_nltk_exact_stem", "meteor_nltk"))
 def test_nltk_values_are_met(vector):
-    synonyms = None
-    if vector["metric"] == "meteor_nltk":
-        synonyms = "auto"
-        try:
-            open_wordnet(synonyms)
-        except MissingDependency:
-            pytest.skip("needs WordNet's files")
+    # The excerpt has all synsets of the words in these texts.
+    synonyms = str(DATA / "wordnet") if vector["metric"] == "meteor_nltk" else None
     report = ours(
         vector["predictions"], vector["references"], synonyms=synonyms, **vector["params"]
     )
@@ -100,17 +95,11 @@ def test_synonyms_are_matched_as_nltk_does(prediction, reference, synonyms):
     assert score == pytest.approx(expected, abs=1e-12)
 
 
-def test_equals_nltk_on_wmt16():
-    rows = corpus("mt_wmt16_deen_uedin-syntax.jsonl")
-    found = scores([row["hyp"] for row in rows], [row["ref"] for row in rows])
-    expected = [official(row["hyp"], [row["ref"]]) for row in rows]
-    assert found == pytest.approx(expected, abs=1e-12)
-
-
-def test_equals_nltk_with_one_to_four_references():
-    rows = corpus("d2t_webnlg_en.jsonl")
-    found = scores([row["hyp"] for row in rows], [row["refs"] for row in rows])
-    assert found == pytest.approx([official(r["hyp"], r["refs"]) for r in rows], abs=1e-12)
+@pytest.mark.parametrize("name", [SUMMEVAL, WMT16, WEBNLG])
+def test_equals_nltk_on_real_text(name):
+    predictions, references = texts(name)
+    expected = [official(p, r) for p, r in zip(predictions, references, strict=True)]
+    assert scores(predictions, references) == pytest.approx(expected, abs=1e-12)
 
 
 def test_precision_recall_and_penalty_are_the_parts_of_the_score():

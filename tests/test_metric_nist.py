@@ -10,7 +10,7 @@ from nltk.translate.nist_score import corpus_nist
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
 from metrichub.text.tokenize.reference import TOKENIZERS
-from tests.vectors import corpus, vectors
+from tests.vectors import SUMMEVAL, WEBNLG, WMT16, texts, vectors
 
 WORDS = st.sampled_from(["the", "cat", "sat.", "0", "1,000", "...", "中文", "été", "İ", "\t"])
 TEXT = st.one_of(st.lists(WORDS, max_size=12).map(" ".join), st.text(max_size=20))
@@ -39,12 +39,19 @@ def test_published_values_of_nltk_are_met(vector):
 
 
 def test_equals_mteval_and_nltk_on_wmt16():
-    rows = corpus("mt_wmt16_deen_uedin-syntax.jsonl")
-    predictions, references = [r["hyp"] for r in rows], [r["ref"] for r in rows]
+    predictions, references = texts(WMT16)
     # 8.5219: mteval-v13a.pl -c; 8.5200: nltk on the tokens of 13a.
     for convention, printed in (("mteval", 8.5219), ("nltk", 8.5200)):
         report = ours({"convention": convention}, predictions, references)
         assert round(report.scores()["nist"]["score"], 4) == printed
+
+
+@pytest.mark.parametrize("name", [SUMMEVAL, WEBNLG])
+def test_equals_nltk_on_real_text(name):
+    predictions, references = texts(name)
+    report = ours({"convention": "nltk"}, predictions, references)
+    expected = official("13a", predictions, references)
+    assert report.scores()["nist"]["score"] == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from metrichub import Hub, Report, load_metric
 from metrichub.errors import ParameterError
 from metrichub.text.tokenize import reference as plain
 from tests.oracles.text_twins import any_text, word_texts
-from tests.vectors import corpus, vectors
+from tests.vectors import SUMMEVAL, WEBNLG, WMT16, corpus, texts, vectors
 
 TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 VARIANTS = (*(f"rouge{n}" for n in range(1, 10)), "rougeL", "rougeLsum")
@@ -156,17 +156,19 @@ def test_split_summaries_equal_rouge_score_with_sentences_of_sentencex(
         same(measured(samples, split_summaries=True), samples, scorer)
 
 
+@pytest.mark.parametrize("name", [SUMMEVAL, WMT16])
 @pytest.mark.parametrize("stemmer", [False, True])
-def test_translations_equal_rouge_score(stemmer: bool) -> None:
-    rows = corpus("mt_wmt16_deen_uedin-syntax.jsonl")[: 800 if stemmer else None]
-    samples = [(row["hyp"], [row["ref"]]) for row in rows]
+def test_real_texts_equal_rouge_score(name: str, stemmer: bool) -> None:
+    predictions, references = texts(name, 800 if stemmer else None)
+    samples = [(p, r[:1]) for p, r in zip(predictions, references, strict=True)]
     report = measured(samples, stemmer=stemmer)
     same(report, samples, rouge_scorer.RougeScorer(TYPES, use_stemmer=stemmer))
     assert report.scores()["rouge"].get("unscored", 0) == 0
 
 
-def test_descriptions_with_several_references_equal_rouge_score() -> None:
-    samples = [(row["hyp"], row["refs"]) for row in corpus("d2t_webnlg_en.jsonl")[:600]]
+@pytest.mark.parametrize("name", [SUMMEVAL, WEBNLG])
+def test_real_texts_with_several_references_equal_rouge_score(name: str) -> None:
+    samples = list(zip(*texts(name, 600), strict=True))
     same(measured(samples), samples, rouge_scorer.RougeScorer(TYPES))
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
 from metrichub.errors import MissingColumn, ParameterError
-from tests.vectors import corpus, vectors
+from tests.vectors import SUMMEVAL, WEBNLG, texts, vectors
 
 VARIANTS = ("xu2016", "hf", "easse")
 WORDS = st.sampled_from(["a", "b", "c", "a", "Été", "中文", "\0", "😀"])
@@ -112,10 +112,11 @@ def test_equals_the_definitions_on_any_text(samples, variant):
     assert report.scores()["sari"]["score"] == pytest.approx(np.mean(whole), abs=1e-12)
 
 
+@pytest.mark.parametrize("name", [SUMMEVAL, WEBNLG])
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_equals_the_definitions_on_webnlg(variant):
-    rows = corpus("d2t_webnlg_en.jsonl")[:300]
-    samples = [(r["refs"][0], r["hyp"], r["refs"]) for r in rows]
+def test_equals_the_definitions_on_real_text(name, variant):
+    # The first reference stands in for a source.
+    samples = [(r[0], p, r) for p, r in zip(*texts(name, 300), strict=True)]
     report = evaluate(samples, variant=variant, tokenizer="whitespace", lowercase=False)
     _, whole = by_definition(samples, variant)
     assert report.scores()["sari"]["score"] == pytest.approx(np.mean(whole), abs=1e-12)

@@ -9,7 +9,7 @@ from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
-from tests.vectors import corpus, vectors
+from tests.vectors import SUMMEVAL, WMT16, texts, vectors
 
 TEXT = st.lists(st.sampled_from(["a", "b", "c", "A", "é", "语言", "👩‍👧", "\u0301x"]), max_size=9)
 
@@ -55,10 +55,11 @@ def test_equals_nltk(texts, order):
     assert mine.scores()["self_bleu"]["score"] == pytest.approx(mean, abs=1e-12)
 
 
-def test_equals_nltk_on_real_text():
-    texts = [row["hyp"] for row in corpus("mt_wmt16_deen_uedin-syntax.jsonl")[:120]]
-    mine = report(texts, tokenizer="whitespace").scores()["self_bleu"]
-    expected = official([text.split() for text in texts], 5)
+@pytest.mark.parametrize("name", [SUMMEVAL, WMT16])
+def test_equals_nltk_on_real_text(name):
+    predictions, _ = texts(name, 120)
+    mine = report(predictions, tokenizer="whitespace").scores()["self_bleu"]
+    expected = official([text.split() for text in predictions], 5)
     assert mine["score"] == pytest.approx(sum(expected) / len(expected), abs=1e-12)
 
 

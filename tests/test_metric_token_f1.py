@@ -1,8 +1,6 @@
-import json
 import re
 import string
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,10 +9,8 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
+from tests.vectors import SUMMEVAL, WEBNLG, texts, vectors
 
-SHARED = Path(__file__).resolve().parents[1] / ".." / "shared"
-VECTORS = SHARED / "conformance" / "vectors.jsonl"
-WEBNLG = SHARED / "data" / "d2t_webnlg_en.jsonl"
 WORDS = st.sampled_from(["the", "The", "a", "an", "cat", "Cat", "dog", "dog.", "é", "u.s.", "an’a"])
 AWKWARD = st.one_of(
     st.lists(WORDS, max_size=8).map(" ".join),
@@ -25,13 +21,6 @@ AWKWARD = st.one_of(
         max_size=12,
     ),
 )
-
-
-def vectors():
-    if not VECTORS.exists():
-        return []
-    rows = [json.loads(line) for line in VECTORS.open(encoding="utf-8")]
-    return [pytest.param(row, id=row["id"]) for row in rows if row["metric"] == "squad"]
 
 
 def scores(predictions, references, **parameters):
@@ -57,12 +46,7 @@ def overlap(prediction, reference, both_empty=0.0, articles=False):
     return (2 * precision * recall / (precision + recall), precision, recall)
 
 
-@pytest.mark.skipif(not VECTORS.exists(), reason="the conformance vectors are not here")
-def test_the_conformance_vectors_are_found():
-    assert len(vectors()) == 6
-
-
-@pytest.mark.parametrize("row", vectors())
+@pytest.mark.parametrize("row", vectors("squad"))
 def test_equals_the_squad_script(row):
     found = scores(row["predictions"], row["references"])["score"]
     expected = row["expected"]["f1"] / row["params"]["scale"]
@@ -142,11 +126,10 @@ def test_equals_the_definition_on_any_text(rows, both_empty, articles):
         assert any(ours == pytest.approx(pair) for pair in pairs)
 
 
-@pytest.mark.skipif(not WEBNLG.exists(), reason="the WebNLG outputs are not here")
+@pytest.mark.parametrize("name", [SUMMEVAL, WEBNLG])
 @pytest.mark.parametrize("normalization", ["squad", "words"])
-def test_equals_the_definition_on_real_texts(normalization):
-    rows = [json.loads(line) for line in WEBNLG.open(encoding="utf-8")]
-    predictions, references = [row["hyp"] for row in rows], [row["refs"] for row in rows]
+def test_equals_the_definition_on_real_texts(name, normalization):
+    predictions, references = texts(name)
     articles = normalization == "words"
     expected = [
         max(overlap(p, r, 0.0, articles)[0] for r in group)

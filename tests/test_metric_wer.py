@@ -1,7 +1,5 @@
 """Word error rate: jiwer 4.0 as oracle, its edge cases, and the choice among references."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import jiwer
@@ -11,27 +9,12 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
+from tests.vectors import SUMMEVAL, WEBNLG, WMT16, texts, vectors
 
-SHARED = Path(__file__).resolve().parents[1] / ".." / "shared"
-needs_shared = pytest.mark.skipif(
-    not SHARED.exists(), reason="the conformance values and data beside the repository are absent"
-)
 RATES = ("wer", "mer", "wil", "wip")
 COUNTS = ("hits", "substitutions", "deletions", "insertions")
 TEXT = st.text(st.sampled_from("aabbcÀaİßAé\u0301中😀.,-'»  \t\n\u00a0\u2028\u3000"), max_size=25)
 PAIRS = st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8)
-
-
-def read(path: str) -> list[dict[str, Any]]:
-    """The rows of a file beside the repository."""
-    lines = (SHARED / path).read_text(encoding="utf-8").split("\n")
-    return [json.loads(line) for line in lines if line]
-
-
-def vectors() -> list[dict[str, Any]]:
-    """The conformance values of the four rates."""
-    found = read("conformance/vectors.jsonl") if SHARED.exists() else []
-    return [vector for vector in found if vector["metric"] in RATES]
 
 
 def wer(predictions: list[str], references: list[Any], **parameters: Any) -> dict[str, Any]:
@@ -49,8 +32,7 @@ def official(predictions: list[str], references: list[str], *transforms: Any) ->
     return {"score": outputs.pop("wer"), **outputs}
 
 
-@needs_shared
-@pytest.mark.parametrize("vector", vectors(), ids=lambda vector: vector["id"])
+@pytest.mark.parametrize("vector", vectors(*RATES))
 def test_conformance(vector: dict[str, Any]) -> None:
     output = {"wer": "score"}.get(vector["metric"], vector["metric"])
     found = wer(vector["predictions"], vector["references"])[output]
@@ -180,25 +162,21 @@ def test_several_references_equal_the_best_of_jiwer(prediction: str, references:
     assert wer([prediction], [references]) == pytest.approx(best)
 
 
-@needs_shared
-def test_translations_equal_jiwer() -> None:
-    rows = read("data/mt_wmt16_deen_uedin-syntax.jsonl")
-    predictions, references = [r["hyp"] for r in rows], [r["ref"] for r in rows]
+@pytest.mark.parametrize("name", [SUMMEVAL, WMT16])
+def test_real_texts_equal_jiwer(name: str) -> None:
+    predictions, groups = texts(name)
+    references = [group[0] for group in groups]
     report = Hub(metrics="wer").evaluate(predictions=predictions, references=references)
     assert report.scores()["wer"] == pytest.approx(official(predictions, references))
     samples = report.samples()["wer"]
     for row, (prediction, reference) in enumerate(zip(predictions, references, strict=True)):
         expected = official([prediction], [reference])
-        assert {name: samples[name][row] for name in expected} == pytest.approx(expected)
+        assert {key: samples[key][row] for key in expected} == pytest.approx(expected)
 
 
-@needs_shared
 def test_the_best_references_of_webnlg_give_the_published_pooled_rate() -> None:
-    rows = read("data/d2t_webnlg_en.jsonl")
-    hub = Hub(metrics="wer")
-    report = hub.evaluate(
-        predictions=[row["hyp"] for row in rows], references=[row["refs"] for row in rows]
-    )
+    predictions, references = texts(WEBNLG)
+    report = Hub(metrics="wer").evaluate(predictions=predictions, references=references)
     # jiwer over the best reference of each sample: 0.644 pooled, 0.585 as a mean of samples.
     assert report.scores()["wer"]["score"] == pytest.approx(0.644, abs=5e-4)
     assert report.samples()["wer"]["score"].mean() == pytest.approx(0.585, abs=5e-4)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +18,7 @@ from metrichub.text.tokenize import reference as plain
 from metrichub.text.tokenize import tokens
 from tests.oracles import text_twins as twins
 from tests.oracles.text_twins import any_text, samples, word_texts
+from tests.vectors import SUMMEVAL, WMT16, texts
 
 NAMES = st.sampled_from(["13a", "unicode", "chars", "nospace", "rouge-stem", "squad"])
 
@@ -177,13 +176,12 @@ def test_an_empty_column_has_empty_statistics():
     assert ngrams.closest_lengths(prediction, references, "13a").shape == (0,)
 
 
-def test_wmt_statistics_are_sacrebleus():
-    file = Path(__file__).parents[2] / "shared/data/mt_wmt16_deen_uedin-syntax.jsonl"
-    if not file.exists():
-        pytest.skip("needs the data beside the project")
-    rows = [json.loads(line) for line in file.read_text().splitlines()]
-    score = BLEU().corpus_score([row["hyp"] for row in rows], [[row["ref"] for row in rows]])
-    prediction, reference = Texts([r["hyp"] for r in rows]), Texts([r["ref"] for r in rows])
+@pytest.mark.parametrize("name", [SUMMEVAL, WMT16])
+def test_statistics_of_real_text_are_sacrebleus(name):
+    predictions, references = texts(name)
+    first = [group[0] for group in references]
+    score = BLEU().corpus_score(predictions, [first])
+    prediction, reference = Texts(predictions), Texts(first)
     matches, totals = ngrams.clipped_matches(prediction, reference, "13a", 4)
     assert matches.sum(axis=0).tolist() == score.counts
     assert totals.sum(axis=0).tolist() == score.totals

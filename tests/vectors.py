@@ -1,27 +1,65 @@
-"""The conformance vectors beside the project: inputs and values that official tools publish."""
+"""What official tools publish, and real texts: those of the repository, and more beside it."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-SHARED = Path(__file__).resolve().parents[1] / ".." / "shared"
-_PATH = SHARED / "conformance" / "vectors.jsonl"
+DATA = Path(__file__).resolve().parent / "data"
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+"""Beside the checkout: vectors and corpora that their licences keep out of the repository."""
+
+SUMMEVAL = "the cut of SummEval"
+WMT16 = "mt_wmt16_deen_uedin-syntax.jsonl"
+WEBNLG = "d2t_webnlg_en.jsonl"
 
 
 def vectors(*metrics: str) -> list[Any]:
-    """The vectors of some metrics as pytest parameters; one skipped parameter without the file."""
-    if not _PATH.exists():
-        reason = "needs ../shared/conformance/vectors.jsonl"
-        return [pytest.param(None, marks=pytest.mark.skip(reason=reason))]
-    rows = [json.loads(line) for line in _PATH.read_text(encoding="utf-8").splitlines()]
-    return [pytest.param(row, id=row["id"]) for row in rows if row["metric"] in metrics]
+    """The vectors of some metrics as pytest parameters.
+
+    Raises:
+        LookupError: there is none: an empty list of parameters would only skip a test.
+    """
+    found = [pytest.param(row, id=row["id"]) for row in _vectors() if row["metric"] in metrics]
+    if not found:
+        raise LookupError(f"there are no vectors of {', '.join(metrics)}")
+    return found
 
 
-def corpus(name: str) -> list[dict[str, Any]]:
-    """The rows of a real corpus beside the project; skips the test where it isn't there."""
+def corpus(name: str, most: int | None = None) -> list[dict[str, Any]]:
+    """The first rows of a corpus, with `hyp` and `refs`; skips the test where it isn't there."""
+    if name == SUMMEVAL:
+        return _summaries()[:most]
     path = SHARED / "data" / name
     if not path.exists():
         pytest.skip(f"needs ../shared/data/{name}")
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [{"refs": [row["ref"]], **row} if "ref" in row else row for row in _rows(path)[:most]]
+
+
+def texts(name: str, most: int | None = None) -> tuple[list[str], list[list[str]]]:
+    """The first predictions of a corpus, and the references of each."""
+    rows = corpus(name, most)
+    return [row["hyp"] for row in rows], [row["refs"] for row in rows]
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    # Not splitlines: a text may hold other ends of lines than "\n".
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+
+
+@cache
+def _vectors() -> list[dict[str, Any]]:
+    """The repository's vectors, then those beside it that it lacks."""
+    found = [row for path in sorted(DATA.glob("vectors/*.jsonl")) for row in _rows(path)]
+    known = {row["id"] for row in found}
+    beside = SHARED / "conformance" / "vectors.jsonl"
+    more = _rows(beside) if beside.exists() else []
+    return [*found, *(row for row in more if row["id"] not in known)]
+
+
+def _summaries() -> list[dict[str, Any]]:
+    references = {row["doc_id"]: row["refs"] for row in _rows(DATA / "summeval_docs.jsonl")}
+    outputs = _rows(DATA / "summeval_outputs.jsonl")
+    return [{**row, "refs": references[row["doc_id"]]} for row in outputs]
