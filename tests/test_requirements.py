@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from metrichub.catalog.registry import registry
-from metrichub.requirements import install_command, is_requirement, missing, required_names
+from metrichub.catalog.requirements import install_command, is_requirement, missing, required_names
 
 ROOT = Path(__file__).resolve().parents[1]
 

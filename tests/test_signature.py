@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub.signature import Signature
+from metrichub.evaluation.signature import Signature
 
 WER = Signature("wer(lowercase=False)", 1, "metrichub", ("0.1.0",), "best")
 OWN = Signature("own", 2, "local:__main__", (), "mean")

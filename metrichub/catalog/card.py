@@ -10,9 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from metrichub.catalog.requirements import is_requirement
 from metrichub.data.columns import column_of
 from metrichub.errors import CardError, did_you_mean
-from metrichub.requirements import is_requirement
 
 HEADINGS = (
     "Description",

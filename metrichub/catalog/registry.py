@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from metrichub.catalog.card import Card
+from metrichub.catalog.requirements import install_command, missing
 from metrichub.errors import (
     AmbiguousMetric,
     BrokenMetric,
@@ -21,7 +22,6 @@ from metrichub.errors import (
     UnknownMetric,
     did_you_mean,
 )
-from metrichub.requirements import install_command, missing
 
 METRICS = "metrichub.metrics"
 _OURS = "metrichub"

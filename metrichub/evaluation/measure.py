@@ -18,12 +18,12 @@ from metrichub.evaluation.merge import merged
 from metrichub.evaluation.observation import is_async, measure_objects, measure_rows
 from metrichub.evaluation.reduce import Reduction, name_of, reduce
 from metrichub.evaluation.result import Result, RowsResult, SumResult
+from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import Stats
 from metrichub.evaluation.stored import Kept
 from metrichub.evaluation.workers import spread
 from metrichub.metric import CorpusMetric, Metric
 from metrichub.models.usage import Usage
-from metrichub.signature import Signature
 
 PART_CHARACTERS = 1_000_000
 """About how much text one process measures at a time."""

@@ -10,9 +10,9 @@ from metrichub.errors import ReportError
 from metrichub.evaluation.explanation import Evidence
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
+from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stored import Kept
 from metrichub.models.usage import Usage
-from metrichub.signature import Signature
 
 M = TypeVar("M", bound=Measurement)
 

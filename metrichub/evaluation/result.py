@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from metrichub.errors import ReportError
 from metrichub.evaluation.observation import scores_of
 from metrichub.evaluation.resample import Draw
+from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import Stats
 from metrichub.metric import Array, CorpusMetric, Metric, Unscored
-from metrichub.signature import Signature
 
 Outputs = dict[str, NDArray[np.float64]]
 Swap = Callable[[NDArray[np.bool_]], tuple[Outputs, Outputs]]

@@ -19,12 +19,12 @@ from metrichub.data.files import write_text
 from metrichub.errors import MetrichubError, ReportError, what
 from metrichub.evaluation.explanation import Evidence, plain
 from metrichub.evaluation.result import Result, RowsResult, SumResult
+from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import Stats
 from metrichub.metric import Array, CorpusMetric, Metric, load_metric
 from metrichub.models.usage import Usage
 from metrichub.report.report import Report
 from metrichub.report.tables import json_safe
-from metrichub.signature import Signature
 
 FORMAT = "metrichub-report-1"
 

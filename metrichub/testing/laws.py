@@ -17,6 +17,7 @@ import numpy as np
 
 from metrichub.catalog.card import HEADINGS, bounds_table
 from metrichub.catalog.parameters import Parameter, parameters_of
+from metrichub.catalog.requirements import required_names
 from metrichub.data.batch import Block, Column
 from metrichub.errors import JudgeUnavailable
 from metrichub.evaluation.observation import measure_objects, measure_rows, scores_of
@@ -24,7 +25,6 @@ from metrichub.evaluation.result import SumResult
 from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Array, CorpusMetric
 from metrichub.report.report import Report
-from metrichub.requirements import required_names
 from metrichub.testing.subject import HOSTILE, WORDS, Broken, Subject
 
 SOCKETS = tuple(
