@@ -4,12 +4,12 @@ import ast
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import metrichub
+from tests import house
 
 HOME = Path(metrichub.__file__).parent
 SHELF = HOME.parent / "metric_cards"
@@ -34,7 +34,9 @@ def test_importing_metrichub_loads_nothing_heavy() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["errors", "spec", "card", "registry", "columns", "parameters", "requirements"]
+    "module",
+    ["errors", "data.columns"]
+    + [f"catalog.{name}" for name in ("card", "parameters", "registry", "requirements", "spec")],
 )
 def test_what_browsing_needs_loads_no_numpy(module: str) -> None:
     assert not loaded(f"import metrichub.{module}") & {"numpy", *HEAVY}
@@ -94,18 +96,76 @@ def test_every_metric_scores_without_datasets_evaluate_and_openai() -> None:
     assert "metric_cards.bleu" in found
 
 
-def imports(path: Path) -> Iterator[str]:
-    """The modules that a file imports anywhere in it."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield "." * node.level + (node.module or "")
+# Who may import whom, from the ground up: a room stands on rooms above it in this table alone.
+NEIGHBOURS = {
+    "errors": "",
+    "text": "errors",
+    "data": "errors text",
+    "catalog": "errors data",
+    "metric": "errors catalog",
+    "models": "errors catalog",
+    "evaluation": "errors data catalog metric models",
+    "embed": "errors catalog models",
+    "judge": "errors text data catalog metric models evaluation embed",
+    "report": "errors data catalog metric models evaluation",
+    "hub": "errors data catalog metric models evaluation report",
+    "metrichub": "errors data catalog metric models evaluation embed judge report hub",
+    "authoring": "text catalog metric evaluation embed judge",
+    "testing": "errors data catalog metric evaluation judge report hub",
+    "web": "errors",
+    "site": "errors catalog judge web",
+    "app": "metrichub errors data catalog metric models embed judge report hub web",
+    "cli": "errors data catalog metric models evaluation report hub testing site app",
+    "__main__": "cli",
+}
+
+
+def test_rooms_import_the_rooms_that_the_table_allows_and_no_other() -> None:
+    found = {room: set(targets) for room, targets in house.rooms(house.arrows()).items()}
+    assert found == {room: set(allowed.split()) for room, allowed in NEIGHBOURS.items()}
+
+
+def test_no_room_imports_one_above_it() -> None:
+    below: set[str] = set()
+    for room, allowed in NEIGHBOURS.items():
+        assert set(allowed.split()) <= below, room
+        below.add(room)
+
+
+def test_no_files_import_one_another_but_a_report_and_what_stands_on_it() -> None:
+    for circle in house.circles(house.arrows()):
+        assert {house.room_of(module) for module in circle} == {"report"}
+        assert "metrichub.report.report" in circle
+
+
+def test_the_house_is_drawn_from_all_imports(tmp_path: Path) -> None:
+    files = {
+        "__init__": "",
+        "low/__init__": "",
+        "low/a": "def f():\n    from toy.low import b\n",
+        "low/b": "import toy.low.a",
+        "high": "if TYPE_CHECKING:\n    from toy.low.a import f\nimport json",
+    }
+    home = tmp_path / "toy"
+    for name, code in files.items():
+        path = home / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(code)
+    found = house.arrows(home)
+    assert found["toy.high"] == {"toy.low.a"}
+    assert found["toy.low.a"] == {"toy.low.b"}
+    assert house.circles(found) == [{"toy.low.a", "toy.low.b"}]
+    assert house.floors(house.rooms(found)) == [["low", "toy"], ["high"]]
+
+
+def test_few_modules_lie_directly_in_the_package() -> None:
+    names = {path.stem for path in HOME.glob("*.py")}
+    assert names == {"__init__", "__main__", "authoring", "errors", "hub", "metric"}
 
 
 @pytest.mark.parametrize("path", sorted(HOME.rglob("*.py")), ids=lambda p: str(p.relative_to(HOME)))
 def test_the_core_never_imports_a_card(path: Path) -> None:
-    assert not [name for name in imports(path) if name.partition(".")[0] == "metric_cards"]
+    assert not [name for name in house.imported(path) if name.startswith("metric_cards")]
     assert not [line for line in path.read_text("utf-8").splitlines() if "metric_cards." in line]
 
 
@@ -115,7 +175,7 @@ def test_the_core_never_imports_a_card(path: Path) -> None:
 def test_a_metric_shares_code_through_bases_and_never_with_another_metric(path: Path) -> None:
     # Else a change of one metric's own code would change the numbers of another.
     own = path.relative_to(SHELF).parts[0]
-    found = {tuple(name.split(".")[:2]) for name in imports(path)}
+    found = {tuple(name.split(".")[:2]) for name in house.imported(path)}
     ours = {name for name in found if name[0] == "metric_cards"}
     assert ours <= {("metric_cards", own), ("metric_cards", BASES)}
     assert ("", "") not in found, "a relative import of what lies above"
@@ -129,9 +189,9 @@ def test_bases_hold_no_metric() -> None:
 
 def test_the_statistics_know_no_metric() -> None:
     # resample knows arrays, stats knows rows; neither knows what measures them.
-    for name, known in (("resample", set()), ("stats", {"metrichub.metric"})):
-        ours = {module for module in imports(HOME / f"{name}.py") if module.startswith("metrichub")}
-        assert ours == {"metrichub.errors", *known}
+    known = house.arrows()
+    assert known["metrichub.evaluation.resample"] == {"metrichub.errors"}
+    assert known["metrichub.evaluation.stats"] == {"metrichub.errors", "metrichub.metric"}
 
 
 def test_the_packages_above_the_cards_are_empty() -> None:
