@@ -6,6 +6,10 @@
 ...        references=["The cat is playing on the mat.", "Today is a wonderful day"])
 {'abstractness': {'score': 0.2727272727272727}}
 
+This is the face for those who score. Those who write metrics, judges or plugins find theirs in
+`metrichub.authoring`, the text engine in `metrichub.text`, and what tests need in
+`metrichub.testing`. Whatever is listed in none of these may move.
+
 Names are imported on first use (PEP 562), so that `import metrichub` loads nothing heavy.
 """
 
@@ -16,48 +20,64 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from metrichub.catalog.card import Card as Card
     from metrichub.catalog.card import Scale as Scale
-    from metrichub.catalog.parameters import Address as Address
-    from metrichub.catalog.parameters import LocalPath as LocalPath
-    from metrichub.catalog.parameters import Range as Range
-    from metrichub.catalog.parameters import Secret as Secret
-    from metrichub.catalog.registry import Registry as Registry
+    from metrichub.catalog.registry import Entry as Entry
     from metrichub.catalog.registry import list_metrics as list_metrics
-    from metrichub.catalog.spec import Spec as Spec
-    from metrichub.data.batch import Batch as Batch
-    from metrichub.evaluation.explanation import Explained as Explained
-    from metrichub.evaluation.stats import Stats as Stats
+    from metrichub.data.files import read as read
+    from metrichub.embed.openai import OpenAIEmbedder as OpenAIEmbedder
+    from metrichub.errors import AmbiguousMetric as AmbiguousMetric
+    from metrichub.errors import BrokenMetric as BrokenMetric
+    from metrichub.errors import CardError as CardError
+    from metrichub.errors import FileError as FileError
+    from metrichub.errors import InputError as InputError
+    from metrichub.errors import JudgeError as JudgeError
+    from metrichub.errors import JudgeUnavailable as JudgeUnavailable
+    from metrichub.errors import MetricError as MetricError
+    from metrichub.errors import MetrichubError as MetrichubError
+    from metrichub.errors import MissingColumn as MissingColumn
+    from metrichub.errors import MissingDependency as MissingDependency
+    from metrichub.errors import ParameterError as ParameterError
+    from metrichub.errors import ReportError as ReportError
+    from metrichub.errors import SiteError as SiteError
+    from metrichub.errors import SpecError as SpecError
+    from metrichub.errors import TooManyErrors as TooManyErrors
+    from metrichub.errors import UnknownMetric as UnknownMetric
+    from metrichub.errors import UnknownParameter as UnknownParameter
+    from metrichub.evaluation.explanation import Explanation as Explanation
+    from metrichub.evaluation.resample import Interval as Interval
+    from metrichub.evaluation.significance import Comparison as Comparison
     from metrichub.hub import Hub as Hub
-    from metrichub.judge.metric import EmbedderMetric as EmbedderMetric
-    from metrichub.judge.metric import JudgeMetric as JudgeMetric
-    from metrichub.metric import CorpusMetric as CorpusMetric
-    from metrichub.metric import Metric as Metric
-    from metrichub.metric import Unscored as Unscored
+    from metrichub.judge.openai import OpenAIJudge as OpenAIJudge
     from metrichub.metric import load_metric as load_metric
+    from metrichub.models.usage import Usage as Usage
+    from metrichub.report.repeats import Spread as Spread
     from metrichub.report.report import Report as Report
 
     __version__: str
 
 _HOMES = {
-    "Address": "catalog.parameters",
-    "Batch": "data.batch",
-    "Card": "catalog.card",
-    "CorpusMetric": "metric",
-    "EmbedderMetric": "judge.metric",
-    "Explained": "evaluation.explanation",
-    "Hub": "hub",
-    "JudgeMetric": "judge.metric",
-    "LocalPath": "catalog.parameters",
-    "Metric": "metric",
-    "Range": "catalog.parameters",
-    "Registry": "catalog.registry",
-    "Report": "report.report",
-    "Scale": "catalog.card",
-    "Secret": "catalog.parameters",
-    "Spec": "catalog.spec",
-    "Stats": "evaluation.stats",
-    "Unscored": "metric",
-    "list_metrics": "catalog.registry",
-    "load_metric": "metric",
+    name: home
+    for home, names in {
+        "catalog.card": "Card Scale",
+        "catalog.registry": "Entry list_metrics",
+        "data.files": "read",
+        "embed.openai": "OpenAIEmbedder",
+        "errors": (
+            "AmbiguousMetric BrokenMetric CardError FileError InputError JudgeError "
+            "JudgeUnavailable MetricError MetrichubError MissingColumn "
+            "MissingDependency ParameterError ReportError SiteError SpecError "
+            "TooManyErrors UnknownMetric UnknownParameter"
+        ),
+        "evaluation.explanation": "Explanation",
+        "evaluation.resample": "Interval",
+        "evaluation.significance": "Comparison",
+        "hub": "Hub",
+        "judge.openai": "OpenAIJudge",
+        "metric": "load_metric",
+        "models.usage": "Usage",
+        "report.repeats": "Spread",
+        "report.report": "Report",
+    }.items()
+    for name in names.split()
 }
 __all__ = sorted(_HOMES)
 
@@ -68,7 +88,7 @@ def __getattr__(name: str) -> object:
 
         return version("metrichub")
     if name not in _HOMES:
-        raise AttributeError(f"module 'metrichub' has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
     return getattr(import_module(f"metrichub.{_HOMES[name]}"), name)

@@ -8,10 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Metric, Scores
-from metrichub.text import Texts, edit_counts, lengths, levenshtein
-from metrichub.text.highlight import edits as runs
+from metrichub.authoring import Array, Metric, Scores
+from metrichub.text import Texts, edit_counts, highlight, lengths, levenshtein
 
 
 class _WithoutPunctuation(dict[int, int | None]):
@@ -71,10 +69,10 @@ class ErrorRate(Metric):
             "insertions": given - hits - substitutions,
         }
 
-    def explain(self, prediction: str, reference: str) -> runs.Step:
+    def explain(self, prediction: str, reference: str) -> highlight.Step:
         """The alignment of both texts, and the number of edits."""
         said, wanted = self._prepared(Texts([prediction, reference]))
-        return runs.aligned(said, wanted, self.tokenizer)
+        return highlight.aligned(said, wanted, self.tokenizer)
 
     def outputs(self) -> tuple[str, ...]:
         """All of the card, or the score alone without an alignment."""

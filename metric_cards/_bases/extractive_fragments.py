@@ -7,9 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Measured, Metric
-from metrichub.text.highlight import marks
+from metrichub.authoring import Array, Measured, Metric
+from metrichub.text import highlight
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,9 +22,9 @@ class ExtractiveFragments(Metric):
 
     tokenizer: Literal["whitespace", "unicode"] = "whitespace"
 
-    def explain(self, prediction: str, source: str) -> marks.Step:
+    def explain(self, prediction: str, source: str) -> highlight.Step:
         """The prediction with its fragments marked, and how many tokens they hold."""
-        return marks.copied_fragments(prediction, source, self.tokenizer, lower=True)
+        return highlight.copied_fragments(prediction, source, self.tokenizer, lower=True)
 
 
 def per_token(amount: Array, tokens: Array) -> Measured:

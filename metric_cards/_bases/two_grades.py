@@ -6,9 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from metrichub.evaluation.explanation import Explained
-from metrichub.judge.metric import JudgeMetric, Texts
-from metrichub.judge.protocol import Grade, Weighing
+from metrichub.authoring import Explained, FieldText, Grade, JudgeMetric, Weighing
 
 _SCALE = (0, 2)
 """No, partly, wholly."""
@@ -19,7 +17,7 @@ class TwoGrades(JudgeMetric):
     """A metric whose `observe` gives half the mean of two grades from 0 to 2."""
 
     async def graded_twice(
-        self, there: str, back: str, /, pair: Mapping[str, Texts], **before: Texts
+        self, there: str, back: str, /, pair: Mapping[str, FieldText], **before: FieldText
     ) -> Explained:
         """The score of one sample, with both grades and their reasons.
 
@@ -33,7 +31,7 @@ class TwoGrades(JudgeMetric):
         mean = sum(grade.score for grade in grades) / len(grades)
         return Explained({"score": mean / _SCALE[1]}, {"grades": grades})
 
-    async def _grade(self, prompt: str, texts: Mapping[str, Texts]) -> Grade:
+    async def _grade(self, prompt: str, texts: Mapping[str, FieldText]) -> Grade:
         return await self.grade(prompt, scale=_SCALE, weighing=Weighing(), **texts)
 
 

@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from metrichub.catalog.parameters import Range
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Metric, Scores
-from metrichub.text import Groups, Texts, novel_ngrams
-from metrichub.text.highlight import marks
+from metrichub.authoring import Array, Metric, Range, Scores
+from metrichub.text import Groups, Texts, highlight, novel_ngrams
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +29,6 @@ class Abstractness(Metric):
         """Novel over all; `nan` without n-grams."""
         return {"score": novel / total}
 
-    def explain(self, prediction: str, references: Sequence[str]) -> marks.Step:
+    def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """The prediction with the n-grams marked that a reference has, and the counts."""
-        return marks.novel(prediction, references, "unicode", self.n)
+        return highlight.novel(prediction, references, "unicode", self.n)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from metric_cards._bases.two_grades import TwoGrades
-from metrichub.evaluation.explanation import Explained
-from metrichub.judge.metric import absent
-from metrichub.metric import Unscored
+from metrichub.authoring import Explained, Unscored, absent
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,13 +8,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from metrichub.catalog.parameters import Range
+from metrichub.authoring import (
+    Array,
+    ClaimCounts,
+    EmbedderMetric,
+    Explained,
+    JudgeMetric,
+    Range,
+    Unscored,
+    absent,
+    f_beta,
+)
 from metrichub.errors import ParameterError
-from metrichub.evaluation.explanation import Explained
-from metrichub.evaluation.stats import Array
-from metrichub.judge.aggregate import ClaimCounts, f_beta
-from metrichub.judge.metric import EmbedderMetric, JudgeMetric, absent
-from metrichub.metric import Unscored
 
 
 @dataclass(frozen=True, kw_only=True)

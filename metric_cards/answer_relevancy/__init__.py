@@ -6,11 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from metrichub.catalog.parameters import Range
-from metrichub.evaluation.explanation import Explained
-from metrichub.judge.aggregate import cosine, values
-from metrichub.judge.metric import EmbedderMetric, JudgeMetric
-from metrichub.metric import Unscored
+from metrichub.authoring import (
+    EmbedderMetric,
+    Explained,
+    JudgeMetric,
+    Range,
+    Unscored,
+    cosine,
+    values,
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metrichub.judge.opinions import OpinionMetric
+from metrichub.authoring import OpinionMetric
 
 
 @dataclass(frozen=True, kw_only=True)

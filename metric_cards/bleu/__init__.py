@@ -9,12 +9,9 @@ from typing import Annotated, Literal
 import numpy as np
 
 from metric_cards.bleu.nltk_smoothing import FIFTH, METHODS, Counts, smoothed
-from metrichub.catalog.parameters import Range
+from metrichub.authoring import Array, Metric, Range, Scores
 from metrichub.errors import ParameterError
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Metric, Scores
-from metrichub.text import Groups, Texts, clipped_matches, closest_lengths, lengths
-from metrichub.text.highlight import marks
+from metrichub.text import Groups, Texts, clipped_matches, closest_lengths, highlight, lengths
 
 _SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0, "exp": 0.0, "none": 0.0}
 
@@ -96,10 +93,10 @@ class Bleu(Metric):
         found |= {f"precision_{n + 1}": precisions[..., n] for n in range(self.max_order)}
         return {**found, "brevity_penalty": penalty, "length_ratio": ratio}
 
-    def explain(self, prediction: str, references: Sequence[str]) -> marks.Step:
+    def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """The prediction with its matches marked, and their number for each order."""
         orders = range(1, self.max_order + 1)
-        return marks.shared(prediction, references, self.tokenize, orders, lower=self.lowercase)
+        return highlight.shared(prediction, references, self.tokenize, orders, lower=self.lowercase)
 
     def outputs(self) -> tuple[str, ...]:
         """The score, one precision an order, and the two parts of the brevity penalty."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metrichub.evaluation.stats import Array
+from metrichub.authoring import Array
 
 METHODS = tuple(f"nltk-method{number}" for number in range(8))
 

@@ -8,9 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
-from metrichub.catalog.parameters import Range
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Metric, Scores
+from metrichub.authoring import Array, Metric, Range, Scores
 from metrichub.text import Texts, clipped_matches, lcs, lengths
 
 

@@ -10,11 +10,8 @@ import numpy as np
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
-from metrichub.catalog.parameters import Range
-from metrichub.metric import Measured, Metric
-from metrichub.text import Texts
-from metrichub.text.edits.shifts import Shift, best_shifts
-from metrichub.text.highlight import edits as runs
+from metrichub.authoring import Measured, Metric, Range
+from metrichub.text import Shift, Texts, best_shifts, highlight
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +37,7 @@ class CharacTer(Metric):
         reasons = {i: "both texts are empty" for i in np.flatnonzero(np.isnan(scores)).tolist()}
         return Measured({"score": np.array(scores, np.float64)}, reasons)
 
-    def explain(self, prediction: str, reference: str) -> runs.Step:
+    def explain(self, prediction: str, reference: str) -> highlight.Step:
         """The words that are shifted, and the alignment of the characters after that."""
         words, wanted = prediction.split(), reference.split()
         said, letters = self._letters(words, wanted)
@@ -49,7 +46,7 @@ class CharacTer(Metric):
         for shift in made:
             shifted.append(" ".join(words[shift.start : shift.end]))
             words = shift(words)
-        return {"shifted": shifted} | runs.aligned(" ".join(words), " ".join(wanted), "chars")
+        return {"shifted": shifted} | highlight.aligned(" ".join(words), " ".join(wanted), "chars")
 
     def _letters(self, words: list[str], reference: list[str]) -> tuple[str, str]:
         """Both texts with a character for every word, the same for words that match."""

@@ -8,12 +8,8 @@ from typing import Annotated
 
 import numpy as np
 
-from metrichub.catalog.parameters import Range
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Metric, Scores
-from metrichub.text import Groups, Texts
-from metrichub.text.highlight import marks
-from metrichub.text.ngrams.pairs import best_pairs, shared_ngrams
+from metrichub.authoring import Array, Metric, Range, Scores
+from metrichub.text import Groups, Texts, best_pairs, highlight, shared_ngrams
 
 _EPSILON = 1e-16
 
@@ -76,14 +72,14 @@ class Chrf(Metric):
         score = self._f_score(mean_precision, mean_recall, 0.0)
         return {"score": score, "precision": mean_precision, "recall": mean_recall}
 
-    def explain(self, prediction: str, references: Sequence[str]) -> marks.Step:
+    def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """The prediction and the best reference with shared character n-grams marked."""
         said, wanted = Texts([prediction] * len(references)), Groups.of([[r] for r in references])
         with np.errstate(all="ignore"):
             scores = self.score(**self.measure(said, wanted))["score"]
         best = references[int(scores.argmax())]
         orders = range(1, self.char_order + 1)
-        return marks.shared_by_both(
+        return highlight.shared_by_both(
             prediction, best, self._characters, orders, lower=self.lowercase
         )
 

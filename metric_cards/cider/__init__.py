@@ -11,12 +11,17 @@ from typing import Annotated, Literal
 import numpy as np
 
 from metric_cards.cider.ptb import caption_words
-from metrichub.catalog.parameters import Range
-from metrichub.evaluation.stats import Array
-from metrichub.metric import CorpusMetric
-from metrichub.text import Groups, Texts
-from metrichub.text.ngrams.frequencies import Entries, ngram_entries
-from metrichub.text.ragged import Integers, offsets_of, row_sums, spans
+from metrichub.authoring import Array, CorpusMetric, Range
+from metrichub.text import (
+    Entries,
+    Groups,
+    Integers,
+    Texts,
+    ngram_entries,
+    offsets_of,
+    row_sums,
+    spans,
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,10 +8,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from metric_cards.codebleu.programs import reader
-from metrichub.catalog.parameters import Range
+from metrichub.authoring import Array, Metric, Range, Scores
 from metrichub.errors import ParameterError
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Metric, Scores
 from metrichub.text import Groups, Texts, clipped_matches, closest_lengths, lengths
 
 _ORDERS = np.arange(4)

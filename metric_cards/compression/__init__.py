@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from metrichub.metric import Measured, Metric
+from metrichub.authoring import Measured, Metric
 from metrichub.text import Texts, lengths
 
 

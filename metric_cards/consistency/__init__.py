@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metrichub.evaluation.explanation import Explained
-from metrichub.judge.graded import GradedMetric
-from metrichub.metric import Unscored
+from metrichub.authoring import Explained, GradedMetric, Unscored
 
 
 @dataclass(frozen=True, kw_only=True)

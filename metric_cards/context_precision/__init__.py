@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from metrichub.evaluation.explanation import Explained
-from metrichub.judge.ranked import RankedMetric
-from metrichub.metric import Unscored
+from metrichub.authoring import Explained, RankedMetric, Unscored
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from metrichub.evaluation.explanation import Explained
-from metrichub.judge.aggregate import ratio
-from metrichub.judge.metric import JudgeMetric
-from metrichub.metric import Unscored
+from metrichub.authoring import Explained, JudgeMetric, Unscored, ratio
 
 
 @dataclass(frozen=True, kw_only=True)

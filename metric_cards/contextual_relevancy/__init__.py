@@ -6,11 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from metrichub.evaluation.explanation import Explained
-from metrichub.judge.aggregate import ratio
-from metrichub.judge.metric import JudgeMetric
-from metrichub.judge.protocol import Verdict
-from metrichub.metric import Unscored
+from metrichub.authoring import Explained, JudgeMetric, Unscored, Verdict, ratio
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from metric_cards._bases.extractive_fragments import ExtractiveFragments, per_token
-from metrichub.metric import Measured
+from metrichub.authoring import Measured
 from metrichub.text import Texts, novel_ngrams
 
 

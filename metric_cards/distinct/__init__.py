@@ -10,12 +10,8 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from metrichub.catalog.parameters import Range
-from metrichub.evaluation.stats import Array
-from metrichub.metric import CorpusMetric
-from metrichub.text import Groups, Tokens
-from metrichub.text.ngrams.interning import rank
-from metrichub.text.ragged import Integers, row_sums
+from metrichub.authoring import Array, CorpusMetric, Range
+from metrichub.text import Groups, Integers, Tokens, rank, row_sums
 
 ORDERS = 4
 """The orders that are always given."""

@@ -7,10 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Metric
-from metrichub.text import Texts, lengths, levenshtein
-from metrichub.text.highlight import edits as runs
+from metrichub.authoring import Array, Metric
+from metrichub.text import Texts, highlight, lengths, levenshtein
 
 _TOKENIZERS = {"char": "chars", "word": "whitespace"}
 
@@ -32,6 +30,6 @@ class EditSimilarity(Metric):
         longer = np.maximum(lengths(prediction, tokenizer), lengths(reference, tokenizer))
         return {"score": 1 - distance / np.maximum(longer, 1), "distance": distance}
 
-    def explain(self, prediction: str, reference: str) -> runs.Step:
+    def explain(self, prediction: str, reference: str) -> highlight.Step:
         """The alignment of both texts, and the number of edits."""
-        return runs.aligned(prediction, reference, _TOKENIZERS[self.unit])
+        return highlight.aligned(prediction, reference, _TOKENIZERS[self.unit])

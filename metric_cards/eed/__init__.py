@@ -9,8 +9,7 @@ from typing import Literal
 import numpy as np
 
 from metric_cards.eed.recurrence import jump_costs
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Metric
+from metrichub.authoring import Array, Metric
 from metrichub.text import Texts
 
 _RHO = 0.3

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.text.ragged import Flags, Integers
+from metrichub.text import Flags, Integers
 
 Costs: TypeAlias = NDArray[np.floating[Any]]
 

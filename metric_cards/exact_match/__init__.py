@@ -9,11 +9,9 @@ from typing import Literal
 
 import numpy as np
 
+from metrichub.authoring import Array, Metric
 from metrichub.errors import ParameterError
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Metric
-from metrichub.text import Texts, levenshtein
-from metrichub.text.highlight import edits as runs
+from metrichub.text import Texts, highlight, levenshtein
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,11 +53,11 @@ class ExactMatch(Metric):
         equal = (a == b for a, b in zip(prediction, reference, strict=True))
         return {"score": np.fromiter(equal, np.int64, len(prediction))}
 
-    def explain(self, prediction: str, reference: str) -> runs.Step:
+    def explain(self, prediction: str, reference: str) -> highlight.Step:
         """The alignment of both texts after the normalization, and the number of edits."""
         said, wanted = self._cleaned(Texts([prediction, reference]))
         tokenizer = {"none": "chars", "squad": "squad"}[self.normalization]
-        return runs.aligned(said, wanted, tokenizer)
+        return highlight.aligned(said, wanted, tokenizer)
 
     def _cleaned(self, texts: Texts) -> Texts:
         options = (self.ignore_case, self.ignore_punctuation, self.ignore_numbers)

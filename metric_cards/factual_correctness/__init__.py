@@ -7,12 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from metrichub.catalog.parameters import Range
-from metrichub.evaluation.explanation import Explained
-from metrichub.judge.aggregate import ClaimCounts, f_beta, ratio
-from metrichub.judge.metric import JudgeMetric, absent
-from metrichub.judge.protocol import Verdict
-from metrichub.metric import Unscored
+from metrichub.authoring import (
+    ClaimCounts,
+    Explained,
+    JudgeMetric,
+    Range,
+    Unscored,
+    Verdict,
+    absent,
+    f_beta,
+    ratio,
+)
 
 _MAKER = {"precision": "prediction", "recall": "reference"}
 

@@ -6,11 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from metrichub.catalog.parameters import Range
-from metrichub.evaluation.explanation import Explained
-from metrichub.judge.aggregate import ratio
-from metrichub.judge.metric import JudgeMetric
-from metrichub.metric import Unscored
+from metrichub.authoring import Explained, JudgeMetric, Range, Unscored, ratio
 
 
 @dataclass(frozen=True, kw_only=True)

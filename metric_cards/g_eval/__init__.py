@@ -6,12 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from metrichub.catalog.parameters import Range
+from metrichub.authoring import Explained, FieldText, OpenGradedMetric, Range, Unscored, absent
 from metrichub.errors import JudgeError, ParameterError
-from metrichub.evaluation.explanation import Explained
-from metrichub.judge.graded import OpenGradedMetric
-from metrichub.judge.metric import Texts, absent
-from metrichub.metric import Unscored
 
 QUALITY = "Overall quality: how well the text does for its reader what it is there to do."
 BY_STEPS = "Those that the steps check."
@@ -45,7 +41,7 @@ class GEval(OpenGradedMetric):
         """The lowest score and the highest."""
         return self.low, self.high
 
-    async def observe(self, /, **texts: Texts) -> Explained | Unscored:
+    async def observe(self, /, **texts: FieldText) -> Explained | Unscored:
         """The grade of one sample, with its reason and the steps."""
         if missing := absent(texts):
             return missing

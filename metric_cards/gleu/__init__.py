@@ -8,13 +8,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrichub.catalog.parameters import Range
+from metrichub.authoring import Array, Metric, Range, Scores
 from metrichub.errors import ParameterError
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Metric, Scores
-from metrichub.text import Groups, Texts
-from metrichub.text.highlight import marks
-from metrichub.text.ngrams.pairs import best_pairs, shared_ngrams
+from metrichub.text import Groups, Texts, best_pairs, highlight, shared_ngrams
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,10 +57,10 @@ class Gleu(Metric):
         """Matches over n-grams; 0 without an n-gram, as in nltk."""
         return {"score": np.where(ngrams > 0, matches / ngrams, 0.0)}
 
-    def explain(self, prediction: str, references: Sequence[str]) -> marks.Step:
+    def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """The prediction and the best reference with their matches marked, and the counts."""
         orders = range(self.min_len, self.max_len + 1)
-        steps = [marks.shared_by_both(prediction, r, self.tokenize, orders) for r in references]
+        steps = [highlight.shared_by_both(prediction, r, self.tokenize, orders) for r in references]
         return max(steps, key=lambda step: _ratio(step["ngrams"]))
 
 

@@ -6,10 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from metrichub.evaluation.explanation import Explained
-from metrichub.judge.aggregate import ratio
-from metrichub.judge.metric import JudgeMetric
-from metrichub.metric import Unscored
+from metrichub.authoring import Explained, JudgeMetric, Unscored, ratio
 
 CLASH = ("contradicted", "compatible")
 

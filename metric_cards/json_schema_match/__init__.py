@@ -10,10 +10,8 @@ from typing import Annotated, Any
 
 from metric_cards._bases.strictjson import read, unfenced
 from metric_cards.json_schema_match.schemas import BrokenSchema, Schema, compiled
-from metrichub.catalog.parameters import LocalPath
+from metrichub.authoring import Array, LocalPath, Metric, Row, Scores
 from metrichub.errors import InputError, ParameterError, what
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Metric, Row, Scores
 
 
 @dataclass(frozen=True, kw_only=True)

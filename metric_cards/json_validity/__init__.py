@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from metric_cards._bases.strictjson import read, unfenced
-from metrichub.metric import Metric, Row
+from metrichub.authoring import Metric, Row
 
 _OUTCOMES = (
     *("score", "empty", "truncated", "surrounded", "syntax", "duplicate_keys", "wrong_root"),

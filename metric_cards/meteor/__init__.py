@@ -9,10 +9,8 @@ import numpy as np
 
 from metric_cards.meteor.alignment import pair_tokens
 from metric_cards.meteor.wordnet import open_wordnet
-from metrichub.catalog.parameters import LocalPath, Range
+from metrichub.authoring import Array, LocalPath, Metric, Range
 from metrichub.errors import MissingDependency
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Metric
 from metrichub.text import Texts, Tokens
 
 

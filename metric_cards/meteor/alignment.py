@@ -12,17 +12,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metrichub.text.ngrams.interning import rank
-from metrichub.text.ragged import (
+from metrichub.text import (
     Flags,
     Integers,
+    Tokens,
+    porter,
     positions_within,
+    rank,
     row_sums,
     sort_rows,
     start_runs,
 )
-from metrichub.text.tokenize.porter import porter
-from metrichub.text.tokenize.tokens import Tokens
 
 Synonyms = Callable[[str], Collection[str]]
 NOBODY = -2

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from metric_cards.nid.stopwords import ENGLISH
-from metrichub.metric import Measured, Metric
+from metrichub.authoring import Measured, Metric
 from metrichub.text import Texts
 
 _WORD = re.compile(r"\b\w\w+\b")

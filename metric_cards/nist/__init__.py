@@ -9,10 +9,8 @@ from itertools import chain, pairwise
 from math import exp, log, log2, nan
 from typing import Annotated, Literal, NamedTuple
 
-from metrichub.catalog.parameters import Range
-from metrichub.metric import CorpusMetric
-from metrichub.text import Groups, Texts
-from metrichub.text.highlight import marks
+from metrichub.authoring import CorpusMetric, Range
+from metrichub.text import Groups, Texts, highlight
 
 Ngram = tuple[str, ...]
 Row = tuple[list[str], list[list[str]]]
@@ -66,10 +64,10 @@ class Nist(CorpusMetric):
         each = [self._concluded([row], information) for row in rows]
         return {name: [scores[name] for scores in each] for name in self.outputs()}
 
-    def explain(self, prediction: str, references: Sequence[str]) -> marks.Step:
+    def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """The prediction with its matches marked, and their number for each order."""
         orders = range(1, self.max_order + 1)
-        return marks.shared(prediction, references, self.tokenize, orders, lower=self.lowercase)
+        return highlight.shared(prediction, references, self.tokenize, orders, lower=self.lowercase)
 
     def _concluded(
         self, rows: Sequence[Row], information: Mapping[Ngram, float]

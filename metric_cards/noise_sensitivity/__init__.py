@@ -7,10 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from metrichub.evaluation.explanation import Explained
-from metrichub.judge.metric import JudgeMetric, absent
-from metrichub.judge.protocol import Verdict
-from metrichub.metric import Unscored
+from metrichub.authoring import Explained, JudgeMetric, Unscored, Verdict, absent
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,14 +12,9 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from metric_cards.novelty.known import Known, Names, absent, names_of, read
-from metrichub.catalog.parameters import LocalPath, Range
+from metrichub.authoring import Array, CorpusMetric, LocalPath, Range
 from metrichub.errors import ParameterError
-from metrichub.evaluation.stats import Array
-from metrichub.metric import CorpusMetric
-from metrichub.text import Groups, Texts
-from metrichub.text.highlight import marks
-from metrichub.text.highlight.spans import cut
-from metrichub.text.ragged import Integers, offsets_of, row_sums
+from metrichub.text import Groups, Integers, Texts, cut, highlight, offsets_of, row_sums
 
 
 class Row(NamedTuple):
@@ -88,7 +83,7 @@ class Novelty(CorpusMetric):
         with np.errstate(invalid="ignore"):
             return {"score": (novel / total).tolist(), "texts": new.tolist()}
 
-    def explain(self, prediction: str, references: Sequence[str] = ()) -> marks.Step:
+    def explain(self, prediction: str, references: Sequence[str] = ()) -> highlight.Step:
         """The prediction with the n-grams of the file marked, and the counts.
 
         Nothing where the training texts are the references of all samples: one knows its own.
@@ -98,7 +93,7 @@ class Novelty(CorpusMetric):
         known = read(self.corpus, self.field, self.tokenizer, self.n)
         ngrams = names_of(Texts([prediction]), self.tokenizer, self.n).ngrams
         new = absent(ngrams, known.ngrams).tolist()
-        return marks.novel_where(cut(prediction, self.tokenizer), new, self.n)
+        return highlight.novel_where(cut(prediction, self.tokenizer), new, self.n)
 
     def _counts(self, rows: Sequence[Row]) -> tuple[Integers, Integers, Array]:
         """New n-grams, all n-grams, and 1 where the text is new (`nan` if empty), each (R,)."""

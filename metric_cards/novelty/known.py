@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from metrichub.errors import FileError
-from metrichub.text import Texts
-from metrichub.text.ragged import Flags, Integers, Words, offsets_of, spans
+from metrichub.text import Flags, Integers, Texts, Words, offsets_of, spans
 
 LINES = 5_000
 """Lines of a file that are read at a time."""

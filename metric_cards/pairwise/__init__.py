@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from metrichub.authoring import Choice, Explained, JudgeMetric, Unscored
 from metrichub.errors import ParameterError
-from metrichub.evaluation.explanation import Explained
-from metrichub.judge.metric import JudgeMetric
-from metrichub.judge.protocol import Choice
-from metrichub.metric import Unscored
 
 _OUTCOMES = {0: "win", 1: "loss", None: "tie"}
 

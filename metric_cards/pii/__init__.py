@@ -6,11 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from metrichub.evaluation.explanation import Explained
-from metrichub.evaluation.stats import Array
-from metrichub.judge.aggregate import ratio, values
-from metrichub.judge.metric import JudgeMetric
-from metrichub.metric import Scores, Unscored
+from metrichub.authoring import Array, Explained, JudgeMetric, Scores, Unscored, ratio, values
 
 
 @dataclass(frozen=True, kw_only=True)

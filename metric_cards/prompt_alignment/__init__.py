@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from metric_cards._bases.own_texts import own_texts
-from metrichub.evaluation.explanation import Explained
-from metrichub.judge.aggregate import ratio
-from metrichub.judge.metric import JudgeMetric
-from metrichub.metric import Unscored
+from metrichub.authoring import Explained, JudgeMetric, Unscored, ratio
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,7 @@ from typing import Literal
 import numpy as np
 
 from metric_cards.readability.counts import Counts, of_papers, of_textstat
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Measured, Metric, Scores
+from metrichub.authoring import Array, Measured, Metric, Scores
 from metrichub.text import Texts
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from metrichub.authoring import Metric, Row
 from metrichub.errors import InputError, ParameterError
-from metrichub.metric import Metric, Row
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,13 +7,17 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrichub.catalog.parameters import Range
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Measured, Metric, Scores
-from metrichub.text import Texts, distinct_ngrams
-from metrichub.text.highlight import marks
-from metrichub.text.ngrams.interning import Joint, alone
-from metrichub.text.ragged import Flags, Integers, row_sums
+from metrichub.authoring import Array, Measured, Metric, Range, Scores
+from metrichub.text import (
+    Flags,
+    Integers,
+    Joint,
+    Texts,
+    alone,
+    distinct_ngrams,
+    highlight,
+    row_sums,
+)
 
 OUTPUTS = ("score", "rep_w", "rep_r", "seq_rep")
 ORDERS = 4
@@ -58,9 +62,9 @@ class Repetition(Metric):
         """The mean of each share over the texts that have it; `nan` where none has."""
         return {name: values[..., i] / defined[..., i] for i, name in enumerate(OUTPUTS)}
 
-    def explain(self, prediction: str) -> marks.Step:
+    def explain(self, prediction: str) -> highlight.Step:
         """The text with the n-grams marked that it has said before, and the counts."""
-        return marks.repeated(prediction, self.tokenizer, self.n)
+        return highlight.repeated(prediction, self.tokenizer, self.n)
 
 
 def _recent(words: Joint, window: int) -> Flags:

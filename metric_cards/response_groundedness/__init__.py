@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from metric_cards._bases.two_grades import TwoGrades, ungraded
-from metrichub.evaluation.explanation import Explained
-from metrichub.metric import Unscored
+from metrichub.authoring import Explained, Unscored
 
 
 @dataclass(frozen=True, kw_only=True)

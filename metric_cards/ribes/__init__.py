@@ -10,11 +10,8 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrichub.catalog.parameters import Range
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Metric
-from metrichub.text import Texts
-from metrichub.text.ngrams.interning import joint
+from metrichub.authoring import Array, Metric, Range
+from metrichub.text import Texts, joint
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,14 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metric_cards.rouge.skip import skip_bigram_matches, weighted_lcs
-from metrichub.catalog.parameters import Range
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Measured, Metric, Scores
-from metrichub.text import Groups, Texts, clipped_matches, lcs, lengths, union_lcs
-from metrichub.text.highlight import marks
-from metrichub.text.ragged import Integers, row_sums
-from metrichub.text.tokenize.reference import kind
-from metrichub.text.tokenize.tokenizers import Classes
+from metrichub.authoring import Array, Measured, Metric, Range, Scores
+from metrichub.text import (
+    Classes,
+    Groups,
+    Integers,
+    Texts,
+    clipped_matches,
+    highlight,
+    kind,
+    lcs,
+    lengths,
+    row_sums,
+    union_lcs,
+)
 
 TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 """What is always given; statistics hold the chosen variant first, then these."""
@@ -120,7 +126,7 @@ class Rouge(Metric):
             "tokenizer='unicode' reads every script",
         )
 
-    def explain(self, prediction: str, references: Sequence[str]) -> marks.Step:
+    def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """What the variant's best reference shares, marked in both texts.
 
         That is one longest common subsequence, n-grams, or the tokens for the other variants.
@@ -129,9 +135,9 @@ class Rouge(Metric):
         said, wanted = Texts([prediction] * len(references)), Groups.of([[r] for r in references])
         best = references[int(self.measure(said, wanted).statistics["fmeasure"][:, 0].argmax())]
         if self.variant == "rougeL":
-            return marks.common_subsequence(prediction, best, tokenizer)
+            return highlight.common_subsequence(prediction, best, tokenizer)
         order = _ORDERS.get(self.variant, 1)
-        return marks.shared_by_both(prediction, best, tokenizer, range(order, order + 1))
+        return highlight.shared_by_both(prediction, best, tokenizer, range(order, order + 1))
 
     def _counts(self, prediction: Texts, references: Groups) -> _Counts:
         tokenizer = f"{self.tokenizer}-stem" if self.stemmer else self.tokenizer

@@ -11,13 +11,14 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.text.column import Texts
-from metrichub.text.ngrams.interning import Joint, joint
-from metrichub.text.ngrams.ngrams import lengths
-from metrichub.text.ragged import (
+from metrichub.text import (
     Flags,
     Integers,
+    Joint,
+    Texts,
     Words,
+    joint,
+    lengths,
     offsets_of,
     row_sums,
     sort_rows,

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from metrichub.authoring import Explained, FieldText, OpenGradedMetric, Unscored
 from metrichub.errors import ParameterError
-from metrichub.evaluation.explanation import Explained
-from metrichub.judge.graded import OpenGradedMetric
-from metrichub.judge.metric import Texts
-from metrichub.metric import Unscored
 
 QUALITY = (
     "Useless: empty, beside the point or wrong throughout.",
@@ -44,7 +41,7 @@ class Rubric(OpenGradedMetric):
         """The lowest score and the highest."""
         return self.low, self.low + len(self.levels) - 1
 
-    async def observe(self, /, **texts: Texts) -> Explained | Unscored:
+    async def observe(self, /, **texts: FieldText) -> Explained | Unscored:
         """The grade of one sample, with its reason."""
         listed = (f"- {score}: {level}" for score, level in enumerate(self.levels, self.low))
         prompt = self.prompt("rubric").filled(

@@ -8,11 +8,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Metric, Scores
-from metrichub.text import Groups, Texts, Tokens
-from metrichub.text.ngrams.frequencies import ngram_entries
-from metrichub.text.ragged import Integers, row_sums
+from metrichub.authoring import Array, Metric, Scores
+from metrichub.text import Groups, Integers, Texts, Tokens, ngram_entries, row_sums
 
 ORDERS = 4
 

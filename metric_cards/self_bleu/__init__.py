@@ -9,11 +9,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from metric_cards.self_bleu.others import clipped_by_others, closest_other, grams
-from metrichub.catalog.parameters import Range
-from metrichub.evaluation.stats import Array
-from metrichub.metric import CorpusMetric, Unscored
-from metrichub.text import Texts
-from metrichub.text.ragged import Words, spans
+from metrichub.authoring import Array, CorpusMetric, Range, Unscored
+from metrichub.text import Texts, Words, spans
 
 EPSILON = 0.1
 """What `method1` of nltk puts in the place of no match."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metrichub.text.ragged import Integers, Words, offsets_of
+from metrichub.text import Integers, Words, offsets_of
 
 
 class Grams(NamedTuple):

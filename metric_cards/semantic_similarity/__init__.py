@@ -6,10 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Annotated
 
-from metrichub.catalog.parameters import Range
-from metrichub.evaluation.explanation import Explained
-from metrichub.judge.metric import EmbedderMetric, absent
-from metrichub.metric import Unscored
+from metrichub.authoring import EmbedderMetric, Explained, Range, Unscored, absent
 
 
 @dataclass(frozen=True, kw_only=True)

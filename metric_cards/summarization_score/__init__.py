@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from metrichub.catalog.parameters import Range
-from metrichub.evaluation.explanation import Explained
-from metrichub.judge.aggregate import ratio
-from metrichub.judge.metric import JudgeMetric, absent
-from metrichub.metric import Unscored
+from metrichub.authoring import Explained, JudgeMetric, Range, Unscored, absent, ratio
 
 
 @dataclass(frozen=True, kw_only=True)

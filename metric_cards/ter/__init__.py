@@ -9,12 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from metric_cards.ter.tercom import drop_marks, split_marks
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Metric, Scores
-from metrichub.text import Groups, Texts, lengths
-from metrichub.text.edits.shifts import shift_edits
-from metrichub.text.highlight import edits as runs
-from metrichub.text.ragged import row_sums
+from metrichub.authoring import Array, Metric, Scores
+from metrichub.text import Groups, Texts, highlight, lengths, row_sums, shift_edits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +48,11 @@ class TranslationEditRate(Metric):
         score = np.where(reference_length > 0, rate, edits > 0)
         return {"score": score, "edits": edits, "reference_length": reference_length}
 
-    def explain(self, prediction: str, references: Sequence[str]) -> runs.Step:
+    def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """The shifts, and the alignment with the closest reference after them."""
         (said,) = self._prepared(Texts([prediction]), 1)
         wanted = self._prepared(Texts(references), 2)
-        steps = [runs.aligned_after_shifts(said, text, "none") for text in wanted]
+        steps = [highlight.aligned_after_shifts(said, text, "none") for text in wanted]
         return min(steps, key=lambda step: int(step["edits"]))
 
     def _prepared(self, texts: Texts, passes: int) -> Texts:

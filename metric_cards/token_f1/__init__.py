@@ -7,10 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Metric
-from metrichub.text import Texts, clipped_matches, lengths
-from metrichub.text.highlight import marks
+from metrichub.authoring import Array, Metric
+from metrichub.text import Texts, clipped_matches, highlight, lengths
 
 _TOKENIZERS = {"squad": "squad", "words": "bag", "unicode": "unicode", "none": "none"}
 
@@ -44,7 +42,7 @@ class TokenF1(Metric):
             "recall": shared / np.maximum(wanted, 1),
         }
 
-    def explain(self, prediction: str, reference: str) -> marks.Step:
+    def explain(self, prediction: str, reference: str) -> highlight.Step:
         """Both texts with the tokens marked that they share, and the counts."""
         tokenizer = _TOKENIZERS[self.normalization]
-        return marks.shared_by_both(prediction, reference, tokenizer, range(1, 2))
+        return highlight.shared_by_both(prediction, reference, tokenizer, range(1, 2))

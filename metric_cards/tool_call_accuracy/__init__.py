@@ -11,7 +11,7 @@ from rapidfuzz.distance import Levenshtein
 
 from metric_cards._bases.tool_calls import Call, read_calls
 from metric_cards.tool_call_accuracy.pairing import best_pairing
-from metrichub.metric import Metric, Row, Unscored
+from metrichub.authoring import Metric, Row, Unscored
 
 
 @dataclass(frozen=True, kw_only=True)

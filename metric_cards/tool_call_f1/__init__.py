@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from metric_cards._bases.tool_calls import Call, read_calls
-from metrichub.metric import Metric, Row, Unscored
+from metrichub.authoring import Metric, Row, Unscored
 
 
 @dataclass(frozen=True, kw_only=True)

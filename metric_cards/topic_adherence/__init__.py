@@ -8,11 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from metric_cards._bases.own_texts import own_texts
-from metrichub.evaluation.explanation import Explained
-from metrichub.evaluation.stats import Array
-from metrichub.judge.aggregate import values
-from metrichub.judge.metric import JudgeMetric
-from metrichub.metric import Scores, Unscored
+from metrichub.authoring import Array, Explained, JudgeMetric, Scores, Unscored, values
 
 
 @dataclass(frozen=True, kw_only=True)

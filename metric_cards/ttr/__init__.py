@@ -9,11 +9,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from metric_cards.ttr.diversity import counted, mattr, msttr, mtld
-from metrichub.catalog.parameters import Range
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Measured, Metric, Scores
-from metrichub.text import Texts
-from metrichub.text.ngrams.interning import alone
+from metrichub.authoring import Array, Measured, Metric, Range, Scores
+from metrichub.text import Texts, alone
 
 OUTPUTS = (
     *("score", "root_ttr", "corrected_ttr", "log_ttr", "maas", "msttr", "mattr"),

@@ -7,7 +7,7 @@ from math import log10, nan, sqrt
 
 import numpy as np
 
-from metrichub.text.ragged import Integers
+from metrichub.text import Integers
 
 SHORTEST_FACTOR = 10
 """Words that a factor of the `lexical-diversity` variants of MTLD has at least."""

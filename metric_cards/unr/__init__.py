@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrichub.catalog.parameters import Range
-from metrichub.metric import Measured, Metric
+from metrichub.authoring import Measured, Metric, Range
 from metrichub.text import Texts, distinct_ngrams, lengths
 
 ORDERS = 3

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from metrichub.catalog.parameters import Range
 from metrichub.errors import MetricError, ParameterError
 from metrichub.evaluation.explanation import Explained
-from metrichub.judge.metric import JudgeMetric, Texts, absent
+from metrichub.judge.metric import FieldText, JudgeMetric, absent
 from metrichub.judge.protocol import Prompt, Weighing
 from metrichub.metric import Unscored
 
@@ -41,7 +41,7 @@ class GradedMetric(JudgeMetric):
         """The place on the scale, and the grade."""
         return "score", "grade"
 
-    async def graded(self, prompt: str | Prompt, /, **texts: Texts) -> Explained | Unscored:
+    async def graded(self, prompt: str | Prompt, /, **texts: FieldText) -> Explained | Unscored:
         """The row of one sample, with the grade and its reason; a blank text leaves it unscored.
 
         Raises:

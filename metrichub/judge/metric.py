@@ -27,7 +27,8 @@ from metrichub.judge.protocol import (
 from metrichub.metric import Array, Metric, Unscored
 from metrichub.models.resolve import embedder_of, judge_of
 
-Texts = str | Sequence[str]
+FieldText = str | Sequence[str]
+"""What a judge sees under one name: a text or several."""
 YES_NO = ("yes", "no")
 _NO_MODELS = {
     "offline": "judged offline, by rules over words: a baseline that knows no paraphrase",
@@ -127,7 +128,7 @@ class JudgeMetric(_Asking):
         return await self.support(await self.claims(text), evidence)
 
     async def extract(
-        self, prompt: str | Prompt, *, limit: int | None = None, **fields: Texts
+        self, prompt: str | Prompt, *, limit: int | None = None, **fields: FieldText
     ) -> list[str]:
         """What the judge finds in the fields, at most `limit` texts."""
         found = await self._judge.extract(self._asked(prompt), fields, limit)
@@ -139,7 +140,7 @@ class JudgeMetric(_Asking):
         items: Sequence[str],
         *,
         verdicts: Sequence[str] = YES_NO,
-        **fields: Texts,
+        **fields: FieldText,
     ) -> list[Verdict]:
         """The judge's verdict on every item, in their order; no items need no judge.
 
@@ -158,13 +159,13 @@ class JudgeMetric(_Asking):
         *,
         scale: tuple[int, int],
         weighing: Weighing = Weighing(),  # noqa: B008  # immutable
-        **fields: Texts,
+        **fields: FieldText,
     ) -> Grade:
         """The judge's number on the scale, a whole one unless it is a weighted mean."""
         return await self._judge.grade(self._asked(prompt), fields, scale, weighing)
 
     async def choose(
-        self, prompt: str | Prompt, candidates: Sequence[str], **fields: Texts
+        self, prompt: str | Prompt, candidates: Sequence[str], **fields: FieldText
     ) -> Choice:
         """The better of two candidates, asked in both orders; a judge that wavers says a tie."""
         asked = self._asked(prompt)
@@ -238,7 +239,7 @@ class EmbedderMetric(_Asking):
         return float(cosine(vectors[:1], vectors[1:])[0, 0])
 
 
-def absent(texts: Mapping[str, Texts]) -> Unscored | None:
+def absent(texts: Mapping[str, FieldText]) -> Unscored | None:
     """Which text is blank, or a list without any text in it; None if none is."""
     for name, text in texts.items():
         if not any(part.strip() for part in ([text] if isinstance(text, str) else text)):

@@ -1,28 +1,84 @@
-"""The text engine: tokens, n-grams and alignments of whole columns at a time."""
+"""The text engine: tokens, n-grams, edits and alignments of whole columns at a time.
 
-from metrichub.text.column import Groups, Texts
-from metrichub.text.edits.align import edit_counts, fragments, lcs, levenshtein, union_lcs
-from metrichub.text.ngrams.ngrams import (
-    clipped_matches,
-    closest_lengths,
-    distinct_ngrams,
-    lengths,
-    novel_ngrams,
-)
-from metrichub.text.tokenize.tokens import Tokens
+Fast metrics call it from `measure`, whose arguments are its columns; `highlight` explains what a
+score is made of. Provisional: a change of these names stands in the changelog.
+"""
 
-__all__ = [
-    "Groups",
-    "Texts",
-    "Tokens",
-    "clipped_matches",
-    "closest_lengths",
-    "distinct_ngrams",
-    "edit_counts",
-    "fragments",
-    "lcs",
-    "lengths",
-    "levenshtein",
-    "novel_ngrams",
-    "union_lcs",
-]
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from metrichub.text import highlight as highlight
+    from metrichub.text.column import Groups as Groups
+    from metrichub.text.column import Texts as Texts
+    from metrichub.text.edits.align import edit_counts as edit_counts
+    from metrichub.text.edits.align import fragments as fragments
+    from metrichub.text.edits.align import lcs as lcs
+    from metrichub.text.edits.align import levenshtein as levenshtein
+    from metrichub.text.edits.align import union_lcs as union_lcs
+    from metrichub.text.edits.shifts import Shift as Shift
+    from metrichub.text.edits.shifts import best_shifts as best_shifts
+    from metrichub.text.edits.shifts import shift_edits as shift_edits
+    from metrichub.text.highlight.spans import cut as cut
+    from metrichub.text.ngrams.frequencies import Entries as Entries
+    from metrichub.text.ngrams.frequencies import ngram_entries as ngram_entries
+    from metrichub.text.ngrams.interning import Joint as Joint
+    from metrichub.text.ngrams.interning import alone as alone
+    from metrichub.text.ngrams.interning import joint as joint
+    from metrichub.text.ngrams.interning import rank as rank
+    from metrichub.text.ngrams.ngrams import clipped_matches as clipped_matches
+    from metrichub.text.ngrams.ngrams import closest_lengths as closest_lengths
+    from metrichub.text.ngrams.ngrams import distinct_ngrams as distinct_ngrams
+    from metrichub.text.ngrams.ngrams import lengths as lengths
+    from metrichub.text.ngrams.ngrams import novel_ngrams as novel_ngrams
+    from metrichub.text.ngrams.pairs import best_pairs as best_pairs
+    from metrichub.text.ngrams.pairs import shared_ngrams as shared_ngrams
+    from metrichub.text.ragged import Flags as Flags
+    from metrichub.text.ragged import Integers as Integers
+    from metrichub.text.ragged import Words as Words
+    from metrichub.text.ragged import offsets_of as offsets_of
+    from metrichub.text.ragged import positions_within as positions_within
+    from metrichub.text.ragged import row_sums as row_sums
+    from metrichub.text.ragged import sort_rows as sort_rows
+    from metrichub.text.ragged import spans as spans
+    from metrichub.text.ragged import start_runs as start_runs
+    from metrichub.text.tokenize.porter import porter as porter
+    from metrichub.text.tokenize.reference import kind as kind
+    from metrichub.text.tokenize.tokenizers import Classes as Classes
+    from metrichub.text.tokenize.tokens import Tokens as Tokens
+
+_HOMES = {
+    name: f"text.{home}"
+    for home, names in {
+        "column": "Groups Texts",
+        "edits.align": "edit_counts fragments lcs levenshtein union_lcs",
+        "edits.shifts": "best_shifts Shift shift_edits",
+        "highlight.spans": "cut",
+        "ngrams.frequencies": "Entries ngram_entries",
+        "ngrams.interning": "alone Joint joint rank",
+        "ngrams.ngrams": ("clipped_matches closest_lengths distinct_ngrams lengths novel_ngrams"),
+        "ngrams.pairs": "best_pairs shared_ngrams",
+        "ragged": (
+            "Flags Integers offsets_of positions_within row_sums sort_rows spans start_runs Words"
+        ),
+        "tokenize.porter": "porter",
+        "tokenize.reference": "kind",
+        "tokenize.tokenizers": "Classes",
+        "tokenize.tokens": "Tokens",
+    }.items()
+    for name in names.split()
+}
+__all__ = [*sorted(_HOMES), "highlight"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"metrichub.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

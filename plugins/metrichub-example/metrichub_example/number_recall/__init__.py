@@ -6,8 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from metrichub.evaluation.stats import Array
-from metrichub.metric import Metric, Row, Scores
+from metrichub.authoring import Array, Metric, Row, Scores
 
 
 @dataclass(frozen=True, kw_only=True)

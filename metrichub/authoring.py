@@ -1,0 +1,92 @@
+"""The face for authors: what metrics, judges, embedders and plugins are written with.
+
+    from dataclasses import dataclass
+    from metrichub.authoring import Array, Metric, Row, Scores
+
+    @dataclass(frozen=True, kw_only=True)
+    class LengthRatio(Metric):
+        def observe(self, prediction: str, reference: str) -> Row:
+            return {"long": len(prediction.split()), "short": len(reference.split())}
+
+        def score(self, long: Array, short: Array) -> Scores:
+            return {"score": long / short}
+
+Beside it stand `metrichub.text`, the engine that fast metrics call, `metrichub.errors`, and
+`metrichub.testing`, the contract that every metric keeps. Names are imported on first use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from metrichub.catalog.kinds import Address as Address
+    from metrichub.catalog.kinds import LocalPath as LocalPath
+    from metrichub.catalog.kinds import Range as Range
+    from metrichub.catalog.kinds import Secret as Secret
+    from metrichub.embed import Embedder as Embedder
+    from metrichub.embed import Vectors as Vectors
+    from metrichub.evaluation.explanation import Explained as Explained
+    from metrichub.judge.aggregate import ClaimCounts as ClaimCounts
+    from metrichub.judge.aggregate import average_precision as average_precision
+    from metrichub.judge.aggregate import cosine as cosine
+    from metrichub.judge.aggregate import f_beta as f_beta
+    from metrichub.judge.aggregate import ratio as ratio
+    from metrichub.judge.aggregate import values as values
+    from metrichub.judge.graded import GradedMetric as GradedMetric
+    from metrichub.judge.graded import OpenGradedMetric as OpenGradedMetric
+    from metrichub.judge.lexical import sentences as sentences
+    from metrichub.judge.metric import EmbedderMetric as EmbedderMetric
+    from metrichub.judge.metric import FieldText as FieldText
+    from metrichub.judge.metric import JudgeMetric as JudgeMetric
+    from metrichub.judge.metric import absent as absent
+    from metrichub.judge.opinions import OpinionMetric as OpinionMetric
+    from metrichub.judge.protocol import Choice as Choice
+    from metrichub.judge.protocol import Fields as Fields
+    from metrichub.judge.protocol import Grade as Grade
+    from metrichub.judge.protocol import Judge as Judge
+    from metrichub.judge.protocol import Prompt as Prompt
+    from metrichub.judge.protocol import Verdict as Verdict
+    from metrichub.judge.protocol import Weighing as Weighing
+    from metrichub.judge.ranked import RankedMetric as RankedMetric
+    from metrichub.metric import Array as Array
+    from metrichub.metric import CorpusMetric as CorpusMetric
+    from metrichub.metric import Measured as Measured
+    from metrichub.metric import Metric as Metric
+    from metrichub.metric import Row as Row
+    from metrichub.metric import Scores as Scores
+    from metrichub.metric import Unscored as Unscored
+    from metrichub.text.column import Groups as Groups
+    from metrichub.text.column import Texts as Texts
+
+_HOMES = {
+    name: home
+    for home, names in {
+        "catalog.kinds": "Address LocalPath Range Secret",
+        "embed": "Embedder Vectors",
+        "evaluation.explanation": "Explained",
+        "judge.aggregate": "average_precision ClaimCounts cosine f_beta ratio values",
+        "judge.graded": "GradedMetric OpenGradedMetric",
+        "judge.lexical": "sentences",
+        "judge.metric": "absent EmbedderMetric FieldText JudgeMetric",
+        "judge.opinions": "OpinionMetric",
+        "judge.protocol": "Choice Fields Grade Judge Prompt Verdict Weighing",
+        "judge.ranked": "RankedMetric",
+        "metric": "Array CorpusMetric Measured Metric Row Scores Unscored",
+        "text.column": "Groups Texts",
+    }.items()
+    for name in names.split()
+}
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"metrichub.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

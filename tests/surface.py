@@ -1,0 +1,95 @@
+"""The public names and their signatures, as text. `python -m tests.surface` writes them anew.
+
+Whoever changes what others call sees it as a change of `tests/data/public.txt`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import re
+import types
+from collections.abc import Iterator
+from pathlib import Path
+
+FACES = (
+    "metrichub",
+    "metrichub.authoring",
+    "metrichub.text",
+    "metrichub.text.highlight",
+    "metrichub.testing",
+    "metrichub.errors",
+)
+PATH = Path(__file__).parent / "data" / "public.txt"
+
+
+def surface() -> str:
+    """Every public name of every face, with its signature and those of its methods."""
+    lines = []
+    for face in FACES:
+        lines += [face, *(f"    {line}" for line in _names(face)), ""]
+    return "\n".join(lines)
+
+
+def public(face: str) -> list[str]:
+    """The names that a face offers."""
+    module = importlib.import_module(face)
+    listed = getattr(module, "__all__", None)
+    if listed is None:
+        own = (name for name, value in vars(module).items() if _is_own(value, face))
+        listed = [name for name in own if not name.startswith("_")]
+    return sorted(listed)
+
+
+def _is_own(value: object, module: str) -> bool:
+    return getattr(value, "__module__", None) == module
+
+
+def _names(face: str) -> Iterator[str]:
+    module = importlib.import_module(face)
+    for name in public(face):
+        value = getattr(module, name)
+        if isinstance(value, types.ModuleType):
+            yield f"{name}: module"
+        elif isinstance(value, type):
+            yield from _class(name, value)
+        elif inspect.isroutine(value):
+            yield f"def {name}{_signature(value)}"
+        else:
+            yield f"{name} = {_plain(str(value))}"
+
+
+def _class(name: str, kind: type) -> Iterator[str]:
+    bases = [base.__name__ for base in kind.__bases__ if base is not object]
+    yield f"class {name}({', '.join(bases)})" if bases else f"class {name}"
+    made = dataclasses.is_dataclass(kind) or "__init__" in vars(kind) or hasattr(kind, "_fields")
+    if made:
+        yield f"    {name}{_signature(kind)}"
+    for member, value in sorted(vars(kind).items()):
+        if member.startswith("_") and member != "__call__":
+            continue
+        if isinstance(value, property):
+            yield f"    {member}: property"
+        elif isinstance(value, (classmethod, staticmethod)):
+            yield f"    {type(value).__name__} {member}{_signature(value.__func__)}"
+        elif inspect.isfunction(value):
+            yield f"    def {member}{_signature(value)}"
+
+
+def _signature(value: object) -> str:
+    try:
+        found = inspect.signature(value)  # type: ignore[arg-type]  # checked by the caller
+    except (TypeError, ValueError):
+        return "(...)"
+    return _plain(str(found))
+
+
+def _plain(text: str) -> str:
+    """The same for every Python and numpy: no addresses, no quotes around annotations."""
+    text = re.sub(r" at 0x[0-9a-f]+", "", text).replace("'", "").replace("typing.", "")
+    return re.sub(r"ForwardRef\(((?:[^()]|\([^()]*\))*)\)", r"\1", text)
+
+
+if __name__ == "__main__":
+    PATH.write_text(surface(), encoding="utf-8")
