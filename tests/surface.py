@@ -57,7 +57,7 @@ def _names(face: str) -> Iterator[str]:
         elif inspect.isroutine(value):
             yield f"def {name}{_signature(value)}"
         else:
-            yield f"{name} = {_plain(str(value))}"
+            yield f"{name}: type alias"
 
 
 def _class(name: str, kind: type) -> Iterator[str]:

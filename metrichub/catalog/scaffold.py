@@ -90,7 +90,11 @@ def _metric_files(name: str) -> dict[str, str]:
 
 
 def _filled(template: str, name: str, words: Mapping[str, str] | None = None) -> str:
-    text = files("metrichub").joinpath("templates", f"{template}.txt").read_text(encoding="utf-8")
+    text = (
+        files("metrichub.catalog")
+        .joinpath("templates", f"{template}.txt")
+        .read_text(encoding="utf-8")
+    )
     title = name.replace("_", " ").capitalize()
     return Template(text).substitute(
         words or {}, name=name, title=title, class_name=_class_name(name)
