@@ -119,11 +119,11 @@ def test_a_public_server_may_be_called_by_its_address_and_the_machines_name(
     [
         ("offline", False),
         ("metrichub/offline", False),
-        ("chance", True),
+        ("chance", False),
         ("openai(model='m')", True),
     ],
 )
-def test_any_judge_but_the_offline_one_stands_for_a_model(judge: str, is_model: bool) -> None:
+def test_a_server_has_a_model_if_its_judge_says_that_it_is_one(judge: str, is_model: bool) -> None:
     assert Judging(judge).has_model is is_model
 
 

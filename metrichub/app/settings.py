@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from metrichub.catalog.spec import Spec
+from metrichub.models.resolve import about, judge_of
 
 MEBIBYTE = 1 << 20
 
@@ -19,8 +19,8 @@ class Judging:
 
     @property
     def has_model(self) -> bool:
-        """Whether the judge is another than the rules that come with the hub."""
-        return Spec.parse(self.judge).metric.rpartition("/")[2] != "offline"
+        """Whether the judge is a model, by what it says of itself."""
+        return about(judge_of(self.judge)).is_model
 
 
 @dataclass(frozen=True)

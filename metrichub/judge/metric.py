@@ -22,14 +22,10 @@ from metrichub.judge.protocol import (
     Weighing,
 )
 from metrichub.metric import Array, Metric
-from metrichub.models.resolve import embedder_of, judge_of
+from metrichub.models.resolve import about, embedder_of, judge_of
 
 Texts = str | Sequence[str]
 YES_NO = ("yes", "no")
-_NO_MODELS = {
-    "offline": "judged offline, by rules over words: a baseline that knows no paraphrase",
-    "chance": "judged by chance: a floor to compare judges with, no judgement",
-}
 SUPPORT = ("yes", "no", "idk")
 """Supported, contradicted, and neither."""
 
@@ -96,13 +92,13 @@ class JudgeMetric(_Asking):
         return values | ({"prompts": " ".join(given)} if given else {})
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """That the judge is no model, where it is none."""
+        """What the judge has to say of itself."""
         return [*super().notes(totals), *self.judge_notes()]
 
     def judge_notes(self) -> Sequence[str]:
-        """What is to be said of the judge."""
-        said = _NO_MODELS.get(self._judge.label.partition("(")[0])
-        return [said] if said else []
+        """What a reader of the judge's scores has to know."""
+        note = about(self._judge).note
+        return [note] if note else []
 
     def prompt(self, name: str) -> Prompt:
         """The prompt of this name: the user's, the metric's own, or else the shared one."""
@@ -212,13 +208,13 @@ class EmbedderMetric(_Asking):
         embedder_of(self.embedder)
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """That the embedder is no model, where it is none."""
+        """What the embedder has to say of itself."""
         return [*super().notes(totals), *self.embedder_notes()]
 
     def embedder_notes(self) -> Sequence[str]:
-        """What is to be said of the embedder."""
-        offline = embedder_of(self.embedder).label.partition("(")[0] == "offline"
-        return ["compared offline, by hashed n-grams: a baseline, not a model"] if offline else []
+        """What a reader of scores from the embedder's vectors has to know."""
+        note = about(embedder_of(self.embedder)).note
+        return [note] if note else []
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """The vectors of the texts, (n, d)."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from metrichub.catalog.parameters import make
 from metrichub.catalog.registry import Registry
@@ -27,6 +28,26 @@ def judge_of(given: Any) -> Any:
 def embedder_of(given: Any) -> Any:
     """The embedder of a spec; an embedder stands for itself. Raises as `judge_of`."""
     return _made(given, EMBEDDERS, "embedder") if isinstance(given, str) else given
+
+
+class About(NamedTuple):
+    """What a judge or an embedder says of itself; for one that says nothing, it is a model.
+
+    Attributes:
+        is_model: Whether it is a model.
+        note: What a reader of its scores has to know.
+        answers: Whether a judge can answer a question ("grade") by a prompt.
+    """
+
+    is_model: bool = True
+    note: str | None = None
+    answers: Callable[[Any, Any], bool] = lambda question, prompt: True
+
+
+def about(asked: object) -> About:
+    """What a judge or an embedder says of itself, with what is assumed where it is silent."""
+    said = {name: getattr(asked, name) for name in About._fields if hasattr(asked, name)}
+    return About(**said)
 
 
 def _made(text: str, group: str, kind: str) -> Any:
