@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from metric_cards.response_groundedness import SCALE, mean_grade
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.protocol import Questions
 from metrichub.metric import Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerAccuracy(JudgeMetric):
     """Half the mean of two grades from 0 to 2, the mean of samples (macro)."""
+
+    asks: ClassVar[Questions] = {"grade": ("agrees", "marked")}
 
     async def observe(self, question: str, prediction: str, reference: str) -> Explained | Unscored:
         """The score of one answer, with both grades and their reasons."""

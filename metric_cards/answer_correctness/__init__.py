@@ -6,7 +6,7 @@ import asyncio
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from metric_cards.factual_correctness import Counts, held
 from metric_cards.semantic_similarity import similarity
@@ -16,6 +16,7 @@ from metrichub.evaluation.explanation import Explained
 from metrichub.evaluation.stats import Array
 from metrichub.judge.aggregate import f_beta
 from metrichub.judge.metric import EmbedderMetric, JudgeMetric
+from metrichub.judge.protocol import Questions
 from metrichub.metric import Unscored
 
 
@@ -27,6 +28,8 @@ class AnswerCorrectness(JudgeMetric, EmbedderMetric):
         weights: The weights of factuality and similarity. A part with the weight 0 isn't measured.
         beta: How much more recall weighs than precision in the factuality.
     """
+
+    asks: ClassVar[Questions] = {"extract": ("claims",), "verify": ("supported",)}
 
     weights: tuple[Annotated[float, Range(0)], ...] = (0.75, 0.25)
     beta: Annotated[float, Range(0)] = 1.0

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.graded import GradedMetric
+from metrichub.judge.protocol import Questions
 from metrichub.metric import Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
 class Conciseness(GradedMetric):
     """The grade and its place on the scale, the mean of samples (macro)."""
+
+    asks: ClassVar[Questions] = {"grade": ("conciseness",)}
 
     async def observe(self, prediction: str, question: str) -> Explained | Unscored:
         """The grade of one answer, with its reason."""

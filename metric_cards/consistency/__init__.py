@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.graded import GradedMetric
+from metrichub.judge.protocol import Questions
 from metrichub.metric import Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
 class Consistency(GradedMetric):
     """The grade and its place on the scale, the mean of samples (macro); Fabbri et al. (2021)."""
+
+    asks: ClassVar[Questions] = {"grade": ("consistency",)}
 
     async def observe(self, prediction: str, source: str) -> Explained | Unscored:
         """The grade of one summary, with its reason."""

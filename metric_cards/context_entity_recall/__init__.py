@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.protocol import Questions
 from metrichub.metric import Unscored
 
 
@@ -20,6 +21,8 @@ class ContextEntityRecall(JudgeMetric):
         match: When two entities are the same: "normalized" looks neither at case nor at the kind
             and amount of white space, "exact" at every character.
     """
+
+    asks: ClassVar[Questions] = {"extract": ("entities",)}
 
     match: Literal["normalized", "exact"] = "normalized"
 

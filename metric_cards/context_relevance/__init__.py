@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.aggregate import ratio
 from metrichub.judge.lexical import sentences
 from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.protocol import Questions
 from metrichub.metric import Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContextRelevance(JudgeMetric):
     """Needed over all sentences, the mean of samples (macro); Es et al. (2024), section 3."""
+
+    asks: ClassVar[Questions] = {"verify": ("needed",)}
 
     async def observe(self, question: str, contexts: Sequence[str]) -> Explained | Unscored:
         """The ratio of one sample, with the verdict on each sentence."""

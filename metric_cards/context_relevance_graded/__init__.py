@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from metric_cards.response_groundedness import SCALE, mean_grade, ungraded
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.protocol import Questions
 from metrichub.metric import Unscored
 
 
@@ -19,6 +21,8 @@ class ContextRelevanceGraded(JudgeMetric):
         shortcuts: Whether no judge is asked where ragas asks none: 0 for a blank question, for
             blank contexts, and for contexts that stand word for word in the question.
     """
+
+    asks: ClassVar[Questions] = {"grade": ("informative", "answerable")}
 
     shortcuts: bool = False
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.aggregate import ratio
 from metrichub.judge.metric import JudgeMetric
-from metrichub.judge.protocol import Verdict
+from metrichub.judge.protocol import Questions, Verdict
 from metrichub.metric import Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContextualRelevancy(JudgeMetric):
     """Relevant over all statements of a sample, the mean of samples (macro), after deepeval."""
+
+    asks: ClassVar[Questions] = {"extract": ("claims",), "verify": ("relevant",)}
 
     async def observe(self, question: str, contexts: Sequence[str]) -> Explained | Unscored:
         """The ratio of one sample, with the verdicts on the statements of each context."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from metrichub.catalog.parameters import Range
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.aggregate import f_beta, ratio, values
 from metrichub.judge.metric import JudgeMetric
-from metrichub.judge.protocol import Verdict
+from metrichub.judge.protocol import Questions, Verdict
 from metrichub.metric import Unscored
 
 _MAKER = {"precision": "prediction", "recall": "reference"}
@@ -47,6 +47,8 @@ class FactualCorrectness(JudgeMetric):
         counts: "separate" takes each share among the claims of one text. "mixed" makes recall and
             F of the prediction's correct claims and the reference's missing ones, as ragas does.
     """
+
+    asks: ClassVar[Questions] = {"extract": ("claims",), "verify": ("supported",)}
 
     mode: Literal["f", "precision", "recall"] = "f"
     beta: Annotated[float, Range(0)] = 1.0

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from metrichub.catalog.parameters import Range
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.aggregate import ratio
 from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.protocol import Questions
 from metrichub.metric import Unscored
 
 
@@ -20,6 +21,8 @@ class Faithfulness(JudgeMetric):
     Attributes:
         idk: What a claim counts that the contexts neither support nor contradict.
     """
+
+    asks: ClassVar[Questions] = {"extract": ("claims",), "verify": ("supported",)}
 
     idk: Annotated[float, Range(0, 1)] = 0.0
 

@@ -11,6 +11,7 @@ from metrichub.errors import JudgeError, ParameterError
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.graded import OpenGradedMetric, absent
 from metrichub.judge.metric import Texts
+from metrichub.judge.protocol import Questions
 from metrichub.metric import Unscored
 
 QUALITY = "Overall quality: how well the text does for its reader what it is there to do."
@@ -44,6 +45,11 @@ class GEval(OpenGradedMetric):
     def scale(self) -> tuple[int, int]:
         """The lowest score and the highest."""
         return self.low, self.high
+
+    def questions(self) -> Questions:
+        """The grade, and the steps unless they are given."""
+        steps: Questions = {} if self.steps else {"extract": ("steps",)}
+        return {**steps, "grade": ("grade",)}
 
     async def observe(self, /, **texts: Texts) -> Explained | Unscored:
         """The grade of one sample, with its reason and the steps."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.aggregate import ratio
 from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.protocol import Questions
 from metrichub.metric import Unscored
 
 
@@ -24,6 +25,11 @@ class GoalAccuracy(JudgeMetric):
     def inputs(self) -> tuple[str, ...]:
         """The conversation, and its right outcome unless the goals are inferred."""
         return ("prediction",) if self.inferred else ("prediction", "reference")
+
+    def questions(self) -> Questions:
+        """Whether goals were reached, and what they are where they are inferred."""
+        goals: Questions = {"extract": ("goals",)} if self.inferred else {}
+        return {**goals, "verify": ("reached",)}
 
     async def observe(self, prediction: str, reference: str = "") -> Explained | Unscored:
         """The share of one conversation, with the verdict on each goal."""

@@ -9,6 +9,7 @@ from typing import Literal
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.aggregate import ratio
 from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.protocol import Questions
 from metrichub.metric import Unscored
 
 CLASH = ("contradicted", "compatible")
@@ -28,6 +29,12 @@ class Hallucination(JudgeMetric):
     def outputs(self) -> tuple[str, ...]:
         """All of the card, or the score alone where contexts are counted."""
         return tuple(self.card.scores) if self.unit == "claims" else ("score",)
+
+    def questions(self) -> Questions:
+        """Claims and their support, or which contexts are contradicted."""
+        if self.unit == "contexts":
+            return {"verify": ("contradicted",)}
+        return {"extract": ("claims",), "verify": ("supported",)}
 
     async def observe(self, prediction: str, contexts: Sequence[str]) -> Explained | Unscored:
         """The shares of one answer, with the verdict on each claim or context."""

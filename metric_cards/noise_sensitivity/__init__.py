@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.metric import JudgeMetric
-from metrichub.judge.protocol import Verdict
+from metrichub.judge.protocol import Questions, Verdict
 from metrichub.metric import Unscored
 
 
@@ -21,6 +21,8 @@ class NoiseSensitivity(JudgeMetric):
         mode: Whose wrong claims count: those that a "relevant" passage supports, or those that only
             an "irrelevant" one does. A relevant passage supports a claim of the reference.
     """
+
+    asks: ClassVar[Questions] = {"extract": ("claims",), "verify": ("supported",)}
 
     mode: Literal["relevant", "irrelevant"] = "relevant"
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from metrichub.errors import ParameterError
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.metric import JudgeMetric
-from metrichub.judge.protocol import Choice
+from metrichub.judge.protocol import Choice, Questions
 from metrichub.metric import Unscored
 
 _OUTCOMES = {0: "win", 1: "loss", None: "tie"}
@@ -21,6 +22,8 @@ class Pairwise(JudgeMetric):
         criteria: What makes an answer better, as the judge is told.
         question: Whether the judge is shown the question that was answered.
     """
+
+    asks: ClassVar[Questions] = {"choose": ("better",)}
 
     criteria: str = (
         "An answer is better the more of these it is, the first weighing most: correct, helpful "

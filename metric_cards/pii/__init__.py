@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from metrichub.evaluation.explanation import Explained
 from metrichub.evaluation.stats import Array
 from metrichub.judge.aggregate import ratio, values
 from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.protocol import Questions
 from metrichub.metric import Scores, Unscored
 
 
@@ -21,6 +22,8 @@ class PersonalInformation(JudgeMetric):
         empty: The score of a text without a detail about a person: 0, or None, since it has no
             share.
     """
+
+    asks: ClassVar[Questions] = {"extract": ("details",), "verify": ("leaked",)}
 
     empty: Literal[0] | None = None
 

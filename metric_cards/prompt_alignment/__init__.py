@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from metrichub.errors import InputError, what
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.aggregate import ratio
 from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.protocol import Questions
 from metrichub.metric import Unscored
 
 
@@ -22,6 +23,8 @@ class PromptAlignment(JudgeMetric):
             the column `instructions`.
         question: Whether the judge also sees what the reply answers, from the column `questions`.
     """
+
+    asks: ClassVar[Questions] = {"verify": ("followed",)}
 
     instructions: tuple[str, ...] = ()
     question: bool = False

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.metric import JudgeMetric
-from metrichub.judge.protocol import Grade
+from metrichub.judge.protocol import Grade, Questions
 from metrichub.metric import Unscored
 
 SCALE = (0, 2)
@@ -35,6 +36,8 @@ class ResponseGroundedness(JudgeMetric):
         shortcuts: Whether no judge is asked where ragas asks none: 0 for a blank answer or blank
             contexts, 1 for an answer that stands word for word in the contexts.
     """
+
+    asks: ClassVar[Questions] = {"grade": ("grounded", "struck_out")}
 
     shortcuts: bool = False
 

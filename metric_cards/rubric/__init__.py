@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from metrichub.errors import ParameterError
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.graded import OpenGradedMetric
 from metrichub.judge.metric import Texts
+from metrichub.judge.protocol import Questions
 from metrichub.metric import Unscored
 
 QUALITY = (
@@ -28,6 +30,8 @@ class Rubric(OpenGradedMetric):
         levels: The description of each score, from the lowest to the highest.
         low: The score that the first description stands for.
     """
+
+    asks: ClassVar[Questions] = {"grade": ("rubric",)}
 
     criterion: str = "How well does the text do for its reader what it is there to do?"
     levels: tuple[str, ...] = QUALITY

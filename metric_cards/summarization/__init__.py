@@ -11,7 +11,7 @@ from metrichub.catalog.parameters import Range
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.aggregate import ratio
 from metrichub.judge.metric import JudgeMetric
-from metrichub.judge.protocol import Verdict
+from metrichub.judge.protocol import Questions, Verdict
 from metrichub.metric import Unscored
 
 
@@ -32,6 +32,15 @@ class Summarization(JudgeMetric):
     n: Annotated[int, Range(1)] = 5
     threshold: Annotated[float, Range(0, 1)] = 0.5
     truths: bool = False
+
+    def questions(self) -> Questions:
+        """Claims, their support and answers; facts and questions where the judge finds them."""
+        truths = ("truths",) if self.truths else ()
+        questions = () if self.assessment_questions else ("questions",)
+        return {
+            "extract": ("claims", *truths, *questions),
+            "verify": ("supported", "answered"),
+        }
 
     async def observe(self, prediction: str, source: str) -> Explained | Unscored:
         """The scores of one summary, with the verdict on each claim and both answers."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from metrichub.catalog.parameters import Range
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.aggregate import ratio
 from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.protocol import Questions
 from metrichub.metric import Unscored
 
 
@@ -21,6 +22,8 @@ class SummarizationScore(JudgeMetric):
         coeff_of: Which part `coeff` weighs, as the two published formulas differ.
         length_penalty: Whether conciseness counts; without it `score` is the QA score.
     """
+
+    asks: ClassVar[Questions] = {"extract": ("keyphrases", "questions"), "verify": ("answered",)}
 
     coeff: Annotated[float, Range(0, 1)] = 0.5
     coeff_of: Literal["conciseness", "qa"] = "conciseness"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from metrichub.errors import InputError, what
 from metrichub.evaluation.explanation import Explained
 from metrichub.evaluation.stats import Array
 from metrichub.judge.aggregate import values
 from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.protocol import Questions
 from metrichub.metric import Scores, Unscored
 
 
@@ -24,6 +25,8 @@ class TopicAdherence(JudgeMetric):
             the column `topics`.
         mode: Which number is the score.
     """
+
+    asks: ClassVar[Questions] = {"extract": ("asked",), "verify": ("answered", "allowed")}
 
     topics: tuple[str, ...] = ()
     mode: Literal["f1", "precision", "recall", "accuracy"] = "f1"

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from metrichub.judge.protocol import Grade as Grade
     from metrichub.judge.protocol import Judge as Judge
     from metrichub.judge.protocol import Prompt as Prompt
+    from metrichub.judge.protocol import Question as Question
+    from metrichub.judge.protocol import Questions as Questions
     from metrichub.judge.protocol import Verdict as Verdict
     from metrichub.judge.protocol import Weighing as Weighing
     from metrichub.judge.scripted import Recorded as Recorded
@@ -32,6 +34,8 @@ _HOMES = {
     "OfflineJudge": "judge.offline",
     "OpenAIJudge": "judge.openai",
     "Prompt": "judge.protocol",
+    "Question": "judge.protocol",
+    "Questions": "judge.protocol",
     "Recorded": "judge.scripted",
     "Scripted": "judge.scripted",
     "Usage": "models.usage",

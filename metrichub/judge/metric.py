@@ -18,6 +18,7 @@ from metrichub.judge.protocol import (
     Grade,
     Judge,
     Prompt,
+    Questions,
     Verdict,
     Weighing,
 )
@@ -50,7 +51,8 @@ class JudgeMetric(_Asking):
     """A metric that asks a judge: `async def observe` calls `extract`, `verify`, `grade`, `choose`.
 
     Prompts are Markdown files in the folder `prompts` beside the metric's code; those that several
-    metrics share ("claims") come with the hub.
+    metrics share ("claims") come with the hub. `asks` names those that it may ask, by question:
+    `{"extract": ("claims",), "verify": ("supported",)}`.
 
     Attributes:
         judge: Who judges: "offline" (rules, a baseline and no model), "openai", a spec such as
@@ -58,6 +60,8 @@ class JudgeMetric(_Asking):
         prompts: A folder whose Markdown files stand in for the metric's prompts of the same names,
             to ask in another language or other words.
     """
+
+    asks: ClassVar[Questions] = {}
 
     judge: str | Judge = "offline"
     prompts: str | None = None
@@ -99,6 +103,10 @@ class JudgeMetric(_Asking):
         """What a reader of the judge's scores has to know."""
         note = about(self._judge).note
         return [note] if note else []
+
+    def questions(self) -> Questions:
+        """What it asks the judge: all of `asks`, unless it depends on a parameter."""
+        return self.asks
 
     def prompt(self, name: str) -> Prompt:
         """The prompt of this name: the user's, the metric's own, or else the shared one."""

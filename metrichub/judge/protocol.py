@@ -18,6 +18,9 @@ Fields = Mapping[str, str | Sequence[str]]
 Question = Literal["extract", "verify", "grade", "choose"]
 """What a judge is asked to do."""
 
+Questions = Mapping[Question, tuple[str, ...]]
+"""The names of the prompts that are asked by each question."""
+
 SHARED_PROMPTS = Path(__file__).parent / "prompts"
 """The prompts that come with the hub, for metrics to share."""
 
