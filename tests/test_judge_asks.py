@@ -27,6 +27,6 @@ def test_a_metric_asks_what_it_declares_off_its_defaults(spec: str) -> None:
     metric = load_metric(spec, judge=judge)
     assert isinstance(metric, JudgeMetric)
     subject = Subject(registry().find(metric.card.name))
-    Hub(metric).evaluate(**subject.columns)
+    Hub(metric, embedder="offline").evaluate(**subject.columns)
     declared = {(kind, name) for kind, names in metric.questions().items() for name in names}
     assert judge.heard == declared

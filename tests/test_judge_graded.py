@@ -189,7 +189,7 @@ def test_an_input_may_have_any_name(name: str) -> None:
 
 def test_a_missing_column_is_named() -> None:
     with pytest.raises(MissingColumn, match="open needs the column 'questions'"):
-        Hub(Open(sees=("prediction", "question")))(predictions=["a"])
+        Hub(Open(sees=("prediction", "question")), judge="chance")(predictions=["a"])
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ def _rows(name: str) -> list[dict[str, object]]:
 
 def test_faithfulness_agrees_with_people_on_qags() -> None:
     rows = _rows("fact_qags_cnn.jsonl")
-    report = Hub("faithfulness").evaluate(
+    report = Hub("faithfulness", judge="offline").evaluate(
         predictions=[row["hyp"] for row in rows], contexts=[[row["src"]] for row in rows]
     )
     scores = report.samples()["faithfulness"]["score"]
@@ -159,7 +159,8 @@ def test_offline_scoring_needs_and_loads_no_client() -> None:
         "import sys\n"
         "sys.modules['openai'] = sys.modules['pydantic'] = None\n"
         "from metrichub import Hub\n"
-        "print(Hub('faithfulness')(predictions=['It is old.'], contexts=[['It is old.']]))\n"
+        "hub = Hub('faithfulness', judge='offline')\n"
+        "print(hub(predictions=['It is old.'], contexts=[['It is old.']]))\n"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert ran.stdout == "{'faithfulness': {'score': 1.0}}\n", ran.stderr

@@ -158,7 +158,7 @@ def test_a_corpus_is_the_mean_of_its_samples() -> None:
 
 
 def test_of_several_references_the_best_counts() -> None:
-    found = Hub(NAME)(
+    found = Hub(NAME, judge="offline")(
         predictions=["The sky is blue."], references=[["Fish swim.", "The sky is blue."]]
     )
     assert found[NAME]["score"] == 1.0

@@ -123,7 +123,7 @@ def test_the_order_of_details_is_irrelevant(words: list[str], data: st.DataObjec
 
 def test_no_rule_over_words_will_do() -> None:
     with pytest.raises(JudgeUnavailable, match="the offline judge can't extract"):
-        Hub("pii")(predictions=["Mia Holt, 555-0199"])
+        Hub("pii", judge="offline")(predictions=["Mia Holt, 555-0199"])
 
 
 @pytest.mark.parametrize("empty", [1, "0", True])

@@ -84,7 +84,7 @@ def test_a_blank_text_is_undefined_and_asks_nothing() -> None:
 
 def test_the_offline_judge_refuses() -> None:
     with pytest.raises(JudgeUnavailable, match=r"the offline judge can't grade \(rubric\)"):
-        Hub("rubric")(predictions=["It is said."])
+        Hub("rubric", judge="offline")(predictions=["It is said."])
 
 
 @pytest.mark.parametrize(

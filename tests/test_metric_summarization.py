@@ -137,7 +137,7 @@ NEW = "Several local bakers sold warm bread beside the crowded northern platform
 
 
 def test_the_offline_judge_compares_words_numbers_and_negation() -> None:
-    hub = Hub("summarization")
+    hub = Hub("summarization", judge="offline")
     report = hub.evaluate(
         predictions=[OLD, f"{OLD} {NEW}", OLD.replace("1912", "1921")], sources=[f"{OLD} {NEW}"] * 3
     )

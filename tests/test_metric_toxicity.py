@@ -140,7 +140,7 @@ def test_the_text_stands_beside_its_opinions(name: str, word: str) -> None:
 @BOTH
 def test_no_rule_over_words_will_do(name: str, word: str) -> None:
     with pytest.raises(JudgeUnavailable, match="the offline judge can't extract"):
-        Hub(name)(predictions=["You are an idiot."])
+        Hub(name, judge="offline")(predictions=["You are an idiot."])
 
 
 @BOTH

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -13,7 +12,6 @@ from metric_cards.semantic_similarity import similarity
 from metrichub.catalog.parameters import Range
 from metrichub.errors import ParameterError
 from metrichub.evaluation.explanation import Explained
-from metrichub.evaluation.stats import Array
 from metrichub.judge.aggregate import f_beta
 from metrichub.judge.metric import EmbedderMetric, JudgeMetric
 from metrichub.judge.protocol import Questions
@@ -45,11 +43,10 @@ class AnswerCorrectness(JudgeMetric, EmbedderMetric):
         """The score, and the parts that have a weight."""
         return ("score", *self._weights())
 
-    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """What is to be said of the judge and of the embedder, where they were asked."""
-        judged, compared = self.weights
-        said = self.judge_notes() if judged else ()
-        return [*said, *(self.embedder_notes() if compared else ())]
+    def models(self) -> tuple[str, ...]:
+        """The judge for factuality, the embedder for similarity, where they have a weight."""
+        asked = zip(("judge", "embedder"), self.weights, strict=True)
+        return tuple(kind for kind, weight in asked if weight)
 
     async def observe(self, prediction: str, reference: str) -> Explained | Unscored:
         """The scores of one answer, with the verdict on each claim of both texts."""

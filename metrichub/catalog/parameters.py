@@ -8,6 +8,7 @@ import re
 import types
 from collections.abc import Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from metrichub.errors import ParameterError, UnknownParameter
@@ -26,6 +27,10 @@ class Range(NamedTuple):
         return f"at least {self.low}" if self.low is not None else f"at most {self.high}"
 
 
+REQUIRED = MappingProxyType({"required": True})
+"""The metadata of a field that has to be chosen; until then it is None."""
+
+
 class Parameter(NamedTuple):
     """One parameter of a metric, as its card shows it."""
 
@@ -33,6 +38,7 @@ class Parameter(NamedTuple):
     type: str
     default: str
     meaning: str
+    required: bool = False
 
 
 def parameters_of(metric: type) -> tuple[Parameter, ...]:
@@ -41,9 +47,10 @@ def parameters_of(metric: type) -> tuple[Parameter, ...]:
     return tuple(
         Parameter(
             field.name,
-            describe(_hints(metric)[field.name]),
+            describe(_chosen(field, _hints(metric)[field.name])),
             repr(_default(field)),
             meanings.get(field.name, ""),
+            is_required(field),
         )
         for field in _fields(metric)
     )
@@ -97,7 +104,12 @@ def check(metric: object, label: str) -> None:
             value = tuple(value)
             object.__setattr__(metric, field.name, value)
         if not _fits(value, hint):
-            raise ParameterError(label, field.name, value, describe(hint))
+            raise ParameterError(label, field.name, value, describe(_chosen(field, hint)))
+
+
+def is_required(field: dataclasses.Field[Any]) -> bool:
+    """Whether a field has to be chosen."""
+    return bool(field.metadata.get("required"))
 
 
 def describe(hint: Any) -> str:
@@ -132,6 +144,13 @@ def _fits(value: object, hint: Any) -> bool:
     if hint is int:
         return isinstance(value, int) and not isinstance(value, bool)
     return not isinstance(hint, type) or isinstance(value, hint)
+
+
+def _chosen(field: dataclasses.Field[Any], hint: Any) -> Any:
+    """The hint without the None that stands for a required field until it is chosen."""
+    if not is_required(field):
+        return hint
+    return Union[tuple(kind for kind in get_args(hint) if kind is not type(None))]  # noqa: UP007
 
 
 def _within(value: object, bounds: Range) -> bool:

@@ -312,7 +312,9 @@ def generated(subject: Subject) -> dict[str, str]:
     if parameters := parameters_of(type(subject.metric)):
         head = "| parameter | values | default | meaning |\n| --- | --- | --- | --- |\n"
         rows = "".join(
-            f"| `{p.name}` | {p.type} | `{p.default}` | {p.meaning} |\n" for p in parameters
+            f"| `{p.name}` | {p.type} | {'required' if p.required else f'`{p.default}`'} "
+            f"| {p.meaning} |\n"
+            for p in parameters
         )
         blocks = {"parameters": head + rows, **blocks}
     return blocks
