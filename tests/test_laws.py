@@ -212,7 +212,7 @@ class Toy(JudgeMetric):
 '''
 
 
-def judged(make: Make, code: Mapping[str, str], judge: str = "offline") -> Subject:
+def judged(make: Make, code: Mapping[str, str], judge: str = "any") -> Subject:
     return make({CODE: JUDGED, **code}, {"license: MIT": f"license: MIT\njudge: {judge}"})
 
 
@@ -239,6 +239,20 @@ def test_a_question_that_is_not_declared_breaks_the_law(
 def test_a_prompt_that_is_declared_but_missing_breaks_the_law(make: Make) -> None:
     with pytest.raises(MetricError, match=r"the prompt .*nowhere\.md can't be read"):
         laws.inputs_agree(judged(make, {'("supported",)': '("supported", "nowhere")'}))
+
+
+@pytest.mark.parametrize(
+    ("front", "said"),
+    [
+        ("", "the card says judge: None, the code has one"),
+        ("\njudge: any\nembedder: any", "the card says embedder: any, the code has none"),
+    ],
+)
+def test_a_card_that_is_wrong_about_who_is_asked_breaks_the_law(
+    make: Make, front: str, said: str
+) -> None:
+    with pytest.raises(Broken, match=said):
+        laws.inputs_agree(make({CODE: JUDGED}, {"license: MIT": f"license: MIT{front}"}))
 
 
 def test_a_card_that_wants_a_model_where_rules_will_do_breaks_the_law(make: Make) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from metrichub.data.columns import column_of
@@ -24,9 +25,14 @@ HEADINGS = (
     "Citation",
     "Further reading",
 )
-JUDGES = ("offline", "model")
+JUDGES = MappingProxyType({"none": "no judge", "any": "any judge", "model": "a model as judge"})
+"""Who is asked, by the word on the card and in filters ("none" stands on no card), in words."""
+EMBEDDERS = ("any",)
 BETTER = ("higher", "lower", "neither")
-_KEYS = ("name", "title", "summary", "inputs", "scores", "tags", "license", "extra", "judge")
+_KEYS = (
+    *("name", "title", "summary", "inputs", "scores", "tags", "license"),
+    *("extra", "judge", "embedder"),
+)
 _SCORE_KEYS = ("range", "better", "perfect")
 _TAG_KEYS = ("task", "dimension", "family", "language")
 _BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -69,7 +75,8 @@ class Tags(NamedTuple):
 class Card:
     """One metric's card. `scores` holds a `Scale` for each output, "score" among them.
 
-    `judge` is "offline" where any judge will do, "model" where only a model will, None without one.
+    `judge` is "any" where any judge will do, rules too, "model" where only a model will, None
+    without one; `embedder` is "any" where vectors are compared.
     """
 
     name: str
@@ -81,6 +88,7 @@ class Card:
     license: str = ""
     extra: str | None = None
     judge: str | None = None
+    embedder: str | None = None
     body: str = field(default="", repr=False)
     path: Path | None = field(default=None, repr=False)
 
@@ -253,9 +261,10 @@ def _build(path: Path, values: dict[str, Any], lines: dict[str, int], body: str)
     scores = values.get("scores")
     if not isinstance(scores, dict) or "score" not in scores:
         raise fail("scores", 'scores has to list the outputs, "score" among them')
-    judge = values.get("judge")
-    if judge not in (None, *JUDGES):
-        raise fail("judge", f"judge has to be one of {', '.join(JUDGES)}, not {judge!r}")
+    for key, known in (("judge", [*JUDGES][1:]), ("embedder", EMBEDDERS)):
+        if key in values and values[key] not in known:
+            allowed = f"has to be {' or '.join(known)}, or left out"
+            raise fail(key, f"{key} {allowed}, not {values[key]!r}")
     tags = only(values.get("tags", {}), _TAG_KEYS, "tags.")
     return Card(
         name=values["name"],
@@ -271,7 +280,8 @@ def _build(path: Path, values: dict[str, Any], lines: dict[str, int], body: str)
         ),
         license=values["license"],
         extra=values.get("extra"),
-        judge=judge,
+        judge=values.get("judge"),
+        embedder=values.get("embedder"),
         body=body,
         path=path,
     )

@@ -73,12 +73,13 @@ def inputs_agree(subject: Subject) -> None:
     """The card's inputs are the code's, and so is its judge, who is asked what is declared."""
     card, code = subject.entry.card.inputs, subject.metric.inputs()
     _hold(set(card) == set(code), f"the card asks for {list(card)}, the code for {list(code)}")
-    asks, said = hasattr(subject.metric, "judge"), subject.entry.card.judge
-    _hold(
-        asks == (said is not None),
-        f"the card says judge: {said}, the code has {'one' if asks else 'none'}",
-    )
-    if said == "model":
+    for kind in ("judge", "embedder"):
+        asks, said = hasattr(subject.metric, kind), getattr(subject.entry.card, kind)
+        _hold(
+            asks == (said is not None),
+            f"the card says {kind}: {said}, the code has {'one' if asks else 'none'}",
+        )
+    if subject.entry.card.judge == "model":
         refused = False
         try:
             subject.evaluate(subject.columns, judge="offline")
