@@ -39,7 +39,7 @@ class Forbidden(ParameterError):
 
 
 class NoModel(InputError):
-    """A metric that asks a model, on a server that has none."""
+    """A metric that asks a model, a judge or an embedder, on a server that has none."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,12 @@ def unavailable(entry: Entry, judging: Judging) -> str | None:
             f"{entry.name} asks a model, and this server has none; start it with one: "
             "metrichub serve --judge openai"
         )
+    for kind in ("judge", "embedder"):
+        if getattr(entry.card, kind) and not getattr(judging, kind):
+            return (
+                f"{entry.name} asks a{'n' * (kind == 'embedder')} {kind}, and this server was "
+                f"started without one: metrichub serve --{kind} …"
+            )
     return None
 
 
