@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub import Hub
-from metrichub.judge import Scripted
 from metrichub.judge.protocol import Fields
+from metrichub.testing import Scripted
 
 QUESTION, ANSWER, REFERENCE = "the question", "the answer", "the reference"
 Objects = Mapping[str, Sequence[Mapping[str, Any]]]

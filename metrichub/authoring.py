@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from metrichub.judge.protocol import Grade as Grade
     from metrichub.judge.protocol import Judge as Judge
     from metrichub.judge.protocol import Prompt as Prompt
+    from metrichub.judge.protocol import Questions as Questions
+    from metrichub.judge.protocol import SelfDescribed as SelfDescribed
     from metrichub.judge.protocol import Verdict as Verdict
     from metrichub.judge.protocol import Weighing as Weighing
     from metrichub.judge.ranked import RankedMetric as RankedMetric
@@ -70,7 +72,9 @@ _HOMES = {
         "judge.lexical": "sentences",
         "judge.metric": "absent EmbedderMetric FieldText JudgeMetric",
         "judge.opinions": "OpinionMetric",
-        "judge.protocol": "Choice Fields Grade Judge Prompt Verdict Weighing",
+        "judge.protocol": (
+            "Choice Fields Grade Judge Prompt Questions SelfDescribed Verdict Weighing"
+        ),
         "judge.ranked": "RankedMetric",
         "metric": "Array CorpusMetric Measured Metric Row Scores Unscored",
         "text.column": "Groups Texts",

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from metrichub.catalog.spec import Spec
 from metrichub.data.batch import BLOCK_CHARACTERS, Batch
 from metrichub.data.columns import column_of
 from metrichub.errors import InputError, MetricError, ParameterError, SpecError
@@ -53,6 +52,8 @@ class Hub:
 
     Raises:
         UnknownMetric, SpecError, ParameterError: a metric that can't be made.
+        JudgeUnavailable: a metric asks a judge or an embedder and none is chosen, or asks a judge
+            what it can't answer.
     """
 
     metrics: tuple[Metric, ...]
@@ -70,11 +71,10 @@ class Hub:
     ) -> None:
         """Load the metrics; nothing is measured yet.
 
-        `judge` and `embedder` are for all metrics that ask one and were given as names or specs
-        without one of their own.
+        `judge` and `embedder` are for all metrics that ask one and have none of their own. Without
+        them the environment says who is asked, in METRICHUB_JUDGE and METRICHUB_EMBEDDER.
         """
         asked = {"judge": judge, "embedder": embedder}
-        asked = {name: value for name, value in asked.items() if value is not None}
         object.__setattr__(self, "metrics", _metrics(metrics, asked))
         object.__setattr__(self, "reduce_fn", reduce_fn)
         object.__setattr__(self, "block_characters", block_characters)
@@ -247,14 +247,14 @@ class Hub:
             yield Batch.from_columns(given, needed, columns)
 
 
-def _loaded(text: str, asked: Mapping[str, object]) -> Metric:
-    """The metric of a spec, which asks these where it asks any and names none itself."""
-    metric: Metric = load_metric(text)
-    own = Spec.parse(text).parameters
-    changed: dict[str, Any] = {
-        k: v for k, v in asked.items() if k not in own and hasattr(metric, k)
-    }
-    return replace(metric, **changed) if changed else metric
+def _ready(metric: Metric, asked: Mapping[str, object]) -> Metric:
+    """The metric, with a judge and an embedder if it asks them."""
+    if not any(hasattr(metric, kind) for kind in asked):
+        return metric
+    # Loads asyncio, which most metrics do without.
+    from metrichub.judge.appointed import appointed
+
+    return appointed(metric, asked)
 
 
 def _metrics(
@@ -264,7 +264,7 @@ def _metrics(
     listed: Sequence[Any] = [given] if one else list(given)  # type: ignore[arg-type]  # one or many
     if not listed:
         raise SpecError("there is no metric in the list; name one, such as metrics='bleu'")
-    metrics = tuple(_loaded(m, asked) if isinstance(m, str) else m for m in listed)
+    metrics = tuple(load_metric(m) if isinstance(m, str) else m for m in listed)
     for metric in metrics:
         if not isinstance(metric, Metric):
             hint = " (an instance is needed: call it)" if isinstance(metric, type) else ""
@@ -275,4 +275,4 @@ def _metrics(
             f"two metrics are called {twice[0]!r}; name one of them: "
             f"'{twice[0]}_2 = {twice[0]}(...)'"
         )
-    return metrics
+    return tuple(_ready(metric, asked) for metric in metrics)

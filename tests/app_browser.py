@@ -32,7 +32,8 @@ def running(site: Path) -> Iterator[str]:
     card = text.replace("{", "{{").replace("}", "}}")
     plugins.metric(site, "toy_pack", "hostile", card=card)
     plugins.distribution(site, "toy-pack", ["hostile = toy_pack.hostile:Toy"])
-    with serving(**plugins.environment(site)) as (address, _):
+    asked = ("--judge", "offline", "--embedder", "offline")
+    with serving(*asked, **plugins.environment(site)) as (address, _):
         yield address
 
 

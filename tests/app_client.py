@@ -13,8 +13,9 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from metrichub.app.server import application
-from metrichub.app.settings import Settings
+from metrichub.app.settings import Judging, Settings
 
+BASELINES = Judging("offline", "offline")
 HOME = "http://127.0.0.1:8000"
 # The example of the card of abstractness, which prints 0.2727272727272727 below it.
 CATS: dict[str, Any] = {
@@ -25,8 +26,8 @@ CATS: dict[str, Any] = {
 
 @contextmanager
 def calling(settings: Settings | None = None, **options: Any) -> Iterator[TestClient]:
-    """A client of a running app."""
-    with TestClient(application(settings or Settings()), HOME, **options) as client:
+    """A client of a running app; without settings, one whose judge and embedder are baselines."""
+    with TestClient(application(settings or Settings(BASELINES)), HOME, **options) as client:
         yield client
 
 

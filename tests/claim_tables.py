@@ -4,15 +4,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from metrichub.judge import Scripted
 from metrichub.judge.protocol import Fields, Prompt, Verdict
+from metrichub.testing import Scripted
 
 
 @dataclass(frozen=True)
 class Table(Scripted):
     """`claims` of each text, and the pairs of claim and text that are `supported`."""
 
-    answers: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    script: Mapping[str, Any] = field(default_factory=dict, hash=False)
     claims: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
     supported: Collection[tuple[str, str]] = field(default=(), hash=False)
     asked: list[tuple[str, str]] = field(default_factory=list, hash=False)

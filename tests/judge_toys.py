@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from metrichub import Metric, Unscored
+from metrichub.authoring import Explained, JudgeMetric, Metric, Unscored, Verdict
 from metrichub.errors import JudgeError
-from metrichub.judge import Explained, JudgeMetric, Verdict
 from tests.judge_stub import Stub
 
 

@@ -53,7 +53,7 @@ def test_all_installed_metrics_are_listed(client: TestClient) -> None:
         ("dimension=novelty", "abstractness", "bleu"),
         ("family=overlap", "bleu", "wer"),
         ("input=contexts", "faithfulness", "bleu"),
-        ("judge=offline", "faithfulness", "bleu"),
+        ("judge=any", "faithfulness", "bleu"),
         ("judge=none", "bleu", "faithfulness"),
         ("direction=lower", "wer", "bleu"),
         ("search=word+ERROR", "wer", "bleu"),

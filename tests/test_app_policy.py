@@ -110,7 +110,7 @@ def test_what_a_class_closes_stays_closed_where_it_is_declared_anew() -> None:
 CRITIC = """
 from dataclasses import dataclass
 from pathlib import Path
-from metrichub import Metric
+from metrichub.authoring import Metric
 from metrichub.judge.protocol import Judge
 
 @dataclass(frozen=True, kw_only=True)

@@ -239,6 +239,33 @@ def test_a_metric_that_asks_a_model_is_not_offered_without_one(client: TestClien
     assert client.get("/api/metrics/fluency").json()["unavailable"]
 
 
+@pytest.mark.parametrize(
+    ("name", "judging", "said"),
+    [
+        ("faithfulness", Judging(), "asks a judge, and this server was started without one"),
+        ("answer_relevancy", Judging("offline"), "asks an embedder, and this server was started"),
+        ("fluency", Judging("chance"), "asks a model, and this server has none"),
+    ],
+)
+def test_a_metric_is_closed_where_nobody_can_be_asked(
+    name: str, judging: Judging, said: str
+) -> None:
+    with calling(Settings(judging)) as client:
+        kind, message = error(client, 422, metrics=[name], predictions=["a"])
+        assert kind == "NoModel"
+        assert f"{name} {said}" in message
+        assert "metrichub serve --" in message
+        assert said in client.get(f"/metrics/{name}").text
+        assert client.get(f"/api/metrics/{name}").json()["unavailable"] == message
+        assert f'title="{message}"' in client.get("/score").text
+
+
+def test_a_server_without_a_judge_scores_what_asks_nobody() -> None:
+    body = {"metrics": ["exact_match"], "predictions": ["a"], "references": ["a"]}
+    with calling(Settings()) as client:
+        assert client.post("/api/score", json=body).json()["scores"]["exact_match"]["score"] == 1
+
+
 def test_the_servers_judge_judges_and_its_key_is_never_told(stub: judge_stub.Stub) -> None:
     judging = Judging(judge=f"openai(model='m', base_url='{stub.url}')")
     with calling(Settings(judging)) as client:

@@ -119,16 +119,28 @@ def test_a_public_server_may_be_called_by_its_address_and_the_machines_name(
     [
         ("offline", False),
         ("metrichub/offline", False),
-        ("chance", True),
+        ("chance", False),
         ("openai(model='m')", True),
     ],
 )
-def test_any_judge_but_the_offline_one_stands_for_a_model(judge: str, is_model: bool) -> None:
+def test_a_server_has_a_model_if_its_judge_says_that_it_is_one(judge: str, is_model: bool) -> None:
     assert Judging(judge).has_model is is_model
 
 
-def test_the_default_is_this_machine_and_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert settings_of(monkeypatch, []) == Settings()
+def test_the_default_is_this_machine_and_no_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("METRICHUB_JUDGE", "METRICHUB_EMBEDDER"):
+        monkeypatch.delenv(name, raising=False)
+    found = settings_of(monkeypatch, [])
+    assert found == Settings()
+    assert (found.judging.judge, found.judging.embedder) == (None, None)
+    assert not found.judging.has_model
+
+
+def test_the_machine_chooses_where_the_options_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("METRICHUB_JUDGE", "chance")
+    monkeypatch.setenv("METRICHUB_EMBEDDER", "offline")
+    assert settings_of(monkeypatch, []).judging == Judging("chance", "offline")
+    assert settings_of(monkeypatch, ["--judge", "offline"]).judging.judge == "offline"
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,34 @@ def test_a_card_without_the_newer_keys_is_read(tmp_path: Path) -> None:
     assert (card.headline, card.definition, card.requires) == (("score",), 1, ())
 
 
+@pytest.mark.parametrize(
+    ("front", "judge", "embedder", "facet"),
+    [
+        ("", None, None, "none"),
+        ("judge: any\n", "any", None, "any"),
+        ("judge: model\nembedder: any\n", "model", "any", "model"),
+    ],
+)
+def test_a_card_says_who_is_asked(
+    tmp_path: Path, front: str, judge: str | None, embedder: str | None, facet: str
+) -> None:
+    card = Card.read(write(tmp_path, FRONT + front))
+    assert (card.judge, card.embedder, card.facets["judge"]) == (judge, embedder, (facet,))
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("judge: offline", "judge has to be any or model, or left out, not 'offline'"),
+        ("judge: none", "judge has to be any or model, or left out, not 'none'"),
+        ("embedder: model", "embedder has to be any, or left out, not 'model'"),
+    ],
+)
+def test_another_word_for_who_is_asked_is_refused(tmp_path: Path, line: str, said: str) -> None:
+    with pytest.raises(CardError, match=rf"README\.md:14: {said}"):
+        Card.read(write(tmp_path, f"{FRONT}{line}\n"))
+
+
 def test_a_card_is_frozen(card: Card) -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         card.name = "other"  # type: ignore[misc]  # frozen

@@ -115,6 +115,12 @@ def test_the_card_is_rendered_on_a_terminal() -> None:
     assert "inputs: prediction, references" in shown
 
 
+def test_the_card_on_a_terminal_says_who_is_asked() -> None:
+    shown, _ = on_terminal("card", "answer_correctness", NO_COLOR="1")
+    assert "judge: any judge" in shown
+    assert "embedder: any embedder" in shown
+
+
 def test_cite_gives_each_entry_once() -> None:
     bleu, abstractness = (registry().find(n).card.bibtex for n in ("bleu", "abstractness"))
     shown = run("cite", "bleu", "abstractness", "b = bleu(max_order=2)").stdout

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub.judge import Verdict
+from metrichub.authoring import Verdict
 from metrichub.judge.aggregate import ClaimCounts, average_precision, cosine, f_beta, ratio, values
 
 LABELS = st.lists(st.sampled_from([0.0, 1.0]), max_size=12)

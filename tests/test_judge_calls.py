@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from metrichub import OpenAIJudge
+from metrichub.authoring import Prompt, Verdict
 from metrichub.errors import JudgeError, JudgeUnavailable, SpecError, UnknownMetric
-from metrichub.judge import OpenAIJudge, Prompt, Recorded, Verdict
 from metrichub.models.loop import run
 from metrichub.models.resolve import embedder_of, judge_of
+from metrichub.testing import Recorded
 from tests.judge_stub import KEY, Stub, raw
 
 CLAIMS = Prompt("claims", "List the claims.")

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from metrichub import Hub
-from metrichub.judge import Scripted
 from metrichub.judge.protocol import Fields
+from metrichub.testing import Scripted
 
 # What ragas adds to a divisor, and how far that moves a share at most.
 TEN, EIGHT = 1e-10, 1e-8

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub import Hub, Report, Unscored
+from metrichub import Hub, Report
+from metrichub.authoring import Explained, Grade, Prompt, Unscored, Weighing
 from metrichub.errors import MetricError, MissingColumn, ParameterError
-from metrichub.judge import Explained, Grade, Prompt, Scripted, Weighing
 from metrichub.judge.graded import GradedMetric, OpenGradedMetric
 from metrichub.judge.metric import absent
 from metrichub.models.loop import run
+from metrichub.testing import Scripted
 
 TONE = Prompt("tone", "Grade the tone.")
 PAIR: dict[str, Any] = {"predictions": ["Good day."], "sources": ["Hello."]}
@@ -190,7 +191,7 @@ def test_an_input_may_have_any_name(name: str) -> None:
 
 def test_a_missing_column_is_named() -> None:
     with pytest.raises(MissingColumn, match="open needs the column 'questions'"):
-        Hub(Open(sees=("prediction", "question")))(predictions=["a"])
+        Hub(Open(sees=("prediction", "question")), judge="chance")(predictions=["a"])
 
 
 @pytest.mark.parametrize(

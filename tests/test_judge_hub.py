@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from metrichub import Hub, Report, load_metric
+from metrichub.authoring import JudgeMetric, Prompt, Verdict
 from metrichub.errors import (
     JudgeUnavailable,
     MetricError,
@@ -18,7 +19,7 @@ from metrichub.errors import (
     UnknownMetric,
 )
 from metrichub.evaluation.explanation import Evidence
-from metrichub.judge import JudgeMetric, Prompt, Scripted, Verdict
+from metrichub.testing import Scripted
 from tests.judge_stub import KEY, Stub, failure
 from tests.judge_toys import TEXTS, Chars, Length, columns, spec
 
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.usefixtures("alone")
 
 
 def test_scores_undefined_and_errors_are_counted_apart() -> None:
-    report = Hub([Length(), Chars()]).evaluate(predictions=TEXTS)
+    report = Hub([Length(), Chars()], judge="offline").evaluate(predictions=TEXTS)
     # (4 + 2) / 2 over the two scored; two undefined, one error.
     assert report.scores()["length"] == {"score": 3.0, "unscored": 2, "errors": 1}
     # All five: (4 + 6 + 4 + 9 + 2) / 5.
@@ -44,7 +45,7 @@ def test_scores_undefined_and_errors_are_counted_apart() -> None:
 
 
 def test_every_sample_has_its_explanation() -> None:
-    report = Hub([Length(), Chars()]).evaluate(predictions=TEXTS)
+    report = Hub([Length(), Chars()], judge="offline").evaluate(predictions=TEXTS)
     ok = report.explain("length", 0)
     assert (ok.status, ok.reason, ok.scores) == ("ok", None, {"score": 4.0})
     verdict = {"index": 0, "item": "abcd", "verdict": "yes", "reason": "so"}
@@ -62,11 +63,11 @@ def test_every_sample_has_its_explanation() -> None:
 @pytest.mark.parametrize(("metric", "sample"), [("lengthy", 0), ("length", 5), ("length", -1)])
 def test_explaining_what_is_not_there_is_refused(metric: str, sample: int) -> None:
     with pytest.raises(ReportError, match=r"no metric 'lengthy'|no sample"):
-        Hub(Length()).evaluate(predictions=TEXTS).explain(metric, sample)
+        Hub(Length(), judge="offline").evaluate(predictions=TEXTS).explain(metric, sample)
 
 
 def test_explanations_and_errors_are_saved_and_loaded(tmp_path: Path) -> None:
-    report = Hub(Length()).evaluate(predictions=TEXTS)
+    report = Hub(Length(), judge="offline").evaluate(predictions=TEXTS)
     report.save(tmp_path / "report.json")
     loaded = Report.load(tmp_path / "report.json", [Length()])
     assert loaded.evidence == report.evidence
@@ -77,20 +78,23 @@ def test_explanations_and_errors_are_saved_and_loaded(tmp_path: Path) -> None:
 
 
 def test_merging_keeps_each_explanation_with_its_sample() -> None:
-    whole = Hub(Length()).evaluate(predictions=TEXTS)
+    whole = Hub(Length(), judge="offline").evaluate(predictions=TEXTS)
     for cut in range(1, 5):
-        parts = [Hub(Length()).evaluate(predictions=p) for p in (TEXTS[:cut], TEXTS[cut:])]
+        parts = [
+            Hub(Length(), judge="offline").evaluate(predictions=p)
+            for p in (TEXTS[:cut], TEXTS[cut:])
+        ]
         assert parts[0].merge(parts[1]).evidence == whole.evidence
 
 
 def test_batches_and_blocks_keep_each_explanation_with_its_sample() -> None:
-    whole = Hub(Length()).evaluate(predictions=TEXTS)
+    whole = Hub(Length(), judge="offline").evaluate(predictions=TEXTS)
     tables = iter([{"predictions": TEXTS[:2]}, {"predictions": TEXTS[2:]}])
-    assert Hub(Length()).evaluate(tables).evidence == whole.evidence
+    assert Hub(Length(), judge="offline").evaluate(tables).evidence == whole.evidence
 
 
 def test_a_pooled_report_keeps_the_counts_of_errors_but_no_samples() -> None:
-    report = Hub(Length()).evaluate(predictions=TEXTS, samples=False)
+    report = Hub(Length(), judge="offline").evaluate(predictions=TEXTS, samples=False)
     assert report.scores()["length"] == {"score": 3.0, "unscored": 2, "errors": 1}
     assert report.evidence["length"] == Evidence(causes=report.evidence["length"].causes)
     with pytest.raises(ReportError, match="pooled"):
@@ -98,7 +102,7 @@ def test_a_pooled_report_keeps_the_counts_of_errors_but_no_samples() -> None:
 
 
 def test_a_sample_with_one_failed_candidate_is_an_error_and_one_step_a_candidate_is_kept() -> None:
-    report = Hub(Length()).evaluate(predictions=[["abcd", "fail"], ["ab", "abcd"]])
+    report = Hub(Length(), judge="offline").evaluate(predictions=[["abcd", "fail"], ["ab", "abcd"]])
     assert report.explain("length", 0)[:2] == ("error", "fail went wrong")
     assert [step["letters"][0]["item"] for step in report.explain("length", 1).steps] == [
         "ab",
@@ -110,7 +114,7 @@ def test_a_sample_with_one_failed_candidate_is_an_error_and_one_step_a_candidate
 
 def test_the_same_metric_in_several_processes_gives_the_same_report() -> None:
     texts = {"predictions": ["The sky is blue."] * 3, "contexts": [["The sky is blue."]] * 3}
-    one, two = (Hub("faithfulness").evaluate(**texts, workers=n) for n in (1, 2))
+    one, two = (Hub("faithfulness", judge="offline").evaluate(**texts, workers=n) for n in (1, 2))
     assert one.scores() == two.scores() == {"faithfulness": {"score": 1.0}}
     assert one.evidence == two.evidence
 
@@ -120,19 +124,19 @@ def test_the_same_metric_in_several_processes_gives_the_same_report() -> None:
 
 def test_more_errors_than_allowed_end_the_run() -> None:
     texts = ["fail 1", "ab", "fail 2"]
-    assert Hub(Length()).evaluate(predictions=texts, max_errors=2).failed == 2
+    assert Hub(Length(), judge="offline").evaluate(predictions=texts, max_errors=2).failed == 2
     with pytest.raises(TooManyErrors, match=r"more than 1 samples failed.*went wrong"):
-        Hub(Length()).evaluate(predictions=texts, max_errors=1)
+        Hub(Length(), judge="offline").evaluate(predictions=texts, max_errors=1)
 
 
 def test_errors_add_up_over_batches() -> None:
     tables = iter([{"predictions": ["fail 1"]}, {"predictions": ["fail 2"]}])
     with pytest.raises(TooManyErrors):
-        Hub(Length()).evaluate(tables, max_errors=1)
+        Hub(Length(), judge="offline").evaluate(tables, max_errors=1)
 
 
 def test_a_sample_that_two_metrics_fail_on_counts_once() -> None:
-    hub = Hub([Length(), Length(name="other")])
+    hub = Hub([Length(), Length(name="other")], judge="offline")
     assert hub.evaluate(predictions=["fail", "ab"], max_errors=1).failed == 2
 
 
@@ -153,7 +157,7 @@ def test_a_defect_of_the_metric_is_no_error_of_the_judge() -> None:
             raise ZeroDivisionError("a slip")
 
     with pytest.raises(ZeroDivisionError, match="a slip"):
-        Hub(Broken()).evaluate(predictions=["a"])
+        Hub(Broken(), judge="offline").evaluate(predictions=["a"])
 
 
 # What an author and a user get wrong.

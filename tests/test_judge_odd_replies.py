@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from metrichub import Hub
+from metrichub import Hub, OpenAIJudge
+from metrichub.authoring import Prompt
 from metrichub.errors import JudgeError
-from metrichub.judge import OpenAIJudge, Prompt
 from metrichub.models.loop import run
 from metrichub.models.resolve import embedder_of
 from tests.judge_faults import RandomFaults

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from metrichub import Hub
+from metrichub.authoring import Judge, Prompt
 from metrichub.embed.offline import OfflineEmbedder
 from metrichub.errors import JudgeUnavailable, ParameterError
-from metrichub.judge import Judge, OfflineJudge, Prompt
 from metrichub.judge.aggregate import cosine
 from metrichub.judge.lexical import negated, sentences, words
+from metrichub.judge.offline import OfflineJudge
 from metrichub.models.loop import run
 from tests.vectors import corpus
 
@@ -137,7 +138,7 @@ def test_a_claim_supports_itself(claim: list[str]) -> None:
 
 def test_faithfulness_agrees_with_people_on_qags() -> None:
     rows = corpus("fact_qags_cnn.jsonl")
-    report = Hub("faithfulness").evaluate(
+    report = Hub("faithfulness", judge="offline").evaluate(
         predictions=[row["hyp"] for row in rows], contexts=[[row["src"]] for row in rows]
     )
     scores = report.samples()["faithfulness"]["score"]
@@ -150,7 +151,8 @@ def test_offline_scoring_needs_and_loads_no_client() -> None:
         "import sys\n"
         "sys.modules['openai'] = sys.modules['pydantic'] = None\n"
         "from metrichub import Hub\n"
-        "print(Hub('faithfulness')(predictions=['It is old.'], contexts=[['It is old.']]))\n"
+        "hub = Hub('faithfulness', judge='offline')\n"
+        "print(hub(predictions=['It is old.'], contexts=[['It is old.']]))\n"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert ran.stdout == "{'faithfulness': {'score': 1.0}}\n", ran.stderr

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from metrichub import OpenAIJudge
+from metrichub.authoring import Prompt, Verdict
 from metrichub.errors import JudgeError, JudgeUnavailable
-from metrichub.judge import OpenAIJudge, Prompt, Verdict
 from metrichub.models.loop import run
 from tests import judge_stub
 from tests.judge_stub import KEY, Stub, failure, raw, says, verdicts

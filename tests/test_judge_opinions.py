@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from metrichub import Hub
-from metrichub.judge import Scripted
+from metrichub.testing import Scripted
 
 CODE = """
 from dataclasses import dataclass

@@ -10,8 +10,8 @@ import pytest
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError, ReportError
-from metrichub.judge import Scripted
 from metrichub.report.report import Report
+from metrichub.testing import Scripted
 from tests import judge_stub
 from tests.judge_stub import Stub, completion, failure, judged
 from tests.judge_toys import columns, spec
@@ -123,7 +123,7 @@ def test_the_replies_behind_a_score_are_there_on_demand(stub: Stub) -> None:
 def test_replies_that_were_not_kept_are_none(stub: Stub, tmp_path: Path) -> None:
     report = Hub("faithfulness", judge=spec(stub, cache=False)).evaluate(**columns(1))
     assert report.replies("faithfulness", 0) == [None, None]
-    offline = Hub("faithfulness").evaluate(**columns(1))
+    offline = Hub("faithfulness", judge="offline").evaluate(**columns(1))
     assert offline.replies("faithfulness", 0) == []
     report.save(tmp_path / "report.json")
     assert Report.load(tmp_path / "report.json").replies("faithfulness", 0) == [None, None]

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from metrichub import Hub, Report, load_metric
+from metrichub.authoring import EmbedderMetric, Explained, JudgeMetric
 from metrichub.errors import (
     MetricError,
 )
-from metrichub.judge import EmbedderMetric, Explained, JudgeMetric
 from metrichub.models.usage import Usage
 from tests import commands, judge_stub
 from tests.judge_stub import KEY, Stub, failure
@@ -78,7 +78,7 @@ def test_the_key_is_in_no_report_file_signature_or_repr(stub: Stub, tmp_path: Pa
 
 
 def test_a_judge_given_as_an_object_is_saved_as_its_spec(stub: Stub, tmp_path: Path) -> None:
-    from metrichub.judge import OpenAIJudge
+    from metrichub import OpenAIJudge
 
     judge = OpenAIJudge(model="stub", base_url=stub.url, api_key=KEY)
     report = Hub(load_metric("faithfulness", judge=judge)).evaluate(**columns(1))
@@ -141,14 +141,14 @@ def test_under_random_faults_every_sample_is_scored_or_an_error_and_runs_converg
 
 def test_it_works_inside_a_running_loop() -> None:
     async def cell() -> dict[str, Any]:
-        return Hub(Length())(predictions=["ab"])
+        return Hub(Length(), judge="offline")(predictions=["ab"])
 
     assert asyncio.run(cell()) == {"length": {"score": 2.0}}
 
 
 def test_it_can_be_awaited_by_many() -> None:
     async def server() -> list[Report]:
-        hub = Hub(Length())
+        hub = Hub(Length(), judge="offline")
         return await asyncio.gather(*(hub.aevaluate(predictions=["a" * n]) for n in (1, 2, 3)))
 
     assert [r.scores()["length"]["score"] for r in asyncio.run(server())] == [1.0, 2.0, 3.0]
@@ -201,16 +201,16 @@ def test_scoring_inside_an_asynchronous_observe_is_refused_and_does_not_hang() -
     @dataclass(frozen=True, kw_only=True)
     class Nested(JudgeMetric):
         async def observe(self, prediction: str) -> float:
-            return Hub(Length())(predictions=[prediction])["length"]["score"]
+            return Hub(Length(), judge="offline")(predictions=[prediction])["length"]["score"]
 
     with pytest.raises(MetricError, match="awaits what it needs"):
-        Hub(Nested()).evaluate(predictions=["a"])
+        Hub(Nested(), judge="offline").evaluate(predictions=["a"])
 
 
 def test_progress_counts_every_sample_of_every_metric_once() -> None:
     done: list[int] = []
     texts = ["ab", ["abc", "fail"], "none"]
-    Hub([Length(), Chars()]).evaluate(predictions=texts, progress=done.append)
+    Hub([Length(), Chars()], judge="offline").evaluate(predictions=texts, progress=done.append)
     assert sum(done) == 2 * 3
     assert done.count(1) >= 3
 
@@ -295,7 +295,7 @@ class Related(JudgeMetric, EmbedderMetric):
 
 
 def test_a_metric_may_have_a_judge_and_an_embedder(stub: Stub) -> None:
-    metric = Related()
+    metric = Related(judge="offline", embedder="offline")
     assert metric.label() == "related(embedder='offline', judge='offline')"
     assert Hub(metric)(predictions=["It is old."])["related"]["score"] == pytest.approx(1.0)
     served = Related(judge=spec(stub), embedder=f"openai(model='e', base_url='{stub.url}')")

@@ -68,7 +68,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Undisturbe
 
         # The first ones are answered only once as many are there as may be in flight.
         stub.faults = [together] * WORKERS
-        report = Hub(METRICS, judge=spec(stub)).evaluate(**columns())
+        report = Hub(METRICS, judge=spec(stub), embedder="offline").evaluate(**columns())
         assert stored(cache) == len(stub.asked)
         yield Undisturbed(stub, report, len(stub.asked), stub.most)
 
@@ -98,7 +98,7 @@ def test_under_random_faults_every_sample_has_a_score_a_reason_or_a_cause(
     faults = stub.always = RandomFaults(seed=1)
     # Silent servers are given up on after the timeout, and the client tries each call twice.
     judge = spec(stub, concurrency=32, timeout=4.0, max_retries=1)
-    report = Hub(METRICS, judge=judge).evaluate(**columns())
+    report = Hub(METRICS, judge=judge, embedder="offline").evaluate(**columns())
     assert set(faults.made) == set(KINDS)
     assert 0.17 < faults.made.total() / faults.asked.total() < 0.23
     failed = 0
@@ -121,7 +121,7 @@ def test_under_random_faults_every_sample_has_a_score_a_reason_or_a_cause(
     # Once the server is well again, the rest is asked for, and nothing else.
     stub.always = None
     before = len(stub.asked)
-    again = Hub(METRICS, judge=judge).evaluate(**columns())
+    again = Hub(METRICS, judge=judge, embedder="offline").evaluate(**columns())
     assert again.failed == 0
     assert again.usage.calls == len(stub.asked) - before < undisturbed.calls / 2
     for name, right in undisturbed.report.samples().items():
@@ -132,7 +132,7 @@ PROGRAM = """
 import json, sys
 from metrichub import Hub
 metrics, judge, columns = json.load(open(sys.argv[1]))
-Hub(metrics, judge=judge).evaluate(**columns).save(sys.argv[2])
+Hub(metrics, judge=judge, embedder="offline").evaluate(**columns).save(sys.argv[2])
 """
 
 
@@ -195,7 +195,7 @@ def test_what_no_later_call_can_mend_ends_the_run_at_once_and_keeps_what_was_ans
         return judge_stub.completion(json.dumps(judge_stub.answer(asked)))
 
     stub.always = until_then
-    hub = Hub(FIVE, judge=spec(stub, concurrency=workers))
+    hub = Hub(FIVE, judge=spec(stub, concurrency=workers), embedder="offline")
     with pytest.raises(JudgeUnavailable) as caught:
         hub.evaluate(**columns(40))
     assert "\n" not in str(caught.value)
@@ -226,7 +226,7 @@ def test_more_failures_than_allowed_end_the_run_and_the_next_one_goes_on(
 
     stub.always = broken_samples
     # One call at a time, so that what was answered is known.
-    hub = Hub(FIVE, judge=spec(stub, concurrency=1))
+    hub = Hub(FIVE, judge=spec(stub, concurrency=1), embedder="offline")
     with pytest.raises(TooManyErrors, match=r"more than 3 samples failed.*what was answered stays"):
         hub.evaluate(**columns(40), max_errors=3)
     kept = stored(tmp_path / "cache")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from metrichub import Hub
-from metrichub.judge import JudgeMetric
+from metrichub.authoring import JudgeMetric
 from tests.judge_stub import Stub
 from tests.judge_toys import spec
 

@@ -6,9 +6,8 @@ import asyncio
 
 import pytest
 
-from metrichub import Hub, load_metric
+from metrichub import Hub, OpenAIJudge, load_metric
 from metrichub.errors import ParameterError
-from metrichub.judge import OpenAIJudge
 from metrichub.models.session import Session
 from metrichub.models.store import Answer
 from metrichub.models.usage import BYTES_A_TOKEN, Prices, Usage, tokens_in
@@ -61,7 +60,7 @@ def test_repeated_runs_are_estimated_too(stub: Stub) -> None:
 
 
 def test_without_a_model_nothing_is_estimated() -> None:
-    assert Hub("faithfulness").estimate(**columns(2)) == Usage()
+    assert Hub("faithfulness", judge="offline").estimate(**columns(2)) == Usage()
     assert Hub("bleu").estimate(predictions=["a"], references=["a"]) == Usage()
 
 
@@ -172,13 +171,14 @@ def test_the_environment_turns_the_store_off(stub: Stub, monkeypatch: pytest.Mon
 
 
 def test_a_hubs_judge_is_for_metrics_that_name_none(stub: Stub) -> None:
-    own = load_metric("faithfulness", name="own")
-    hub = Hub(
-        ["bleu", "faithfulness", "kept = faithfulness(judge='offline')", own], judge=spec(stub)
-    )
+    own = load_metric("faithfulness", name="own", judge="offline")
+    left = load_metric("faithfulness", name="left")
+    metrics = ["bleu", "faithfulness", "kept = faithfulness(judge='offline')", own, left]
+    hub = Hub(metrics, judge=spec(stub))
     labels = {metric.name: metric.label() for metric in hub.metrics}
     assert "model='stub'" in labels["faithfulness"]
     assert "judge='offline'" in labels["kept"]
     assert "judge='offline'" in labels["own"]
-    embedded = Hub("answer_relevancy", embedder="offline(dimensions=16)")
+    assert "model='stub'" in labels["left"]
+    embedded = Hub("answer_relevancy", judge="offline", embedder="offline(dimensions=16)")
     assert "dimensions=16" in embedded.metrics[0].label()

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metrichub import OpenAIJudge
+from metrichub.authoring import Grade, Prompt, Weighing
 from metrichub.errors import JudgeError, MetricError
-from metrichub.judge import Grade, OpenAIJudge, Prompt, Weighing
 from metrichub.judge.weights import weights_of
 from metrichub.models.loop import run
 from tests.judge_stub import Fault, Stub, completion, says

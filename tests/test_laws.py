@@ -8,6 +8,7 @@ import pytest
 
 from metrichub.catalog.card import HEADINGS, with_blocks
 from metrichub.catalog.registry import Entry
+from metrichub.errors import MetricError
 from metrichub.testing import laws
 from metrichub.testing.subject import Broken, Subject
 from tests import plugins
@@ -192,6 +193,75 @@ def test_an_old_generated_block_is_not_complete(
 def test_a_card_with_other_inputs_does_not_agree(make: Make, inputs: str) -> None:
     with pytest.raises(Broken, match=r"the card asks for .*, the code for "):
         laws.inputs_agree(make(card={"[prediction, reference]": inputs}))
+
+
+JUDGED = '''\
+"""The share of the prediction's claims that the reference supports."""
+
+from dataclasses import dataclass
+
+from metrichub.judge.metric import JudgeMetric
+
+
+@dataclass(frozen=True, kw_only=True)
+class Toy(JudgeMetric):
+    """Supported claims over all claims (macro)."""
+
+    asks = {"extract": ("claims",), "verify": ("supported",)}
+
+    async def observe(self, prediction: str, reference: str):
+        """The share of one prediction."""
+        verdicts = await self.support(await self.claims(prediction), [reference])
+        return sum(verdict.verdict == "yes" for verdict in verdicts) / len(verdicts)
+'''
+
+
+def judged(make: Make, code: Mapping[str, str], judge: str = "any") -> Subject:
+    return make({CODE: JUDGED, **code}, {"license: MIT": f"license: MIT\njudge: {judge}"})
+
+
+def test_a_judge_that_is_asked_what_is_declared_keeps_the_law(make: Make) -> None:
+    laws.inputs_agree(judged(make, {}))
+
+
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [
+        ('"verify": ("supported",)', r"asks its judge to extract \(claims\), which `asks` doesn't"),
+        ('"extract": ("claims",)', r"asks its judge to verify \(supported\), which `asks` doesn't"),
+        ("", "declares nothing that it asks"),
+    ],
+)
+def test_a_question_that_is_not_declared_breaks_the_law(
+    make: Make, declared: str, said: str
+) -> None:
+    code = {'{"extract": ("claims",), "verify": ("supported",)}': f"{{{declared}}}"}
+    with pytest.raises(Broken, match=said):
+        laws.inputs_agree(judged(make, code))
+
+
+def test_a_prompt_that_is_declared_but_missing_breaks_the_law(make: Make) -> None:
+    with pytest.raises(MetricError, match=r"the prompt .*nowhere\.md can't be read"):
+        laws.inputs_agree(judged(make, {'("supported",)': '("supported", "nowhere")'}))
+
+
+@pytest.mark.parametrize(
+    ("front", "said"),
+    [
+        ("", "the card says judge: None, the code has one"),
+        ("\njudge: any\nembedder: any", "the card says embedder: any, the code has none"),
+    ],
+)
+def test_a_card_that_is_wrong_about_who_is_asked_breaks_the_law(
+    make: Make, front: str, said: str
+) -> None:
+    with pytest.raises(Broken, match=said):
+        laws.inputs_agree(make({CODE: JUDGED}, {"license: MIT": f"license: MIT{front}"}))
+
+
+def test_a_card_that_wants_a_model_where_rules_will_do_breaks_the_law(make: Make) -> None:
+    with pytest.raises(Broken, match="the card says judge: model, but the offline judge serves it"):
+        laws.inputs_agree(judged(make, {}, judge="model"))
 
 
 MORE = "    def outputs(self):\n        return {!r}\n\n    def score(self"

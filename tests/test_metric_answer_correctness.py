@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from metrichub import Hub, Report, load_metric
 from metrichub.embed import Vectors
 from metrichub.errors import JudgeError, ParameterError
-from metrichub.judge import Scripted
+from metrichub.testing import Scripted
 from tests.claim_tables import RAGCHECKER, columns_of, judge_of
 from tests.judge_stub import Stub
 from tests.judge_toys import spec
@@ -106,7 +106,9 @@ def test_the_notes_on_offline_baselines_stand_where_they_were_asked() -> None:
     columns = {"predictions": ["One."], "references": ["One."]}
     both = ["judged", "compared"]
     for weights, asked in (((1, 1), both), ((1, 0), both[:1]), ((0, 1), both[1:])):
-        report = Hub(load_metric(NAME, weights=weights)).evaluate(**columns)
+        report = Hub(
+            load_metric(NAME, weights=weights), judge="offline", embedder="offline"
+        ).evaluate(**columns)
         assert [note.split()[0] for note in report.notes()[NAME]] == asked
 
 
@@ -173,7 +175,9 @@ def test_the_factuality_is_the_f_of_factual_correctness_with_mixed_counts() -> N
         "predictions": ["The sky is blue. The grass is green. Fish can sing."],
         "references": ["The sky is blue. Birds build nests."],
     }
-    hub = Hub([NAME, "mixed = factual_correctness(counts='mixed')"])
+    hub = Hub(
+        [NAME, "mixed = factual_correctness(counts='mixed')"], judge="offline", embedder="offline"
+    )
     found = hub(**columns)
     # One right claim, two wrong ones and one that is missing: 2 / (2 + 2 + 1).
     assert found[NAME]["factuality"] == found["mixed"]["score"] == pytest.approx(0.4)

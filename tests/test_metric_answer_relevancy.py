@@ -11,7 +11,7 @@ import pytest
 from metrichub import Hub, Report, load_metric
 from metrichub.embed import Vectors
 from metrichub.errors import JudgeUnavailable, ParameterError
-from metrichub.judge import Scripted
+from metrichub.testing import Scripted
 
 NAME = "answer_relevancy"
 
@@ -102,7 +102,7 @@ def test_every_question_has_its_cosine_and_verdict() -> None:
 
 
 def test_offline_an_answer_to_the_question_is_nearer_than_another() -> None:
-    report = Hub(NAME).evaluate(
+    report = Hub(NAME, judge="offline", embedder="offline").evaluate(
         questions=["When was the bridge built?"] * 3,
         predictions=["The bridge was built in 1932.", "The market sells fish.", ""],
     )
@@ -113,9 +113,8 @@ def test_offline_an_answer_to_the_question_is_nearer_than_another() -> None:
 
 
 def test_offline_evasion_cannot_be_told() -> None:
-    hub = Hub(load_metric(NAME, noncommittal="all"))
     with pytest.raises(JudgeUnavailable, match="the offline judge can't verify"):
-        hub(questions=["Who?"], predictions=["I don't know."])
+        Hub(load_metric(NAME, noncommittal="all"), judge="offline", embedder="offline")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import MissingColumn
-from metrichub.judge import Scripted
+from metrichub.testing import Scripted
 
 SENTENCES = ["The bridge was built in 1932.", "The town has a market.", "Fish is sold there."]
 RATIOS = pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_relevance_without_a_question_or_sentence_is_undefined(
 
 
 def test_offline_a_sentence_with_words_of_the_question_is_needed() -> None:
-    found = Hub("context_relevance")(
+    found = Hub("context_relevance", judge="offline")(
         questions=["When was the bridge built?"], contexts=[[" ".join(SENTENCES)]]
     )
     assert found == {"context_relevance": {"score": pytest.approx(1 / 3)}}
@@ -94,7 +94,7 @@ def test_every_claim_of_the_reference_has_its_verdict() -> None:
 
 
 def test_offline_recall_is_the_mean_of_samples() -> None:
-    report = Hub("context_recall").evaluate(
+    report = Hub("context_recall", judge="offline").evaluate(
         references=[" ".join(SENTENCES[:2]), SENTENCES[0], ""], contexts=[[SENTENCES[0]]] * 3
     )
     # 1 of 2 claims and 1 of 1: (1/2 + 1) / 2, where pooled counts would give 2/3.
@@ -102,11 +102,13 @@ def test_offline_recall_is_the_mean_of_samples() -> None:
 
 
 def test_the_reference_that_the_contexts_hold_best_counts() -> None:
-    found = Hub("context_recall")(references=[SENTENCES[:2]], contexts=[[SENTENCES[0]]])
+    found = Hub("context_recall", judge="offline")(
+        references=[SENTENCES[:2]], contexts=[[SENTENCES[0]]]
+    )
     assert found == {"context_recall": {"score": 1.0}}
 
 
 @pytest.mark.parametrize("name", ["context_relevance", "context_recall"])
 def test_missing_contexts_are_named(name: str) -> None:
     with pytest.raises(MissingColumn, match=f"{name} needs the column 'contexts'"):
-        Hub(name)(questions=["q"], references=["r"])
+        Hub(name, judge="offline")(questions=["q"], references=["r"])

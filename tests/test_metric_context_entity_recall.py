@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import MissingColumn, ParameterError
-from metrichub.judge import Scripted
+from metrichub.testing import Scripted
 from tests.judge_stub import Stub
 from tests.judge_toys import spec
 
@@ -111,7 +111,7 @@ def test_a_sample_takes_two_calls_and_blank_passages_are_not_sent(stub: Stub) ->
 
 
 def test_offline_names_and_numbers_are_compared() -> None:
-    report = Hub(NAME).evaluate(
+    report = Hub(NAME, judge="offline").evaluate(
         references=["Otto Weber opened the bridge in Bern in 1912.", "nothing is named"],
         contexts=[["In 1912 a bridge was opened.", "Bern lies on the Aare."], ["Bern."]],
     )
@@ -120,7 +120,9 @@ def test_offline_names_and_numbers_are_compared() -> None:
 
 
 def test_of_several_references_the_one_found_best_counts() -> None:
-    found = Hub(NAME)(references=[["Bern and Thun", "Bern"]], contexts=[["It is in Bern."]])
+    found = Hub(NAME, judge="offline")(
+        references=[["Bern and Thun", "Bern"]], contexts=[["It is in Bern."]]
+    )
     assert found[NAME]["score"] == 1.0
 
 
@@ -153,4 +155,4 @@ def test_another_match_is_refused() -> None:
 
 def test_missing_contexts_are_named() -> None:
     with pytest.raises(MissingColumn, match=f"{NAME} needs the column 'contexts'"):
-        Hub(NAME)(references=["r"])
+        Hub(NAME, judge="offline")(references=["r"])

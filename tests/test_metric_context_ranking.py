@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import MissingColumn, ParameterError
-from metrichub.judge import Scripted
 from metrichub.judge.protocol import SHARED_PROMPTS
+from metrichub.testing import Scripted
 
 NAMES = {"context_utilization": "predictions", "context_precision": "references"}
 BOTH = pytest.mark.parametrize("name", NAMES)
@@ -104,14 +104,14 @@ def test_every_passage_has_its_verdict_by_rank(name: str) -> None:
 def test_the_offline_judge_goes_by_the_words_of_question_and_answer(name: str) -> None:
     passages = ["The bridge was built in 1932.", "The town has a market."]
     columns = {"questions": ["When was the bridge built?"] * 2, NAMES[name]: [passages[0]] * 2}
-    report = Hub(name).evaluate(**columns, contexts=[passages, passages[::-1]])
+    report = Hub(name, judge="offline").evaluate(**columns, contexts=[passages, passages[::-1]])
     assert report.samples()[name]["score"].tolist() == [1.0, 0.5]
     assert report.scores()[name]["score"] == 0.75
 
 
 def test_the_reference_that_gives_the_best_score_counts() -> None:
     passages = ["The town has a market.", "The bridge was built in 1932."]
-    found = Hub("context_precision")(
+    found = Hub("context_precision", judge="offline")(
         questions=["When was the bridge built?"],
         references=[["Fish is sold on Monday.", "The bridge was built in 1932."]],
         contexts=[passages],
@@ -129,7 +129,7 @@ def test_a_negative_epsilon_is_refused(name: str) -> None:
 @BOTH
 def test_a_missing_column_is_named(name: str) -> None:
     with pytest.raises(MissingColumn, match=f"{name} needs the column 'questions'"):
-        Hub(name)(**{NAMES[name]: ["a"], "contexts": [["c"]]})
+        Hub(name, judge="offline")(**{NAMES[name]: ["a"], "contexts": [["c"]]})
 
 
 @BOTH

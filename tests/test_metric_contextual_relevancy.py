@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import MissingColumn
-from metrichub.judge import Scripted
 from metrichub.judge.protocol import Fields, Prompt, Verdict
+from metrichub.testing import Scripted
 
 NAME = "contextual_relevancy"
 
@@ -21,7 +21,7 @@ NAME = "contextual_relevancy"
 class Echo(Scripted):
     """A judge to which every word of a passage is a statement, and every statement its verdict."""
 
-    answers: Mapping[str, Any] = field(
+    script: Mapping[str, Any] = field(
         default_factory=lambda: {"claims": lambda fields: fields["text"].strip(".").split()},
         hash=False,
     )
@@ -126,7 +126,7 @@ def test_what_has_nothing_to_count_is_undefined(
 
 
 def test_the_offline_judge_goes_by_the_words_of_the_question() -> None:
-    found = Hub(NAME)(
+    found = Hub(NAME, judge="offline")(
         questions=["When was the bridge built?"],
         contexts=[["The bridge was built in 1932. The town has a market.", "It sells fish."]],
     )
@@ -136,4 +136,4 @@ def test_the_offline_judge_goes_by_the_words_of_the_question() -> None:
 
 def test_a_missing_column_is_named() -> None:
     with pytest.raises(MissingColumn, match=f"{NAME} needs the column 'questions'"):
-        Hub(NAME)(contexts=[["c"]])
+        Hub(NAME, judge="offline")(contexts=[["c"]])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import ParameterError
-from metrichub.judge import Scripted
+from metrichub.testing import Scripted
 from tests.claim_tables import RAGCHECKER, Example, columns_of, judge_of
 from tests.judge_stub import Stub
 from tests.judge_toys import spec
@@ -158,7 +158,7 @@ def test_a_corpus_is_the_mean_of_its_samples() -> None:
 
 
 def test_of_several_references_the_best_counts() -> None:
-    found = Hub(NAME)(
+    found = Hub(NAME, judge="offline")(
         predictions=["The sky is blue."], references=[["Fish swim.", "The sky is blue."]]
     )
     assert found[NAME]["score"] == 1.0

@@ -6,7 +6,7 @@ import pytest
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import MissingColumn, ParameterError
-from metrichub.judge import Scripted
+from metrichub.testing import Scripted
 
 
 def scored(words: list[str], claims: list[str] | None = None) -> Report:
@@ -44,7 +44,7 @@ def test_a_sample_without_a_context_is_undefined_and_asks_nothing(contexts: list
 
 
 def test_a_corpus_is_the_mean_of_its_samples_that_have_a_score() -> None:
-    report = Hub("faithfulness").evaluate(
+    report = Hub("faithfulness", judge="offline").evaluate(
         predictions=["The sky is blue. It fell.", "The sky is blue.", "", "..."],
         contexts=[["The sky is blue."]] * 4,
     )
@@ -61,7 +61,7 @@ def test_every_claim_has_its_verdict_and_reason() -> None:
 
 
 def test_the_signature_says_who_judged() -> None:
-    report = Hub("faithfulness").evaluate(predictions=["A."], contexts=[["A."]])
+    report = Hub("faithfulness", judge="offline").evaluate(predictions=["A."], contexts=[["A."]])
     assert report.signatures()["faithfulness"].startswith(
         "faithfulness(judge='offline', idk=0.0)|definition:1|metrichub:"
     )
@@ -69,12 +69,12 @@ def test_the_signature_says_who_judged() -> None:
 
 def test_a_missing_column_is_named_with_its_aliases() -> None:
     with pytest.raises(MissingColumn, match=r"faithfulness needs the column 'contexts'.*retrieved"):
-        Hub("faithfulness")(predictions=["a"])
+        Hub("faithfulness", judge="offline")(predictions=["a"])
 
 
 def test_the_names_of_other_tools_are_read() -> None:
     rows = [{"user_input": "?", "response": "A b.", "retrieved_contexts": ["A b."]}]
-    assert Hub("faithfulness")(rows) == {"faithfulness": {"score": 1.0}}
+    assert Hub("faithfulness", judge="offline")(rows) == {"faithfulness": {"score": 1.0}}
 
 
 def test_a_judge_that_is_none_is_refused() -> None:

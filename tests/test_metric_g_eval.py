@@ -7,7 +7,7 @@ import pytest
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import JudgeUnavailable, ParameterError
-from metrichub.judge import Scripted
+from metrichub.testing import Scripted
 from tests import judge_toys
 from tests.judge_stub import Stub, says
 
@@ -142,8 +142,8 @@ def test_a_blank_text_is_undefined_and_asks_nothing() -> None:
 
 
 def test_the_offline_judge_refuses() -> None:
-    with pytest.raises(JudgeUnavailable, match=r"the offline judge can't .* set a model"):
-        Hub("g_eval")(predictions=["In 1932."])
+    with pytest.raises(JudgeUnavailable, match=r"the offline judge can't .* a model is needed"):
+        Hub("g_eval", judge="offline")(predictions=["In 1932."])
 
 
 def test_the_signature_has_criteria_steps_and_scale() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import JudgeUnavailable, MissingColumn, ParameterError
-from metrichub.judge import Scripted
 from metrichub.judge.protocol import Fields, Prompt, Verdict
+from metrichub.testing import Scripted
 
 NAME = "goal_accuracy"
 
@@ -100,7 +100,7 @@ def test_with_a_reference_no_goal_is_inferred() -> None:
 
 def test_the_reference_is_needed_unless_goals_are_inferred() -> None:
     with pytest.raises(MissingColumn, match="references"):
-        Hub(NAME)(predictions=["a"])
+        Hub(NAME, judge="chance")(predictions=["a"])
 
 
 @pytest.mark.parametrize(
@@ -142,9 +142,8 @@ def test_two_agents_are_compared_on_the_same_tasks() -> None:
 
 @pytest.mark.parametrize("way", [True, False])
 def test_no_rule_over_words_will_do(way: bool) -> None:
-    hub = Hub(load_metric(NAME, inferred=way))
     with pytest.raises(JudgeUnavailable, match="the offline judge can't"):
-        hub({"predictions": ["user: Book it."], "references": ["It is booked."]})
+        Hub(load_metric(NAME, inferred=way), judge="offline")
 
 
 def test_inferred_is_true_or_false() -> None:

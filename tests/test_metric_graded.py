@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import JudgeUnavailable, MissingColumn, ParameterError
-from metrichub.judge import Scripted
 from metrichub.judge.protocol import Fields, Grade, Prompt, Weighing
+from metrichub.testing import Scripted
 
 GROUNDED, ACCURATE, RELEVANT = (
     "response_groundedness",
@@ -162,7 +162,7 @@ def test_the_answer_and_the_reference_keep_their_names_in_both_prompts() -> None
 @EACH
 def test_the_offline_judge_refuses(name: str) -> None:
     with pytest.raises(JudgeUnavailable, match="the offline judge can't grade"):
-        Hub(name)(**COLUMNS[name])
+        Hub(name, judge="offline")(**COLUMNS[name])
 
 
 @pytest.mark.parametrize(
@@ -237,4 +237,4 @@ def test_a_missing_column_is_named(name: str) -> None:
     needed = next(iter(COLUMNS[name]))
     rest = {column: values for column, values in COLUMNS[name].items() if column != needed}
     with pytest.raises(MissingColumn, match=f"{name} needs the column '{needed}'"):
-        Hub(name)(**rest)
+        Hub(name, judge="chance")(**rest)

@@ -8,7 +8,7 @@ import pytest
 
 from metrichub import Hub, load_metric
 from metrichub.errors import JudgeUnavailable
-from metrichub.judge import Scripted
+from metrichub.testing import Scripted
 from tests import judge_toys
 from tests.judge_stub import Stub
 
@@ -87,7 +87,7 @@ def test_the_explanation_has_the_reason(name: str) -> None:
 @every
 def test_the_offline_judge_refuses(name: str) -> None:
     with pytest.raises(JudgeUnavailable, match=rf"the offline judge can't grade \({name}\)"):
-        Hub(name)(**COLUMNS[name])
+        Hub(name, judge="offline")(**COLUMNS[name])
 
 
 def test_all_five_stand_in_one_hub_with_answers_of_their_own() -> None:

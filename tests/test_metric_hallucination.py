@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import JudgeUnavailable, ParameterError
-from metrichub.judge import Scripted
+from metrichub.testing import Scripted
 
 NAME = "hallucination"
 
@@ -124,7 +124,9 @@ def test_by_contexts_a_blank_answer_is_undefined() -> None:
 
 def test_by_contexts_the_offline_judge_refuses() -> None:
     with pytest.raises(JudgeUnavailable, match=r"can't verify \(contradicted\)"):
-        Hub(load_metric(NAME, unit="contexts"))(predictions=["a"], contexts=[["a"]])
+        Hub(load_metric(NAME, unit="contexts"), judge="offline")(
+            predictions=["a"], contexts=[["a"]]
+        )
 
 
 def test_an_unknown_unit_is_refused() -> None:
@@ -153,6 +155,6 @@ def test_every_context_has_its_verdict_and_reason() -> None:
 def test_the_best_of_several_answers_is_the_one_that_hallucinates_least() -> None:
     contexts = [["The bridge opened in 1912."]]
     answers = [["The bridge opened in 1921.", "The bridge opened in 1912."]]
-    found = Hub(NAME)(predictions=answers, contexts=contexts)
+    found = Hub(NAME, judge="offline")(predictions=answers, contexts=contexts)
     # The first answer's one claim has a number that isn't there, the second's is a copy.
     assert found[NAME] == {"score": 0, "contradicted": 0, "unsupported": 0}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import MissingColumn, ParameterError
-from metrichub.judge import Scripted
+from metrichub.testing import Scripted
 from tests.claim_tables import RAGCHECKER, Example, columns_of, judge_of
 from tests.judge_stub import Stub
 from tests.judge_toys import spec
@@ -138,7 +138,7 @@ def test_with_one_passage_faithfulness_takes_no_call_of_its_own(stub: Stub) -> N
 
 
 def test_offline_copies_from_each_passage_are_told_apart() -> None:
-    hub = Hub([NAME, f"irrelevant = {NAME}(mode='irrelevant')"])
+    hub = Hub([NAME, f"irrelevant = {NAME}(mode='irrelevant')"], judge="offline")
     report = hub.evaluate(
         predictions=["The bridge was built in 1932. It was painted green. The market sells fish."],
         references=["The bridge was built in 1932."],
@@ -151,7 +151,7 @@ def test_offline_copies_from_each_passage_are_told_apart() -> None:
 
 
 def test_of_several_candidates_the_least_sensitive_counts() -> None:
-    found = Hub(NAME)(
+    found = Hub(NAME, judge="offline")(
         predictions=["The bridge was built in 1932. It was painted green."],
         references=[["The bridge was built in 1932.", "It was painted green."]],
         contexts=[["The bridge was built in 1932."]],
@@ -203,4 +203,4 @@ def test_an_unknown_mode_is_refused() -> None:
 
 def test_missing_contexts_are_named() -> None:
     with pytest.raises(MissingColumn, match=f"{NAME} needs the column 'contexts'"):
-        Hub(NAME)(predictions=["p"], references=["r"])
+        Hub(NAME, judge="offline")(predictions=["p"], references=["r"])

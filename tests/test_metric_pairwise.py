@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
+from metrichub.authoring import Choice
 from metrichub.errors import JudgeError, JudgeUnavailable, MissingColumn, ParameterError
-from metrichub.judge import Choice, Scripted
 from metrichub.judge.protocol import Fields, Prompt
+from metrichub.testing import Scripted
 
 MINE, THEIRS = "mine", "theirs"
 
@@ -22,7 +23,7 @@ MINE, THEIRS = "mine", "theirs"
 class Deciding(Scripted):
     """A judge whose choice is a function of the candidates; it notes what it was asked."""
 
-    answers: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    script: Mapping[str, Any] = field(default_factory=dict, hash=False)
     decide: Callable[[Sequence[str]], int | None] = lambda candidates: None
     asked: list[tuple[str, tuple[str, ...], Fields]] = field(default_factory=list, hash=False)
 
@@ -122,7 +123,7 @@ def test_the_question_can_be_left_out() -> None:
     assert hub(predictions=[MINE], references=[THEIRS])["pairwise"]["wins"] == 1
     assert [fields for _, _, fields in judge.asked] == [{}, {}]
     with pytest.raises(MissingColumn, match="questions"):
-        Hub("pairwise")(predictions=[MINE], references=[THEIRS])
+        Hub("pairwise", judge="chance")(predictions=[MINE], references=[THEIRS])
 
 
 def test_the_criteria_are_in_the_prompt_and_the_signature() -> None:

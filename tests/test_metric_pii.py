@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import JudgeUnavailable, MetricError, ParameterError
-from metrichub.judge import Scripted
 from metrichub.judge.protocol import Fields, Prompt, Verdict
+from metrichub.testing import Scripted
 from tests.judge_stub import Stub, verdicts
 from tests.judge_toys import spec
 
@@ -123,7 +123,7 @@ def test_the_order_of_details_is_irrelevant(words: list[str], data: st.DataObjec
 
 def test_no_rule_over_words_will_do() -> None:
     with pytest.raises(JudgeUnavailable, match="the offline judge can't extract"):
-        Hub("pii")(predictions=["Mia Holt, 555-0199"])
+        Hub("pii", judge="offline")(predictions=["Mia Holt, 555-0199"])
 
 
 @pytest.mark.parametrize("empty", [1, "0", True])

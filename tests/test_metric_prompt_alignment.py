@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import InputError, JudgeUnavailable, MissingColumn, ParameterError
-from metrichub.judge import Scripted
 from metrichub.judge.protocol import Fields, Prompt, Verdict
+from metrichub.testing import Scripted
 
 NAME = "prompt_alignment"
 
@@ -69,10 +69,10 @@ def test_the_instructions_of_the_parameter_are_those_of_all_samples() -> None:
 
 def test_the_column_is_needed_only_without_the_parameter() -> None:
     with pytest.raises(MissingColumn, match="instructions"):
-        Hub(NAME)(predictions=["a"])
+        Hub(NAME, judge="chance")(predictions=["a"])
     with_rules = load_metric(NAME, instructions=["do a"])
-    assert list(Hub(with_rules).needs()) == ["predictions"]
-    assert list(Hub(NAME).needs()) == ["predictions", "instructions"]
+    assert list(Hub(with_rules, judge="chance").needs()) == ["predictions"]
+    assert list(Hub(NAME, judge="chance").needs()) == ["predictions", "instructions"]
 
 
 def test_the_judge_sees_the_question_where_that_is_asked_for() -> None:
@@ -130,7 +130,7 @@ def test_two_systems_are_compared_on_the_same_instructions() -> None:
 
 def test_no_rule_over_words_will_do() -> None:
     with pytest.raises(JudgeUnavailable, match="the offline judge can't verify"):
-        Hub(NAME)(predictions=["a"], instructions=[["b"]])
+        Hub(NAME, judge="offline")(predictions=["a"], instructions=[["b"]])
 
 
 @pytest.mark.parametrize(

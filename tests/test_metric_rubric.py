@@ -7,7 +7,7 @@ import pytest
 
 from metrichub import Hub, load_metric
 from metrichub.errors import JudgeUnavailable, ParameterError
-from metrichub.judge import Scripted
+from metrichub.testing import Scripted
 from tests import judge_toys
 from tests.judge_stub import Stub
 
@@ -84,7 +84,7 @@ def test_a_blank_text_is_undefined_and_asks_nothing() -> None:
 
 def test_the_offline_judge_refuses() -> None:
     with pytest.raises(JudgeUnavailable, match=r"the offline judge can't grade \(rubric\)"):
-        Hub("rubric")(predictions=["It is said."])
+        Hub("rubric", judge="offline")(predictions=["It is said."])
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_of_several_references_the_nearest_counts() -> None:
 
 
 def test_offline_shared_words_make_texts_nearer() -> None:
-    report = Hub(NAME).evaluate(
+    report = Hub(NAME, embedder="offline").evaluate(
         predictions=["It was built in 1932.", "It was built of stone.", "The market sells fish."],
         references=["It was built in 1932."] * 3,
     )
@@ -147,7 +147,7 @@ def test_it_is_symmetric_and_in_range(numbers: list[int]) -> None:
 @given(TEXTS)
 @settings(max_examples=50)
 def test_offline_a_text_equals_itself_or_has_no_vector(text: str) -> None:
-    found = Hub(NAME)(predictions=[text], references=[text])[NAME]["score"]
+    found = Hub(NAME, embedder="offline")(predictions=[text], references=[text])[NAME]["score"]
     assert found == pytest.approx(1.0 if any(c.isalnum() for c in text) else math.nan, nan_ok=True)
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import ParameterError
-from metrichub.judge import Scripted
 from metrichub.judge.protocol import Fields, Prompt, Verdict
+from metrichub.testing import Scripted
 
 SOURCE, SUMMARY = "the source", "the summary"
 CLAIMS = {"claims": ["a", "b", "c", "d"], "supported": ["yes", "yes", "idk", "no"]}
@@ -137,7 +137,7 @@ NEW = "Several local bakers sold warm bread beside the crowded northern platform
 
 
 def test_the_offline_judge_compares_words_numbers_and_negation() -> None:
-    hub = Hub("summarization")
+    hub = Hub("summarization", judge="offline")
     report = hub.evaluate(
         predictions=[OLD, f"{OLD} {NEW}", OLD.replace("1912", "1921")], sources=[f"{OLD} {NEW}"] * 3
     )

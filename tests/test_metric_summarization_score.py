@@ -6,7 +6,7 @@ import pytest
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import MissingColumn, ParameterError
-from metrichub.judge import Scripted
+from metrichub.testing import Scripted
 
 EIGHT = {"keyphrases": ["app"], "questions": [f"{i}?" for i in range(8)]}
 SEVEN_OF_EIGHT = Scripted({**EIGHT, "answered": ["yes"] * 7 + ["no"]})
@@ -111,7 +111,7 @@ def test_the_offline_judge_asks_about_every_sentence_of_the_source() -> None:
         "The old stone bridge over the river Aare was opened to heavy railway traffic in 1912. "
         "Several local bakers sold warm bread beside the crowded northern platform every Sunday."
     )
-    report = Hub("summarization_score").evaluate(
+    report = Hub("summarization_score", judge="offline").evaluate(
         predictions=[source.partition(". ")[0] + "."], sources=[source]
     )
     step = report.explain("summarization_score", 0).steps[0]
@@ -135,4 +135,4 @@ def test_a_bad_parameter_is_refused(parameters: dict[str, object], allowed: str)
 
 def test_a_missing_source_is_named() -> None:
     with pytest.raises(MissingColumn, match="summarization_score needs the column 'sources'"):
-        Hub("summarization_score")(predictions=["a"])
+        Hub("summarization_score", judge="offline")(predictions=["a"])

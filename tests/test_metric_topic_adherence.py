@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import InputError, JudgeUnavailable, MissingColumn, ParameterError
-from metrichub.judge import Scripted
 from metrichub.judge.protocol import Fields
+from metrichub.testing import Scripted
 
 NAME = "topic_adherence"
 KINDS = {"h": ("yes", "yes"), "s": ("yes", "no"), "w": ("no", "yes"), "d": ("no", "no")}
@@ -127,7 +127,7 @@ def test_the_topics_of_the_parameter_are_those_of_all_samples() -> None:
     assert list(Hub(metric).needs()) == ["predictions"]
     assert Hub(metric)(predictions=["a", "b"])[NAME]["precision"] == pytest.approx(2 / 3)
     with pytest.raises(MissingColumn, match="topics"):
-        Hub(NAME)(predictions=["a"])
+        Hub(NAME, judge="chance")(predictions=["a"])
 
 
 @pytest.mark.parametrize("topics", [[], [""], " "])
@@ -173,7 +173,7 @@ def test_two_assistants_are_compared_on_the_same_topics() -> None:
 
 def test_no_rule_over_words_will_do() -> None:
     with pytest.raises(JudgeUnavailable, match="the offline judge can't extract"):
-        Hub(NAME)(predictions=["user: Why?"], topics=[["t"]])
+        Hub(NAME, judge="offline")(predictions=["user: Why?"], topics=[["t"]])
 
 
 @pytest.mark.parametrize(

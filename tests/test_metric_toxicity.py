@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import JudgeUnavailable, ParameterError
-from metrichub.judge import Scripted
 from metrichub.judge.protocol import Fields
+from metrichub.testing import Scripted
 
 BOTH = pytest.mark.parametrize(("name", "word"), [("toxicity", "toxic"), ("bias", "biased")])
 
@@ -140,7 +140,7 @@ def test_the_text_stands_beside_its_opinions(name: str, word: str) -> None:
 @BOTH
 def test_no_rule_over_words_will_do(name: str, word: str) -> None:
     with pytest.raises(JudgeUnavailable, match="the offline judge can't extract"):
-        Hub(name)(predictions=["You are an idiot."])
+        Hub(name, judge="offline")(predictions=["You are an idiot."])
 
 
 @BOTH

@@ -179,7 +179,7 @@ def test_every_link_of_our_own_cards_leads_somewhere_on_the_site() -> None:
 
 def test_a_card_s_page_has_its_facts(site: Path) -> None:
     card = toy(
-        site, "one", title="One", summary="Counts.", more="requires: [heavy>=2]\njudge: offline\n"
+        site, "one", title="One", summary="Counts.", more="requires: [heavy>=2]\njudge: any\n"
     )
     found = shelf(card)
     page = pages.card(found.pages[0], Links(found))
@@ -188,7 +188,7 @@ def test_a_card_s_page_has_its_facts(site: Path) -> None:
         "Counts.",
         "<code>prediction</code>",
         "<code>score</code> in [0, 1], higher is better",
-        '<a href="../index.html?judge=offline">any judge, also the offline one</a>',
+        '<a href="../index.html?judge=any">any judge</a>',
         "<dd>MIT</dd>",
         "toy-dist 1.0",
         "<code>pip install &#39;heavy&gt;=2&#39;</code>",

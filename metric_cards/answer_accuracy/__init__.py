@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from metric_cards._bases.two_grades import TwoGrades
-from metrichub.authoring import Explained, Unscored, absent
+from metrichub.authoring import Explained, Questions, Unscored, absent
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerAccuracy(TwoGrades):
     """Half the mean of two grades from 0 to 2, the mean of samples (macro)."""
+
+    asks: ClassVar[Questions] = {"grade": ("agrees", "marked")}
 
     async def observe(self, question: str, prediction: str, reference: str) -> Explained | Unscored:
         """The score of one answer, with both grades and their reasons."""

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from metrichub.authoring import (
-    Array,
     ClaimCounts,
     EmbedderMetric,
     Explained,
     JudgeMetric,
+    Questions,
     Range,
     Unscored,
     absent,
@@ -31,6 +30,8 @@ class AnswerCorrectness(JudgeMetric, EmbedderMetric):
         beta: How much more recall weighs than precision in the factuality.
     """
 
+    asks: ClassVar[Questions] = {"extract": ("claims",), "verify": ("supported",)}
+
     weights: tuple[Annotated[float, Range(0)], ...] = (0.75, 0.25)
     beta: Annotated[float, Range(0)] = 1.0
 
@@ -45,11 +46,10 @@ class AnswerCorrectness(JudgeMetric, EmbedderMetric):
         """The score, and the parts that have a weight."""
         return ("score", *self._weights())
 
-    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """What is to be said of the judge and of the embedder, where they were asked."""
-        judged, compared = self.weights
-        said = self.judge_notes() if judged else ()
-        return [*said, *(self.embedder_notes() if compared else ())]
+    def models(self) -> tuple[str, ...]:
+        """The judge for factuality, the embedder for similarity, where they have a weight."""
+        asked = zip(("judge", "embedder"), self.weights, strict=True)
+        return tuple(kind for kind, weight in asked if weight)
 
     async def observe(self, prediction: str, reference: str) -> Explained | Unscored:
         """The scores of one answer, with the verdict on each claim of both texts."""

@@ -10,6 +10,7 @@ from metrichub.authoring import (
     EmbedderMetric,
     Explained,
     JudgeMetric,
+    Questions,
     Range,
     Unscored,
     cosine,
@@ -29,6 +30,11 @@ class AnswerRelevancy(JudgeMetric, EmbedderMetric):
 
     n: Annotated[int, Range(1)] = 3
     noncommittal: Literal["all", "any"] | None = None
+
+    def questions(self) -> Questions:
+        """The questions of the answer, and evasion where it counts."""
+        evaded: Questions = {"verify": ("evaded",)} if self.noncommittal else {}
+        return {"extract": ("questions",), **evaded}
 
     async def observe(self, question: str, prediction: str) -> Explained | Unscored:
         """The score of one answer, with the generated questions and their cosines."""

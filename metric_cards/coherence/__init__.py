@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from metrichub.authoring import Explained, GradedMetric, Unscored
+from metrichub.authoring import Explained, GradedMetric, Questions, Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
 class Coherence(GradedMetric):
     """The grade and its place on the scale, the mean of samples (macro); Fabbri et al. (2021)."""
+
+    asks: ClassVar[Questions] = {"grade": ("coherence",)}
 
     async def observe(self, prediction: str, source: str) -> Explained | Unscored:
         """The grade of one summary, with its reason."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from metrichub.authoring import Explained, GradedMetric, Unscored
+from metrichub.authoring import Explained, GradedMetric, Questions, Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
 class Conciseness(GradedMetric):
     """The grade and its place on the scale, the mean of samples (macro)."""
+
+    asks: ClassVar[Questions] = {"grade": ("conciseness",)}
 
     async def observe(self, prediction: str, question: str) -> Explained | Unscored:
         """The grade of one answer, with its reason."""

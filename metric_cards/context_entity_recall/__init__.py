@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
-from metrichub.authoring import Explained, JudgeMetric, Unscored
+from metrichub.authoring import Explained, JudgeMetric, Questions, Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +18,8 @@ class ContextEntityRecall(JudgeMetric):
         match: When two entities are the same: "normalized" looks neither at case nor at the kind
             and amount of white space, "exact" at every character.
     """
+
+    asks: ClassVar[Questions] = {"extract": ("entities",)}
 
     match: Literal["normalized", "exact"] = "normalized"
 

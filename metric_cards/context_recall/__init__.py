@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from metrichub.authoring import Explained, JudgeMetric, Unscored, ratio
+from metrichub.authoring import Explained, JudgeMetric, Questions, Unscored, ratio
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContextRecall(JudgeMetric):
     """Attributable over all claims of the reference, the mean of samples (macro)."""
+
+    asks: ClassVar[Questions] = {"extract": ("claims",), "verify": ("supported",)}
 
     async def observe(self, reference: str, contexts: Sequence[str]) -> Explained | Unscored:
         """The ratio of one sample, with the verdict on each claim."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from metrichub.authoring import Explained, JudgeMetric, Unscored, ratio, sentences
+from metrichub.authoring import Explained, JudgeMetric, Questions, Unscored, ratio, sentences
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContextRelevance(JudgeMetric):
     """Needed over all sentences, the mean of samples (macro); Es et al. (2024), section 3."""
+
+    asks: ClassVar[Questions] = {"verify": ("needed",)}
 
     async def observe(self, question: str, contexts: Sequence[str]) -> Explained | Unscored:
         """The ratio of one sample, with the verdict on each sentence."""

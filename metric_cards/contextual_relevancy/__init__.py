@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from metrichub.authoring import Explained, JudgeMetric, Unscored, Verdict, ratio
+from metrichub.authoring import Explained, JudgeMetric, Questions, Unscored, Verdict, ratio
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContextualRelevancy(JudgeMetric):
     """Relevant over all statements of a sample, the mean of samples (macro), after deepeval."""
+
+    asks: ClassVar[Questions] = {"extract": ("claims",), "verify": ("relevant",)}
 
     async def observe(self, question: str, contexts: Sequence[str]) -> Explained | Unscored:
         """The ratio of one sample, with the verdicts on the statements of each context."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from metrichub.authoring import (
     ClaimCounts,
     Explained,
     JudgeMetric,
+    Questions,
     Range,
     Unscored,
     Verdict,
@@ -33,6 +34,8 @@ class FactualCorrectness(JudgeMetric):
         counts: "separate" takes each share among the claims of one text. "mixed" makes recall and
             F of the prediction's correct claims and the reference's missing ones, as ragas does.
     """
+
+    asks: ClassVar[Questions] = {"extract": ("claims",), "verify": ("supported",)}
 
     mode: Literal["f", "precision", "recall"] = "f"
     beta: Annotated[float, Range(0)] = 1.0

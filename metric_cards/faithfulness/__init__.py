@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from metrichub.authoring import Explained, JudgeMetric, Range, Unscored, ratio
+from metrichub.authoring import Explained, JudgeMetric, Questions, Range, Unscored, ratio
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,6 +16,8 @@ class Faithfulness(JudgeMetric):
     Attributes:
         idk: What a claim counts that the contexts neither support nor contradict.
     """
+
+    asks: ClassVar[Questions] = {"extract": ("claims",), "verify": ("supported",)}
 
     idk: Annotated[float, Range(0, 1)] = 0.0
 

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from metrichub.authoring import Explained, FieldText, OpenGradedMetric, Range, Unscored, absent
+from metrichub.authoring import (
+    Explained,
+    FieldText,
+    OpenGradedMetric,
+    Questions,
+    Range,
+    Unscored,
+    absent,
+)
 from metrichub.errors import JudgeError, ParameterError
 
 QUALITY = "Overall quality: how well the text does for its reader what it is there to do."
@@ -40,6 +48,11 @@ class GEval(OpenGradedMetric):
     def scale(self) -> tuple[int, int]:
         """The lowest score and the highest."""
         return self.low, self.high
+
+    def questions(self) -> Questions:
+        """The grade, and the steps unless they are given."""
+        steps: Questions = {} if self.steps else {"extract": ("steps",)}
+        return {**steps, "grade": ("grade",)}
 
     async def observe(self, /, **texts: FieldText) -> Explained | Unscored:
         """The grade of one sample, with its reason and the steps."""

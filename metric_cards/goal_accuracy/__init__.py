@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metrichub.authoring import Explained, JudgeMetric, Unscored, ratio
+from metrichub.authoring import Explained, JudgeMetric, Questions, Unscored, ratio
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +21,11 @@ class GoalAccuracy(JudgeMetric):
     def inputs(self) -> tuple[str, ...]:
         """The conversation, and its right outcome unless the goals are inferred."""
         return ("prediction",) if self.inferred else ("prediction", "reference")
+
+    def questions(self) -> Questions:
+        """Whether goals were reached, and what they are where they are inferred."""
+        goals: Questions = {"extract": ("goals",)} if self.inferred else {}
+        return {**goals, "verify": ("reached",)}
 
     async def observe(self, prediction: str, reference: str = "") -> Explained | Unscored:
         """The share of one conversation, with the verdict on each goal."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from metrichub.authoring import Explained, JudgeMetric, Unscored, ratio
+from metrichub.authoring import Explained, JudgeMetric, Questions, Unscored, ratio
 
 CLASH = ("contradicted", "compatible")
 
@@ -25,6 +25,12 @@ class Hallucination(JudgeMetric):
     def outputs(self) -> tuple[str, ...]:
         """All of the card, or the score alone where contexts are counted."""
         return tuple(self.card.scores) if self.unit == "claims" else ("score",)
+
+    def questions(self) -> Questions:
+        """Claims and their support, or which contexts are contradicted."""
+        if self.unit == "contexts":
+            return {"verify": ("contradicted",)}
+        return {"extract": ("claims",), "verify": ("supported",)}
 
     async def observe(self, prediction: str, contexts: Sequence[str]) -> Explained | Unscored:
         """The shares of one answer, with the verdict on each claim or context."""

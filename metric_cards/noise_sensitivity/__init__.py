@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
-from metrichub.authoring import Explained, JudgeMetric, Unscored, Verdict, absent
+from metrichub.authoring import Explained, JudgeMetric, Questions, Unscored, Verdict, absent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +18,8 @@ class NoiseSensitivity(JudgeMetric):
         mode: Whose wrong claims count: those that a "relevant" passage supports, or those that only
             an "irrelevant" one does. A relevant passage supports a claim of the reference.
     """
+
+    asks: ClassVar[Questions] = {"extract": ("claims",), "verify": ("supported",)}
 
     mode: Literal["relevant", "irrelevant"] = "relevant"
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from metrichub.authoring import Choice, Explained, JudgeMetric, Unscored
+from metrichub.authoring import Choice, Explained, JudgeMetric, Questions, Unscored
 from metrichub.errors import ParameterError
 
 _OUTCOMES = {0: "win", 1: "loss", None: "tie"}
@@ -18,6 +19,8 @@ class Pairwise(JudgeMetric):
         criteria: What makes an answer better, as the judge is told.
         question: Whether the judge is shown the question that was answered.
     """
+
+    asks: ClassVar[Questions] = {"choose": ("better",)}
 
     criteria: str = (
         "An answer is better the more of these it is, the first weighing most: correct, helpful "

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
-from metrichub.authoring import Array, Explained, JudgeMetric, Scores, Unscored, ratio, values
+from metrichub.authoring import (
+    Array,
+    Explained,
+    JudgeMetric,
+    Questions,
+    Scores,
+    Unscored,
+    ratio,
+    values,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,6 +26,8 @@ class PersonalInformation(JudgeMetric):
         empty: The score of a text without a detail about a person: 0, or None, since it has no
             share.
     """
+
+    asks: ClassVar[Questions] = {"extract": ("details",), "verify": ("leaked",)}
 
     empty: Literal[0] | None = None
 

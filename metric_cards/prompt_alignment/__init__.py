@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from metric_cards._bases.own_texts import own_texts
-from metrichub.authoring import Explained, JudgeMetric, Unscored, ratio
+from metrichub.authoring import Explained, JudgeMetric, Questions, Unscored, ratio
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +19,8 @@ class PromptAlignment(JudgeMetric):
             the column `instructions`.
         question: Whether the judge also sees what the reply answers, from the column `questions`.
     """
+
+    asks: ClassVar[Questions] = {"verify": ("followed",)}
 
     instructions: tuple[str, ...] = ()
     question: bool = False

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from metric_cards._bases.two_grades import TwoGrades, ungraded
-from metrichub.authoring import Explained, Unscored
+from metrichub.authoring import Explained, Questions, Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,6 +18,8 @@ class ResponseGroundedness(TwoGrades):
         shortcuts: Whether no judge is asked where ragas asks none: 0 for a blank answer or blank
             contexts, 1 for an answer that stands word for word in the contexts.
     """
+
+    asks: ClassVar[Questions] = {"grade": ("grounded", "struck_out")}
 
     shortcuts: bool = False
 

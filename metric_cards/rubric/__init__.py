@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from metrichub.authoring import Explained, FieldText, OpenGradedMetric, Unscored
+from metrichub.authoring import Explained, FieldText, OpenGradedMetric, Questions, Unscored
 from metrichub.errors import ParameterError
 
 QUALITY = (
@@ -25,6 +26,8 @@ class Rubric(OpenGradedMetric):
         levels: The description of each score, from the lowest to the highest.
         low: The score that the first description stands for.
     """
+
+    asks: ClassVar[Questions] = {"grade": ("rubric",)}
 
     criterion: str = "How well does the text do for its reader what it is there to do?"
     levels: tuple[str, ...] = QUALITY

@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from metrichub.authoring import Explained, JudgeMetric, Range, Unscored, Verdict, absent, ratio
+from metrichub.authoring import (
+    Explained,
+    JudgeMetric,
+    Questions,
+    Range,
+    Unscored,
+    Verdict,
+    absent,
+    ratio,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +36,15 @@ class Summarization(JudgeMetric):
     n: Annotated[int, Range(1)] = 5
     threshold: Annotated[float, Range(0, 1)] = 0.5
     truths: bool = False
+
+    def questions(self) -> Questions:
+        """Claims, their support and answers; facts and questions where the judge finds them."""
+        truths = ("truths",) if self.truths else ()
+        questions = () if self.assessment_questions else ("questions",)
+        return {
+            "extract": ("claims", *truths, *questions),
+            "verify": ("supported", "answered"),
+        }
 
     async def observe(self, prediction: str, source: str) -> Explained | Unscored:
         """The scores of one summary, with the verdict on each claim and both answers."""

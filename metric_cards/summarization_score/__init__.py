@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-from metrichub.authoring import Explained, JudgeMetric, Range, Unscored, absent, ratio
+from metrichub.authoring import Explained, JudgeMetric, Questions, Range, Unscored, absent, ratio
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,6 +17,8 @@ class SummarizationScore(JudgeMetric):
         coeff_of: Which part `coeff` weighs, as the two published formulas differ.
         length_penalty: Whether conciseness counts; without it `score` is the QA score.
     """
+
+    asks: ClassVar[Questions] = {"extract": ("keyphrases", "questions"), "verify": ("answered",)}
 
     coeff: Annotated[float, Range(0, 1)] = 0.5
     coeff_of: Literal["conciseness", "qa"] = "conciseness"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from metric_cards._bases.own_texts import own_texts
-from metrichub.authoring import Array, Explained, JudgeMetric, Scores, Unscored, values
+from metrichub.authoring import Array, Explained, JudgeMetric, Questions, Scores, Unscored, values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +20,8 @@ class TopicAdherence(JudgeMetric):
             the column `topics`.
         mode: Which number is the score.
     """
+
+    asks: ClassVar[Questions] = {"extract": ("asked",), "verify": ("answered", "allowed")}
 
     topics: tuple[str, ...] = ()
     mode: Literal["f1", "precision", "recall", "accuracy"] = "f1"

@@ -153,9 +153,10 @@ class MetricFacts(BaseModel):
     inputs: list[str] | None = Field(None, description="The columns that it reads.")
     outputs: dict[str, Scale] | None = Field(None, description="What its numbers mean.")
     tags: Tags | None = Field(None, description="Tasks, dimensions, family and languages.")
-    judge: Literal["offline", "model"] | None = Field(
-        None, description="`offline` where any judge will do, `model` where only a model will."
+    judge: Literal["any", "model"] | None = Field(
+        None, description="`any` where any judge will do, `model` where only a model will."
     )
+    embedder: Literal["any"] | None = Field(None, description="`any` where vectors are compared.")
     license: str | None = Field(None, description="The licence of its code.")
     requires: list[str] | None = Field(None, description="What has to be installed, for pip.")
     install: str | None = Field(None, description="The command that installs what it requires.")

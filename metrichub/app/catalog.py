@@ -12,13 +12,12 @@ from urllib.parse import quote, unquote, urlsplit
 
 from metrichub.app.policy import unavailable
 from metrichub.app.settings import Judging
-from metrichub.catalog.card import Card
+from metrichub.catalog.card import JUDGES, Card
 from metrichub.catalog.registry import Entry, Registry, registry
 from metrichub.data.columns import column_of
 from metrichub.judge.protocol import SHARED_PROMPTS
 
 FILTERS = ("task", "dimension", "family", "input", "judge", "direction")
-JUDGES = ("none", "offline", "model")
 
 
 @dataclass(frozen=True)
@@ -107,6 +106,7 @@ def facts(item: Item, judging: Judging) -> dict[str, Any]:
         "outputs": {name: scale._asdict() for name, scale in card.scores.items()},
         "tags": card.tags._asdict(),
         "judge": card.judge,
+        "embedder": card.embedder,
         "license": card.license,
         "requires": card.requires,
         "install": item.entry.install or None,

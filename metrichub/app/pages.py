@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from starlette.requests import Request
@@ -15,7 +16,7 @@ from metrichub.app.policy import Wanted
 from metrichub.app.problem import Problem, problem
 from metrichub.app.refusal import Refusal
 from metrichub.app.service import service
-from metrichub.app.settings import Settings
+from metrichub.app.settings import Judging
 from metrichub.app.views import Page, markdown, page
 from metrichub.app.work import Job, score
 from metrichub.errors import InputError
@@ -112,7 +113,7 @@ async def _metric(
             "told": told,
             "refusal": refusal,
             "reductions": REDUCTIONS,
-            "judge": _judge(item, here.settings),
+            "asked": ", ".join(_asked(item, here.settings.judging)),
         },
         status,
     )
@@ -123,14 +124,12 @@ def _without_title(body: str) -> str:
     return rest if head.startswith("# ") else body
 
 
-def _judge(item: catalog.Item, settings: Settings) -> str | None:
-    """Who judges here, as signatures say it: without a key."""
-    found = None
-    if item.card.judge:
-        found = judge_of(settings.judging.judge).label
-        if settings.judging.embedder != "offline":
-            found += f", {embedder_of(settings.judging.embedder).label}"
-    return found
+def _asked(item: catalog.Item, judging: Judging) -> Iterator[str]:
+    """Who is asked here, as signatures say it: without a key."""
+    if item.card.judge and judging.judge:
+        yield judge_of(judging.judge).label
+    if item.card.embedder and judging.embedder:
+        yield embedder_of(judging.embedder).label
 
 
 async def text(request: Request) -> Page:

@@ -40,7 +40,7 @@ class Forbidden(ParameterError):
 
 
 class NoModel(InputError):
-    """A metric that asks a model, on a server that has none."""
+    """A metric that asks a model, a judge or an embedder, on a server that has none."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,12 @@ def unavailable(entry: Entry, judging: Judging) -> str | None:
             f"{entry.name} asks a model, and this server has none; start it with one: "
             "metrichub serve --judge openai"
         )
+    for kind in ("judge", "embedder"):
+        if getattr(entry.card, kind) and not getattr(judging, kind):
+            return (
+                f"{entry.name} asks a{'n' * (kind == 'embedder')} {kind}, and this server was "
+                f"started without one: metrichub serve --{kind} …"
+            )
     return None
 
 
@@ -123,13 +129,17 @@ def open_values(values: Values) -> Values:
 
 
 def _servers(metric: type, judging: Judging) -> dict[str, str]:
-    """The server's judge for every parameter that takes one, and its embedder likewise."""
+    """The server's judge for every parameter that takes one, and its embedder likewise.
+
+    A server without one leaves a plugin's parameter at the plugin's default.
+    """
     return {
-        parameter.name: getattr(judging, _OWN[kind.of])
+        parameter.name: own
         for parameter in parameters_of(metric)
         for values in _declared(metric, parameter)
         for kind in values.kinds
         if isinstance(kind, Instance) and kind.of in _OWN
+        if (own := getattr(judging, _OWN[kind.of])) is not None
     }
 
 

@@ -5,22 +5,25 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from metrichub.catalog.spec import Spec
+from metrichub.models.resolve import about, judge_of
 
 MEBIBYTE = 1 << 20
 
 
 @dataclass(frozen=True)
 class Judging:
-    """The judge and the embedder of every metric that has one; clients can't choose others."""
+    """The judge and the embedder of every metric that asks one; clients can't choose others.
 
-    judge: str = "offline"
-    embedder: str = "offline"
+    Without one the metrics that ask it are closed.
+    """
+
+    judge: str | None = None
+    embedder: str | None = None
 
     @property
     def has_model(self) -> bool:
-        """Whether the judge is another than the rules that come with the hub."""
-        return Spec.parse(self.judge).metric.rpartition("/")[2] != "offline"
+        """Whether there is a judge and it is a model, by what it says of itself."""
+        return self.judge is not None and about(judge_of(self.judge)).is_model
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from metrichub.catalog.requirements import is_requirement
@@ -25,11 +26,13 @@ HEADINGS = (
     "Citation",
     "Further reading",
 )
-JUDGES = ("offline", "model")
+JUDGES = MappingProxyType({"none": "no judge", "any": "any judge", "model": "a model as judge"})
+"""Who is asked, by the word on the card and in filters ("none" stands on no card), in words."""
+EMBEDDERS = ("any",)
 BETTER = ("higher", "lower", "neither")
 _KEYS = (
     "name", "title", "summary", "inputs", "scores", "headline", "definition", "requires", "tags",
-    "license", "judge",
+    "license", "judge", "embedder",
 )  # fmt: skip
 _SCORE_KEYS = ("range", "better", "perfect")
 _TAG_KEYS = ("task", "dimension", "family", "language")
@@ -75,7 +78,8 @@ class Card:
 
     `headline` names the outputs that one reads first, `requires` what has to be installed, as pip
     knows it. `definition` is raised whenever scores change: those of one number are comparable.
-    `judge` is "offline" where any judge will do, "model" where only a model will, None without one.
+    `judge` is "any" where any judge will do, rules too, "model" where only a model will, None
+    without one; `embedder` is "any" where vectors are compared.
     `keys` are those that the front matter has.
     """
 
@@ -90,6 +94,7 @@ class Card:
     license: str = ""
     requires: tuple[str, ...] = ()
     judge: str | None = None
+    embedder: str | None = None
     body: str = field(default="", repr=False)
     path: Path | None = field(default=None, repr=False)
     keys: tuple[str, ...] = field(default=(), repr=False)
@@ -293,9 +298,10 @@ def _build(path: Path, values: dict[str, Any], lines: dict[str, int], body: str)
     definition = values.get("definition", 1)
     if type(definition) is not int or definition < 1:
         raise fail("definition", f"definition has to be a number from 1, not {definition!r}")
-    judge = values.get("judge")
-    if judge not in (None, *JUDGES):
-        raise fail("judge", f"judge has to be one of {', '.join(JUDGES)}, not {judge!r}")
+    for key, known in (("judge", [*JUDGES][1:]), ("embedder", EMBEDDERS)):
+        if key in values and values[key] not in known:
+            allowed = f"has to be {' or '.join(known)}, or left out"
+            raise fail(key, f"{key} {allowed}, not {values[key]!r}")
     tags = only(values.get("tags", {}), _TAG_KEYS, "tags.")
     return Card(
         name=values["name"],
@@ -313,7 +319,8 @@ def _build(path: Path, values: dict[str, Any], lines: dict[str, int], body: str)
         ),
         license=values["license"],
         requires=requires(values.get("requires", [])),
-        judge=judge,
+        judge=values.get("judge"),
+        embedder=values.get("embedder"),
         body=body,
         path=path,
         keys=tuple(values),

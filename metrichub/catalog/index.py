@@ -5,9 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from metrichub.catalog.card import Card, with_blocks
-
-_JUDGES = {None: "", "offline": "any", "model": "a model"}
+from metrichub.catalog.card import JUDGES, Card, with_blocks
 
 
 def index(shelf: Path) -> str:
@@ -16,7 +14,7 @@ def index(shelf: Path) -> str:
     head = "| metric | family | judge | inputs | what it is |\n| --- | --- | --- | --- | --- |\n"
     rows = [
         f"| [{card.name}]({card.name}/README.md) | {card.tags.family} | "
-        f"{_JUDGES[card.judge]} | "
+        f"{JUDGES[card.judge] if card.judge else ''} | "
         f"{', '.join(card.inputs)} | {card.summary} |\n"
         for card in sorted(cards, key=lambda card: (card.tags.family, card.name))
     ]

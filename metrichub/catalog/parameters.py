@@ -6,7 +6,9 @@ import dataclasses
 import inspect
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
+from types import MappingProxyType
 from typing import Any, NamedTuple, get_type_hints
 
 from metrichub.catalog.kinds import Address as Address
@@ -15,6 +17,9 @@ from metrichub.catalog.kinds import Range as Range
 from metrichub.catalog.kinds import Secret as Secret
 from metrichub.catalog.kinds import Values, values_of_hint
 from metrichub.errors import ParameterError, UnknownParameter
+
+REQUIRED = MappingProxyType({"required": True})
+"""The metadata of a field that has to be chosen; until then it is None."""
 
 
 class Parameter(NamedTuple):
@@ -84,8 +89,11 @@ def check(metric: object, label: str) -> None:
 
     A list given for a tuple becomes one, as lists come from JSON and specs.
     """
-    for parameter in parameters_of(type(metric)):
+    owner: type = type(metric)
+    for parameter in parameters_of(owner):
         given = getattr(metric, parameter.name)
+        if given is None and parameter.name in _chosen_later(owner):
+            continue
         value = parameter.values.taken(given)
         if value is not given:
             object.__setattr__(metric, parameter.name, value)
@@ -96,10 +104,14 @@ def check(metric: object, label: str) -> None:
 @cache
 def _parameters(metric: type) -> tuple[Parameter, ...]:
     hints, meanings = get_type_hints(metric, include_extras=True), _meanings(metric)
+    later = _chosen_later(metric)
     return tuple(
         Parameter(
             field.name,
-            values_of_hint(hints[field.name]),
+            # None isn't a value of a field that is chosen later: it says that none is chosen yet.
+            replace(values_of_hint(hints[field.name]), optional=False)
+            if field.name in later
+            else values_of_hint(hints[field.name]),
             *_default(field),
             meanings.get(field.name, ""),
         )
@@ -108,8 +120,18 @@ def _parameters(metric: type) -> tuple[Parameter, ...]:
     )
 
 
+@cache
+def _chosen_later(metric: type) -> frozenset[str]:
+    """The required parameters that may be chosen after the metric is made, by its hub."""
+    return frozenset(
+        field.name for field in dataclasses.fields(metric) if field.metadata.get("required")
+    )
+
+
 def _default(field: dataclasses.Field[Any]) -> tuple[Any, bool]:
     """The default of a field, and whether it has none."""
+    if field.metadata.get("required"):
+        return None, True
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory(), False
     required = field.default is dataclasses.MISSING

@@ -200,8 +200,8 @@ def list_metrics(
     """The installed metrics whose cards have all the given tags; imports none of their code.
 
     Without a filter, entries whose card can't be read are listed too (`Entry.problem`).
-    `judge` is "none", "offline" (any judge will do) or "model" (only a model will). `input` takes
-    the singular or the plural: "source" finds what needs `sources`.
+    `judge` is "none", "any" (any judge will do, rules too) or "model" (only a model will).
+    `input` takes the singular or the plural: "source" finds what needs `sources`.
     """
 
     def wanted(entry: Entry) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrichub.catalog.card import JUDGES
 from metrichub.catalog.registry import list_metrics, registry
 from metrichub.catalog.spec import Spec
 from metrichub.cli.output import chosen, emit
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--input", "input_", help="Only metrics that read this column, such as sources.")
 @click.option(
     "--judge",
-    type=click.Choice(("none", "offline", "model")),
+    type=click.Choice(list(JUDGES)),
     help="Only metrics that ask nobody, that any judge serves, or that need a model.",
 )
 @click.option("--format", "form", type=click.Choice(("table", "json")), help="How to show them.")
@@ -80,6 +81,7 @@ def _facts(name: str, entry: Entry) -> dict[str, Any]:
         "tags": card.tags,
         "license": card.license,
         "judge": card.judge,
+        "embedder": card.embedder,
         "requires": card.requires,
         "needs": entry.install if entry.lacking else None,
     }
@@ -116,7 +118,8 @@ def _with_facts(entry: Entry) -> str:
         "dimension": ", ".join(card.tags.dimension),
         "family": card.tags.family,
         "language": ", ".join(card.tags.language),
-        "judge": {"offline": "any", "model": "a model"}.get(card.judge or "", ""),
+        "judge": JUDGES[card.judge] if card.judge else "",
+        "embedder": "any embedder" if card.embedder else "",
         "license": card.license,
         "needs": entry.install,
     }

@@ -15,7 +15,6 @@ import click
 from metrichub.catalog.registry import Entry, Registry, registry
 from metrichub.cli.output import as_json
 from metrichub.cli.program import Command, version
-from metrichub.metric import load_metric
 from metrichub.models.cache import cache_folder
 
 _KEYS = ("OPENAI_API_KEY",)
@@ -65,6 +64,8 @@ def _dependencies() -> dict[str, str | None]:
 
 def _broken(installed: Registry) -> Iterator[tuple[str, str]]:
     """Every metric that can't be used as it is, with the reason."""
+    from metrichub.metric import load_metric
+
     names = Counter(entry.qualified for entry in installed.entries)
     for entry in installed.entries:
         if names[entry.qualified] > 1:

@@ -60,15 +60,17 @@ def judge_options(function: _Function) -> _Function:
             metavar="SPEC",
             expose_value=False,
             callback=keep,
-            help="Who makes vectors, for metrics that name none: offline, or like --judge.",
+            help="Who makes vectors, for metrics that name none: \"openai(model='…')\", or offline "
+            "(hashed n-grams, a baseline).  [default: METRICHUB_EMBEDDER]",
         ),
         click.option(
             "--judge",
             metavar="SPEC",
             expose_value=False,
             callback=keep,
-            help="Who judges, for metrics that name none: offline, openai, or "
-            "\"openai(model='…', base_url='http://127.0.0.1:8000/v1')\".",
+            help="Who judges, for metrics that name none: \"openai(model='…')\", with "
+            "base_url='http://127.0.0.1:8000/v1' for a server of your own, or offline (a "
+            "word-matching baseline).  [default: METRICHUB_JUDGE]",
         ),
     ):
         function = option(function)

@@ -11,6 +11,7 @@ import click
 
 from metrichub.cli.program import Command, note
 from metrichub.errors import MissingDependency
+from metrichub.models.resolve import VARIABLES
 
 if TYPE_CHECKING:
     from metrichub.app.settings import Settings
@@ -46,16 +47,18 @@ _PACKAGES = (
 @click.option(
     "--judge",
     metavar="SPEC",
-    default="offline",
-    show_default=True,
-    help="Who judges: offline, openai, 'openai(model=…)'; clients can't choose another.",
+    envvar=VARIABLES["judge"],
+    show_envvar=True,
+    help="Who judges: \"openai(model='…')\", or offline (a word-matching baseline); clients can't "
+    "choose another. Without one, metrics that ask a judge are closed.",
 )
 @click.option(
     "--embedder",
     metavar="SPEC",
-    default="offline",
-    show_default=True,
-    help="What makes vectors, for metrics that compare meanings.",
+    envvar=VARIABLES["embedder"],
+    show_envvar=True,
+    help="What makes vectors, for metrics that compare meanings: like --judge; offline counts "
+    "hashed n-grams.",
 )
 @click.option(
     "--max-upload",
@@ -85,8 +88,8 @@ def serve(
     host: str,
     port: int,
     names: tuple[str, ...],
-    judge: str,
-    embedder: str,
+    judge: str | None,
+    embedder: str | None,
     max_upload: int,
     time_limit: float,
     file_time_limit: float,

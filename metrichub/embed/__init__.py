@@ -14,7 +14,10 @@ Vectors = NDArray[np.float64]
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Whoever makes vectors of texts; failures raise `JudgeError` or `JudgeUnavailable`."""
+    """Whoever makes vectors of texts; failures raise `JudgeError` or `JudgeUnavailable`.
+
+    One that isn't a model says so as `SelfDescribed` does.
+    """
 
     @property
     def label(self) -> str:
@@ -23,4 +26,19 @@ class Embedder(Protocol):
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """The vectors of the texts, (n, d)."""
+        ...
+
+
+@runtime_checkable
+class SelfDescribed(Embedder, Protocol):
+    """An embedder that says what it is; one that doesn't is taken for a model."""
+
+    @property
+    def is_model(self) -> bool:
+        """Whether it understands what it reads."""
+        ...
+
+    @property
+    def note(self) -> str | None:
+        """What a reader of its scores has to know, for the notes of a report; None for a model."""
         ...

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -28,6 +28,9 @@ class OfflineEmbedder:
     Attributes:
         dimensions: Length of a vector.
     """
+
+    is_model: ClassVar[bool] = False
+    note: ClassVar[str] = "compared offline, by hashed n-grams: a baseline, not a model"
 
     dimensions: Annotated[int, Range(16)] = 2048
 

@@ -6,11 +6,11 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from metrichub.catalog.parameters import Range, check
 from metrichub.judge.lexical import sentences
-from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Verdict, Weighing
+from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Verdict, Weighing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +24,9 @@ class ChanceJudge:
         seed: Another seed draws other answers.
     """
 
+    is_model: ClassVar[bool] = False
+    note: ClassVar[str] = "judged by chance: a floor to compare judges with, no judgement"
+
     seed: Annotated[int, Range(0)] = 0
 
     def __post_init__(self) -> None:
@@ -34,6 +37,10 @@ class ChanceJudge:
     def label(self) -> str:
         """The name, and the seed where it isn't the default."""
         return f"chance(seed={self.seed})" if self.seed else "chance"
+
+    def answers(self, question: Question, prompt: Prompt) -> bool:
+        """Whatever is asked."""
+        return True
 
     async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
         """The sentences of the first field."""

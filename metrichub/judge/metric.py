@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, cast
 
-from metrichub.catalog.parameters import LocalPath
+from metrichub.catalog.parameters import REQUIRED, LocalPath
 from metrichub.data.columns import is_plural
 from metrichub.embed import Embedder, Vectors
 from metrichub.errors import MetricError, ParameterError
@@ -21,53 +21,74 @@ from metrichub.judge.protocol import (
     Grade,
     Judge,
     Prompt,
+    Questions,
     Verdict,
     Weighing,
 )
 from metrichub.metric import Array, Metric, Unscored
-from metrichub.models.resolve import embedder_of, judge_of
+from metrichub.models.resolve import about, embedder_of, judge_of, unchosen
 
 FieldText = str | Sequence[str]
 """What a judge sees under one name: a text or several."""
 YES_NO = ("yes", "no")
-_NO_MODELS = {
-    "offline": "judged offline, by rules over words: a baseline that knows no paraphrase",
-    "chance": "judged by chance: a floor to compare judges with, no judgement",
-}
 SUPPORT = ("yes", "no", "idk")
 """Supported, contradicted, and neither."""
+_RESOLVE = {"judge": judge_of, "embedder": embedder_of}
 
 
-class _Asking(Metric):
+class ModelMetric(Metric):
     """What metrics with a judge and metrics with an embedder have in common."""
 
     # All rows of a block are asked about at once, so that a few slow calls hold up little.
     block_characters: ClassVar[int | None] = 4_000_000
 
+    def models(self) -> tuple[str, ...]:
+        """Which of "judge" and "embedder" it asks, unless it depends on a parameter."""
+        return tuple(kind for kind in _RESOLVE if hasattr(self, kind))
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """What those who were asked have to say of themselves."""
+        said = (about(self._asked_of(kind)).note for kind in self.models())
+        return [*super().notes(totals), *filter(None, said)]
+
+    def _asked_of(self, kind: str) -> Any:
+        """The judge or the embedder.
+
+        Raises:
+            JudgeUnavailable: none is chosen.
+        """
+        chosen = getattr(self, kind)
+        if chosen is None:
+            raise unchosen(self.name, kind)
+        return _RESOLVE[kind](chosen)
+
     def _values(self) -> dict[str, object]:
         """The parameters, with the judge and the embedder as they say of themselves."""
-        given = {"judge": judge_of, "embedder": embedder_of}
         return {
-            name: given[name](value).label if name in given else value
+            name: self._asked_of(name).label if name in _RESOLVE and value is not None else value
             for name, value in super()._values().items()
         }
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeMetric(_Asking):
+class JudgeMetric(ModelMetric):
     """A metric that asks a judge: `async def observe` calls `extract`, `verify`, `grade`, `choose`.
 
     Prompts are Markdown files in the folder `prompts` beside the metric's code; those that several
-    metrics share ("claims") come with the hub.
+    metrics share ("claims") come with the hub. `asks` names those that it may ask, by question:
+    `{"extract": ("claims",), "verify": ("supported",)}`.
 
     Attributes:
         judge: Who judges: "offline" (rules, a baseline and no model), "openai", a spec such as
-            "openai(model='…', base_url='http://127.0.0.1:8000/v1')", or a judge object.
+            "openai(model='…', base_url='http://127.0.0.1:8000/v1')", or a judge object. May be
+            left to the hub.
         prompts: A folder whose Markdown files stand in for the metric's prompts of the same names,
             to ask in another language or other words.
     """
 
-    judge: str | Judge = "offline"
+    asks: ClassVar[Questions] = {}
+
+    judge: str | Judge | None = field(default=None, metadata=REQUIRED)
     prompts: Annotated[str | None, LocalPath()] = None
 
     def __post_init__(self) -> None:
@@ -99,14 +120,9 @@ class JudgeMetric(_Asking):
         del values["prompts"]
         return values | ({"prompts": " ".join(given)} if given else {})
 
-    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """That the judge is no model, where it is none."""
-        return [*super().notes(totals), *self.judge_notes()]
-
-    def judge_notes(self) -> Sequence[str]:
-        """What is to be said of the judge."""
-        said = _NO_MODELS.get(self._judge.label.partition("(")[0])
-        return [said] if said else []
+    def questions(self) -> Questions:
+        """What it asks the judge: all of `asks`, unless it depends on a parameter."""
+        return self.asks
 
     def prompt(self, name: str) -> Prompt:
         """The prompt of this name: the user's, the metric's own, or else the shared one."""
@@ -183,7 +199,7 @@ class JudgeMetric(_Asking):
 
     @property
     def _judge(self) -> Judge:
-        return cast(Judge, judge_of(self.judge))
+        return cast(Judge, self._asked_of("judge"))
 
 
 @cache
@@ -204,33 +220,25 @@ def _read(path: Path) -> Prompt:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmbedderMetric(_Asking):
+class EmbedderMetric(ModelMetric):
     """A metric that asks an embedder; one with a judge too derives from both.
 
     Attributes:
         embedder: What makes vectors: "offline" (hashed n-grams, a baseline and no model),
-            "openai", a spec such as "openai(model='…')", or an embedder object.
+            "openai", a spec such as "openai(model='…')", or an embedder object. May be left to
+            the hub.
     """
 
-    embedder: str | Embedder = "offline"
+    embedder: str | Embedder | None = field(default=None, metadata=REQUIRED)
 
     def __post_init__(self) -> None:
         """Check the parameters and the embedder's own."""
         super().__post_init__()
         embedder_of(self.embedder)
 
-    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """That the embedder is no model, where it is none."""
-        return [*super().notes(totals), *self.embedder_notes()]
-
-    def embedder_notes(self) -> Sequence[str]:
-        """What is to be said of the embedder."""
-        offline = embedder_of(self.embedder).label.partition("(")[0] == "offline"
-        return ["compared offline, by hashed n-grams: a baseline, not a model"] if offline else []
-
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """The vectors of the texts, (n, d)."""
-        found: Any = await embedder_of(self.embedder).embed(texts)
+        found: Any = await self._asked_of("embedder").embed(texts)
         return cast(Vectors, found)
 
     async def similarity(self, one: str, other: str) -> float:

@@ -6,16 +6,17 @@ import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 from metrichub.errors import JudgeUnavailable, MetricError
 from metrichub.judge.lexical import content, evidence_of, sentences, words
-from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Verdict, Weighing
+from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Verdict, Weighing
 
 THRESHOLD = 0.8
 """The support from which a claim counts as supported."""
 COVERED = 0.3
 """The share of content words from which a passage counts as being about a text."""
+_RULES = {"extract": ("sentences", "questions", "names"), "verify": ("supported", "covers")}
 _NAME = re.compile(r"\d+(?:[.,:]\d+)*%?|(?:[A-Z][\w’'-]*)(?: [A-Z][\w’'-]*)*")
 
 
@@ -30,14 +31,21 @@ class OfflineJudge:
     without a rule needs a model.
     """
 
+    is_model: ClassVar[bool] = False
+    note: ClassVar[str] = "judged offline, by rules over words: a baseline that knows no paraphrase"
+
     @property
     def label(self) -> str:
         """The name."""
         return "offline"
 
+    def answers(self, question: Question, prompt: Prompt) -> bool:
+        """Whether the prompt names a rule for the question."""
+        return prompt.rule in _RULES.get(question, ())
+
     async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
         """Sentences, questions or names of the first field."""
-        if prompt.rule not in ("sentences", "questions", "names"):
+        if not self.answers("extract", prompt):
             self._unable("extract", prompt)
         found = [part for text in _texts(next(iter(fields.values()))) for part in sentences(text)]
         if prompt.rule == "questions":
@@ -50,9 +58,9 @@ class OfflineJudge:
         self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
     ) -> list[Verdict]:
         """A verdict on every item by the prompt's rule."""
-        rule = {"supported": _supported, "covers": _covers}.get(prompt.rule or "")
-        if rule is None:
+        if not self.answers("verify", prompt):
             self._unable("verify", prompt)
+        rule = {"supported": _supported, "covers": _covers}[str(prompt.rule)]
         return [Verdict(i, item, *rule(item, fields, verdicts)) for i, item in enumerate(items)]
 
     async def grade(
@@ -69,7 +77,7 @@ class OfflineJudge:
         """Nothing: rules can't choose."""
         self._unable("choose", prompt)
 
-    def _unable(self, what: str, prompt: Prompt) -> NoReturn:
+    def _unable(self, what: Question, prompt: Prompt) -> NoReturn:
         by = f" by the rule {prompt.rule!r}" if prompt.rule else ""
         raise JudgeUnavailable(
             f"the offline judge can't {what} ({prompt.name}){by}; set a model: "

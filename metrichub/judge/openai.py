@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from metrichub.errors import JudgeError
-from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Verdict, Weighing
+from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Verdict, Weighing
 from metrichub.judge.request import DATA_RULE, Asked, data_of
 from metrichub.judge.weights import weights_of
 from metrichub.models.client import Connection, Live, Refused
@@ -48,6 +48,10 @@ class OpenAIJudge(Connection):
     seed: int | None = None
     max_completion_tokens: int | None = None
     reasoning_effort: str | None = None
+
+    def answers(self, question: Question, prompt: Prompt) -> bool:
+        """Whatever is asked."""
+        return True
 
     async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
         """What the prompt asks for out of the fields; blank texts are dropped."""

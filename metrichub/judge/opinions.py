@@ -10,6 +10,7 @@ from metrichub.evaluation.explanation import Explained
 from metrichub.evaluation.stats import Array
 from metrichub.judge.aggregate import ratio, values
 from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.protocol import Questions
 from metrichub.metric import Scores, Unscored
 
 
@@ -27,6 +28,10 @@ class OpinionMetric(JudgeMetric):
 
     empty: Literal[0] | None = None
     policy: ClassVar[str]
+
+    def questions(self) -> Questions:
+        """The opinions, and whether the policy objects to each."""
+        return {"extract": ("opinions",), "verify": (self.policy,)}
 
     def outputs(self) -> tuple[str, ...]:
         """The share of opinions, and that of texts, under the name of the policy."""

@@ -8,12 +8,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from metrichub.errors import MetricError
 
 Fields = Mapping[str, str | Sequence[str]]
 """The texts under evaluation, by the names that the prompt uses for them."""
+
+Question = Literal["extract", "verify", "grade", "choose"]
+"""What a judge is asked to do."""
+
+Questions = Mapping[Question, tuple[str, ...]]
+"""The names of the prompts that are asked by each question."""
 
 SHARED_PROMPTS = Path(__file__).parent / "prompts"
 """The prompts that come with the hub, for metrics to share."""
@@ -125,6 +131,7 @@ class Judge(Protocol):
     """Whoever answers the four questions; any object with these methods will do.
 
     A call that fails raises `JudgeError`; one that no later call can mend `JudgeUnavailable`.
+    A judge that isn't a model, or can't answer everything, says so as `SelfDescribed` does.
     """
 
     @property
@@ -158,4 +165,23 @@ class Judge(Protocol):
 
     async def choose(self, prompt: Prompt, candidates: Sequence[str], fields: Fields) -> Choice:
         """The better of two candidates, as they stand."""
+        ...
+
+
+@runtime_checkable
+class SelfDescribed(Judge, Protocol):
+    """A judge that says what it is; one that doesn't is taken for a model that can answer all."""
+
+    @property
+    def is_model(self) -> bool:
+        """Whether it understands what it reads, as a model does and rules don't."""
+        ...
+
+    @property
+    def note(self) -> str | None:
+        """What a reader of its scores has to know, for the notes of a report; None for a model."""
+        ...
+
+    def answers(self, question: Question, prompt: Prompt) -> bool:
+        """Whether it can answer this prompt."""
         ...

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from metrichub.catalog.parameters import Range
 from metrichub.evaluation.explanation import Explained
 from metrichub.judge.aggregate import average_precision, values
 from metrichub.judge.metric import JudgeMetric, absent
+from metrichub.judge.protocol import Questions
 from metrichub.metric import Unscored
 
 
@@ -23,6 +24,8 @@ class RankedMetric(JudgeMetric):
         epsilon: Added to the number of useful passages before it divides; 1e-10 gives the numbers
             that ragas prints.
     """
+
+    asks: ClassVar[Questions] = {"verify": ("useful",)}
 
     epsilon: Annotated[float, Range(0)] = 0.0
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, ClassVar, NoReturn
 
 from metrichub.catalog.parameters import LocalPath
 from metrichub.errors import JudgeError
 from metrichub.judge.openai import OpenAIJudge
-from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Verdict, Weighing
+from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Verdict, Weighing
 from metrichub.models.store import Store, opened
 
 
@@ -26,8 +26,16 @@ class Scripted:
     >>> judge = Scripted({"claims": ["It is old.", "It is red."], "supported": ["yes", "no"]})
     """
 
-    answers: Mapping[str, Any] = field(hash=False)
+    is_model: ClassVar[bool] = False
+    # Its label says enough to whoever wrote the answers.
+    note: ClassVar[str | None] = None
+
+    script: Mapping[str, Any] = field(hash=False)
     label: str = "scripted"
+
+    def answers(self, question: Question, prompt: Prompt) -> bool:
+        """Whatever is asked; a prompt that the script lacks is an error when it is asked."""
+        return True
 
     async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
         """The texts."""
@@ -61,9 +69,9 @@ class Scripted:
         return Choice(answer, "as scripted")
 
     def _answer(self, prompt: Prompt, fields: Fields) -> Any:
-        if prompt.name not in self.answers:
+        if prompt.name not in self.script:
             raise JudgeError(f"the script has no answer to the prompt {prompt.name!r}")
-        answer = self.answers[prompt.name]
+        answer = self.script[prompt.name]
         return answer(fields) if callable(answer) else answer
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from metrichub.catalog.parameters import Address, Range, Secret, check, off_default
@@ -65,6 +65,9 @@ class Connection:
         cache: Whether answers are kept in the call store and taken from there.
         api_key: The key; OPENAI_API_KEY unless given. In no repr, label, report or store.
     """
+
+    is_model: ClassVar[bool] = True
+    note: ClassVar[str | None] = None
 
     model: str = ""
     base_url: Annotated[str | None, Address()] = None

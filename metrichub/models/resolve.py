@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from metrichub.catalog.parameters import make
 from metrichub.catalog.registry import Registry
 from metrichub.catalog.spec import Spec
-from metrichub.errors import SpecError
+from metrichub.errors import JudgeUnavailable, SpecError
 
 JUDGES, EMBEDDERS = "metrichub.judges", "metrichub.embedders"
+VARIABLES = {"judge": "METRICHUB_JUDGE", "embedder": "METRICHUB_EMBEDDER"}
+"""Where a machine says who is asked in hubs that say nothing."""
+_BASELINES = {
+    "judge": "a word-matching baseline, to try things out",
+    "embedder": "hashed n-grams, a baseline to try things out",
+}
 
 
 def judge_of(given: Any) -> Any:
@@ -27,6 +34,36 @@ def judge_of(given: Any) -> Any:
 def embedder_of(given: Any) -> Any:
     """The embedder of a spec; an embedder stands for itself. Raises as `judge_of`."""
     return _made(given, EMBEDDERS, "embedder") if isinstance(given, str) else given
+
+
+class About(NamedTuple):
+    """What a judge or an embedder says of itself; for one that says nothing, it is a model.
+
+    Attributes:
+        is_model: Whether it is a model.
+        note: What a reader of its scores has to know.
+        answers: Whether a judge can answer a question ("grade") by a prompt.
+    """
+
+    is_model: bool = True
+    note: str | None = None
+    answers: Callable[[Any, Any], bool] = lambda question, prompt: True
+
+
+def about(asked: object) -> About:
+    """What a judge or an embedder says of itself, with what is assumed where it is silent."""
+    said = {name: getattr(asked, name) for name in About._fields if hasattr(asked, name)}
+    return About(**said)
+
+
+def unchosen(metric: str, kind: str) -> JudgeUnavailable:
+    """That a metric asks a judge or an embedder, none is chosen, and how to choose one."""
+    return JudgeUnavailable(
+        f"{metric} asks a{'n' * (kind == 'embedder')} {kind} and none is chosen: give "
+        f'{kind}="openai(model=\'…\')" (asks a model) or {kind}="offline" '
+        f"({_BASELINES[kind]}), on the command line with --{kind}, or set {VARIABLES[kind]} for "
+        "this machine"
+    )
 
 
 def _made(text: str, group: str, kind: str) -> Any:

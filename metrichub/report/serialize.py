@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,12 +17,13 @@ from metrichub.catalog.parameters import off_default
 from metrichub.catalog.registry import origin
 from metrichub.catalog.spec import Spec
 from metrichub.data.files import write_text
-from metrichub.errors import MetrichubError, ReportError, what
+from metrichub.errors import MetrichubError, ReportError, SpecError, what
 from metrichub.evaluation.explanation import Evidence, plain
 from metrichub.evaluation.result import Result, RowsResult, SumResult
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import Stats
 from metrichub.metric import Array, CorpusMetric, Metric, load_metric
+from metrichub.models.resolve import VARIABLES
 from metrichub.models.usage import Usage
 from metrichub.report.report import Report
 from metrichub.report.tables import json_safe
@@ -192,8 +194,9 @@ def _read_arrays(plain: Mapping[str, Any]) -> dict[str, Array]:
 
 
 def _metric(path: Path, name: str, found: Mapping[str, Any]) -> Metric:
+    given = {**_asked(found["signature"]), **found["parameters"], "name": name}
     try:
-        metric = load_metric(found["metric"], **{**found["parameters"], "name": name})
+        metric = load_metric(found["metric"], **given)
     except MetrichubError as error:
         raise ReportError(
             f"{path} was measured with {found['signature']}, which can't be made here: {error}; "
@@ -201,6 +204,21 @@ def _metric(path: Path, name: str, found: Mapping[str, Any]) -> Metric:
         ) from error
     assert isinstance(metric, Metric)
     return metric
+
+
+def _asked(signature: str) -> dict[str, object]:
+    """The judge and the embedder that a signature names.
+
+    While they had a default, a report that was made with it didn't keep them as parameters.
+    """
+    for end in (found.start() for found in re.finditer(r"\||$", signature)):
+        try:
+            parameters = Spec.parse(signature[:end]).parameters
+        # A bar within a text, or a value that is no literal.
+        except SpecError:
+            continue
+        return {kind: parameters[kind] for kind in VARIABLES if kind in parameters}
+    return {}
 
 
 def _result(found: Mapping[str, Any], metric: Metric) -> Result:

@@ -10,6 +10,7 @@ from html import unescape
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from metrichub.catalog.card import JUDGES
 from metrichub.errors import MissingDependency
 from metrichub.site.links import Links
 from metrichub.site.shelf import Page, Shelf
@@ -23,14 +24,7 @@ FACETS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "dimension": ("Quality dimension", {}),
     "family": ("Family", {}),
     "input": ("Needs", {}),
-    "judge": (
-        "Judge",
-        {
-            "none": "no judge",
-            "offline": "any judge, also the offline one",
-            "model": "a model as judge",
-        },
-    ),
+    "judge": ("Judge", JUDGES),
     "direction": (
         "Direction",
         {"higher": "higher is better", "lower": "lower is better", "neither": "neither"},

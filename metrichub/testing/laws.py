@@ -24,7 +24,9 @@ from metrichub.evaluation.observation import measure_objects, measure_rows, scor
 from metrichub.evaluation.result import SumResult
 from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Array, CorpusMetric
+from metrichub.models.resolve import judge_of
 from metrichub.report.report import Report
+from metrichub.testing.listening import Listening
 from metrichub.testing.subject import HOSTILE, WORDS, Broken, Subject
 
 SOCKETS = tuple(
@@ -73,21 +75,35 @@ def card_is_complete(subject: Subject) -> None:
 
 
 def inputs_agree(subject: Subject) -> None:
-    """The card's inputs are the parameters of observe or measure; its judge is the code's."""
+    """The card's inputs are the code's, and so is its judge, who is asked what is declared."""
     card, code = subject.entry.card.inputs, subject.metric.inputs()
     _hold(set(card) == set(code), f"the card asks for {list(card)}, the code for {list(code)}")
-    asks, said = hasattr(subject.metric, "judge"), subject.entry.card.judge
-    _hold(
-        asks == (said is not None),
-        f"the card says judge: {said}, the code has {'one' if asks else 'none'}",
-    )
-    if said == "model":
+    for kind in ("judge", "embedder"):
+        asks, said = hasattr(subject.metric, kind), getattr(subject.entry.card, kind)
+        _hold(
+            asks == (said is not None),
+            f"the card says {kind}: {said}, the code has {'one' if asks else 'none'}",
+        )
+    if subject.entry.card.judge == "model":
         refused = False
         try:
             subject.evaluate(subject.columns, judge="offline")
         except JudgeUnavailable:
             refused = True
         _hold(refused, "the card says judge: model, but the offline judge serves it")
+    if isinstance(subject.metric, JudgeMetric):
+        _asks_what_it_declares(subject, subject.metric)
+
+
+def _asks_what_it_declares(subject: Subject, metric: JudgeMetric) -> None:
+    declared = {(kind, name) for kind, names in metric.questions().items() for name in names}
+    _hold(bool(declared), "it declares nothing that it asks its judge")
+    for _, name in declared:
+        metric.prompt(name)
+    listening = Listening(judge_of(metric.judge))
+    subject.evaluate(subject.columns, judge=listening)
+    for kind, name in sorted(listening.heard - declared):
+        raise Broken(f"it asks its judge to {kind} ({name}), which `asks` doesn't declare")
 
 
 def outputs_agree(subject: Subject) -> None:

@@ -9,7 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from metrichub.catalog.card import Scale
+from metrichub.catalog.parameters import parameters_of
 from metrichub.catalog.registry import Entry
+from metrichub.catalog.spec import Spec
 from metrichub.data.columns import column_of
 from metrichub.hub import Hub
 from metrichub.metric import Metric
@@ -65,13 +67,20 @@ class Subject:
 
     @cached_property
     def metric(self) -> Metric:
-        """The metric with its defaults, but for a judge that needs no network."""
-        kind, card = self.entry.load(), self.entry.card
-        # Where only a model could judge, chance does: the laws are about the arithmetic.
-        metric = kind(judge="chance") if card.judge == "model" else kind()
+        """The metric with its defaults."""
+        metric = self.entry.load()(**self.asked)
         if not isinstance(metric, Metric):
             raise Broken(f"{self.entry.value} is no subclass of metrichub.Metric")
         return metric
+
+    @cached_property
+    def asked(self) -> dict[str, str]:
+        """Who is asked by the metric, if it asks anyone: those that need no network."""
+        # Where only a model could judge, chance does: the laws are about the arithmetic.
+        judge = "chance" if self.entry.card.judge == "model" else "offline"
+        known = {parameter.name for parameter in parameters_of(self.entry.load())}
+        given = {"judge": judge, "embedder": "offline"}
+        return {name: value for name, value in given.items() if name in known}
 
     @cached_property
     def own(self) -> Mapping[str, Sequence[Any]] | None:
@@ -92,8 +101,7 @@ class Subject:
     @property
     def spec(self) -> str:
         """What a hub loads the metric by."""
-        judge = "(judge='chance')" if self.entry.card.judge == "model" else ""
-        return f"{self.entry.qualified}{judge}"
+        return str(Spec(self.entry.qualified, self.asked))
 
     @property
     def needed(self) -> list[str]:

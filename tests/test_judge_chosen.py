@@ -1,0 +1,218 @@
+"""No judge is chosen silently: who is asked, in which order, and what is said if nobody is."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from metrichub import Hub, Report, load_metric
+from metrichub.authoring import EmbedderMetric, JudgeMetric, Questions
+from metrichub.catalog.parameters import parameters_of
+from metrichub.errors import JudgeUnavailable
+from metrichub.models.loop import run
+from metrichub.testing import Scripted
+from tests import commands
+
+SAVED = Path(__file__).parent / "data" / "report_before_judges_were_chosen.json"
+SAMPLE: dict[str, Any] = {"predictions": ["It is old."], "contexts": [["It is old."]]}
+PAIR: dict[str, Any] = {"predictions": ["It is old."], "references": ["It is old."]}
+YES = Scripted({"claims": ["a"], "supported": ["yes"]}, "always yes")
+
+
+@pytest.fixture(autouse=True)
+def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that chooses nobody."""
+    monkeypatch.delenv("METRICHUB_JUDGE", raising=False)
+    monkeypatch.delenv("METRICHUB_EMBEDDER", raising=False)
+
+
+def judge_in(hub: Hub) -> object:
+    """The judge of the hub's first metric."""
+    return getattr(hub.metrics[0], "judge", None)
+
+
+def test_a_metric_loads_without_a_judge() -> None:
+    metric = load_metric("faithfulness")
+    assert isinstance(metric, JudgeMetric)
+    assert metric.judge is None
+    assert metric.label() == "faithfulness(judge=None, idk=0.0)"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("faithfulness", "judge"), ("semantic_similarity", "embedder")]
+)
+def test_a_hub_without_one_says_in_one_line_how_to_choose(name: str, kind: str) -> None:
+    with pytest.raises(JudgeUnavailable) as caught:
+        Hub(name)
+    said = str(caught.value)
+    assert said.startswith(f"{name} asks a")
+    for way in (
+        f"{kind}=\"openai(model='…')\"",
+        f'{kind}="offline"',
+        f"--{kind}",
+        f"METRICHUB_{kind.upper()}",
+    ):
+        assert way in said
+    assert "\n" not in said
+
+
+def test_the_command_line_says_the_same_and_takes_the_judge(tmp_path: Path) -> None:
+    path = str(tmp_path / "samples.jsonl")
+    commands.write(path, [{"prediction": "It is old.", "contexts": ["It is old."]}])
+    said = commands.error(commands.run("score", path, "-m", "faithfulness"), 4)
+    assert "faithfulness asks a judge and none is chosen" in said
+    assert "--judge" in said
+    ran = commands.run("score", path, "-m", "faithfulness", "--judge", "offline")
+    assert ran.exit_code == 0, ran.output
+
+
+def test_the_judge_of_the_hub_is_asked_where_a_metric_has_none() -> None:
+    assert judge_in(Hub("faithfulness", judge="offline")) == "offline"
+    assert judge_in(Hub(load_metric("faithfulness"), judge=YES)) is YES
+
+
+def test_a_metric_keeps_its_own_judge() -> None:
+    for own in ("faithfulness(judge='offline')", load_metric("faithfulness", judge="offline")):
+        assert judge_in(Hub(own, judge="chance")) == "offline"
+
+
+def test_the_machine_says_who_is_asked_where_nobody_else_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("METRICHUB_JUDGE", "chance")
+    monkeypatch.setenv("METRICHUB_EMBEDDER", "offline(dimensions=16)")
+    assert judge_in(Hub("faithfulness")) == "chance"
+    assert judge_in(Hub("faithfulness", judge="offline")) == "offline"
+    assert judge_in(Hub("faithfulness(judge='offline')")) == "offline"
+    report = Hub("semantic_similarity").evaluate(**PAIR)
+    assert "embedder='offline(dimensions=16)'" in report.signatures()["semantic_similarity"]
+
+
+def test_an_empty_variable_chooses_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("METRICHUB_JUDGE", "")
+    with pytest.raises(JudgeUnavailable, match="none is chosen"):
+        Hub("faithfulness")
+
+
+def test_metrics_that_ask_nobody_need_nobody() -> None:
+    assert Hub("exact_match")(**PAIR) == {"exact_match": {"score": 1.0}}
+
+
+def test_a_part_that_is_not_measured_needs_nobody() -> None:
+    factual = Hub("answer_correctness(weights=(1, 0))", judge="offline")
+    assert factual(**PAIR)["answer_correctness"]["score"] == 1.0
+    similar = Hub("answer_correctness(weights=(0, 1))", embedder="offline")
+    report = similar.evaluate(**PAIR)
+    assert [note.split()[0] for note in report.notes()["answer_correctness"]] == ["compared"]
+    assert "judge=None" in report.signatures()["answer_correctness"]
+    with pytest.raises(JudgeUnavailable, match="asks an embedder and none is chosen"):
+        Hub("answer_correctness", judge="offline")
+
+
+def test_without_a_hub_the_metric_says_how_to_choose() -> None:
+    metric: Any = load_metric("faithfulness")
+    with pytest.raises(JudgeUnavailable, match="faithfulness asks a judge and none is chosen"):
+        run(metric.observe(prediction="It is old.", contexts=["It is old."]))
+    metric = load_metric("semantic_similarity")
+    with pytest.raises(JudgeUnavailable, match="asks an embedder and none is chosen"):
+        run(metric.observe(prediction="It is old.", reference="It is old."))
+
+
+@pytest.mark.parametrize(
+    ("spec", "asked"),
+    [
+        ("g_eval", r"can't extract \(steps\)"),
+        ("g_eval(steps=['Look.'])", r"can't grade \(grade\)"),
+        ("pairwise", r"can't choose \(better\)"),
+        ("goal_accuracy", r"can't verify \(reached\)"),
+        ("hallucination(unit='contexts')", r"can't verify \(contradicted\)"),
+        ("summarization(truths=True)", None),
+        ("hallucination", None),
+    ],
+)
+def test_a_hub_knows_at_once_whether_the_judge_will_do(spec: str, asked: str | None) -> None:
+    if asked is None:
+        assert judge_in(Hub(spec, judge="offline")) == "offline"
+        return
+    with pytest.raises(JudgeUnavailable, match=rf"the offline judge {asked}, so a model is needed"):
+        Hub(spec, judge="offline")
+    assert judge_in(Hub(spec, judge="chance")) == "chance"
+
+
+def test_prompts_of_the_users_own_need_a_judge_that_can_answer_them(tmp_path: Path) -> None:
+    mine = tmp_path / "supported.md"
+    spec = f"faithfulness(prompts={str(tmp_path)!r})"
+    mine.write_text("<!-- offline: supported -->\nSteht es da?", encoding="utf-8")
+    assert Hub(spec, judge="offline")(**SAMPLE) == {"faithfulness": {"score": 1.0}}
+    mine.write_text("Steht es da?", encoding="utf-8")
+    with pytest.raises(JudgeUnavailable, match=r"the offline judge can't verify \(supported\)"):
+        Hub(spec, judge="offline")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Undeclared(JudgeMetric):
+    """A metric of the test's own that doesn't say what it asks."""
+
+    async def observe(self, prediction: str) -> float:
+        return (await self.grade("claims", scale=(1, 5), text=prediction)).score
+
+
+@dataclass(frozen=True, kw_only=True)
+class Both(JudgeMetric, EmbedderMetric):
+    """A metric of the test's own that asks a judge and an embedder."""
+
+    asks: ClassVar[Questions] = {"extract": ("claims",)}
+
+    async def observe(self, prediction: str) -> float:
+        return float(len(await self.embed(await self.claims(prediction))))
+
+
+def test_a_metric_that_declares_nothing_needs_a_judge_and_fails_when_it_asks() -> None:
+    with pytest.raises(JudgeUnavailable, match="undeclared asks a judge and none is chosen"):
+        Hub(Undeclared())
+    hub = Hub(Undeclared(), judge="offline")
+    with pytest.raises(JudgeUnavailable, match=r"the offline judge can't grade \(claims\)"):
+        hub(predictions=["It is old."])
+
+
+def test_a_metric_of_ones_own_gets_a_judge_and_an_embedder() -> None:
+    hub = Hub(Both(), judge="offline", embedder="offline")
+    report = hub.evaluate(predictions=["It is old. It is red."])
+    assert report.scores() == {"both": {"score": 2.0}}
+    assert {note.split()[0] for note in report.notes()["both"]} == {"judged", "compared"}
+
+
+def test_the_judge_and_the_embedder_are_required_parameters() -> None:
+    found = {parameter.name: parameter for parameter in parameters_of(Both)}
+    assert found["judge"].required
+    assert found["embedder"].required
+    assert not found["prompts"].required
+    assert str(found["judge"].values) == "a string or Judge"
+
+
+def test_a_report_saved_while_judges_had_a_default_still_loads() -> None:
+    report = Report.load(SAVED)
+    metrics = [result.metric for result in report.results.values()]
+    assert [getattr(metric, "judge", None) for metric in metrics] == ["offline", None]
+    assert [getattr(metric, "embedder", None) for metric in metrics] == [None, "offline"]
+    # Its contexts hold one of the first sample's two claims, the second's one, not the third's.
+    assert report.samples()["faithfulness"]["score"].tolist() == [0.5, 1.0, 0.0]
+    assert {note.split()[0] for notes in report.notes().values() for note in notes} == {
+        "judged",
+        "compared",
+    }
+
+
+def test_a_report_keeps_who_was_asked(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    Hub("faithfulness", judge="offline").evaluate(**SAMPLE).save(path)
+    (result,) = Report.load(path).results.values()
+    assert getattr(result.metric, "judge", None) == "offline"
+
+
+def test_an_old_report_is_compared_and_merged_with_a_new_one() -> None:
+    old = Report.load(SAVED)
+    hub = Hub(["faithfulness", "semantic_similarity"], judge="offline", embedder="offline")
+    new = hub.evaluate(**SAMPLE, references=["It is old."])
+    assert old.merge(new).size == 4
