@@ -5,11 +5,8 @@ from __future__ import annotations
 import ast
 import copy
 import doctest
-import json
 import pickle
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -24,12 +21,9 @@ from metrichub.evaluation.result import SumResult
 from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Array, CorpusMetric
 from metrichub.report.report import Report
+from metrichub.testing.footprint import footprint
 from metrichub.testing.subject import HOSTILE, WORDS, Broken, Subject
 
-SOCKETS = tuple(
-    f"socket.{what}"
-    for what in ("connect", "bind", "getaddrinfo", "gethostbyname", "sendto", "sendmsg")
-)
 HEAVY = ("torch", "transformers", "openai", "tensorflow", "jax")
 
 
@@ -249,28 +243,10 @@ def empty_is_nan(subject: Subject) -> None:
 
 def nothing_heavy_loads(subject: Subject) -> None:
     """Scoring loads no torch, transformers or openai, and opens no socket."""
-    program = (
-        "import json, sys\n"
-        "opened = []\n"
-        "sys.addaudithook(lambda event, args: opened.append(event)"
-        f" if event in {SOCKETS!r} else None)\n"
-        "from metrichub import Hub\n"
-        "name, columns = json.loads(sys.stdin.read())\n"
-        "Hub(metrics=name)(**columns)\n"
-        f"print(json.dumps([opened, [m for m in {HEAVY!r} if m in sys.modules]]))\n"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", program],
-        input=json.dumps([subject.spec, subject.columns]),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    why = (ran.stderr.strip() or f"exit status {ran.returncode}").splitlines()[-1]
-    _hold(ran.returncode == 0, f"scoring in a fresh process failed: {why}")
-    opened, loaded = json.loads(ran.stdout.splitlines()[-1])
+    loaded, opened = footprint(subject.spec, subject.columns)
+    heavy = [name for name in HEAVY if name in loaded]
     _hold(not opened, f"scoring opened a socket: {opened}")
-    _hold(not loaded, f"scoring loaded {', '.join(loaded)}")
+    _hold(not heavy, f"scoring loaded {', '.join(heavy)}")
 
 
 LAWS: tuple[Callable[[Subject], None], ...] = (
