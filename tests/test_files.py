@@ -89,6 +89,16 @@ def test_batches_are_the_file_in_parts(
     assert parts[-1].share == 1
 
 
+def test_each_batch_says_how_much_of_the_file_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Lines of 11, 12 and 12 bytes: an "é" has two.
+    path = written(tmp_path, "a.jsonl", '{"p": "a"}\n{"p": "é"}\n{"p": "bc"}\n'.encode())
+    monkeypatch.setattr(source, "PIECE", 1)
+    shares = [part.share for part in files.read_batches(path, characters=1)]
+    assert shares == [11 / 35, 23 / 35, 1]
+
+
 def test_a_parquet_file_is_read_in_parts(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")

@@ -1,4 +1,4 @@
-"""Runs of 500 samples and four metrics against a server: whole, in order, and never paid twice."""
+"""Runs of 200 samples and four metrics against a server: whole, in order, and never paid twice."""
 
 import json
 import signal
@@ -20,7 +20,7 @@ from tests.judge_faults import KINDS, RandomFaults
 from tests.judge_stub import Stub, failure
 from tests.judge_toys import spec
 
-SIZE = 500
+SIZE = 200
 # Four calls a sample, as the second metric shares those of the first.
 METRICS = ["faithfulness", "hallucination", "context_utilization", "answer_relevancy"]
 WORKERS = 16

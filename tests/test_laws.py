@@ -9,7 +9,7 @@ import pytest
 from metrichub.catalog.card import HEADINGS, with_blocks
 from metrichub.catalog.registry import Entry
 from metrichub.errors import MetricError
-from metrichub.testing import laws
+from metrichub.testing import footprint, laws
 from metrichub.testing.subject import Broken, Subject
 from tests import plugins
 
@@ -498,6 +498,11 @@ def test_outputs_that_the_card_lacks_break_the_law(make: Make) -> None:
 # 14: nothing heavy loads.
 
 
+@pytest.fixture(params=[True, False], ids=["forks", "fresh interpreters"])
+def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(footprint, "FORKS", request.param and footprint.FORKS)
+
+
 @pytest.mark.parametrize("name", laws.HEAVY)
 def test_a_metric_that_loads_something_heavy_breaks_the_law(
     make: Make, site: Path, name: str
@@ -539,4 +544,55 @@ def test_a_metric_that_works_only_in_this_process_breaks_the_law(make: Make, sit
     path = site / "toy_pack" / "toy" / "__init__.py"
     path.write_text(path.read_text().replace("import numpy", "import toy_gone, numpy"))
     with pytest.raises(Broken, match=r"scoring in a fresh process failed: .*toy_gone"):
+        laws.nothing_heavy_loads(subject)
+
+
+PACE = "        if prediction[0][:4] == 'fast':\n            import torch\n"
+
+
+@pytest.mark.usefixtures("_both_ways")
+def test_what_one_metric_loads_neither_blames_nor_hides_the_next(make: Make, site: Path) -> None:
+    (site / "torch.py").write_text("")
+    columns = {"references": ["a b"]}
+    slow = make({START: PACE + START}, given={"predictions": ["slow"], **columns})
+    fast = Subject(slow.entry, {"predictions": ["fast"], **columns})
+    for _ in range(2):
+        with pytest.raises(Broken, match=r"scoring loaded torch"):
+            laws.nothing_heavy_loads(fast)
+        laws.nothing_heavy_loads(slow)
+
+
+@pytest.mark.usefixtures("_both_ways")
+def test_a_metric_that_ends_its_process_breaks_the_law_and_not_the_next(make: Make) -> None:
+    end = "        import os\n        prediction[0] == 'end' and os._exit(7)\n"
+    subject = make({START: end + START}, given={"predictions": ["end"], "references": ["a"]})
+    with pytest.raises(Broken, match=r"scoring in a fresh process failed: exit status 7"):
+        laws.nothing_heavy_loads(subject)
+    laws.nothing_heavy_loads(Subject(subject.entry))
+
+
+@pytest.mark.usefixtures("_both_ways")
+def test_a_metric_that_prints_and_reads_keeps_the_law(make: Make) -> None:
+    chat = "        import sys\n        assert sys.stdin.read() == ''\n        print('{}')\n"
+    laws.nothing_heavy_loads(make({START: chat + START}))
+
+
+@pytest.mark.usefixtures("_both_ways")
+def test_a_metric_is_scored_under_the_variables_of_the_moment(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subject = make({START: f"        import os\n        os.environ['TOY_SIZE']\n{START}"})
+    with pytest.raises(Broken, match=r"failed: .*TOY_SIZE"):
+        laws.nothing_heavy_loads(subject)
+    monkeypatch.setenv("TOY_SIZE", "1")
+    laws.nothing_heavy_loads(subject)
+
+
+def test_an_interpreter_that_cannot_start_is_a_failure_with_its_exit_status(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subject = make()
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    monkeypatch.setenv("PYTHONHASHSEED", "1")
+    with pytest.raises(Broken, match=r"failed: exit status 1"):
         laws.nothing_heavy_loads(subject)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from metrichub import Hub
-from metrichub.report.tables import Table, best_of
+from metrichub.report.tables import Table, best_of, shown
 
 COLUMNS: dict[str, Any] = {"predictions": ["a b c", "d"], "references": ["a b d", "d"]}
 WORSE = {**COLUMNS, "predictions": ["z", "z"]}
@@ -18,6 +18,24 @@ def reports(*metrics: str) -> dict[str, Any]:
     """Two systems, of which the second has every word wrong."""
     hub = Hub(list(metrics))
     return {"a|b": hub.evaluate(**COLUMNS), "c_d": hub.evaluate(**WORSE)}
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        # From ten on, what is whole needs no decimals; below, it may be a score of exactly 1.
+        (9.0, "9.0000"),
+        (10.0, "10"),
+        (-10.0, "-10"),
+        (10.5, "10.5000"),
+        (1, "1"),
+        (1.0, "1.0000"),
+        (NAN, "–"),
+        (None, "–"),
+    ],
+)
+def test_a_cell_has_four_decimals_unless_it_counts(cell: float | None, text: str) -> None:
+    assert shown(cell) == text
 
 
 @pytest.mark.parametrize(

@@ -60,8 +60,8 @@ def test_a_few_words_in_any_order_equal_the_plain_search_and_sacrebleu(pairs: li
     ("pairs", "lengths", "vocabulary"),
     [
         (1000, range(1, 20), 3),
-        (800, range(1, 30), 12),
-        (100, range(30, 60), 40),
+        (400, range(1, 30), 12),
+        (40, range(30, 60), 40),
         (10, range(60, 100), 8),
         (15, range(60, 120), 400),
     ],

@@ -21,7 +21,7 @@ english = st.tuples(letters, st.lists(st.sampled_from(ENDINGS), max_size=3).map(
 )
 
 
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=1000, deadline=None)
 @given(word=english)
 def test_a_word_with_english_endings_has_nltks_stem(word):
     assert porter(word) == NLTK.stem(word)

@@ -5,11 +5,8 @@ from __future__ import annotations
 import ast
 import copy
 import doctest
-import json
 import pickle
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -26,13 +23,10 @@ from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Array, CorpusMetric
 from metrichub.models.resolve import judge_of
 from metrichub.report.report import Report
+from metrichub.testing.footprint import footprint
 from metrichub.testing.listening import Listening
 from metrichub.testing.subject import HOSTILE, WORDS, Broken, Subject
 
-SOCKETS = tuple(
-    f"socket.{what}"
-    for what in ("connect", "bind", "getaddrinfo", "gethostbyname", "sendto", "sendmsg")
-)
 WRITTEN = ("headline", "definition")
 """What a card has to say, though one without it can be read."""
 HEAVY = ("torch", "transformers", "openai", "tensorflow", "jax")
@@ -272,32 +266,12 @@ def empty_is_nan(subject: Subject) -> None:
 
 def nothing_heavy_loads(subject: Subject) -> None:
     """Nothing heavy loads before scoring, nor then but what the card requires; no socket opens."""
-    program = (
-        "import json, sys\n"
-        "opened = []\n"
-        "sys.addaudithook(lambda event, args: opened.append(event)"
-        f" if event in {SOCKETS!r} else None)\n"
-        "from metrichub import Hub\n"
-        "name, columns = json.loads(sys.stdin.read())\n"
-        f"loaded = lambda: [m for m in {HEAVY!r} if m in sys.modules]\n"
-        "hub = Hub(metrics=name)\n"
-        "early = loaded()\n"
-        "hub(**columns)\n"
-        "print(json.dumps([opened, early, loaded()]))\n"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", program],
-        input=json.dumps([subject.spec, subject.columns]),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    why = (ran.stderr.strip() or f"exit status {ran.returncode}").splitlines()[-1]
-    _hold(ran.returncode == 0, f"scoring in a fresh process failed: {why}")
-    opened, early, loaded = json.loads(ran.stdout.splitlines()[-1])
-    _hold(not opened, f"scoring opened a socket: {opened}")
+    found = footprint(subject.spec, subject.columns)
+    early = [name for name in HEAVY if name in found.imported]
+    due = required_names(subject.entry.card.requires)
+    undue = [name for name in HEAVY if name in found.loaded and name not in due]
+    _hold(not found.opened, f"scoring opened a socket: {found.opened}")
     _hold(not early, f"importing it loaded {', '.join(early)}")
-    undue = [name for name in loaded if name not in required_names(subject.entry.card.requires)]
     _hold(not undue, f"scoring loaded {', '.join(undue)}, which the card doesn't require")
 
 

@@ -20,6 +20,8 @@ from tests.app_client import serving
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+pytestmark = pytest.mark.browser
+
 
 def names(page: Page) -> list[str]:
     return page.locator("ul.cards > li:visible h2").all_inner_texts()

@@ -20,6 +20,8 @@ from tests.app_browser import HOSTILE, file_of, lines
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.browser
+
 
 @pytest.fixture
 def untouched(page: Page) -> Iterator[Page]:

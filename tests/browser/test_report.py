@@ -20,6 +20,8 @@ from tests.browser.reports import numbered
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
+pytestmark = pytest.mark.browser
+
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> str:

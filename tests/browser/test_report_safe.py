@@ -21,6 +21,8 @@ from tests.browser.reports import ATTACKS, FEW, Told
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+pytestmark = pytest.mark.browser
+
 
 @pytest.fixture
 def hostile(tmp_path: Path) -> str:

@@ -25,6 +25,8 @@ from tests.site_cards import hostile
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+pytestmark = pytest.mark.browser
+
 
 class Site(NamedTuple):
     """A built site: its shelf, and its address in the file system and under a path of a server."""

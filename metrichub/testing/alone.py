@@ -1,0 +1,73 @@
+"""The program that `footprint` talks to: scores with one metric at a time, and tells what loaded.
+
+Run from its source, in a process that has imported nothing else: each line that it reads is a
+request, each line that it writes an answer. Told to fork, it answers each from a fork of itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+SOCKETS = tuple(
+    f"socket.{what}"
+    for what in ("connect", "bind", "getaddrinfo", "gethostbyname", "sendto", "sendmsg")
+)
+opened: list[str] = []
+
+
+def serve(forks: bool) -> None:
+    """Answer every request; what a metric prints goes to stderr, what it reads is empty."""
+    sys.addaudithook(lambda event, _: opened.append(event) if event in SOCKETS else None)
+    requests, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    if forks:
+        warm()
+    for request in requests:
+        print(forked(request) if forks else scored(request), file=answers, flush=True)
+
+
+def warm() -> None:
+    """Import what every metric needs, once for all forks."""
+    try:
+        import metrichub.hub  # noqa: F401
+    except Exception:
+        return  # Each fork meets the error again, and answers with it.
+
+
+def forked(request: str) -> str:
+    """The answer of a fork, so that no metric finds what another one loaded."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with os.fdopen(writing, "w") as answer:
+            answer.write(scored(request))
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as answer:
+        said = answer.read()
+    _, status = os.waitpid(child, 0)
+    died = {"failed": f"exit status {os.waitstatus_to_exitcode(status)}"}
+    return said or json.dumps(died)
+
+
+def scored(request: str) -> str:
+    """What scoring with a metric loaded and opened, or how it failed."""
+    environment, metric, columns = json.loads(request)
+    os.environ.clear()
+    os.environ.update(environment)
+    try:
+        from metrichub.hub import Hub
+
+        hub = Hub(metrics=metric)
+        imported = sorted(sys.modules)
+        hub(**columns)
+    except BaseException as error:
+        return json.dumps({"failed": f"{type(error).__name__}: {error}"})
+    return json.dumps({"imported": imported, "loaded": sorted(sys.modules), "opened": opened})
+
+
+if __name__ == "__main__":
+    serve(forks="fork" in sys.argv[1:])
