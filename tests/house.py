@@ -1,5 +1,7 @@
 """The house as its imports draw it: rooms, floors, arrows and circles. `python -m tests.house`.
 
+With `--write` it draws the rooms into ARCHITECTURE.md.
+
 A room is a package or a module directly in `metrichub/`; an arrow leads from a file to a file
 that it imports, wherever in it, be it for types only. A circle is a set of files each of which
 reaches the others; a floor is one more than the highest floor that a room stands on.
@@ -8,14 +10,17 @@ reaches the others; a floor is one more than the highest floor that a room stand
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import metrichub
+from metrichub.catalog.card import with_blocks
 
 HOME = Path(metrichub.__file__).parent
+PAGE = HOME.parent / "ARCHITECTURE.md"
 Arrows = Mapping[str, frozenset[str]]
 
 
@@ -106,8 +111,41 @@ def floors(found: Arrows) -> list[list[str]]:
     return levels
 
 
+def essential(found: Arrows) -> Arrows:
+    """The arrows between rooms without those that follow from others: the picture's."""
+    return {
+        room: frozenset(
+            target
+            for target in targets
+            if not any(target in _reached(other, found) for other in targets - {target})
+        )
+        for room, targets in found.items()
+    }
+
+
+def picture(found: Arrows) -> str:
+    """The rooms as a Mermaid block, which viewers of repositories draw."""
+    lines = ["```mermaid", "flowchart TD"]
+    for room, targets in sorted(essential(found).items()):
+        lines += [f"    {_node(room)} --> {_node(target)}" for target in sorted(targets)]
+    return "\n".join([*lines, "```", ""])
+
+
+def _node(room: str) -> str:
+    # Mermaid has words of its own, so no node is called by its room's bare name.
+    return f'room_{room.strip("_")}["{room}"]'
+
+
+def drawn(page: str) -> str:
+    """A page with the picture between its markers."""
+    return with_blocks(page, {"house": picture(rooms(arrows()))})
+
+
 def main() -> None:
-    """Print the house."""
+    """Print the house, or draw it."""
+    if "--write" in sys.argv[1:]:
+        PAGE.write_text(drawn(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        return
     files = arrows()
     found = rooms(files)
     number = sum(len(targets) for targets in files.values())

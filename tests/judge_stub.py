@@ -175,6 +175,15 @@ def embeddings(asked: Asked) -> Reply:
     return 200, {}, json.dumps(body).encode()
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+    def handle_error(self, *_: object) -> None:
+        pass
+
+
 @contextmanager
 def serving() -> Iterator[Stub]:
     """A running server."""
@@ -223,15 +232,7 @@ def serving() -> Iterator[Stub]:
         def log_message(self, *_: object) -> None:
             pass
 
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-        block_on_close = False
-        request_queue_size = 128
-
-        def handle_error(self, *_: object) -> None:
-            pass
-
-    server = Server(("127.0.0.1", 0), Handler)
+    server = _Server(("127.0.0.1", 0), Handler)
     stub.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-import xml.etree.ElementTree as ElementTree
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest

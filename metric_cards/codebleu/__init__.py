@@ -58,7 +58,7 @@ class CodeBleu(Metric):
             **dict(zip(("subtrees", "all_subtrees", "flows", "all_flows"), counts, strict=True)),
         }
 
-    def score(
+    def score(  # noqa: PLR0913  # the statistics by name
         self,
         matches: Array,
         totals: Array,

@@ -81,7 +81,8 @@ class Reader:
         """The code without comments and docstrings, or as it is where that fails."""
         try:
             return str(self._tools.remove_comments_and_docstrings(code, self._language))
-        except Exception:  # Python's tokenizer refuses what is no code in many ways.
+        # Python's tokenizer refuses what is no code in many ways.
+        except Exception:  # noqa: BLE001
             return code
 
     def _root(self, code: str) -> Any:
@@ -91,7 +92,8 @@ class Reader:
         """The data flow, its variables numbered in the order in which they come up."""
         try:
             steps = self._steps(code, root)
-        except Exception:  # As in codebleu, what its rules can't follow has no flow.
+        # As in codebleu, what its rules can't follow has no flow.
+        except Exception:  # noqa: BLE001
             return []
         numbers: dict[str, int] = {}
         for step in steps:

@@ -185,21 +185,25 @@ def _read(field_: Field, shown: Any) -> Any:
     if _is_blank(shown) and (field_.optional or field_.kind == "number"):
         return None
     try:
-        match field_.kind:
-            case "choice":
-                return _chosen(field_, shown)
-            case "choices":
-                return [_chosen(field_, item) for item in shown]
-            case "number":
-                return _number(shown, field_.whole)
-            case "numbers":
-                return [_number(part, field_.whole) for part in shown.split(",") if part.strip()]
-            case "texts":
-                return [line for line in shown.split("\n") if line.strip()]
-            case "json":
-                return json.loads(shown)
+        return _of_kind(field_, shown)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{field_.name}: {error}") from None
+
+
+def _of_kind(field_: Field, shown: Any) -> Any:
+    match field_.kind:
+        case "choice":
+            return _chosen(field_, shown)
+        case "choices":
+            return [_chosen(field_, item) for item in shown]
+        case "number":
+            return _number(shown, field_.whole)
+        case "numbers":
+            return [_number(part, field_.whole) for part in shown.split(",") if part.strip()]
+        case "texts":
+            return [line for line in shown.split("\n") if line.strip()]
+        case "json":
+            return json.loads(shown)
     return shown
 
 

@@ -151,7 +151,8 @@ def _work(connection: Connection) -> None:
             return
         try:
             found = job(*arguments)
-        except Exception as error:
+        # A metric may raise anything; the worker lives on.
+        except Exception as error:  # noqa: BLE001
             traceback.print_exc()
             found = Refusal("Defect", f"a defect: {type(error).__name__}: {error}")
         connection.send(found)

@@ -9,13 +9,14 @@ from tempfile import TemporaryDirectory
 
 import anyio
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from metrichub.app import api, filepages, pages
 from metrichub.app.guard import HEADERS, Bounded, Guard
@@ -84,14 +85,13 @@ class _Kept(StaticFiles):
     """Files that browsers keep; their addresses change with their content."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def kept(message: dict[str, object]) -> None:
+        async def kept(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] in (200, 304):
-                headers = message["headers"]
-                assert isinstance(headers, list)
-                headers.append((b"cache-control", b"public, max-age=31536000, immutable"))
+                headers = MutableHeaders(scope=message)
+                headers.append("Cache-Control", "public, max-age=31536000, immutable")
             await send(message)
 
-        await super().__call__(scope, receive, kept)  # type: ignore[arg-type]  # narrower messages
+        await super().__call__(scope, receive, kept)
 
 
 def _failed(request: Request, error: Exception) -> Response:

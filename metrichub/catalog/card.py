@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -50,7 +50,7 @@ class Scale(NamedTuple):
 
     def __contains__(self, value: object) -> bool:
         """Whether a number lies in the range, up to float rounding; `nan` does."""
-        if not isinstance(value, (int, float)) or value != value:
+        if not isinstance(value, (int, float)) or math.isnan(value):
             return isinstance(value, (int, float))
         above = self.low is None or value >= self.low or _near(value, self.low)
         return above and (self.high is None or value <= self.high or _near(value, self.high))
@@ -113,7 +113,7 @@ class Card:
             raise CardError(f"{path}: the card can't be read ({error})") from error
         front, body = _split(path, text)
         values, lines = _load(path, front)
-        return _build(path, values, lines, body)
+        return _FrontMatter(path, values, lines).card(body)
 
     def scale(self, output: str) -> Scale | None:
         """The scale of an output; "precision_n" on the card stands for "precision_1" and so on."""
@@ -227,101 +227,137 @@ def _lines(node: Any, prefix: str) -> Iterator[tuple[str, int]]:
             yield from _lines(value, f"{name}.")
 
 
-def _build(path: Path, values: dict[str, Any], lines: dict[str, int], body: str) -> Card:
-    def fail(key: str, message: str) -> CardError:
-        return CardError(f"{path}:{lines.get(key, 1)}: {message}")
+@dataclass(frozen=True)
+class _FrontMatter:
+    """A card's front matter as it was read: values to be checked, and the line of every key."""
 
-    def only(found: object, known: tuple[str, ...], prefix: str = "") -> dict[str, Any]:
+    path: Path
+    values: Mapping[str, Any]
+    lines: Mapping[str, int]
+
+    def card(self, body: str) -> Card:
+        """The card of these values.
+
+        Raises:
+            CardError: an unknown or missing key, or a value of the wrong shape.
+        """
+        values = self.values
+        self.only(values, _KEYS)
+        name, title, summary, license_ = map(self.text, ("name", "title", "summary", "license"))
+        scales = self.scales(values.get("scores"))
+        tags = self.only(values.get("tags", {}), _TAG_KEYS, "tags.")
+        return Card(
+            name=name,
+            title=title,
+            summary=summary,
+            inputs=self.words("inputs", values.get("inputs")),
+            scores=scales,
+            headline=self.headline(values.get("headline", ["score"]), scales),
+            definition=self.definition(values.get("definition", 1)),
+            tags=Tags(
+                self.words("tags.task", tags.get("task", [])),
+                self.words("tags.dimension", tags.get("dimension", [])),
+                str(tags.get("family", "")),
+                self.words("tags.language", tags.get("language", ["any"])),
+            ),
+            license=license_,
+            requires=self.requires(values.get("requires", [])),
+            judge=self.one_of("judge", [*JUDGES][1:]),
+            embedder=self.one_of("embedder", EMBEDDERS),
+            body=body,
+            path=self.path,
+            keys=tuple(values),
+        )
+
+    def fail(self, key: str, message: str) -> CardError:
+        """The error that names the file, the line of a key, and what is wrong there."""
+        return CardError(f"{self.path}:{self.lines.get(key, 1)}: {message}")
+
+    def only(self, found: object, known: tuple[str, ...], prefix: str = "") -> dict[str, Any]:
+        """A mapping whose keys are all known."""
         if not isinstance(found, dict):
-            raise fail(prefix.rstrip("."), f"{prefix.rstrip('.')} has to be a mapping of keys")
+            raise self.fail(prefix.rstrip("."), f"{prefix.rstrip('.')} has to be a mapping of keys")
         for key in found:
             if key not in known:
                 hint = did_you_mean(str(key), known)
-                raise fail(
+                raise self.fail(
                     f"{prefix}{key}", f"unknown key {prefix}{key}{hint} (known: {', '.join(known)})"
                 )
         return found
 
-    def words(key: str, found: object) -> tuple[str, ...]:
+    def words(self, key: str, found: object) -> tuple[str, ...]:
+        """One word or several."""
         items = [found] if isinstance(found, str) else found
         if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-            raise fail(key, f"{key} has to be a list of words, not {found!r}")
+            raise self.fail(key, f"{key} has to be a list of words, not {found!r}")
         return tuple(items)
 
-    def scale(name: str, found: object) -> Scale:
+    def scale(self, name: str, found: object) -> Scale:
+        """What an output's numbers mean."""
         prefix = f"scores.{name}"
-        given = only(found, _SCORE_KEYS, f"{prefix}.")
+        given = self.only(found, _SCORE_KEYS, f"{prefix}.")
         bounds = given.get("range")
         if not (
             isinstance(bounds, list)
             and len(bounds) == 2
             and all(b is None or isinstance(b, (int, float)) for b in bounds)
         ):
-            raise fail(prefix, f"{prefix}.range has to be [low, high], with null for unbounded")
+            raise self.fail(
+                prefix, f"{prefix}.range has to be [low, high], with null for unbounded"
+            )
         if given.get("better") not in BETTER:
-            raise fail(prefix, f"{prefix}.better has to be one of {', '.join(BETTER)}")
+            raise self.fail(prefix, f"{prefix}.better has to be one of {', '.join(BETTER)}")
         perfect = given.get("perfect")
         if perfect is not None and not isinstance(perfect, (int, float)):
-            raise fail(prefix, f"{prefix}.perfect has to be a number, not {perfect!r}")
+            raise self.fail(prefix, f"{prefix}.perfect has to be a number, not {perfect!r}")
         return Scale(bounds[0], bounds[1], cast("str", given["better"]), perfect)
 
-    def headline(found: object, outputs: Mapping[str, object]) -> tuple[str, ...]:
-        named = words("headline", found)
+    def headline(self, found: object, outputs: Mapping[str, object]) -> tuple[str, ...]:
+        """Outputs of the card."""
+        named = self.words("headline", found)
         if not named:
-            raise fail("headline", "headline has to name an output")
+            raise self.fail("headline", "headline has to name an output")
         for name in named:
             if name not in outputs and pattern_of(name) not in outputs:
-                raise fail(
+                raise self.fail(
                     "headline",
                     f"headline names {name}, which is no output{did_you_mean(name, outputs)}",
                 )
         return named
 
-    def requires(found: object) -> tuple[str, ...]:
-        texts = words("requires", found)
+    def requires(self, found: object) -> tuple[str, ...]:
+        """Requirements as pip knows them."""
+        texts = self.words("requires", found)
         for text in texts:
             if not is_requirement(text):
-                raise fail(
+                raise self.fail(
                     "requires",
                     f"requires has {text!r}, which pip doesn't know; quote one with a comma",
                 )
         return texts
 
-    only(values, _KEYS)
-    for key in ("name", "title", "summary", "license"):
-        if not isinstance(values.get(key), str):
-            raise fail(key, f"{key} is missing or no text")
-    scores = values.get("scores")
-    if not isinstance(scores, dict) or "score" not in scores:
-        raise fail("scores", 'scores has to list the outputs, "score" among them')
-    scales = {str(name): scale(str(name), found) for name, found in scores.items()}
-    definition = values.get("definition", 1)
-    if type(definition) is not int or definition < 1:
-        raise fail("definition", f"definition has to be a number from 1, not {definition!r}")
-    for key, known in (("judge", [*JUDGES][1:]), ("embedder", EMBEDDERS)):
-        if key in values and values[key] not in known:
+    def text(self, key: str) -> str:
+        """The text of a key that has to be there."""
+        found = self.values.get(key)
+        if not isinstance(found, str):
+            raise self.fail(key, f"{key} is missing or no text")
+        return found
+
+    def scales(self, found: object) -> dict[str, Scale]:
+        """The scales of all outputs."""
+        if not isinstance(found, dict) or "score" not in found:
+            raise self.fail("scores", 'scores has to list the outputs, "score" among them')
+        return {str(name): self.scale(str(name), one) for name, one in found.items()}
+
+    def definition(self, found: object) -> int:
+        """The version of the numbers."""
+        if type(found) is not int or found < 1:
+            raise self.fail("definition", f"definition has to be a number from 1, not {found!r}")
+        return found
+
+    def one_of(self, key: str, known: Sequence[str]) -> str | None:
+        """One of the known words, or None where the key is left out."""
+        if key in self.values and self.values[key] not in known:
             allowed = f"has to be {' or '.join(known)}, or left out"
-            raise fail(key, f"{key} {allowed}, not {values[key]!r}")
-    tags = only(values.get("tags", {}), _TAG_KEYS, "tags.")
-    return Card(
-        name=values["name"],
-        title=values["title"],
-        summary=values["summary"],
-        inputs=words("inputs", values.get("inputs")),
-        scores=scales,
-        headline=headline(values.get("headline", ["score"]), scales),
-        definition=definition,
-        tags=Tags(
-            words("tags.task", tags.get("task", [])),
-            words("tags.dimension", tags.get("dimension", [])),
-            str(tags.get("family", "")),
-            words("tags.language", tags.get("language", ["any"])),
-        ),
-        license=values["license"],
-        requires=requires(values.get("requires", [])),
-        judge=values.get("judge"),
-        embedder=values.get("embedder"),
-        body=body,
-        path=path,
-        keys=tuple(values),
-    )
+            raise self.fail(key, f"{key} {allowed}, not {self.values[key]!r}")
+        return cast("str | None", self.values.get(key))

@@ -74,7 +74,8 @@ def _broken(installed: Registry) -> Iterator[tuple[str, str]]:
         try:
             _ = entry.card
             load_metric(entry.qualified).inputs()
-        except Exception as error:
+        # A plugin's code may raise anything as it is imported.
+        except Exception as error:  # noqa: BLE001
             if entry.problem or not entry.lacking:
                 yield entry.qualified, str(error)
 

@@ -97,7 +97,8 @@ class Program(click.Group):
                 stream.reconfigure(errors="backslashreplace")
         try:
             status = super().main(args, prog_name or "metrichub", obj=settings, **extra)
-        except Exception as error:
+        # The last resort: every error ends as one line and a status.
+        except Exception as error:  # noqa: BLE001
             if settings.debug:
                 traceback.print_exc()
             status = _report(error)

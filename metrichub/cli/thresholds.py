@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -33,7 +34,7 @@ class Threshold(NamedTuple):
             value = float(number)
         except ValueError:
             value = float("nan")
-        if not metric or value != value:
+        if not metric or math.isnan(value):
             raise click.BadParameter(
                 f"{text!r} is no threshold; write METRIC=NUMBER or METRIC.OUTPUT=NUMBER",
                 param_hint=f"--fail-{side}",
@@ -85,5 +86,5 @@ def failures(bounds: Sequence[Threshold], scores: Mapping[str, Nested]) -> Itera
             if bound.failed(score):
                 where = f"{name}: " if len(scores) > 1 else ""
                 which = f"{bound.metric}.{bound.output}"
-                wrong = "no number" if score != score else f"{bound.side} {bound.value:g}"
+                wrong = "no number" if math.isnan(score) else f"{bound.side} {bound.value:g}"
                 yield f"{where}{which} is {score:.6g}, {wrong}"

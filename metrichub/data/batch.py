@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -315,7 +316,7 @@ def _check_text(name: str, values: Sequence[Any], lists: Sequence[Sequence[Any] 
 def _check_item(where: str, value: object) -> None:
     if isinstance(value, str):
         return
-    if value is None or (isinstance(value, float) and value != value):
+    if value is None or (isinstance(value, float) and math.isnan(value)):
         advice = "give a string ('' is valid text) or leave the sample out of every column"
     elif isinstance(value, bytes):
         advice = "decode it: value.decode('utf-8')"

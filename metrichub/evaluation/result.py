@@ -126,7 +126,9 @@ class SumResult(Result):
     def against(self, other: SumResult) -> Swap:
         """`score(M @ A + (1 - M) @ B)`, as ΣB + M @ (A - B), and the same of 1 - M."""
         # Together, as a system without a scored sample can't know the shape of its statistics.
-        both = Stats.concatenate([part._kept("a paired test") for part in (self, other)])
+        both = Stats.concatenate(
+            [part._kept("a paired test") for part in (self, other)]  # noqa: SLF001  # of this class
+        )
         here, there = np.split(both.flat(), 2)
         difference, mine, theirs = here - there, here.sum(axis=0), there.sum(axis=0)
 
@@ -298,7 +300,8 @@ class RowsResult(Result):
         """
         for part in parts:
             if part.pooled:
-                raise part._was_pooled("merging (its scores don't add up)")
+                why = "merging (its scores don't add up)"
+                raise part._was_pooled(why)  # noqa: SLF001  # of this class
         starts = np.cumsum([0, *(part.size for part in parts)]).tolist()
         rows = [row for part in parts for row in part.rows]
         sample = np.concatenate([p.sample + s for p, s in zip(parts, starts, strict=False)])

@@ -86,15 +86,15 @@ class Stats:
             return parts[0]
         starts = np.cumsum([0, *(len(part) for part in parts)]).tolist()
         shape_giver = next((part for part in parts if part.scored.any()), parts[0])
-        shapes = shape_giver._shapes()
+        shapes = shape_giver.shapes
         for part in parts:
-            if part.scored.any() and part._shapes() != shapes:
+            if part.scored.any() and part.shapes != shapes:
                 raise MetricError(
-                    f"the statistics have to be the same for all samples, not {part._shapes()} "
+                    f"the statistics have to be the same for all samples, not {part.shapes} "
                     f"and {shapes}"
                 )
         arrays = {
-            name: np.concatenate([part._like(name, array) for part in parts])
+            name: np.concatenate([part.like(name, array) for part in parts])
             for name, array in shape_giver.arrays.items()
         }
         reasons = {
@@ -104,13 +104,15 @@ class Stats:
         }
         return Stats(arrays, np.concatenate([part.scored for part in parts]), reasons)
 
-    def _like(self, name: str, other: Array) -> Array:
+    def like(self, name: str, other: Array) -> Array:
         """The array of a name; zeros in the other's shape where no row of this part is scored."""
         if self.scored.any():
             return self.arrays[name]
         return np.zeros((len(self), *other.shape[1:]), other.dtype)
 
-    def _shapes(self) -> dict[str, tuple[int, ...]]:
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each statistic of one row."""
         return {name: array.shape[1:] for name, array in self.arrays.items()}
 
     def why(self) -> Counter[str]:

@@ -113,7 +113,8 @@ def _loaded(payload: bytes) -> Work:
 def _run(payload: bytes, part: Batch) -> Measurement:
     try:
         work = _loaded(payload)
-    except Exception as error:
+    # Whatever the import of a metric's module raises.
+    except Exception as error:  # noqa: BLE001
         raise MetricError(_cannot_travel(error)) from None
     try:
         return work(part)
@@ -127,6 +128,7 @@ def _travels(error: Exception) -> bool:
     """Whether an exception comes out of a pickle; one that doesn't would break the pool."""
     try:
         pickle.loads(pickle.dumps(error))
-    except Exception:
+    # An exception of a plugin's own may fail in any way as it is made anew.
+    except Exception:  # noqa: BLE001
         return False
     return True

@@ -27,7 +27,8 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
     Raises:
         MetricError: called on the private loop itself, which would wait for itself.
     """
-    if asyncio._get_running_loop() is _loop():
+    # The public function raises where no loop runs, which is the usual case.
+    if asyncio._get_running_loop() is _loop():  # noqa: SLF001
         coroutine.close()
         raise MetricError("an asynchronous `observe` awaits what it needs; it can't score inside")
     future = asyncio.run_coroutine_threadsafe(coroutine, _loop())

@@ -213,7 +213,9 @@ def best_of(values: Sequence[Cell], better: str) -> list[int]:
     """The places of the best of several scores, all that look the same; none if all do."""
     if better == "neither":
         return []
-    numbers = {i: v for i, v in enumerate(values) if isinstance(v, (int, float)) and v == v}
+    numbers = {
+        i: v for i, v in enumerate(values) if isinstance(v, (int, float)) and not math.isnan(v)
+    }
     if not numbers:
         return []
     best = shown((max if better == "higher" else min)(numbers.values()))

@@ -61,7 +61,7 @@ def _page(page: Page, links: Links) -> str:
     except MissingDependency:
         raise
     # A card may be whatever its author wrote; one that can't be shown must not end the build.
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         reason = f"{type(error).__name__}: {error}"
         links.problems.append(f"{page.name}: {reason}")
         return pages.unreadable(page, reason)

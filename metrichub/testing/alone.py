@@ -33,8 +33,9 @@ def warm() -> None:
     """Import what every metric needs, once for all forks."""
     try:
         import metrichub.hub  # noqa: F401
-    except Exception:
-        return  # Each fork meets the error again, and answers with it.
+    # Each fork meets the error again, and answers with it.
+    except Exception:  # noqa: BLE001
+        return
 
 
 def forked(request: str) -> str:
@@ -64,7 +65,8 @@ def scored(request: str) -> str:
         hub = Hub(metrics=metric)
         imported = sorted(sys.modules)
         hub(**columns)
-    except BaseException as error:
+    # Whatever ends a metric is the answer of its fork.
+    except BaseException as error:  # noqa: BLE001
         return json.dumps({"failed": f"{type(error).__name__}: {error}"})
     return json.dumps({"imported": imported, "loaded": sorted(sys.modules), "opened": opened})
 

@@ -127,6 +127,7 @@ def _finding(number: int, law: Any, subject: Subject) -> Finding:
         raise
     except (Broken, MetrichubError) as error:
         return Finding(number, title, str(error))
-    except Exception as error:
+    # Whatever a metric raises is what is wrong with it.
+    except Exception as error:  # noqa: BLE001
         return Finding(number, title, f"{type(error).__name__}: {error}")
     return Finding(number, title, None)

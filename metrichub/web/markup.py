@@ -115,9 +115,9 @@ def formula(tex: str, *, block: bool = False) -> str:
         raise _missing("latex2mathml") from error
     try:
         made = convert(tex, display="block" if block else "inline")
-        whole = _balanced(tex) and _is_whole(ElementTree.fromstring(made))
+        whole = _balanced(tex) and _is_whole(ElementTree.fromstring(made))  # noqa: S314  # our own
     # The converter raises whatever broken TeX leads it to: IndexError, its own errors.
-    except (Exception, RecursionError):
+    except (Exception, RecursionError):  # noqa: BLE001
         whole = False
     if whole:
         return made
