@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from metrichub.data.batch import BLOCK_CHARACTERS, Batch
 from metrichub.data.columns import column_of
+from metrichub.data.frames import Data
+from metrichub.embed import Embedder
 from metrichub.errors import InputError, MetricError, ParameterError, SpecError
 from metrichub.evaluation.explanation import Allowance
 from metrichub.evaluation.measure import Measure, Progress, measured
 from metrichub.evaluation.observation import is_async
 from metrichub.evaluation.reduce import Reduction, name_of
+from metrichub.judge.protocol import Judge
 from metrichub.metric import Metric, load_metric
 from metrichub.models.usage import Usage
 from metrichub.report.report import Nested, Report
@@ -37,7 +40,6 @@ _ELSEWHERE = {
 """What belongs elsewhere than into a call, by the name under which it is tried there."""
 
 
-@dataclass(frozen=True)
 class Hub:
     """Metrics that score the same samples together.
 
@@ -56,16 +58,18 @@ class Hub:
             what it can't answer.
     """
 
+    __slots__ = ("block_characters", "metrics", "reduce_fn")
+
     metrics: tuple[Metric, ...]
-    reduce_fn: Reduction | None = None
-    block_characters: int = field(default=BLOCK_CHARACTERS, repr=False)
+    reduce_fn: Reduction | None
+    block_characters: int
 
     def __init__(
         self,
         metrics: str | Metric | Iterable[str | Metric],
         *,
-        judge: object = None,
-        embedder: object = None,
+        judge: str | Judge | None = None,
+        embedder: str | Embedder | None = None,
         reduce_fn: Reduction | None = None,
         block_characters: int = BLOCK_CHARACTERS,
     ) -> None:
@@ -74,16 +78,29 @@ class Hub:
         `judge` and `embedder` are for all metrics that ask one and have none of their own. Without
         them the environment says who is asked, in METRICHUB_JUDGE and METRICHUB_EMBEDDER.
         """
-        asked = {"judge": judge, "embedder": embedder}
-        object.__setattr__(self, "metrics", _metrics(metrics, asked))
-        object.__setattr__(self, "reduce_fn", reduce_fn)
-        object.__setattr__(self, "block_characters", block_characters)
+        self.metrics = _metrics(metrics, {"judge": judge, "embedder": embedder})
+        self.reduce_fn, self.block_characters = reduce_fn, block_characters
         for metric in self.metrics:
             name_of(metric, reduce_fn)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both have equal metrics and settings."""
+        return isinstance(other, Hub) and self._settings() == other._settings()
+
+    def __hash__(self) -> int:
+        """Equal hubs have one hash."""
+        return hash(self._settings())
+
+    def _settings(self) -> tuple[object, ...]:
+        return self.metrics, self.reduce_fn, self.block_characters
+
+    def __repr__(self) -> str:
+        """The metrics with all their parameters."""
+        return f"Hub(metrics={list(self.metrics)!r}, reduce_fn={self.reduce_fn!r})"
+
     def __call__(
         self,
-        data: object = None,
+        data: Data | None = None,
         /,
         *more: object,
         columns: Mapping[str, str] | None = None,
@@ -96,7 +113,7 @@ class Hub:
 
     def evaluate(
         self,
-        data: object = None,
+        data: Data | None = None,
         /,
         *more: object,
         columns: Mapping[str, str] | None = None,
@@ -162,7 +179,7 @@ class Hub:
 
     def estimate(
         self,
-        data: object = None,
+        data: Data | None = None,
         /,
         *,
         columns: Mapping[str, str] | None = None,
@@ -185,7 +202,7 @@ class Hub:
         runs = [replace(measure, repeat=number) for number in range(repeats if asked else 0)]
         return sum((measured(run, batches).usage for run in runs), Usage())
 
-    async def aevaluate(self, data: object = None, /, **given: Any) -> Report:
+    async def aevaluate(self, data: Data | None = None, /, **given: Any) -> Report:
         """The report, for those who are asynchronous already. Takes what `evaluate` takes.
 
         Cancelled, it sends no further call; what was answered stays stored.
@@ -218,7 +235,7 @@ class Hub:
 
     def _batches(
         self,
-        data: object,
+        data: Data | None,
         needed: Mapping[str, str],
         columns: Mapping[str, str] | None,
         given: Mapping[str, Iterable[Any]],
@@ -232,7 +249,7 @@ class Hub:
         if isinstance(data, str):
             raise InputError(
                 f"the data is the string {data[:40]!r}; to score a file, read it with "
-                "metrichub.data.files.read(path), or use the command line: metrichub score FILE"
+                "metrichub.read(path), or use the command line: metrichub score FILE"
             )
         if isinstance(data, Iterator):
             empty = True

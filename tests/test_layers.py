@@ -108,7 +108,7 @@ NEIGHBOURS = {
     "embed": "errors catalog models",
     "judge": "errors text data catalog metric models evaluation embed",
     "report": "errors data catalog metric models evaluation",
-    "hub": "errors data metric models evaluation judge report",
+    "hub": "errors data metric models evaluation embed judge report",
     "metrichub": "errors data catalog metric models evaluation embed judge report hub",
     "authoring": "text catalog metric evaluation embed judge",
     "testing": "errors data catalog metric models evaluation judge report hub",

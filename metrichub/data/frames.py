@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from metrichub.errors import InputError, what
+
+
+class Columnar(Protocol):
+    """Anything that gives its columns by name: a data frame, an Arrow table, a data set."""
+
+    def __getitem__(self, column: str, /) -> Any: ...
+
+
+Tabular: TypeAlias = Mapping[str, Iterable[Any]] | Sequence[Mapping[str, Any]] | Columnar
+"""A mapping of columns, a list of dicts, or a table of pandas, polars, Arrow or `datasets`."""
+Data: TypeAlias = Tabular | Iterator[Tabular]
+"""What a hub scores: one table, or an iterator of tables that follow one another."""
 
 
 class Table(NamedTuple):
