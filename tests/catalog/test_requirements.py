@@ -9,7 +9,7 @@ import pytest
 from metrichub.catalog.registry import registry
 from metrichub.catalog.requirements import install_command, is_requirement, missing, required_names
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def installed(site: Path, name: str, version: str, *requires: str, extras: str = "") -> None:

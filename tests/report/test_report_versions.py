@@ -11,7 +11,7 @@ from metrichub import Hub, Report, load_metric
 from metrichub.errors import ReportError
 from tests.toy_metrics import Overlap
 
-OLD = Path(__file__).parent / "data" / "report-0.1.0.json"
+OLD = Path(__file__).parents[1] / "data" / "report-0.1.0.json"
 """Saved by metrichub 0.1.0, when a signature had no definition."""
 SYSTEMS = ("bleu", "rouge", "wer", "distinct", "faithfulness")
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from metrichub.catalog.registry import registry
+from tests.cli.test_terminal import on_terminal
 from tests.commands import error, program, run
 from tests.plugins import CARD, distribution, environment, metric
-from tests.test_cli_terminal import on_terminal
 
 
 @pytest.fixture

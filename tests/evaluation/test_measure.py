@@ -354,7 +354,7 @@ if __name__ == "__main__":
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_an_interrupt_ends_all_processes_in_silence(tmp_path: Path) -> None:
     (tmp_path / "waiting.py").write_text(WAITING)
-    root = str(Path(__file__).resolve().parents[1])
+    root = str(Path(__file__).resolve().parents[2])
     process = subprocess.Popen(
         [sys.executable, str(tmp_path / "waiting.py")],
         stdout=subprocess.PIPE,

@@ -14,7 +14,7 @@ from metrichub.models.loop import run
 from metrichub.testing import Scripted
 from tests import commands
 
-SAVED = Path(__file__).parent / "data" / "report_before_judges_were_chosen.json"
+SAVED = Path(__file__).parents[1] / "data" / "report_before_judges_were_chosen.json"
 SAMPLE: dict[str, Any] = {"predictions": ["It is old."], "contexts": [["It is old."]]}
 PAIR: dict[str, Any] = {"predictions": ["It is old."], "references": ["It is old."]}
 YES = Scripted({"claims": ["a"], "supported": ["yes"]}, "always yes")
