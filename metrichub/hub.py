@@ -13,7 +13,7 @@ from metrichub.data.columns import column_of
 from metrichub.data.frames import Data
 from metrichub.embed import Embedder
 from metrichub.errors import InputError, MetricError, ParameterError, SpecError
-from metrichub.evaluation.explanation import Allowance
+from metrichub.evaluation.explanation import ErrorBudget
 from metrichub.evaluation.measure import Measure, Progress, measured
 from metrichub.evaluation.observation import is_async
 from metrichub.evaluation.reduce import Reduction, name_of
@@ -155,7 +155,7 @@ class Hub:
             )
         needed = self.needs()
         reduction = self.reduce_fn if reduce_fn is None else reduce_fn
-        allowance = Allowance(max_errors)
+        allowance = ErrorBudget(max_errors)
         measure = Measure(self.metrics, reduction, self.block_characters, allowance)
         run = partial(
             measured,

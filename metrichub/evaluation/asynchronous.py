@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from metrichub.data.batch import View
 from metrichub.errors import JudgeError
 from metrichub.evaluation.explanation import (
-    Allowance,
+    ErrorBudget,
     Evidence,
     Explained,
     Failed,
@@ -34,7 +34,7 @@ class _Done(NamedTuple):
 
 def observe(
     views: Mapping[str, tuple[Metric, View]],
-    allowance: Allowance | None = None,
+    allowance: ErrorBudget | None = None,
     progress: Callable[[int], object] | None = None,
     *,
     repeat: int = 0,
@@ -52,14 +52,14 @@ def observe(
         TooManyErrors: more samples failed than are allowed.
     """
     found = _observe(
-        views, allowance or Allowance(), progress or (lambda _: None), repeat, estimating
+        views, allowance or ErrorBudget(), progress or (lambda _: None), repeat, estimating
     )
     return run(found)
 
 
 async def _observe(
     views: Mapping[str, tuple[Metric, View]],
-    allowance: Allowance,
+    allowance: ErrorBudget,
     progress: Callable[[int], object],
     repeat: int,
     estimating: bool,

@@ -47,7 +47,7 @@ class Explanation(NamedTuple):
 
 
 @dataclass
-class Allowance:
+class ErrorBudget:
     """How many samples of a run may fail, and how many did; no limit allows any number."""
 
     limit: int | None = None

@@ -12,7 +12,7 @@ from metrichub.catalog.registry import origin
 from metrichub.data.batch import Batch, Block
 from metrichub.data.fingerprint import Fingerprint
 from metrichub.errors import ParameterError
-from metrichub.evaluation.explanation import Allowance, Evidence, Observed
+from metrichub.evaluation.explanation import ErrorBudget, Evidence, Observed
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import merged
 from metrichub.evaluation.observation import is_async, measure_objects, measure_rows
@@ -42,7 +42,7 @@ class Measure:
     metrics: tuple[Metric, ...]
     reduction: Reduction | None
     block_characters: int
-    allowance: Allowance = field(default_factory=Allowance)
+    allowance: ErrorBudget = field(default_factory=ErrorBudget)
     repeat: int = 0
     estimating: bool = False
 
