@@ -22,7 +22,7 @@ from metrichub.evaluation.explanation import (
 )
 from metrichub.metric import Metric
 from metrichub.models.loop import run
-from metrichub.models.usage import Usage, counting, noting
+from metrichub.models.usage import Usage, record_keys, track_usage
 
 
 class _Done(NamedTuple):
@@ -69,7 +69,7 @@ async def _observe(
 
     async def measured(metric: Metric, sample: int, row: Mapping[str, Any]) -> Any:
         try:
-            with noting() as keys:
+            with record_keys() as keys:
                 found = await metric.observe(**row)  # type: ignore[attr-defined]  # the author's
             return _Done(found, keys)
         except JudgeError as error:
@@ -89,7 +89,7 @@ async def _observe(
                 progress(1)
 
     start = time.perf_counter()
-    with counting(repeat, estimating) as tally:
+    with track_usage(repeat, estimating) as tally:
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = {

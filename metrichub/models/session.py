@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from metrichub.errors import JudgeError
 from metrichub.models.store import Answer, Store, key_of
-from metrichub.models.usage import Prices, Tally, recorded_keys, tally_of_run, tokens_in
+from metrichub.models.usage import Prices, UsageTracker, recorded_keys, tokens_in, tracker_of_run
 
 if TYPE_CHECKING:
     from aiolimiter import AsyncLimiter
@@ -25,7 +25,7 @@ _MINUTE = 60.0
 class _Flight:
     """A request on its way, and the runs that wait for it; None is a caller outside any run."""
 
-    waiting: list[Tally | None] = field(default_factory=list)
+    waiting: list[UsageTracker | None] = field(default_factory=list)
     task: asyncio.Task[Answer] = field(init=False)
 
 
@@ -91,12 +91,12 @@ class Session:
 
     def spent(self, answer: Answer, calls: int = 1) -> None:
         """Count calls and their tokens, whether or not the answer turns out to be of use."""
-        if tally := tally_of_run():
+        if tally := tracker_of_run():
             tally.spent(answer, self.prices, calls)
 
     async def once(self, request: Request, kept: Store | None) -> str:
         """The reply to a request: out of the store, of a call in flight, or a new one."""
-        tally = tally_of_run()
+        tally = tracker_of_run()
         body = request.body
         if tally and tally.repeat:
             body = {**body, "repeat": tally.repeat}
@@ -130,7 +130,7 @@ class Session:
                 # A run isn't over while a request of its own may still be on its way.
                 await asyncio.wait([flight.task])
 
-    def _guessed(self, key: str, request: Request, tally: Tally) -> str:
+    def _guessed(self, key: str, request: Request, tally: UsageTracker) -> str:
         reply, sent = request.likely()
         tally.replies[key] = reply
         self.spent(Answer(reply, tokens_in(sent), tokens_in(json.loads(reply))))
@@ -144,7 +144,7 @@ class Session:
             answer = await request.ask()
             if kept is not None:
                 kept.put(key, request.model, answer)
-            elif tally := tally_of_run():
+            elif tally := tracker_of_run():
                 tally.replies[key] = answer.reply
             return answer
         finally:

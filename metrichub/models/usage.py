@@ -66,7 +66,7 @@ class Prices(NamedTuple):
 
 
 @dataclass(eq=False)
-class Tally:
+class UsageTracker:
     """The usage of a run so far.
 
     `repeat` is the number of the run where runs are repeated: each asks for answers of its own.
@@ -91,11 +91,11 @@ class Tally:
         self.usage += Usage(calls, 0, *tokens, prices.of(answer) if prices else None)
 
 
-_tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
+_tally: ContextVar[UsageTracker | None] = ContextVar("tally", default=None)
 _keys: ContextVar[list[str] | None] = ContextVar("keys", default=None)
 
 
-def tally_of_run() -> Tally | None:
+def tracker_of_run() -> UsageTracker | None:
     """The tally of the run that the running task belongs to; None outside any run."""
     return _tally.get()
 
@@ -106,9 +106,9 @@ def recorded_keys() -> list[str] | None:
 
 
 @contextmanager
-def counting(repeat: int = 0, estimating: bool = False) -> Iterator[Tally]:
+def track_usage(repeat: int = 0, estimating: bool = False) -> Iterator[UsageTracker]:
     """A tally of all calls that are made inside the block and by the tasks that start there."""
-    tally = Tally(repeat, estimating)
+    tally = UsageTracker(repeat, estimating)
     token = _tally.set(tally)
     try:
         yield tally
@@ -117,7 +117,7 @@ def counting(repeat: int = 0, estimating: bool = False) -> Iterator[Tally]:
 
 
 @contextmanager
-def noting() -> Iterator[list[str]]:
+def record_keys() -> Iterator[list[str]]:
     """The keys of the requests that are made inside the block and by the tasks that start there."""
     keys: list[str] = []
     token = _keys.set(keys)

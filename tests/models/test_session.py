@@ -8,7 +8,7 @@ import pytest
 from metrichub.errors import JudgeError, JudgeUnavailable
 from metrichub.models.session import Request, Session
 from metrichub.models.store import Answer
-from metrichub.models.usage import Tally, counting
+from metrichub.models.usage import UsageTracker, track_usage
 
 
 class Server:
@@ -55,7 +55,7 @@ def together(
 
 
 async def ended(server: Server) -> object:
-    with counting():
+    with track_usage():
         return await asyncio.gather(
             server.reply("wrong key"), server.reply("shared"), server.reply("own")
         )
@@ -63,7 +63,7 @@ async def ended(server: Server) -> object:
 
 def test_a_run_that_ended_sends_nothing_more_but_what_others_wait_for() -> None:
     async def other(server: Server) -> object:
-        with counting():
+        with track_usage():
             return await server.reply("shared")
 
     server, (first, second) = together(ended, other)
@@ -83,7 +83,7 @@ def test_a_caller_outside_any_run_gets_its_answer() -> None:
 
 def test_an_error_that_costs_one_sample_ends_no_run() -> None:
     session = Session(limit=1)
-    tallies: list[Tally] = []
+    tallies: list[UsageTracker] = []
 
     async def ask() -> Answer:
         session.ended_by(JudgeError("one sample"))
@@ -91,7 +91,7 @@ def test_an_error_that_costs_one_sample_ends_no_run() -> None:
         return Answer("reply")
 
     async def main() -> str:
-        with counting() as tally:
+        with track_usage() as tally:
             tallies.append(tally)
             return await session.once(Request({}, ask, lambda: ("", ""), "model"), None)
 
@@ -107,7 +107,7 @@ def test_more_failures_than_allowed_end_the_run_with_that_error() -> None:
         return Answer("reply")
 
     async def main() -> str:
-        with counting() as tally:
+        with track_usage() as tally:
             tally.over = JudgeUnavailable("that was one too many")
             return await session.once(Request({}, ask, lambda: ("", ""), "model"), None)
 
