@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from metrichub.errors import JudgeError
 from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Verdict, Weighing
-from metrichub.judge.request import DATA_RULE, Asked, data_of
+from metrichub.judge.request import DATA_RULE, PromptRequest, data_of
 from metrichub.judge.weights import weights_of
 from metrichub.models.client import Connection, Live, Refused
 from metrichub.models.session import Request
@@ -59,7 +59,7 @@ class OpenAIJudge(Connection):
 
         more = f"\n\nGive at most {limit} items." if limit else ""
         system = f"{prompt.text}{more}\n\n{DATA_RULE}"
-        asked = Asked(system, data_of(fields), schema_of(Items), limit=limit)
+        asked = PromptRequest(system, data_of(fields), schema_of(Items), limit=limit)
         reply = await self._once(asked, lambda live: self._one(live, asked, Items, None))
         items = [item.strip() for item in json.loads(reply)["items"]]
         return [item for item in items if item][:limit]
@@ -89,7 +89,7 @@ class OpenAIJudge(Connection):
         low, high = scale
         system = f"{prompt.text}\n\nThe score is a whole number from {low} to {high}. {DATA_RULE}"
         more = {"logprobs": True, "top_logprobs": 20} if weighing.logprobs else {}
-        asked = Asked(system, data_of(fields), schema_of(Graded, scale=scale), more)
+        asked = PromptRequest(system, data_of(fields), schema_of(Graded, scale=scale), more)
         read = partial(_graded, scale=scale, logprobs=weighing.logprobs)
         replies = await asyncio.gather(
             *(
@@ -113,7 +113,7 @@ class OpenAIJudge(Connection):
 
         words = ("A", "B", "tie")
         data = {**data_of(fields), "candidates": dict(zip(words, candidates, strict=False))}
-        asked = Asked(f"{prompt.text}\n\n{DATA_RULE}", data, schema_of(Chosen, words))
+        asked = PromptRequest(f"{prompt.text}\n\n{DATA_RULE}", data, schema_of(Chosen, words))
 
         def valid(reply: Chosen, _: Completion) -> Chosen:
             if reply.winner not in words:
@@ -137,9 +137,9 @@ class OpenAIJudge(Connection):
         system = f"{prompt.text}\n\n{VERIFY_RULE.format(', '.join(verdicts))} {DATA_RULE}"
         schema = schema_of(Judgements, verdicts)
 
-        def asked_of(indices: Sequence[int]) -> Asked:
+        def asked_of(indices: Sequence[int]) -> PromptRequest:
             listed = [{"index": i, "text": items[i]} for i in indices]
-            return Asked(system, {**data_of(fields), "items": listed}, schema)
+            return PromptRequest(system, {**data_of(fields), "items": listed}, schema)
 
         async def ask(live: Live) -> Answer:
             first = await self._one(live, asked_of(wanted), Judgements, None)
@@ -166,7 +166,7 @@ class OpenAIJudge(Connection):
         ]
 
     async def _once(
-        self, asked: Asked, ask: Callable[[Live], Awaitable[Answer]], sample: int = 0
+        self, asked: PromptRequest, ask: Callable[[Live], Awaitable[Answer]], sample: int = 0
     ) -> str:
         """The reply to a request, which is made at most once for each `sample` of its replies."""
         live = self._live()
@@ -180,7 +180,11 @@ class OpenAIJudge(Connection):
         return await live.session.once(made, self._store())
 
     async def _one(
-        self, live: Live, asked: Asked, reply: type[R], valid: Callable[[R, Completion], R] | None
+        self,
+        live: Live,
+        asked: PromptRequest,
+        reply: type[R],
+        valid: Callable[[R, Completion], R] | None,
     ) -> Answer:
         """The answer of the model, read and checked; an unreadable one is asked for once more.
 
@@ -215,7 +219,9 @@ class OpenAIJudge(Connection):
         said = str(problem)
         raise JudgeError(said if said.startswith(self.label) else f"{self.label}: {said}")
 
-    async def _completed(self, live: Live, asked: Asked, form: str) -> tuple[Completion, Answer]:
+    async def _completed(
+        self, live: Live, asked: PromptRequest, form: str
+    ) -> tuple[Completion, Answer]:
         from metrichub.judge.completion import completion_of
 
         given = self._parameters() | dict(asked.more)

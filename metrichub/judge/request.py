@@ -19,7 +19,7 @@ _REASON = " ".join(["reason"] * 20)
 """How long a reason is taken to be, for estimates."""
 
 
-class Asked(NamedTuple):
+class PromptRequest(NamedTuple):
     """Instructions, data, the schema of the reply, and further parameters of the request.
 
     `limit` is how many items the instructions ask for at most.
