@@ -20,7 +20,7 @@ from metrichub.evaluation.reduce import Reduction, name_of, reduce
 from metrichub.evaluation.result import Result, RowsResult, SumResult
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import Stats
-from metrichub.evaluation.stored import Kept
+from metrichub.evaluation.stored import StoredSamples
 from metrichub.evaluation.workers import spread
 from metrichub.metric import CorpusMetric, Metric
 from metrichub.models.usage import Usage
@@ -155,7 +155,7 @@ def measured(
     whole = replace(whole, segments=((whole.size, fingerprint.digests()),))
     if not samples:
         return whole.pool()
-    return replace(whole, texts=Kept(tuple(kept))) if texts else whole
+    return replace(whole, texts=StoredSamples(tuple(kept))) if texts else whole
 
 
 def _kept(batches: Iterable[Batch], kept: list[Batch]) -> Iterator[Batch]:

@@ -8,7 +8,7 @@ from typing import Self
 
 from metrichub.evaluation.explanation import Evidence
 from metrichub.evaluation.result import Result
-from metrichub.evaluation.stored import Kept
+from metrichub.evaluation.stored import StoredSamples
 from metrichub.models.usage import Usage
 
 
@@ -28,7 +28,7 @@ class Measurement:
     candidates: Mapping[str, tuple[int, int]]
     evidence: Mapping[str, Evidence] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
-    texts: Kept | None = field(default=None, repr=False, compare=False)
+    texts: StoredSamples | None = field(default=None, repr=False, compare=False)
     runs: Mapping[str, tuple[Result, ...]] = field(default_factory=dict, repr=False)
 
     def pool(self) -> Self:

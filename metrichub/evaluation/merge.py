@@ -11,7 +11,7 @@ from metrichub.evaluation.explanation import Evidence
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.signature import Signature
-from metrichub.evaluation.stored import Kept
+from metrichub.evaluation.stored import StoredSamples
 from metrichub.models.usage import Usage
 
 M = TypeVar("M", bound=Measurement)
@@ -94,12 +94,12 @@ def _merged_runs(name: str, reports: Sequence[Measurement]) -> tuple[Result, ...
     )
 
 
-def _joined_texts(reports: Sequence[Measurement]) -> Kept | None:
+def _joined_texts(reports: Sequence[Measurement]) -> StoredSamples | None:
     """The texts of all, if all have them; a report of no samples needs none."""
     parts = [report.texts for report in reports if report.size]
     if None in parts or not parts:
         return None
-    return Kept(tuple(batch for part in parts if part for batch in part.batches))
+    return StoredSamples(tuple(batch for part in parts if part for batch in part.batches))
 
 
 def _joined_evidence(reports: Sequence[Measurement]) -> dict[str, Evidence]:

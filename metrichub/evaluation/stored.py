@@ -18,7 +18,7 @@ Sample = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredSamples:
     """The batches that a report was made from, in order."""
 
     batches: tuple[Batch, ...]
