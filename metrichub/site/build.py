@@ -13,7 +13,7 @@ from metrichub.errors import MissingDependency, SiteError
 from metrichub.site import check, pages
 from metrichub.site.generate import generate
 from metrichub.site.links import Links
-from metrichub.site.shelf import Page, Shelf
+from metrichub.site.shelf import CardPage, SiteIndex
 
 # What marks a folder as one that may be replaced.
 _MARK = ".metrichub-site"
@@ -39,7 +39,7 @@ def build(out: Path, installed: Registry | None = None, *, strict: bool = False)
         SiteError: the generator warned, a link of the site is dead, or strict found problems.
     """
     _refuse_other_files(out)
-    shelf = Shelf.of(installed or Registry.installed())
+    shelf = SiteIndex.of(installed or Registry.installed())
     links = Links(shelf)
     sources = {page.path: _page(page, links) for page in shelf.pages}
     sources["index.html"] = pages.gallery(shelf)
@@ -55,7 +55,7 @@ def build(out: Path, installed: Registry | None = None, *, strict: bool = False)
     return Built(len(shelf.pages), problems)
 
 
-def _page(page: Page, links: Links) -> str:
+def _page(page: CardPage, links: Links) -> str:
     try:
         return pages.card(page, links)
     except MissingDependency:

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from metrichub.errors import MissingDependency, SiteError
-from metrichub.site.shelf import Shelf, one_line
+from metrichub.site.shelf import SiteIndex, one_line
 
 ASSETS = Path(__file__).parent / "assets"
 NAME = "metrichub"
@@ -25,7 +25,7 @@ _FRONT = ("All metrics", "Metrics for generated text, and their cards.")
 _CHARSET = '<meta charset="utf-8">'
 
 
-def generate(shelf: Shelf, sources: Mapping[str, str], project: Path) -> Path:
+def generate(shelf: SiteIndex, sources: Mapping[str, str], project: Path) -> Path:
     """The folder of the generated site, inside of `project`, from the HTML of its pages by path.
 
     Raises:
@@ -89,7 +89,7 @@ def _hash(code: str) -> str:
     return f"'sha256-{digest}'"
 
 
-def _write(shelf: Shelf, sources: Mapping[str, str], project: Path) -> None:
+def _write(shelf: SiteIndex, sources: Mapping[str, str], project: Path) -> None:
     docs = project / "docs"
     shutil.copytree(ASSETS, docs / "assets")
     # The generator takes a script of this name for its search on pages without a server.
@@ -110,7 +110,7 @@ def _write(shelf: Shelf, sources: Mapping[str, str], project: Path) -> None:
     (project / "zensical.toml").write_text(f"project = {_toml(_settings(shelf))}\n", "utf-8")
 
 
-def _settings(shelf: Shelf) -> Mapping[str, object]:
+def _settings(shelf: SiteIndex) -> Mapping[str, object]:
     nav: list[object] = [{"All metrics": "index.md"}]
     for family, pages in shelf.families.items():
         cards = [{_escaped(page.title): page.path.replace(".html", ".md")} for page in pages]

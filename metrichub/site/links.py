@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 from metrichub.judge import protocol as types
-from metrichub.site.shelf import Page, Shelf
+from metrichub.site.shelf import CardPage, SiteIndex
 from metrichub.web.markup import html, slug
 
 SHARED_PROMPTS = types.SHARED_PROMPTS.resolve()
@@ -36,10 +36,10 @@ class Links:
     `problems` collects the links that lead nowhere; such a link is dropped, and its text stays.
     """
 
-    shelf: Shelf
+    shelf: SiteIndex
     problems: list[str] = field(default_factory=list)
 
-    def of(self, page: Page) -> Callable[[str], str | None]:
+    def of(self, page: CardPage) -> Callable[[str], str | None]:
         """What a link in a page's card becomes: an address on the site, or None to drop it."""
 
         def link(href: str) -> str | None:
@@ -52,7 +52,7 @@ class Links:
 
         return link
 
-    def prompts(self, page: Page) -> Mapping[Path, Prompt]:
+    def prompts(self, page: CardPage) -> Mapping[Path, Prompt]:
         """The prompts of a page by file: those in the metric's folder, and the shared ones linked.
 
         Nothing outside of these two folders is read, whatever a link or a symbolic link says.
@@ -71,7 +71,7 @@ class Links:
             for page in self.shelf.pages
         }
 
-    def _inside(self, page: Page, href: str) -> str | None:
+    def _inside(self, page: CardPage, href: str) -> str | None:
         parts = urlsplit(href)
         if parts.scheme or parts.netloc or parts.path.startswith("/"):
             return None
@@ -90,7 +90,7 @@ class Links:
             return None
         return _address(page, found) + (f"#{parts.fragment}" if parts.fragment else "")
 
-    def _has(self, page: Page, anchor: str) -> bool:
+    def _has(self, page: CardPage, anchor: str) -> bool:
         return not anchor or unquote(anchor) in self._anchors[page.path]
 
 
@@ -98,11 +98,11 @@ def _nowhere(_: str) -> None:
     return None
 
 
-def _address(page: Page, other: Page) -> str:
+def _address(page: CardPage, other: CardPage) -> str:
     return "" if other is page else quote(other.path.removeprefix("metrics/"))
 
 
-def _prompts(page: Page) -> Mapping[Path, Prompt]:
+def _prompts(page: CardPage) -> Mapping[Path, Prompt]:
     folder = page.entry.folder.resolve()
     linked = [
         Path(os.path.normpath(folder / unquote(href))) for href in _PROMPT.findall(page.card.body)

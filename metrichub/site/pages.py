@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from metrichub.catalog.card import JUDGES
 from metrichub.errors import MissingDependency
 from metrichub.site.links import Links
-from metrichub.site.shelf import Page, Shelf
+from metrichub.site.shelf import CardPage, SiteIndex
 from metrichub.web.markup import html
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _CODE = re.compile(r'<pre><code class="language-([\w+-]+)">(.*?)</code></pre>', 
 _TITLE = re.compile(r"\s*<h1[^>]*>.*?</h1>", re.DOTALL)
 
 
-def gallery(shelf: Shelf) -> str:
+def gallery(shelf: SiteIndex) -> str:
     """The front page: what metrichub is, the first command, and all cards with their filters."""
     choices = {
         facet: [(value, words.get(value, value)) for value in shelf.choices(facet)]
@@ -46,7 +46,7 @@ def gallery(shelf: Shelf) -> str:
     return _render("gallery.html", shelf=shelf, facets=FACETS, choices=choices)
 
 
-def card(page: Page, links: Links) -> str:
+def card(page: CardPage, links: Links) -> str:
     """The page of a card: its facts, its body, its prompts and related metrics."""
     body = html(page.card.body, links.of(page))
     return _render(
@@ -61,7 +61,7 @@ def card(page: Page, links: Links) -> str:
     )
 
 
-def unreadable(page: Page, problem: str) -> str:
+def unreadable(page: CardPage, problem: str) -> str:
     """The page of a card that is read, but can't be shown."""
     return _render("unreadable.html", page=page, problem=problem)
 

@@ -17,7 +17,7 @@ _RELATED = 6
 
 
 @dataclass(frozen=True)
-class Page:
+class CardPage:
     """A card's page. `name` is what `load_metric` takes, `path` where the page lies in the site."""
 
     entry: Entry
@@ -47,14 +47,14 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Shelf:
+class SiteIndex:
     """The pages of all installed cards by name, and why the others have none."""
 
-    pages: tuple[Page, ...]
+    pages: tuple[CardPage, ...]
     broken: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, installed: Registry) -> Shelf:
+    def of(cls, installed: Registry) -> SiteIndex:
         """The shelf of the installed metrics; imports none of their code."""
         pages, broken, taken = [], {}, set[str]()
         for entry in installed.entries:
@@ -65,17 +65,17 @@ class Shelf:
                 continue
             path = next(path for path in _paths(name) if path not in taken)
             taken.add(path)
-            pages.append(Page(entry, name, path))
+            pages.append(CardPage(entry, name, path))
         return cls(tuple(sorted(pages, key=lambda page: page.title.casefold())), broken)
 
     @cached_property
-    def families(self) -> Mapping[str, tuple[Page, ...]]:
+    def families(self) -> Mapping[str, tuple[CardPage, ...]]:
         """The pages of each family, both in the order of their names."""
         names = sorted({page.family for page in self.pages}, key=lambda name: name.casefold())
         return {name: tuple(page for page in self.pages if page.family == name) for name in names}
 
     @cached_property
-    def by_folder(self) -> Mapping[Path, Page]:
+    def by_folder(self) -> Mapping[Path, CardPage]:
         """The page of each metric's folder."""
         return {page.entry.folder.resolve(): page for page in reversed(self.pages)}
 
@@ -83,10 +83,10 @@ class Shelf:
         """The values that the cards have for a facet, in order."""
         return tuple(sorted({value for page in self.pages for value in page.facets[facet]}))
 
-    def related(self, page: Page) -> tuple[Page, ...]:
+    def related(self, page: CardPage) -> tuple[CardPage, ...]:
         """Up to six pages that share the most tags with a page, its family counted twice."""
 
-        def shared(other: Page) -> int:
+        def shared(other: CardPage) -> int:
             return 2 * (other.family == page.family != NO_FAMILY) + sum(
                 len(set(page.facets[facet]) & set(other.facets[facet]))
                 for facet in ("task", "dimension")

@@ -19,7 +19,7 @@ from playwright.sync_api import expect
 
 from metrichub.catalog.registry import Registry
 from metrichub.site.build import build
-from metrichub.site.shelf import Shelf
+from metrichub.site.shelf import SiteIndex
 from tests.site_cards import hostile
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.browser
 class Site(NamedTuple):
     """A built site: its shelf, and its address in the file system and under a path of a server."""
 
-    shelf: Shelf
+    shelf: SiteIndex
     file: str
     http: str
     out: Path
@@ -54,7 +54,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(root)))
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_address[1]}/deep/under%20a%20path/"
-        yield Site(Shelf.of(installed), f"{out.as_uri()}/", address, out)
+        yield Site(SiteIndex.of(installed), f"{out.as_uri()}/", address, out)
         server.shutdown()
         server.server_close()
 

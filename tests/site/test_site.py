@@ -12,7 +12,7 @@ pytest.importorskip("zensical", reason="the extra site is not installed")
 from metrichub.catalog.registry import Entry, Registry
 from metrichub.site import pages
 from metrichub.site.links import Links
-from metrichub.site.shelf import Shelf
+from metrichub.site.shelf import SiteIndex
 from tests.site_cards import hostile, toy
 
 SETTING = {"style", "src", "srcset", "action", "formaction", "xlink:href"}
@@ -33,11 +33,11 @@ class Seen(HTMLParser):
         self.addresses += [value or "" for name, value in attrs if name == "href"]
 
 
-def shelf(*entries: Entry) -> Shelf:
-    return Shelf.of(Registry(entries))
+def shelf(*entries: Entry) -> SiteIndex:
+    return SiteIndex.of(Registry(entries))
 
 
-def link(home: Shelf, name: str, href: str) -> str | None:
+def link(home: SiteIndex, name: str, href: str) -> str | None:
     """What a link in the card of a page becomes."""
     page = next(page for page in home.pages if page.name == name)
     return Links(home).of(page)(href)

@@ -20,7 +20,7 @@ from metrichub.site import check
 from metrichub.site.build import build
 from metrichub.site.generate import generate, secured
 from metrichub.site.serve import Live, serving
-from metrichub.site.shelf import Shelf
+from metrichub.site.shelf import SiteIndex
 from metrichub.site.verbatim import contents
 from tests.commands import error, run
 from tests.site_cards import hostile, toy
@@ -108,12 +108,12 @@ def test_a_card_that_cannot_be_shown_has_a_page_that_says_so(
 
 def test_a_warning_of_the_generator_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SiteError, match="page does not exist"):
-        generate(Shelf(()), {"index.html": '<h1>x</h1><a href="gone.md">x</a>'}, tmp_path)
+        generate(SiteIndex(()), {"index.html": '<h1>x</h1><a href="gone.md">x</a>'}, tmp_path)
 
 
 def test_a_script_in_a_source_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SiteError, match=r"index\.html has a script in it"):
-        generate(Shelf(()), {"index.html": "<h1>x</h1><ScRipt>1</script>"}, tmp_path)
+        generate(SiteIndex(()), {"index.html": "<h1>x</h1><ScRipt>1</script>"}, tmp_path)
 
 
 def test_a_missing_generator_names_the_extra(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
