@@ -14,7 +14,7 @@ import numpy as np
 from metric_cards.novelty.known import Known, Names, absent, names_of, read
 from metrichub.authoring import Array, CorpusMetric, LocalPath, Range
 from metrichub.errors import ParameterError
-from metrichub.text import Groups, Integers, Texts, cut, highlight, offsets_of, row_sums
+from metrichub.text import Groups, Integers, Texts, highlight, offsets_of, row_sums, token_spans
 
 
 class Row(NamedTuple):
@@ -93,7 +93,7 @@ class Novelty(CorpusMetric):
         known = read(self.corpus, self.field, self.tokenizer, self.n)
         ngrams = names_of(Texts([prediction]), self.tokenizer, self.n).ngrams
         new = absent(ngrams, known.ngrams).tolist()
-        return highlight.novel_where(cut(prediction, self.tokenizer), new, self.n)
+        return highlight.novel_where(token_spans(prediction, self.tokenizer), new, self.n)
 
     def _counts(self, rows: Sequence[Row]) -> tuple[Integers, Integers, Array]:
         """New n-grams, all n-grams, and 1 where the text is new (`nan` if empty), each (R,)."""

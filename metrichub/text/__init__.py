@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from metrichub.text.edits.shifts import Shift as Shift
     from metrichub.text.edits.shifts import best_shifts as best_shifts
     from metrichub.text.edits.shifts import shift_edits as shift_edits
-    from metrichub.text.highlight.spans import cut as cut
+    from metrichub.text.highlight.spans import token_spans as token_spans
     from metrichub.text.ngrams.frequencies import Entries as Entries
     from metrichub.text.ngrams.frequencies import ngram_entries as ngram_entries
     from metrichub.text.ngrams.interning import Joint as Joint
@@ -54,7 +54,7 @@ _HOMES = {
         "column": "Groups Texts",
         "edits.align": "edit_counts fragments lcs levenshtein union_lcs",
         "edits.shifts": "best_shifts Shift shift_edits",
-        "highlight.spans": "cut",
+        "highlight.spans": "token_spans",
         "ngrams.frequencies": "Entries ngram_entries",
         "ngrams.interning": "alone Joint joint rank",
         "ngrams.ngrams": ("clipped_matches closest_lengths distinct_ngrams lengths novel_ngrams"),

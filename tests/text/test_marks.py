@@ -10,7 +10,7 @@ from metrichub.text.highlight import edits as runs
 from metrichub.text.highlight import marks
 from metrichub.text.highlight.edits import Run
 from metrichub.text.highlight.marks import Segment
-from metrichub.text.highlight.spans import Cut, cut
+from metrichub.text.highlight.spans import TokenSpans, token_spans
 
 
 def marked(segments: Sequence[Segment]) -> str:
@@ -20,29 +20,29 @@ def marked(segments: Sequence[Segment]) -> str:
 
 
 def test_a_cut_knows_where_its_tokens_stand() -> None:
-    found = cut("  A cat,on it.", "13a")
+    found = token_spans("  A cat,on it.", "13a")
     assert found.tokens == ["A", "cat", ",", "on", "it", "."]
     assert [found.text[a:b] for a, b in found.spans] == found.tokens
 
 
 def test_a_lower_cased_token_is_found_in_the_text_as_it_was_written() -> None:
     # The Turkish I with a dot is two characters in lower case.
-    found = cut("İzmir, ÉTÉ", "unicode")
+    found = token_spans("İzmir, ÉTÉ", "unicode")
     assert found.tokens == ["i̇zmir", "été"]
     assert [found.text[a:b] for a, b in found.spans] == ["İzmir", "ÉTÉ"]
-    assert cut("The Cat", "whitespace", lower=True) == Cut(
+    assert token_spans("The Cat", "whitespace", lower=True) == TokenSpans(
         "The Cat", ["the", "cat"], [(0, 3), (4, 7)]
     )
 
 
 def test_stems_stand_where_their_words_do() -> None:
-    found = cut("Running dogs", "rouge-stem")
-    assert found == Cut("Running dogs", ["run", "dog"], [(0, 7), (8, 12)])
+    found = token_spans("Running dogs", "rouge-stem")
+    assert found == TokenSpans("Running dogs", ["run", "dog"], [(0, 7), (8, 12)])
 
 
 def test_the_tokens_of_squad_are_found_without_articles_and_punctuation() -> None:
     # The n behind "an" is a word of its own, the n in "an" is not.
-    assert cut("Then an n, don't", "squad") == Cut(
+    assert token_spans("Then an n, don't", "squad") == TokenSpans(
         "Then an n, don't", ["then", "n", "dont"], [(0, 4), (8, 9), (11, 16)]
     )
 
@@ -57,7 +57,7 @@ def test_the_tokens_of_squad_are_found_without_articles_and_punctuation() -> Non
     ],
 )
 def test_a_rewritten_text_is_its_tokens(text: str, tokenizer: str, tokens: list[str]) -> None:
-    found = cut(text, tokenizer)
+    found = token_spans(text, tokenizer)
     assert found.text == " ".join(tokens)
     assert [found.text[a:b] for a, b in found.spans] == found.tokens == tokens
 

@@ -14,7 +14,7 @@ from rapidfuzz.distance import Levenshtein
 from metrichub.text.column import Texts
 from metrichub.text.edits.shifts import Search, Shift
 from metrichub.text.highlight.marks import Step as Step
-from metrichub.text.highlight.spans import Cut, cut, numbered
+from metrichub.text.highlight.spans import TokenSpans, numbered, token_spans
 from metrichub.text.ngrams.interning import joint
 
 Edit = Literal["equal", "substitute", "insert", "delete"]
@@ -39,7 +39,7 @@ class Run(NamedTuple):
 
 def aligned(prediction: str, reference: str, tokenizer: str) -> Step:
     """The edits that make the prediction of the reference, as `edits` finds them."""
-    return _alignment(cut(prediction, tokenizer), cut(reference, tokenizer))
+    return _alignment(token_spans(prediction, tokenizer), token_spans(reference, tokenizer))
 
 
 def aligned_after_shifts(prediction: str, reference: str, tokenizer: str) -> Step:
@@ -47,13 +47,13 @@ def aligned_after_shifts(prediction: str, reference: str, tokenizer: str) -> Ste
 
     `edits` counts both.
     """
-    said, wanted = cut(prediction, tokenizer), cut(reference, tokenizer)
+    said, wanted = token_spans(prediction, tokenizer), token_spans(reference, tokenizer)
     made = _shifts(*joint(Texts([prediction]), Texts([reference]), tokenizer).strings)
     words, shifts = list(said.tokens), []
     for shift in made:
         shifts.append(" ".join(words[shift.start : shift.end]))
         words = shift(words)
-    moved = cut(" ".join(words), "whitespace") if made else said
+    moved = token_spans(" ".join(words), "whitespace") if made else said
     found = _alignment(moved, wanted)
     return {"shifted": shifts, **found, "edits": found["edits"] + len(shifts)}
 
@@ -70,7 +70,7 @@ def _shifts(words: str, reference: str) -> list[Shift]:
     return search.made[0]
 
 
-def _alignment(said: Cut, wanted: Cut) -> Step:
+def _alignment(said: TokenSpans, wanted: TokenSpans) -> Step:
     first, second = numbered(said, wanted)
     ours, theirs = _edges(said), _edges(wanted)
     runs = [
@@ -88,7 +88,7 @@ def _alignment(said: Cut, wanted: Cut) -> Step:
     return {"alignment": runs, "edits": sum(run.size for run in runs if run.kind != "equal")}
 
 
-def _edges(text: Cut) -> list[int]:
+def _edges(text: TokenSpans) -> list[int]:
     """Where the part of each token begins, white space behind a token being part of it."""
     starts = [start for start, _ in text.spans]
     return [0, *starts[1:], len(text.text)] if starts else [0]

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any, Literal, NamedTuple
 
 from metrichub.text.edits.lcs import occurrences, subsequence
-from metrichub.text.highlight.spans import Cut, cut, numbered
+from metrichub.text.highlight.spans import TokenSpans, numbered, token_spans
 
 Step = dict[str, Any]
 Kind = Literal["copied", "partly", "novel", "outside"]
@@ -39,13 +39,15 @@ def novel(
 
     Marked as copied is each token that lies in an n-gram that another text has.
     """
-    said = cut(prediction, tokenizer, lower=lower)
-    known = {gram for text in others for gram in _grams(cut(text, tokenizer, lower=lower), order)}
+    said = token_spans(prediction, tokenizer, lower=lower)
+    known = {
+        gram for text in others for gram in _grams(token_spans(text, tokenizer, lower=lower), order)
+    }
     grams = list(_grams(said, order))
     return novel_where(said, [gram not in known for gram in grams], order)
 
 
-def novel_where(said: Cut, new: Sequence[bool], order: int) -> Step:
+def novel_where(said: TokenSpans, new: Sequence[bool], order: int) -> Step:
     """The same where it is known of every n-gram whether it is new."""
     lengths = [0] * len(said.tokens)
     for start, is_new in enumerate(new):
@@ -59,7 +61,7 @@ def repeated(text: str, tokenizer: str, order: int) -> Step:
 
     Marked as copied is each token that lies in an n-gram said before.
     """
-    said, seen = cut(text, tokenizer), set[tuple[str, ...]]()
+    said, seen = token_spans(text, tokenizer), set[tuple[str, ...]]()
     new = []
     for gram in _grams(said, order):
         new.append(gram not in seen)
@@ -76,8 +78,8 @@ def shared(
     lower: bool = False,
 ) -> Step:
     """The n-grams that a reference has too, as often as `clipped_matches` counts them."""
-    said = cut(prediction, tokenizer, lower=lower)
-    wanted = [cut(text, tokenizer, lower=lower) for text in references]
+    said = token_spans(prediction, tokenizer, lower=lower)
+    wanted = [token_spans(text, tokenizer, lower=lower) for text in references]
     lengths, found = _matched(said, wanted, orders)
     return {"prediction": _marked(said, lengths, orders[-1]), "ngrams": found}
 
@@ -86,7 +88,7 @@ def shared_by_both(
     prediction: str, reference: str, tokenizer: str, orders: range, *, lower: bool = False
 ) -> Step:
     """The n-grams that both texts have, marked in both, as `shared_ngrams` counts them."""
-    said, wanted = (cut(text, tokenizer, lower=lower) for text in (prediction, reference))
+    said, wanted = (token_spans(text, tokenizer, lower=lower) for text in (prediction, reference))
     here, counts = _matched(said, [wanted], orders)
     there, others = _matched(wanted, [said], orders)
     ngrams = [
@@ -102,7 +104,7 @@ def shared_by_both(
 
 def common_subsequence(prediction: str, reference: str, tokenizer: str) -> Step:
     """The tokens on one longest common subsequence, marked in both texts; `lcs` of them."""
-    said, wanted = cut(prediction, tokenizer), cut(reference, tokenizer)
+    said, wanted = token_spans(prediction, tokenizer), token_spans(reference, tokenizer)
     first, second = numbered(said, wanted)
     path = subsequence(occurrences(second), len(second), first)
     there = [path >> i & 1 for i in range(len(second))]
@@ -122,7 +124,7 @@ def common_subsequence(prediction: str, reference: str, tokenizer: str) -> Step:
 
 def copied_fragments(prediction: str, source: str, tokenizer: str, *, lower: bool = False) -> Step:
     """The extractive fragments of a prediction, as `fragments` finds them; one segment each."""
-    said, given = (cut(text, tokenizer, lower=lower) for text in (prediction, source))
+    said, given = (token_spans(text, tokenizer, lower=lower) for text in (prediction, source))
     first, second = numbered(said, given)
     lengths, labels = [0] * len(first), list(range(len(first)))
     for start, size in _fragments(first, second):
@@ -138,7 +140,7 @@ def copied_fragments(prediction: str, source: str, tokenizer: str, *, lower: boo
 
 
 def _matched(
-    said: Cut, others: Sequence[Cut], orders: range
+    said: TokenSpans, others: Sequence[TokenSpans], orders: range
 ) -> tuple[list[int], list[dict[str, int]]]:
     """The longest shared n-gram over each token, and for each order how many are shared.
 
@@ -161,12 +163,12 @@ def _matched(
     return lengths, rows
 
 
-def _grams(text: Cut, order: int) -> Iterator[tuple[str, ...]]:
+def _grams(text: TokenSpans, order: int) -> Iterator[tuple[str, ...]]:
     return zip(*(text.tokens[k:] for k in range(order)), strict=False)
 
 
 def _marked(
-    text: Cut, lengths: Sequence[int], longest: int, labels: Sequence[int] | None = None
+    text: TokenSpans, lengths: Sequence[int], longest: int, labels: Sequence[int] | None = None
 ) -> list[Segment]:
     """The segments of a text whose tokens have these lengths; other labels, other segments."""
 
@@ -180,7 +182,7 @@ def _marked(
     ]
 
 
-def _parts(text: Cut, marks: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+def _parts(text: TokenSpans, marks: Sequence[Any]) -> Iterator[tuple[str, Any]]:
     """The text in parts: tokens in a row with one mark, and with None what is between parts."""
     end = 0
     for mark, group in groupby(range(len(marks)), marks.__getitem__):

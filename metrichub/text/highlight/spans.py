@@ -15,7 +15,7 @@ _LOWERING = {"rouge", "unicode", "squad", "bag"}
 """Tokenizers that lower the case; they also leave out what is no word."""
 
 
-class Cut(NamedTuple):
+class TokenSpans(NamedTuple):
     """A text, its tokens as they are compared, and where each starts and ends in the text."""
 
     text: str
@@ -23,7 +23,7 @@ class Cut(NamedTuple):
     spans: Sequence[Span]
 
 
-def cut(text: str, tokenizer: str, *, lower: bool = False) -> Cut:
+def token_spans(text: str, tokenizer: str, *, lower: bool = False) -> TokenSpans:
     """The tokens of a text in their places; with `lower` they are those of the lower-cased text.
 
     Where a tokenizer rewrites a text ("&quot;" as a quote), the text is its tokens with spaces
@@ -41,30 +41,30 @@ def cut(text: str, tokenizer: str, *, lower: bool = False) -> Cut:
     lowered = lower or surface in _LOWERING
     words = column.tokens(surface).strings(0)
     spans = _spans(text, words, lowered, "", surface in _LOWERING)
-    return _rewritten(tokens) if spans is None else Cut(text, tokens, spans)
+    return _rewritten(tokens) if spans is None else TokenSpans(text, tokens, spans)
 
 
-def numbered(*texts: Cut) -> list[list[int]]:
+def numbered(*texts: TokenSpans) -> list[list[int]]:
     """The tokens of every text as numbers, equal for equal tokens."""
     names: dict[str, int] = {}
     return [[names.setdefault(token, len(names)) for token in text.tokens] for text in texts]
 
 
-def _squad(text: str, column: Texts, tokens: list[str]) -> Cut:
+def _squad(text: str, column: Texts, tokens: list[str]) -> TokenSpans:
     words = column.tokens("bag").strings(0)
     spans = _spans(text, words, True, string.punctuation, True)
     kept = [i for i, word in enumerate(words) if word not in _ARTICLES]
     if spans is None or [words[i] for i in kept] != tokens:
         return _rewritten(tokens)
-    return Cut(text, tokens, [spans[i] for i in kept])
+    return TokenSpans(text, tokens, [spans[i] for i in kept])
 
 
-def _rewritten(tokens: Sequence[str]) -> Cut:
+def _rewritten(tokens: Sequence[str]) -> TokenSpans:
     ends: list[int] = []
     for token in tokens:
         ends.append((ends[-1] + 1 if ends else 0) + len(token))
     spans = [(end - len(token), end) for token, end in zip(tokens, ends, strict=True)]
-    return Cut(" ".join(tokens), tokens, spans)
+    return TokenSpans(" ".join(tokens), tokens, spans)
 
 
 def _spans(
