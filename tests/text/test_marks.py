@@ -8,7 +8,7 @@ import pytest
 
 from metrichub.text.highlight import edits as runs
 from metrichub.text.highlight import marks
-from metrichub.text.highlight.edits import Run
+from metrichub.text.highlight.edits import EditOp
 from metrichub.text.highlight.marks import Segment
 from metrichub.text.highlight.spans import TokenSpans, token_spans
 
@@ -132,13 +132,13 @@ def test_fragments_are_segments_of_their_own() -> None:
 def test_an_alignment_says_what_became_of_the_reference() -> None:
     step = runs.aligned("the big cat sat", "the cat sat down", "whitespace")
     assert step["alignment"] == [
-        Run("equal", "the ", "the ", 1),
-        Run("insert", "", "big ", 1),
-        Run("equal", "cat sat ", "cat sat", 2),
-        Run("delete", "down", "", 1),
+        EditOp("equal", "the ", "the ", 1),
+        EditOp("insert", "", "big ", 1),
+        EditOp("equal", "cat sat ", "cat sat", 2),
+        EditOp("delete", "down", "", 1),
     ]
     assert step["edits"] == 2
-    assert runs.aligned("cat", "cut", "chars")["alignment"][1] == Run("substitute", "u", "a", 1)
+    assert runs.aligned("cat", "cut", "chars")["alignment"][1] == EditOp("substitute", "u", "a", 1)
 
 
 def test_shifted_words_count_one_edit_and_are_named() -> None:

@@ -28,7 +28,7 @@ _EDITS: dict[str, Edit] = {
 """What rapidfuzz calls each kind of edit."""
 
 
-class Run(NamedTuple):
+class EditOp(NamedTuple):
     """Tokens of an alignment that are treated alike, `size` of them; one side may be empty."""
 
     kind: Edit
@@ -74,7 +74,7 @@ def _alignment(said: TokenSpans, wanted: TokenSpans) -> Step:
     first, second = numbered(said, wanted)
     ours, theirs = _edges(said), _edges(wanted)
     runs = [
-        Run(
+        EditOp(
             _EDITS[operation.tag],
             wanted.text[theirs[operation.src_start] : theirs[operation.src_end]],
             said.text[ours[operation.dest_start] : ours[operation.dest_end]],
