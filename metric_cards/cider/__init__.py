@@ -13,11 +13,11 @@ import numpy as np
 from metric_cards.cider.ptb import caption_words
 from metrichub.authoring import Array, CorpusMetric, Range
 from metrichub.text import (
-    Entries,
     Groups,
     Integers,
+    NgramCounts,
     Texts,
-    ngram_entries,
+    ngram_counts,
     offsets_of,
     row_sums,
     spans,
@@ -64,7 +64,7 @@ class Cider(CorpusMetric):
         row = np.repeat(np.arange(len(rows)), np.diff(limits))
         tokens = Texts(list(chain.from_iterable(lines))).tokens("whitespace")
         corpus = _Corpus(limits[:-1][row], row, weights)
-        orders = ngram_entries(tokens, self.max_order)
+        orders = ngram_counts(tokens, self.max_order)
         similar = sum(corpus.similarities(order, self.variant == "cider-d") for order in orders)
         if self.variant == "cider-d":
             bigrams = np.maximum(tokens.lengths - 1, 0)
@@ -90,7 +90,7 @@ class _Corpus:
         self.wanted = said != np.arange(len(said))
         self.size = np.log(weights.sum())
 
-    def similarities(self, order: Entries, clipped: bool) -> Array:
+    def similarities(self, order: NgramCounts, clipped: bool) -> Array:
         """The cosine of the TF-IDF vectors of every text and its prediction, (S,)."""
         texts, limits = len(self.row), order.limits(self.row)
         first = limits[:-1]

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from metrichub.authoring import Array, Metric, Scores
-from metrichub.text import Groups, Integers, Texts, Tokens, ngram_entries, row_sums
+from metrichub.text import Groups, Integers, Texts, Tokens, ngram_counts, row_sums
 
 ORDERS = 4
 
@@ -95,7 +95,7 @@ class Sari(Metric):
         row, kind = rows[order], np.minimum(order // max(len(every), 1), 2)
         first, second, third = map(self._tokens, (source, prediction, references.items))
         tokens = Tokens.joined(Tokens.joined(first, second), third).take(order)
-        for entries in ngram_entries(tokens, ORDERS):
+        for entries in ngram_counts(tokens, ORDERS):
             found = entries.all()
             limits, of = found.limits(row), kind[found.text]
             here = row[found.text[limits[:-1]]]

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from metrichub.text.edits.shifts import best_shifts as best_shifts
     from metrichub.text.edits.shifts import shift_edits as shift_edits
     from metrichub.text.highlight.spans import token_spans as token_spans
-    from metrichub.text.ngrams.frequencies import Entries as Entries
-    from metrichub.text.ngrams.frequencies import ngram_entries as ngram_entries
+    from metrichub.text.ngrams.frequencies import NgramCounts as NgramCounts
+    from metrichub.text.ngrams.frequencies import ngram_counts as ngram_counts
     from metrichub.text.ngrams.interning import Joint as Joint
     from metrichub.text.ngrams.interning import alone as alone
     from metrichub.text.ngrams.interning import joint as joint
@@ -55,7 +55,7 @@ _HOMES = {
         "edits.align": "edit_counts fragments lcs levenshtein union_lcs",
         "edits.shifts": "best_shifts Shift shift_edits",
         "highlight.spans": "token_spans",
-        "ngrams.frequencies": "Entries ngram_entries",
+        "ngrams.frequencies": "NgramCounts ngram_counts",
         "ngrams.interning": "alone Joint joint rank",
         "ngrams.ngrams": ("clipped_matches closest_lengths distinct_ngrams lengths novel_ngrams"),
         "ngrams.pairs": "best_pairs shared_ngrams",

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub.text import Texts
-from metrichub.text.ngrams.frequencies import ngram_entries
+from metrichub.text.ngrams.frequencies import ngram_counts
 
 TEXTS = st.lists(
     st.one_of(st.lists(st.sampled_from("aabc"), max_size=12).map(" ".join), st.text(max_size=12)),
@@ -23,7 +23,7 @@ def grams(text, n):
 
 @given(TEXTS)
 def test_entries_are_the_counts_of_every_text(texts):
-    for n, entries in enumerate(ngram_entries(Texts(texts).tokens("whitespace"), 5), start=1):
+    for n, entries in enumerate(ngram_counts(Texts(texts).tokens("whitespace"), 5), start=1):
         counts = [grams(text, n) for text in texts]
         every = entries.all()
         number = (np.cumsum(every.starts) - 1).tolist()
@@ -46,7 +46,7 @@ def test_entries_are_the_counts_of_every_text(texts):
 @given(TEXTS)
 def test_limits_split_n_grams_by_group(texts):
     group = np.arange(len(texts)) // 2
-    for n, entries in enumerate(ngram_entries(Texts(texts).tokens("whitespace"), 3), start=1):
+    for n, entries in enumerate(ngram_counts(Texts(texts).tokens("whitespace"), 3), start=1):
         every = entries.all()
         limits = every.limits(group)
         together = [

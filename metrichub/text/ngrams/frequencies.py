@@ -19,7 +19,7 @@ BITS = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class NgramCounts:
     """The n-grams of one order in S texts.
 
     E pairs of an n-gram and a text that has it, for the n-grams that occur more than once, sorted
@@ -37,10 +37,10 @@ class Entries:
     count: Integers
     single: Integers
 
-    def all(self) -> Entries:
+    def all(self) -> NgramCounts:
         """The same with a pair also for every n-gram that occurs once."""
         one = np.ones(len(self.single), np.int64)
-        return Entries(
+        return NgramCounts(
             np.concatenate((self.starts, one > 0)),
             np.concatenate((self.text, self.single)),
             np.concatenate((self.count, one)),
@@ -55,7 +55,7 @@ class Entries:
         return _limits(self.starts, group[self.text])
 
 
-def ngram_entries(tokens: Tokens, max_order: int) -> Iterator[Entries]:
+def ngram_counts(tokens: Tokens, max_order: int) -> Iterator[NgramCounts]:
     """The entries of all texts together, for orders 1 to K."""
     total = len(tokens.starts)
     words = rank(tokens, np.array([0, total])).astype(np.uint64)
@@ -73,7 +73,7 @@ def ngram_entries(tokens: Tokens, max_order: int) -> Iterator[Entries]:
         of = text[where]
         limits = _limits(starts, of)
         first = limits[:-1]
-        yield Entries(starts[first], of[first], np.diff(limits), text[single])
+        yield NgramCounts(starts[first], of[first], np.diff(limits), text[single])
         if order < max_order:
             numbers = np.zeros(total + 1, np.uint64)
             numbers[where] = np.cumsum(starts)
