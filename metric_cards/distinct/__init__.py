@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from metrichub.authoring import Array, CorpusMetric, Range
-from metrichub.text import Groups, Integers, Tokens, rank, row_sums
+from metrichub.text import Groups, Integers, Tokens, intern_tokens, row_sums
 
 ORDERS = 4
 """The orders that are always given."""
@@ -84,7 +84,7 @@ def _unique(tokens: Tokens, offsets: Integers, highest: int) -> Integers:
     the names of shorter ones are prefixes, and a 0 stands behind the end of a text. Where 64 bits
     don't hold all orders, the names so far are numbered anew, in their order.
     """
-    ranks = rank(tokens, offsets).astype(np.uint64)
+    ranks = intern_tokens(tokens, offsets).astype(np.uint64)
     left = np.repeat(tokens.offsets[1:], tokens.lengths) - np.arange(len(ranks))
     bits = int(ranks.max(initial=1)).bit_length()
     names = np.repeat(np.arange(len(offsets) - 1, dtype=np.uint64), np.diff(offsets))

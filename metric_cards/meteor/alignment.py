@@ -16,9 +16,9 @@ from metrichub.text import (
     Flags,
     Integers,
     Tokens,
+    intern_tokens,
     porter,
     positions_within,
-    rank,
     row_sums,
     sort_rows,
     start_runs,
@@ -77,7 +77,7 @@ def _equal(tokens: Tokens, said: Flags) -> tuple[Integers, Integers]:
     """The places of equal tokens of both texts, the k-th from the end with the k-th from it."""
     offsets = tokens.offsets[::2]
     width = np.uint64(int(np.diff(offsets).max(initial=0)).bit_length())
-    keys = rank(tokens, offsets).astype(np.uint64) << width
+    keys = intern_tokens(tokens, offsets).astype(np.uint64) << width
     keys |= positions_within(offsets).astype(np.uint64)
     sort_rows(keys, offsets)
     place = (keys & ((np.uint64(1) << width) - np.uint64(1))).astype(np.int64)

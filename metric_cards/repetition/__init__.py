@@ -11,11 +11,11 @@ from metrichub.authoring import Array, Measured, Metric, Range, Scores
 from metrichub.text import (
     Flags,
     Integers,
-    Joint,
+    InternedIds,
     Texts,
-    alone,
     distinct_ngrams,
     highlight,
+    intern_one,
     row_sums,
 )
 
@@ -40,7 +40,7 @@ class Repetition(Metric):
 
     def measure(self, prediction: Texts) -> Measured:
         """The four shares of each text, and which of them are defined, each (N, 4)."""
-        words = alone(prediction, self.tokenizer)
+        words = intern_one(prediction, self.tokenizer)
         unique, total = distinct_ngrams(prediction, self.tokenizer, max(self.n, ORDERS))
         recent = row_sums(_recent(words, self.window), words.offsets)
         paired = row_sums(_in_repeated_pair(words), words.offsets)
@@ -67,7 +67,7 @@ class Repetition(Metric):
         return highlight.repeated(prediction, self.tokenizer, self.n)
 
 
-def _recent(words: Joint, window: int) -> Flags:
+def _recent(words: InternedIds, window: int) -> Flags:
     """Whether each word occurs among the `window` words before it in its text, (T,)."""
     text = _texts(words)
     order = np.lexsort((words.ranks, text))
@@ -79,7 +79,7 @@ def _recent(words: Joint, window: int) -> Flags:
     return found
 
 
-def _in_repeated_pair(words: Joint) -> Flags:
+def _in_repeated_pair(words: InternedIds) -> Flags:
     """Whether each word is part of a pair of neighbours that its text has more than once, (T,)."""
     first = np.flatnonzero(words.left > 1)
     pairs = np.stack((_texts(words)[first], words.ranks[first], words.ranks[first + 1]), axis=1)
@@ -90,5 +90,5 @@ def _in_repeated_pair(words: Joint) -> Flags:
     return found
 
 
-def _texts(words: Joint) -> Integers:
+def _texts(words: InternedIds) -> Integers:
     return np.repeat(np.arange(len(words.offsets) - 1), np.diff(words.offsets))

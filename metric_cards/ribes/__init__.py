@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from metrichub.authoring import Array, Metric, Range
-from metrichub.text import Texts, joint
+from metrichub.text import Texts, intern_both
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class Ribes(Metric):
 
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
         """The score of each pair, (N,)."""
-        texts = joint(prediction, reference, self.tokenize).strings
+        texts = intern_both(prediction, reference, self.tokenize).strings
         pairs = zip(texts[::2], texts[1::2], strict=True)
         return {"score": np.array([self._ribes(*pair) for pair in pairs], np.float64)}
 

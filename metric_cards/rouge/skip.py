@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from metrichub.text import (
     Flags,
     Integers,
-    Joint,
+    InternedIds,
     Texts,
     Words,
-    joint,
+    intern_both,
     lengths,
     offsets_of,
     row_sums,
@@ -59,7 +59,7 @@ def skip_bigram_matches(
     A pair counts as often as the text has it that has it less often (ROUGE-S). With `unigrams`
     single tokens count too (ROUGE-SU), all but the last of each text, as in ROUGE-1.5.5.
     """
-    together = joint(prediction, reference, tokenizer)
+    together = intern_both(prediction, reference, tokenizer)
     matches = _shared(*_skip_bigrams(together, gap, unigrams))
     texts = (lengths(column, tokenizer) for column in (prediction, reference))
     return SkipMatches(matches, *(_numbers(counts, gap, unigrams) for counts in texts))
@@ -72,7 +72,7 @@ def weighted_lcs(
 
     The table takes every match that it meets, so the best weight can be missed.
     """
-    together = joint(prediction, reference, tokenizer)
+    together = intern_both(prediction, reference, tokenizer)
     sizes = np.diff(together.segments).reshape(-1, 2)
     found = WeightedMatches(np.zeros(len(prediction)), np.zeros(len(prediction)))
     for rows in _batches(sizes):
@@ -88,7 +88,7 @@ def _numbers(counts: Integers, gap: int, unigrams: bool) -> Integers:
     return numbers + np.maximum(counts - 1, 0) if unigrams else numbers
 
 
-def _skip_bigrams(together: Joint, gap: int, unigrams: bool) -> tuple[Words, Integers]:
+def _skip_bigrams(together: InternedIds, gap: int, unigrams: bool) -> tuple[Words, Integers]:
     """A number for every skip-bigram, its lowest bit the side, and where each row starts.
 
     A single token is a pair whose first half is 0, which is no rank.
@@ -127,7 +127,7 @@ def _batches(sizes: Integers) -> Iterator[Integers]:
     return (rows for rows in np.split(order, cuts) if len(rows))
 
 
-def _padded(together: Joint, texts: Integers) -> Integers:
+def _padded(together: InternedIds, texts: Integers) -> Integers:
     """The ranks of K texts as columns (longest, K), with zeros above the shorter ones."""
     ends, sizes = together.segments[texts + 1], np.diff(together.segments)[texts]
     places = ends - np.arange(int(sizes.max(initial=0)), 0, -1)[:, None]

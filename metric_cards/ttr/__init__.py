@@ -10,7 +10,7 @@ import numpy as np
 
 from metric_cards.ttr.diversity import counted, mattr, msttr, mtld
 from metrichub.authoring import Array, Measured, Metric, Range, Scores
-from metrichub.text import Texts, alone
+from metrichub.text import Texts, intern_one
 
 OUTPUTS = (
     *("score", "root_ttr", "corrected_ttr", "log_ttr", "maas", "msttr", "mattr"),
@@ -40,7 +40,7 @@ class TypeTokenRatio(Metric):
 
     def measure(self, prediction: Texts) -> Measured:
         """The indices of every text, and which of them are defined, each (N, 12)."""
-        texts = alone(prediction.lower(), self.tokenizer).lists
+        texts = intern_one(prediction.lower(), self.tokenizer).lists
         values = np.array([self._indices(words) for words in texts]).reshape(-1, len(OUTPUTS))
         defined = ~np.isnan(values)
         reasons = {i: "the text has no words" for i, words in enumerate(texts) if not words}

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from metrichub.text.highlight.spans import token_spans as token_spans
     from metrichub.text.ngrams.frequencies import NgramCounts as NgramCounts
     from metrichub.text.ngrams.frequencies import ngram_counts as ngram_counts
-    from metrichub.text.ngrams.interning import Joint as Joint
-    from metrichub.text.ngrams.interning import alone as alone
-    from metrichub.text.ngrams.interning import joint as joint
-    from metrichub.text.ngrams.interning import rank as rank
+    from metrichub.text.ngrams.interning import InternedIds as InternedIds
+    from metrichub.text.ngrams.interning import intern_both as intern_both
+    from metrichub.text.ngrams.interning import intern_one as intern_one
+    from metrichub.text.ngrams.interning import intern_tokens as intern_tokens
     from metrichub.text.ngrams.ngrams import clipped_matches as clipped_matches
     from metrichub.text.ngrams.ngrams import closest_lengths as closest_lengths
     from metrichub.text.ngrams.ngrams import distinct_ngrams as distinct_ngrams
@@ -56,7 +56,7 @@ _HOMES = {
         "edits.shifts": "best_shifts Shift shift_edits",
         "highlight.spans": "token_spans",
         "ngrams.frequencies": "NgramCounts ngram_counts",
-        "ngrams.interning": "alone Joint joint rank",
+        "ngrams.interning": "intern_one InternedIds intern_both intern_tokens",
         "ngrams.ngrams": ("clipped_matches closest_lengths distinct_ngrams lengths novel_ngrams"),
         "ngrams.pairs": "best_pairs shared_ngrams",
         "ragged": (

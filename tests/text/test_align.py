@@ -12,7 +12,7 @@ from rouge_score import rouge_scorer
 from metrichub.text import Texts
 from metrichub.text.edits import align
 from metrichub.text.edits import lcs as subsequence
-from metrichub.text.ngrams.interning import Joint
+from metrichub.text.ngrams.interning import InternedIds
 from metrichub.text.tokenize import reference as plain
 from tests.oracles import text_twins as twins
 from tests.oracles.text_twins import any_text, pairs, word_texts
@@ -122,7 +122,7 @@ def test_edits_say_what_happened_to_the_reference():
 def test_ranks_become_the_smallest_sequence_that_holds_them():
     def sequences(*ranks):
         count = np.array([0, len(ranks)])
-        return Joint(np.array(ranks), count, count, np.array([0])).sequences[0]
+        return InternedIds(np.array(ranks), count, count, np.array([0])).sequences[0]
 
     assert sequences(1, 255) == b"\x01\xff"
     assert sequences(1, 0xD7FF, 0xD800, 0x10F7FF) == "\x01\ud7ff\ue000\U0010ffff"

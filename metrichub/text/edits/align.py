@@ -13,7 +13,7 @@ from rapidfuzz.distance import Editops, LCSseq, Levenshtein
 
 from metrichub.text.column import Groups, Texts
 from metrichub.text.edits.lcs import occurrences, subsequence
-from metrichub.text.ngrams.interning import joint
+from metrichub.text.ngrams.interning import intern_both
 from metrichub.text.ngrams.ngrams import lengths
 from metrichub.text.ragged import Integers, offsets_of, row_sums, spans
 
@@ -83,7 +83,7 @@ def fragments(prediction: Texts, source: Texts, tokenizer: str) -> Fragments:
     From the left of the prediction, the longest run that the source has too is taken; the
     search goes on behind it, and in the source behind every run that was looked at.
     """
-    both = joint(prediction, source, tokenizer).lists
+    both = intern_both(prediction, source, tokenizer).lists
     sums = [_fragments(*pair) for pair in zip(both[::2], both[1::2], strict=True)]
     covered, squared = np.array(sums, np.int64).reshape(-1, 2).T
     return Fragments(covered, squared, lengths(prediction, tokenizer), lengths(source, tokenizer))
@@ -96,7 +96,7 @@ def union_lcs(prediction: Texts, reference: Texts, tokenizer: str) -> UnionMatch
     any sentence of the prediction, but no more often than it occurs in the prediction.
     """
     said, wanted = _sentences(prediction), _sentences(reference)
-    texts = joint(said, wanted, tokenizer).lists
+    texts = intern_both(said, wanted, tokenizer).lists
     starts = offsets_of(said.counts + wanted.counts)
     hits = [
         _union_hits(texts[start:middle], texts[middle:end])
@@ -123,7 +123,7 @@ def _sequences(
     given, wanted = prediction.strings(tokenizer), reference.strings(tokenizer)
     if given is not None and wanted is not None:
         return given, wanted
-    both = joint(prediction, reference, tokenizer).sequences
+    both = intern_both(prediction, reference, tokenizer).sequences
     return both[::2], both[1::2]
 
 

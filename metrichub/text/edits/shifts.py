@@ -27,7 +27,7 @@ from metrichub.text.edits.banded import (
     stays_inside,
     within,
 )
-from metrichub.text.ngrams.interning import joint
+from metrichub.text.ngrams.interning import intern_both
 from metrichub.text.ngrams.ngrams import clipped_matches, lengths
 from metrichub.text.ragged import Flags, Integers, offsets_of, positions_within
 
@@ -131,7 +131,7 @@ def shift_edits(prediction: Texts, reference: Texts, tokenizer: str) -> Integers
     unsure = (edits > goal) | ~stays_inside(edits, said, wanted)
     rows = np.flatnonzero(unsure & (said > 0) & (wanted > 0))
     if len(rows):
-        texts = joint(prediction, reference, tokenizer).strings
+        texts = intern_both(prediction, reference, tokenizer).strings
         words, aims = ([texts[2 * row + side] for row in rows.tolist()] for side in (0, 1))
         search = Search.of(words, aims, edits[rows], goal[rows])
         search.run()

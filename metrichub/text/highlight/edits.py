@@ -15,7 +15,7 @@ from metrichub.text.column import Texts
 from metrichub.text.edits.shifts import Search, Shift
 from metrichub.text.highlight.marks import Step as Step
 from metrichub.text.highlight.spans import TokenSpans, numbered, token_spans
-from metrichub.text.ngrams.interning import joint
+from metrichub.text.ngrams.interning import intern_both
 
 Edit = Literal["equal", "substitute", "insert", "delete"]
 
@@ -48,7 +48,7 @@ def aligned_after_shifts(prediction: str, reference: str, tokenizer: str) -> Ste
     `edits` counts both.
     """
     said, wanted = token_spans(prediction, tokenizer), token_spans(reference, tokenizer)
-    made = _shifts(*joint(Texts([prediction]), Texts([reference]), tokenizer).strings)
+    made = _shifts(*intern_both(Texts([prediction]), Texts([reference]), tokenizer).strings)
     words, shifts = list(said.tokens), []
     for shift in made:
         shifts.append(" ".join(words[shift.start : shift.end]))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metrichub.text.ngrams.interning import rank
+from metrichub.text.ngrams.interning import intern_tokens
 from metrichub.text.ragged import Flags, Integers, Words
 from metrichub.text.tokenize.tokens import Tokens
 
@@ -58,7 +58,7 @@ class NgramCounts:
 def ngram_counts(tokens: Tokens, max_order: int) -> Iterator[NgramCounts]:
     """The entries of all texts together, for orders 1 to K."""
     total = len(tokens.starts)
-    words = rank(tokens, np.array([0, total])).astype(np.uint64)
+    words = intern_tokens(tokens, np.array([0, total])).astype(np.uint64)
     bits = np.uint64(int(words.max(initial=1)).bit_length())
     text = np.repeat(np.arange(len(tokens.lengths)), tokens.lengths)
     names, at = words, np.arange(total)

@@ -25,7 +25,7 @@ ALPHABET = 1 << 10
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class InternedIds:
     """The texts of N rows with their tokens as ranks: each prediction, then its references.
 
     Attributes:
@@ -72,24 +72,28 @@ class Joint:
         return [numbers[start:end] for start, end in spans(self.segments)]
 
 
-def joint(prediction: Texts | Groups, references: Texts | Groups, tokenizer: str) -> Joint:
+def intern_both(
+    prediction: Texts | Groups, references: Texts | Groups, tokenizer: str
+) -> InternedIds:
     """The ranks of predictions and references together; computed once per pair of columns."""
     first, second = _groups(prediction), _groups(references)
     key = ("joint", first.offsets.tobytes(), *_beside(first, second), tokenizer)
     return first.items.cached(key, lambda: _join(first, second, tokenizer))
 
 
-def alone(prediction: Texts, tokenizer: str) -> Joint:
+def intern_one(prediction: Texts, tokenizer: str) -> InternedIds:
     """The ranks of predictions by themselves."""
     tokens = prediction.tokens(tokenizer)
     sides = np.zeros(len(tokens.lengths), np.int64)
     return prediction.cached(
         ("alone", tokenizer),
-        lambda: Joint(rank(tokens, tokens.offsets), tokens.offsets, tokens.offsets, sides),
+        lambda: InternedIds(
+            intern_tokens(tokens, tokens.offsets), tokens.offsets, tokens.offsets, sides
+        ),
     )
 
 
-def rank(tokens: Tokens, offsets: Integers) -> Integers:
+def intern_tokens(tokens: Tokens, offsets: Integers) -> Integers:
     """Small numbers from 1 that stand for the tokens of a row; the rows begin at `offsets`.
 
     Tokens are sorted by their hash, and those that hash alike are compared byte for byte; if
@@ -120,14 +124,14 @@ def _beside(first: Groups, second: Groups) -> tuple[Texts | None, bytes]:
     return other, second.offsets.tobytes()
 
 
-def _join(first: Groups, second: Groups, tokenizer: str) -> Joint:
+def _join(first: Groups, second: Groups, tokenizer: str) -> InternedIds:
     both = first.items.tokens(tokenizer), second.items.tokens(tokenizer)
     rows = np.concatenate((first.rows, second.rows))
     order = np.argsort(rows, kind="stable")
     sides = np.concatenate((np.zeros(len(first.rows), np.int64), _numbers(second)))
     tokens = Tokens.joined(*both).take(order)
     offsets = tokens.offsets[offsets_of(first.counts + second.counts)]
-    return Joint(rank(tokens, offsets), offsets, tokens.offsets, sides[order])
+    return InternedIds(intern_tokens(tokens, offsets), offsets, tokens.offsets, sides[order])
 
 
 def _numbers(groups: Groups) -> Integers:

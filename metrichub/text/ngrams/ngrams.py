@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from metrichub.text.column import Groups, Texts
-from metrichub.text.ngrams.interning import Joint, alone, joint
+from metrichub.text.ngrams.interning import InternedIds, intern_both, intern_one
 from metrichub.text.ragged import (
     Flags,
     Integers,
@@ -57,7 +57,7 @@ def clipped_matches(
     An n-gram counts as often as it occurs in the prediction, but at most as often as in the
     reference that has most of it.
     """
-    together = joint(prediction, references, tokenizer)
+    together = intern_both(prediction, references, tokenizer)
     matches = np.zeros((len(prediction), max_order), np.int64)
     for k, grams in enumerate(_orders(together, max_order)):
         clipped = np.minimum(grams.predicted, grams.referenced)
@@ -69,7 +69,7 @@ def novel_ngrams(
     prediction: Texts, references: Texts | Groups, tokenizer: str, order: int
 ) -> Novel:
     """How many n-grams of the prediction, each as often as it occurs, are in no reference."""
-    together = joint(prediction, references, tokenizer)
+    together = intern_both(prediction, references, tokenizer)
     *_, grams = _orders(together, order)
     novel = grams.sum_rows(grams.predicted * (grams.predicted == grams.counts))
     return Novel(novel, _totals(lengths(prediction, tokenizer), order)[:, -1])
@@ -78,7 +78,7 @@ def novel_ngrams(
 def distinct_ngrams(prediction: Texts, tokenizer: str, max_order: int) -> Distinct:
     """How many different n-grams the prediction has, for orders 1 to K."""
     unique = np.zeros((len(prediction), max_order), np.int64)
-    for k, grams in enumerate(_orders(alone(prediction, tokenizer), max_order)):
+    for k, grams in enumerate(_orders(intern_one(prediction, tokenizer), max_order)):
         unique[:, k] = grams.sum_rows(np.ones(len(grams.valid), np.int64))
     return Distinct(unique, _totals(lengths(prediction, tokenizer), max_order))
 
@@ -168,7 +168,7 @@ class _Grams:
         return row_sums(values * self.valid, np.searchsorted(self.limits, self.offsets))
 
 
-def _orders(together: Joint, max_order: int) -> Iterator[_Grams]:
+def _orders(together: InternedIds, max_order: int) -> Iterator[_Grams]:
     """The n-grams of orders 1 to K."""
     bits = int(together.ranks.max(initial=1)).bit_length()
     side_bits = int(together.sides.max(initial=0)).bit_length()
@@ -177,7 +177,9 @@ def _orders(together: Joint, max_order: int) -> Iterator[_Grams]:
     return _condensed_orders(together, max_order, bits, side_bits)
 
 
-def _packed_orders(together: Joint, max_order: int, bits: int, side_bits: int) -> Iterator[_Grams]:
+def _packed_orders(
+    together: InternedIds, max_order: int, bits: int, side_bits: int
+) -> Iterator[_Grams]:
     """All orders from one sort."""
     names = together.ranks.astype(np.uint64)
     for k in range(1, max_order):
@@ -191,7 +193,7 @@ def _packed_orders(together: Joint, max_order: int, bits: int, side_bits: int) -
 
 
 def _condensed_orders(
-    together: Joint, max_order: int, bits: int, side_bits: int
+    together: InternedIds, max_order: int, bits: int, side_bits: int
 ) -> Iterator[_Grams]:
     """One order after the other, the shorter n-grams ranked anew whenever bits run out."""
     names, used = together.ranks.astype(np.uint64), bits
@@ -209,7 +211,7 @@ def _condensed_orders(
         used += bits
 
 
-def _following(together: Joint, k: int) -> Words:
+def _following(together: InternedIds, k: int) -> Words:
     """The rank of the token k places further on in the same text, or 0, (T,)."""
     ranks = np.zeros(len(together.ranks), np.uint64)
     ranks[:-k] = together.ranks[k:] * (together.left[:-k] > k)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.text.column import Groups, Texts
-from metrichub.text.ngrams.interning import joint
+from metrichub.text.ngrams.interning import intern_both
 from metrichub.text.ngrams.ngrams import BITS, clipped_matches
 from metrichub.text.ragged import Integers, Words, offsets_of, sort_rows, spans
 from metrichub.text.tokenize.tokens import Tokens
@@ -79,7 +79,7 @@ def _paired(prediction: Texts, reference: Texts, tokenizer: str) -> _Pairs:
         segments = offsets_of(np.stack((said.lengths, wanted.lengths), axis=1).ravel())
         ranks = _alphabetical(codes)
     else:
-        together = joint(prediction, reference, tokenizer)
+        together = intern_both(prediction, reference, tokenizer)
         ranks, segments = together.ranks, together.segments
     end = int(ranks.max(initial=0)) + 1
     return _Pairs(ranks, segments, end.bit_length(), end)
