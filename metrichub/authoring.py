@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from metrichub.metric import Row as Row
     from metrichub.metric import Scores as Scores
     from metrichub.metric import Unscored as Unscored
-    from metrichub.text.column import Groups as Groups
+    from metrichub.text.column import RaggedTexts as RaggedTexts
     from metrichub.text.column import Texts as Texts
 
 _HOMES = {
@@ -77,7 +77,7 @@ _HOMES = {
         ),
         "judge.ranked": "RankedMetric",
         "metric": "Array CorpusMetric Measured Metric Row Scores Unscored",
-        "text.column": "Groups Texts",
+        "text.column": "RaggedTexts Texts",
     }.items()
     for name in names.split()
 }

@@ -11,7 +11,7 @@ import numpy as np
 from metrichub.catalog.card import Card, Scale
 from metrichub.catalog.parameters import Range
 from metrichub.metric import Array, CorpusMetric, Metric, Row, Scores, Unscored
-from metrichub.text import Groups, Texts
+from metrichub.text import RaggedTexts, Texts
 
 
 def card(name: str, *inputs: str, better: str = "higher", outputs: Sequence[str] = ()) -> Card:
@@ -88,7 +88,7 @@ class Known(Metric):
 
     card: ClassVar[Card] = card("known", "prediction", "references")
 
-    def measure(self, prediction: Texts, references: Groups) -> Mapping[str, Array]:
+    def measure(self, prediction: Texts, references: RaggedTexts) -> Mapping[str, Array]:
         """Known and all words, (N,)."""
         known, total = [], []
         for text, others in zip(prediction, references, strict=True):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from metrichub.authoring import Array, Metric, Range, Scores
-from metrichub.text import Groups, Texts, highlight, novel_ngrams
+from metrichub.text import RaggedTexts, Texts, highlight, novel_ngrams
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,7 @@ class Abstractness(Metric):
 
     n: Annotated[int, Range(1)] = 1
 
-    def measure(self, prediction: Texts, references: Groups) -> dict[str, Array]:
+    def measure(self, prediction: Texts, references: RaggedTexts) -> dict[str, Array]:
         """Novel and all n-gram tokens of each prediction, (N,)."""
         novel, total = novel_ngrams(prediction, references, "unicode", self.n)
         return {"novel": novel, "total": total}

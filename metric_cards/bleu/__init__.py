@@ -11,7 +11,7 @@ import numpy as np
 from metric_cards.bleu.nltk_smoothing import FIFTH, METHODS, Counts, smoothed
 from metrichub.authoring import Array, Metric, Range, Scores
 from metrichub.errors import ParameterError
-from metrichub.text import Groups, Texts, clipped_matches, closest_lengths, highlight, lengths
+from metrichub.text import RaggedTexts, Texts, clipped_matches, closest_lengths, highlight, lengths
 
 _SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0, "exp": 0.0, "none": 0.0}
 
@@ -57,7 +57,7 @@ class Bleu(Metric):
             allowed = f"() or as many numbers as max_order, {self.max_order}"
             raise ParameterError(self.name, "weights", self.weights, allowed)
 
-    def measure(self, prediction: Texts, references: Groups) -> dict[str, Array]:
+    def measure(self, prediction: Texts, references: RaggedTexts) -> dict[str, Array]:
         """Matches and totals of every order, (N, max_order), and both lengths, (N,).
 
         nltk's conventions need five orders, and one n-gram where a text is too short for any.

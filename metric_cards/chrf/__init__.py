@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from metrichub.authoring import Array, Metric, Range, Scores
-from metrichub.text import Groups, Texts, best_pairs, highlight, shared_ngrams
+from metrichub.text import RaggedTexts, Texts, best_pairs, highlight, shared_ngrams
 
 _EPSILON = 1e-16
 
@@ -35,7 +35,7 @@ class Chrf(Metric):
     whitespace: bool = False
     eps_smoothing: bool = False
 
-    def measure(self, prediction: Texts, references: Groups) -> dict[str, Array]:
+    def measure(self, prediction: Texts, references: RaggedTexts) -> dict[str, Array]:
         """The n-grams of every order, (N, char_order + word_order), with the best reference."""
         if self.lowercase:
             prediction, references = prediction.lower(), references.lower()
@@ -74,7 +74,10 @@ class Chrf(Metric):
 
     def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """The prediction and the best reference with shared character n-grams marked."""
-        said, wanted = Texts([prediction] * len(references)), Groups.of([[r] for r in references])
+        said, wanted = (
+            Texts([prediction] * len(references)),
+            RaggedTexts.of([[r] for r in references]),
+        )
         with np.errstate(all="ignore"):
             scores = self.score(**self.measure(said, wanted))["score"]
         best = references[int(scores.argmax())]

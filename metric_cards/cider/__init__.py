@@ -13,9 +13,9 @@ import numpy as np
 from metric_cards.cider.ptb import caption_words
 from metrichub.authoring import Array, CorpusMetric, Range
 from metrichub.text import (
-    Groups,
     Integers,
     NgramCounts,
+    RaggedTexts,
     Texts,
     ngram_counts,
     offsets_of,
@@ -41,7 +41,7 @@ class Cider(CorpusMetric):
     max_order: Annotated[int, Range(1, 9)] = 4
     sigma: Annotated[float, Range(1e-3)] = 6.0
 
-    def measure(self, prediction: Texts, references: Groups) -> list[str]:
+    def measure(self, prediction: Texts, references: RaggedTexts) -> list[str]:
         """The tokens with spaces between: a line of the prediction's, and one a reference."""
         said, wanted = self._lines(prediction), self._lines(references.items)
         limits = zip(said, spans(references.offsets), strict=True)

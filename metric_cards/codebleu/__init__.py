@@ -10,7 +10,7 @@ import numpy as np
 from metric_cards.codebleu.programs import reader
 from metrichub.authoring import Array, Metric, Range, Scores
 from metrichub.errors import ParameterError
-from metrichub.text import Groups, Texts, clipped_matches, closest_lengths, lengths
+from metrichub.text import RaggedTexts, Texts, clipped_matches, closest_lengths, lengths
 
 _ORDERS = np.arange(4)
 
@@ -41,7 +41,7 @@ class CodeBleu(Metric):
                 self.name, "weights", self.weights, "four numbers from 0 to 1 that sum to 1"
             )
 
-    def measure(self, prediction: Texts, references: Groups) -> dict[str, Array]:
+    def measure(self, prediction: Texts, references: RaggedTexts) -> dict[str, Array]:
         """Counts of n-grams of order 1 to 4, (N, 4), of lengths, subtrees and flows, (N,)."""
         grams = clipped_matches(prediction, references, "whitespace", 4)
         recalled, wanted = self._recalled(prediction, references)
@@ -88,7 +88,7 @@ class CodeBleu(Metric):
             weights[..., 3] *= all_flows > 0
         return {"score": (weights * values).sum(axis=-1) / weights.sum(axis=-1), **parts}
 
-    def _recalled(self, prediction: Texts, references: Groups) -> tuple[Array, Array]:
+    def _recalled(self, prediction: Texts, references: RaggedTexts) -> tuple[Array, Array]:
         """The references' n-grams that the prediction has, and all of them, (N, 4) each.
 
         Single tokens that are no keywords weigh a fifth.

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from metrichub.authoring import Array, CorpusMetric, Range
-from metrichub.text import Groups, Integers, Tokens, intern_tokens, row_sums
+from metrichub.text import Integers, RaggedTexts, Tokens, intern_tokens, row_sums
 
 ORDERS = 4
 """The orders that are always given."""
@@ -45,19 +45,19 @@ class Distinct(CorpusMetric):
         named = super().headline()
         return named if f"distinct_{self.n}" in named else ("score", *named)
 
-    def measure(self, predictions: Groups) -> list[list[str]]:
+    def measure(self, predictions: RaggedTexts) -> list[list[str]]:
         """The predictions of each sample as they are: different n-grams don't add up."""
         return list(predictions)
 
     def conclude(self, rows: Sequence[Sequence[str]]) -> Mapping[str, float]:
         """The scores of all predictions together; an order without an n-gram is `nan`."""
         times = Counter(chain.from_iterable(rows))
-        counts = self._counts(Groups(list(times), [0, len(times)]), list(times.values()))
+        counts = self._counts(RaggedTexts(list(times), [0, len(times)]), list(times.values()))
         return {name: float(values[0]) for name, values in self._scores(counts).items()}
 
     def samples(self, rows: Sequence[Sequence[str]]) -> Mapping[str, Sequence[float]]:
         """The scores of each row's predictions together, (R,)."""
-        groups = Groups.of(rows)
+        groups = RaggedTexts.of(rows)
         counts = self._counts(groups, [1] * len(groups.items))
         return {name: values.tolist() for name, values in self._scores(counts).items()}
 
@@ -67,7 +67,7 @@ class Distinct(CorpusMetric):
         found = {"score": share[:, self.n - 1]}
         return found | {f"distinct_{n + 1}": share[:, n] for n in range(ORDERS)}
 
-    def _counts(self, groups: Groups, times: Sequence[int]) -> _Counts:
+    def _counts(self, groups: RaggedTexts, times: Sequence[int]) -> _Counts:
         """The counts of every group; `times` says how often each text counts in the totals."""
         column = groups.lower() if self.lowercase else groups
         tokens, highest = column.items.tokens(self.tokenizer), max(self.n, ORDERS)

@@ -10,7 +10,7 @@ import numpy as np
 
 from metrichub.authoring import Array, Metric, Range, Scores
 from metrichub.errors import ParameterError
-from metrichub.text import Groups, Texts, best_pairs, highlight, shared_ngrams
+from metrichub.text import RaggedTexts, Texts, best_pairs, highlight, shared_ngrams
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class Gleu(Metric):
             allowed = f"at most max_len, which is {self.max_len}"
             raise ParameterError(self.name, "min_len", self.min_len, allowed)
 
-    def measure(self, prediction: Texts, references: Groups) -> dict[str, Array]:
+    def measure(self, prediction: Texts, references: RaggedTexts) -> dict[str, Array]:
         """Matches with the best reference, and the n-grams of the longer of the two, (N,)."""
         said = prediction.take(references.rows)
         shared = shared_ngrams(said, references.items, self.tokenize, self.max_len)

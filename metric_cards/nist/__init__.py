@@ -10,7 +10,7 @@ from math import exp, log, log2, nan
 from typing import Annotated, Literal, NamedTuple
 
 from metrichub.authoring import CorpusMetric, Range
-from metrichub.text import Groups, Texts, highlight
+from metrichub.text import RaggedTexts, Texts, highlight
 
 Ngram = tuple[str, ...]
 Row = tuple[list[str], list[list[str]]]
@@ -45,7 +45,7 @@ class Nist(CorpusMetric):
     lowercase: bool = False
     convention: Literal["mteval", "nltk"] = "mteval"
 
-    def measure(self, prediction: Texts, references: Groups) -> list[Row]:
+    def measure(self, prediction: Texts, references: RaggedTexts) -> list[Row]:
         """The tokens of every sample; information is known once all references are."""
         if self.lowercase:
             prediction, references = prediction.lower(), references.lower()

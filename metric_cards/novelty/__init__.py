@@ -14,7 +14,15 @@ import numpy as np
 from metric_cards.novelty.known import Known, Names, absent, names_of, read
 from metrichub.authoring import Array, CorpusMetric, LocalPath, Range
 from metrichub.errors import ParameterError
-from metrichub.text import Groups, Integers, Texts, highlight, offsets_of, row_sums, token_spans
+from metrichub.text import (
+    Integers,
+    RaggedTexts,
+    Texts,
+    highlight,
+    offsets_of,
+    row_sums,
+    token_spans,
+)
 
 
 class Row(NamedTuple):
@@ -56,9 +64,9 @@ class Novelty(CorpusMetric):
         """The prediction, and the references if they are the training texts."""
         return ("prediction",) if self.corpus else ("prediction", "references")
 
-    def measure(self, prediction: Texts, references: Groups | None = None) -> list[Row]:
+    def measure(self, prediction: Texts, references: RaggedTexts | None = None) -> list[Row]:
         """The names of what each sample generated and knows."""
-        given = Groups.of([[]] * len(prediction)) if references is None else references
+        given = RaggedTexts.of([[]] * len(prediction)) if references is None else references
         generated = names_of(prediction, self.tokenizer, self.n)
         known = names_of(given.items, self.tokenizer, self.n)
         sizes = prediction.tokens(self.tokenizer).lengths

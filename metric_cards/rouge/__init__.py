@@ -14,8 +14,8 @@ from metric_cards.rouge.skip import skip_bigram_matches, weighted_lcs
 from metrichub.authoring import Array, Measured, Metric, Range, Scores
 from metrichub.text import (
     Classes,
-    Groups,
     Integers,
+    RaggedTexts,
     Texts,
     clipped_matches,
     highlight,
@@ -83,7 +83,7 @@ class Rouge(Metric):
         named = super().headline()
         return named if self.variant in named else ("score", *named)
 
-    def measure(self, prediction: Texts, references: Groups) -> Measured:
+    def measure(self, prediction: Texts, references: RaggedTexts) -> Measured:
         """Precision, recall and F of the variant and of each type, (N, 5); letters, (N,).
 
         Every type takes the reference that gives it the best F, the first of equal ones.
@@ -132,14 +132,17 @@ class Rouge(Metric):
         That is one longest common subsequence, n-grams, or the tokens for the other variants.
         """
         tokenizer = f"{self.tokenizer}-stem" if self.stemmer else self.tokenizer
-        said, wanted = Texts([prediction] * len(references)), Groups.of([[r] for r in references])
+        said, wanted = (
+            Texts([prediction] * len(references)),
+            RaggedTexts.of([[r] for r in references]),
+        )
         best = references[int(self.measure(said, wanted).statistics["fmeasure"][:, 0].argmax())]
         if self.variant == "rougeL":
             return highlight.common_subsequence(prediction, best, tokenizer)
         order = _ORDERS.get(self.variant, 1)
         return highlight.shared_by_both(prediction, best, tokenizer, range(order, order + 1))
 
-    def _counts(self, prediction: Texts, references: Groups) -> _Counts:
+    def _counts(self, prediction: Texts, references: RaggedTexts) -> _Counts:
         tokenizer = f"{self.tokenizer}-stem" if self.stemmer else self.tokenizer
         said, wanted = prediction.take(references.rows), references.items
         longest = max(2, _ORDERS.get(self.variant, 1))
@@ -170,7 +173,7 @@ class Rouge(Metric):
         return _Counts(worth, lengths(said, tokenizer), lengths(wanted, tokenizer) ** self.weight)
 
     def _summary(
-        self, prediction: Texts, references: Groups, tokenizer: str, plain: Integers
+        self, prediction: Texts, references: RaggedTexts, tokenizer: str, plain: Integers
     ) -> Integers:
         """The hits of ROUGE-Lsum, (P,): those of ROUGE-L where both texts are one sentence."""
         said, wanted = prediction, references.items
@@ -187,7 +190,7 @@ class Rouge(Metric):
         return hits
 
     def _letters(
-        self, prediction: Texts, references: Groups
+        self, prediction: Texts, references: RaggedTexts
     ) -> tuple[dict[str, Array], dict[int, str]]:
         """The letters and digits of each sample and those dropped, (N,); why rows are unscored.
 
@@ -226,7 +229,7 @@ def _lines(text: str) -> str:
     return "\n".join(sentence for line in lines for sentence in segment("en", line))
 
 
-def _first_best(fmeasure: NDArray[np.float64], references: Groups) -> NDArray[np.int64]:
+def _first_best(fmeasure: NDArray[np.float64], references: RaggedTexts) -> NDArray[np.int64]:
     """The pair that each sample's types take, (N, 5)."""
     pairs = np.arange(len(fmeasure))[:, None]
     starts = references.offsets[:-1]

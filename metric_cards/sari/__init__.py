@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from metrichub.authoring import Array, Metric, Scores
-from metrichub.text import Groups, Integers, Texts, Tokens, ngram_counts, row_sums
+from metrichub.text import Integers, RaggedTexts, Texts, Tokens, ngram_counts, row_sums
 
 ORDERS = 4
 
@@ -42,7 +42,9 @@ class Sari(Metric):
     tokenizer: Literal["13a", "intl", "whitespace"] = "13a"
     lowercase: bool = True
 
-    def measure(self, prediction: Texts, source: Texts, references: Groups) -> dict[str, Array]:
+    def measure(
+        self, prediction: Texts, source: Texts, references: RaggedTexts
+    ) -> dict[str, Array]:
         """What `score` divides, (N, 3, 4, 4), to be pooled; else the three operations, (N, 3)."""
         parts = np.zeros((len(prediction), 3, ORDERS, 4))
         for order, grams in enumerate(self._grams(source, prediction, references)):
@@ -88,7 +90,7 @@ class Sari(Metric):
             return right, gone, right, wanted
         return _mean(np.maximum(gone - grams.references, 0), gone)
 
-    def _grams(self, source: Texts, prediction: Texts, references: Groups) -> Iterator[_Grams]:
+    def _grams(self, source: Texts, prediction: Texts, references: RaggedTexts) -> Iterator[_Grams]:
         every = np.arange(len(prediction))
         rows = np.concatenate((every, every, references.rows))
         order = np.argsort(rows, kind="stable")

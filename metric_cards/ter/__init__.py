@@ -10,7 +10,7 @@ import numpy as np
 
 from metric_cards.ter.tercom import drop_marks, split_marks
 from metrichub.authoring import Array, Metric, Scores
-from metrichub.text import Groups, Texts, highlight, lengths, row_sums, shift_edits
+from metrichub.text import RaggedTexts, Texts, highlight, lengths, row_sums, shift_edits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class TranslationEditRate(Metric):
     asian_support: bool = False
     case_sensitive: bool = False
 
-    def measure(self, prediction: Texts, references: Groups) -> dict[str, Array]:
+    def measure(self, prediction: Texts, references: RaggedTexts) -> dict[str, Array]:
         """The edits to the closest reference, and the mean length of all references, (N,)."""
         # sacrebleu normalizes references twice, which matters to texts like "..5".
         said, wanted = self._prepared(prediction, 1), self._prepared(references.items, 2)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from metrichub.data import columns as names
 from metrichub.data.frames import Table
 from metrichub.errors import InputError, what
-from metrichub.text import Groups, Texts
+from metrichub.text import RaggedTexts, Texts
 
 BLOCK_CHARACTERS = 100_000
 
@@ -194,7 +194,7 @@ class Block:
         items, offsets = self._flat(name), self.columns[names.column_of(name)].offsets
         offsets = np.arange(len(items) + 1) if offsets is None else offsets
         if isinstance(items, Texts):
-            return Groups(items, offsets)
+            return RaggedTexts(items, offsets)
         return [list(items[a:b]) for a, b in pairwise(offsets)]
 
 
@@ -217,13 +217,13 @@ def _take(items: Any, index: NDArray[np.int64]) -> Any:
 
 
 def _take_groups(groups: Any, sample: NDArray[np.int64]) -> Any:
-    if not isinstance(groups, Groups):
+    if not isinstance(groups, RaggedTexts):
         return [groups[i] for i in sample]
     counts = groups.counts[sample]
     offsets = np.concatenate(([0], np.cumsum(counts)))
     within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
     items = np.repeat(groups.offsets[sample], counts) + within
-    return Groups(groups.items.take(items), offsets)
+    return RaggedTexts(groups.items.take(items), offsets)
 
 
 def _is_text(items: Iterable[object]) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from metrichub.text import highlight as highlight
-    from metrichub.text.column import Groups as Groups
+    from metrichub.text.column import RaggedTexts as RaggedTexts
     from metrichub.text.column import Texts as Texts
     from metrichub.text.edits.align import edit_counts as edit_counts
     from metrichub.text.edits.align import fragments as fragments
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 _HOMES = {
     name: f"text.{home}"
     for home, names in {
-        "column": "Groups Texts",
+        "column": "RaggedTexts Texts",
         "edits.align": "edit_counts fragments lcs levenshtein union_lcs",
         "edits.shifts": "best_shifts Shift shift_edits",
         "highlight.spans": "token_spans",

@@ -103,7 +103,7 @@ class _Taken(Texts):
         return _Taken(self._base.lower(), self._rows)
 
 
-class Groups(Sequence[list[str]]):
+class RaggedTexts(Sequence[list[str]]):
     """A ragged column: zero or more strings per row.
 
     Attributes:
@@ -116,7 +116,7 @@ class Groups(Sequence[list[str]]):
         self.offsets: Integers = np.asarray(offsets, np.int64)
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[str]]) -> Groups:
+    def of(cls, rows: Sequence[Sequence[str]]) -> RaggedTexts:
         """The ragged column of lists of strings."""
         counts = np.fromiter(map(len, rows), np.int64, len(rows))
         return cls([item for row in rows for item in row], offsets_of(counts))
@@ -153,6 +153,6 @@ class Groups(Sequence[list[str]]):
         """The row of every string, (len(items),)."""
         return np.repeat(np.arange(len(self)), self.counts)
 
-    def lower(self) -> Groups:
+    def lower(self) -> RaggedTexts:
         """The column with `str.lower` applied to every string."""
-        return Groups(self.items.lower(), self.offsets)
+        return RaggedTexts(self.items.lower(), self.offsets)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rouge_score import rouge_scorer
 from sacrebleu.metrics import BLEU, CHRF
 
-from metrichub.text import Groups, Texts
+from metrichub.text import RaggedTexts, Texts
 from metrichub.text.ngrams import interning as ranks
 from metrichub.text.ngrams import ngrams
 from metrichub.text.tokenize import reference as plain
@@ -24,7 +24,7 @@ NAMES = st.sampled_from(["13a", "unicode", "chars", "nospace", "rouge-stem", "sq
 
 
 def columns_of(rows):
-    return Texts([prediction for prediction, _ in rows]), Groups.of([refs for _, refs in rows])
+    return Texts([prediction for prediction, _ in rows]), RaggedTexts.of([refs for _, refs in rows])
 
 
 def check(rows, name, order):
@@ -95,7 +95,7 @@ def test_statistics_are_the_same_with_a_large_alphabet(rows, order):
 @given(rows=st.lists(st.tuples(word_texts, word_texts), max_size=5))
 def test_one_reference_per_row_may_come_as_a_column(rows):
     prediction, reference = Texts([p for p, _ in rows]), Texts([r for _, r in rows])
-    groups = Groups.of([[r] for _, r in rows])
+    groups = RaggedTexts.of([[r] for _, r in rows])
     for statistic in (ngrams.clipped_matches, ngrams.novel_ngrams):
         flat, ragged = (statistic(prediction, r, "13a", 3) for r in (reference, groups))
         assert [part.tolist() for part in flat] == [part.tolist() for part in ragged]
@@ -165,12 +165,14 @@ def test_long_texts_have_exact_statistics():
 
 def test_a_reference_is_counted_at_its_most():
     # "a" occurs 3 times in the prediction, at most 2 times in one reference, 3 in all.
-    matches, _ = ngrams.clipped_matches(Texts(["a a a b"]), Groups.of([["a a", "b a"]]), "13a", 1)
+    matches, _ = ngrams.clipped_matches(
+        Texts(["a a a b"]), RaggedTexts.of([["a a", "b a"]]), "13a", 1
+    )
     assert matches.tolist() == [[3]]
 
 
 def test_an_empty_column_has_empty_statistics():
-    prediction, references = Texts([]), Groups.of([])
+    prediction, references = Texts([]), RaggedTexts.of([])
     assert ngrams.clipped_matches(prediction, references, "13a", 4).matches.shape == (0, 4)
     assert ngrams.novel_ngrams(prediction, references, "13a", 2).novel.shape == (0,)
     assert ngrams.closest_lengths(prediction, references, "13a").shape == (0,)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metrichub.text import Groups, Texts, clipped_matches
+from metrichub.text import RaggedTexts, Texts, clipped_matches
 from metrichub.text.ngrams.pairs import best_pairs, shared_ngrams
 from metrichub.text.tokenize.reference import TOKENIZERS
 
@@ -59,6 +59,6 @@ def test_no_pairs_give_no_rows():
 
 
 def test_the_best_pair_is_the_first_of_those_that_score_best():
-    references = Groups.of([["a", "b", "c"], ["d"], ["e", "f"]])
+    references = RaggedTexts.of([["a", "b", "c"], ["d"], ["e", "f"]])
     scores = np.array([0.1, 0.5, 0.5, 0.0, -1.0, -2.0])
     assert best_pairs(scores, references).tolist() == [1, 3, 4]

@@ -18,7 +18,7 @@ from sacrebleu.tokenizers.tokenizer_none import NoneTokenizer
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
 from metrichub.errors import MissingDependency, ParameterError
-from metrichub.text import Groups, Texts
+from metrichub.text import RaggedTexts, Texts
 from metrichub.text.tokenize import reference as plain
 from metrichub.text.tokenize import tokens
 from metrichub.text.tokenize.tokenizers import TOKENIZERS
@@ -156,7 +156,7 @@ def test_tokens_and_lower_are_computed_once():
 @settings(max_examples=100, deadline=None)
 @given(rows=st.lists(st.lists(any_text, max_size=3), max_size=5))
 def test_groups_are_the_lists_they_were_made_of(rows):
-    groups = Groups.of(rows)
+    groups = RaggedTexts.of(rows)
     assert list(groups) == rows
     assert [groups[i] for i in range(len(groups))] == rows
     assert groups[-2:] == rows[-2:]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rapidfuzz.distance import Editops, LCSseq, Levenshtein
 
-from metrichub.text.column import Groups, Texts
+from metrichub.text.column import RaggedTexts, Texts
 from metrichub.text.edits.lcs import occurrences, subsequence
 from metrichub.text.ngrams.interning import intern_both
 from metrichub.text.ngrams.ngrams import lengths
@@ -159,11 +159,11 @@ def _run(first: Sequence[int], i: int, second: Sequence[int], j: int) -> int:
     return size
 
 
-def _sentences(column: Texts) -> Groups:
+def _sentences(column: Texts) -> RaggedTexts:
     """The lines of every row that aren't empty."""
     return column.cached(
         "sentences",
-        lambda: Groups.of([[line for line in text.split("\n") if line] for text in column]),
+        lambda: RaggedTexts.of([[line for line in text.split("\n") if line] for text in column]),
     )
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from metrichub.text.column import Groups, Texts
+from metrichub.text.column import RaggedTexts, Texts
 from metrichub.text.ragged import (
     Flags,
     Integers,
@@ -73,7 +73,7 @@ class InternedIds:
 
 
 def intern_both(
-    prediction: Texts | Groups, references: Texts | Groups, tokenizer: str
+    prediction: Texts | RaggedTexts, references: Texts | RaggedTexts, tokenizer: str
 ) -> InternedIds:
     """The ranks of predictions and references together; computed once per pair of columns."""
     first, second = _groups(prediction), _groups(references)
@@ -114,17 +114,21 @@ def cut_string(codes: Integers, offsets: Integers) -> list[str]:
     return [text[start:end] for start, end in spans(offsets)]
 
 
-def _groups(column: Texts | Groups) -> Groups:
-    return column if isinstance(column, Groups) else Groups(column, np.arange(len(column) + 1))
+def _groups(column: Texts | RaggedTexts) -> RaggedTexts:
+    return (
+        column
+        if isinstance(column, RaggedTexts)
+        else RaggedTexts(column, np.arange(len(column) + 1))
+    )
 
 
-def _beside(first: Groups, second: Groups) -> tuple[Texts | None, bytes]:
+def _beside(first: RaggedTexts, second: RaggedTexts) -> tuple[Texts | None, bytes]:
     """What tells the second column apart; a column that held itself would outlive its block."""
     other = None if second.items is first.items else second.items
     return other, second.offsets.tobytes()
 
 
-def _join(first: Groups, second: Groups, tokenizer: str) -> InternedIds:
+def _join(first: RaggedTexts, second: RaggedTexts, tokenizer: str) -> InternedIds:
     both = first.items.tokens(tokenizer), second.items.tokens(tokenizer)
     rows = np.concatenate((first.rows, second.rows))
     order = np.argsort(rows, kind="stable")
@@ -134,7 +138,7 @@ def _join(first: Groups, second: Groups, tokenizer: str) -> InternedIds:
     return InternedIds(intern_tokens(tokens, offsets), offsets, tokens.offsets, sides[order])
 
 
-def _numbers(groups: Groups) -> Integers:
+def _numbers(groups: RaggedTexts) -> Integers:
     return positions_within(groups.offsets) + 1
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metrichub.text.column import Groups, Texts
+from metrichub.text.column import RaggedTexts, Texts
 from metrichub.text.ngrams.interning import InternedIds, intern_both, intern_one
 from metrichub.text.ragged import (
     Flags,
@@ -50,7 +50,7 @@ class Distinct(NamedTuple):
 
 
 def clipped_matches(
-    prediction: Texts, references: Texts | Groups, tokenizer: str, max_order: int
+    prediction: Texts, references: Texts | RaggedTexts, tokenizer: str, max_order: int
 ) -> Matches:
     """How many n-grams of the prediction a reference has too, for orders 1 to K.
 
@@ -66,7 +66,7 @@ def clipped_matches(
 
 
 def novel_ngrams(
-    prediction: Texts, references: Texts | Groups, tokenizer: str, order: int
+    prediction: Texts, references: Texts | RaggedTexts, tokenizer: str, order: int
 ) -> Novel:
     """How many n-grams of the prediction, each as often as it occurs, are in no reference."""
     together = intern_both(prediction, references, tokenizer)
@@ -83,16 +83,16 @@ def distinct_ngrams(prediction: Texts, tokenizer: str, max_order: int) -> Distin
     return Distinct(unique, _totals(lengths(prediction, tokenizer), max_order))
 
 
-def lengths(column: Texts | Groups, tokenizer: str) -> Integers:
-    """The number of tokens of every text, (N,); of every item for `Groups`."""
-    items = column.items if isinstance(column, Groups) else column
+def lengths(column: Texts | RaggedTexts, tokenizer: str) -> Integers:
+    """The number of tokens of every text, (N,); of every item for `RaggedTexts`."""
+    items = column.items if isinstance(column, RaggedTexts) else column
     strings = items.strings(tokenizer)
     if strings is not None:
         return np.fromiter(map(len, strings), np.int64, len(strings))
     return items.tokens(tokenizer).lengths
 
 
-def closest_lengths(prediction: Texts, references: Texts | Groups, tokenizer: str) -> Integers:
+def closest_lengths(prediction: Texts, references: Texts | RaggedTexts, tokenizer: str) -> Integers:
     """The length of the reference closest to the prediction's, the shorter of two, (N,).
 
     A row without references gets 0.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.text.column import Groups, Texts
+from metrichub.text.column import RaggedTexts, Texts
 from metrichub.text.ngrams.interning import intern_both
 from metrichub.text.ngrams.ngrams import BITS, clipped_matches
 from metrichub.text.ragged import Integers, Words, offsets_of, sort_rows, spans
@@ -41,7 +41,7 @@ def shared_ngrams(prediction: Texts, reference: Texts, tokenizer: str, max_order
     return Shared(matches, _counts(said, max_order), _counts(wanted, max_order))
 
 
-def best_pairs(scores: NDArray[np.float64], references: Groups) -> Integers:
+def best_pairs(scores: NDArray[np.float64], references: RaggedTexts) -> Integers:
     """The pair of every row that scores best, the first of several, (N,).
 
     The pairs (P,) are those of each row with its references, in order; no row is without one.
