@@ -12,20 +12,20 @@ from metrichub import list_metrics
 from metrichub.catalog.registry import Entry
 from metrichub.testing import MetricContract, check, update_card
 from metrichub.testing.laws import LAWS
-from metrichub.testing.subject import Subject
+from metrichub.testing.subject import MetricUnderTest
 from tests import plugins
 
 
 @cache
-def subject(entry: Entry) -> Subject:
-    return Subject(entry)
+def subject(entry: Entry) -> MetricUnderTest:
+    return MetricUnderTest(entry)
 
 
 @pytest.mark.parametrize(
     "law", LAWS, ids=[f"{i:02}_{law.__name__}" for i, law in enumerate(LAWS, 1)]
 )
 @pytest.mark.parametrize("entry", list_metrics(), ids=lambda entry: entry.qualified)
-def test_a_metric_keeps_a_law(entry: Entry, law: Callable[[Subject], None]) -> None:
+def test_a_metric_keeps_a_law(entry: Entry, law: Callable[[MetricUnderTest], None]) -> None:
     if lacking := entry.lacking:
         pytest.skip(str(lacking))
     law(subject(entry))

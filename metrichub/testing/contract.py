@@ -15,7 +15,7 @@ from metrichub.catalog.card import with_blocks
 from metrichub.catalog.registry import registry
 from metrichub.errors import MetrichubError, MissingDependency
 from metrichub.testing import laws
-from metrichub.testing.subject import Broken, Subject
+from metrichub.testing.subject import Broken, MetricUnderTest
 
 
 class Finding(NamedTuple):
@@ -35,9 +35,9 @@ class MetricContract:
     metric: ClassVar[str]
     columns: ClassVar[Mapping[str, Sequence[Any]] | None] = None
 
-    def subject(self) -> Subject:
+    def subject(self) -> MetricUnderTest:
         """The metric under test."""
-        return Subject(registry().find(self.metric), self.columns)
+        return MetricUnderTest(registry().find(self.metric), self.columns)
 
     def test_law_01_folder_entry_and_card_share_one_name(self) -> None:
         """See `laws.one_name`."""
@@ -103,13 +103,13 @@ def check(name: str) -> list[Finding]:
         UnknownMetric: no installed metric has this name.
         MissingDependency: the metric needs a package that isn't installed.
     """
-    subject = Subject(registry().find(name))
+    subject = MetricUnderTest(registry().find(name))
     return [_finding(number, law, subject) for number, law in enumerate(laws.LAWS, start=1)]
 
 
 def update_card(name: str) -> bool:
     """Rewrite the generated blocks of a metric's card; whether anything changed."""
-    subject = Subject(registry().find(name))
+    subject = MetricUnderTest(registry().find(name))
     path = subject.entry.folder / "README.md"
     old = path.read_text(encoding="utf-8")
     new = with_blocks(old, laws.generated(subject))
@@ -119,7 +119,7 @@ def update_card(name: str) -> bool:
     return new != old
 
 
-def _finding(number: int, law: Any, subject: Subject) -> Finding:
+def _finding(number: int, law: Any, subject: MetricUnderTest) -> Finding:
     title = law.__doc__.strip()
     try:
         law(subject)

@@ -25,14 +25,14 @@ from metrichub.models.resolve import judge_of
 from metrichub.report.report import Report
 from metrichub.testing.footprint import footprint
 from metrichub.testing.listening import Listening
-from metrichub.testing.subject import HOSTILE, WORDS, Broken, Subject
+from metrichub.testing.subject import HOSTILE, WORDS, Broken, MetricUnderTest
 
 WRITTEN = ("headline", "definition")
 """What a card has to say, though one without it can be read."""
 HEAVY = ("torch", "transformers", "openai", "tensorflow", "jax")
 
 
-def one_name(subject: Subject) -> None:
+def one_name(subject: MetricUnderTest) -> None:
     """Folder, entry point and card have one name, and the packages above import nothing."""
     entry, folder = subject.entry, subject.entry.folder
     names = {entry.name, folder.name, entry.card.name}
@@ -47,7 +47,7 @@ def one_name(subject: Subject) -> None:
         _hold(not body, f"{folder / '__init__.py'} has code; listing metrics would run it")
 
 
-def card_is_complete(subject: Subject) -> None:
+def card_is_complete(subject: MetricUnderTest) -> None:
     """The card parses: all keys and headings, one BibTeX block, current generated blocks."""
     card = subject.entry.card
     for key in WRITTEN:
@@ -68,7 +68,7 @@ def card_is_complete(subject: Subject) -> None:
         )
 
 
-def inputs_agree(subject: Subject) -> None:
+def inputs_agree(subject: MetricUnderTest) -> None:
     """The card's inputs are the code's, and so is its judge, who is asked what is declared."""
     card, code = subject.entry.card.inputs, subject.metric.inputs()
     _hold(set(card) == set(code), f"the card asks for {list(card)}, the code for {list(code)}")
@@ -89,7 +89,7 @@ def inputs_agree(subject: Subject) -> None:
         _asks_what_it_declares(subject, subject.metric)
 
 
-def _asks_what_it_declares(subject: Subject, metric: JudgeMetric) -> None:
+def _asks_what_it_declares(subject: MetricUnderTest, metric: JudgeMetric) -> None:
     declared = {(kind, name) for kind, names in metric.questions().items() for name in names}
     _hold(bool(declared), "it declares nothing that it asks its judge")
     for _, name in declared:
@@ -100,7 +100,7 @@ def _asks_what_it_declares(subject: Subject, metric: JudgeMetric) -> None:
         raise Broken(f"it asks its judge to {kind} ({name}), which `asks` doesn't declare")
 
 
-def outputs_agree(subject: Subject) -> None:
+def outputs_agree(subject: MetricUnderTest) -> None:
     """The card's outputs are those of the code, "score" and the headline among them."""
     card = subject.entry.card
     code = subject.evaluate(subject.columns).results[subject.metric.name].scores()
@@ -114,7 +114,7 @@ def outputs_agree(subject: Subject) -> None:
     _hold(not absent, f"the headline names {', '.join(absent)}, which the code doesn't give")
 
 
-def rows_are_finite(subject: Subject) -> None:
+def rows_are_finite(subject: MetricUnderTest) -> None:
     """N ordinary samples give N rows, all scored and finite."""
     report = subject.evaluate(subject.columns)
     result = report.results[subject.metric.name]
@@ -127,7 +127,7 @@ def rows_are_finite(subject: Subject) -> None:
         _hold(bool(np.isfinite(value)), f"the corpus {name} of ordinary samples is {value}")
 
 
-def score_broadcasts(subject: Subject) -> None:
+def score_broadcasts(subject: MetricUnderTest) -> None:
     """`score` gives the same for (), (N,) and (B, N) leading axes."""
     result = subject.evaluate(subject.columns).results[subject.metric.name]
     if not isinstance(result, SumResult) or result.rows is None:
@@ -148,7 +148,7 @@ def score_broadcasts(subject: Subject) -> None:
             _hold(_same(value, flat[name][row]), f"{name} of one sample differs from its row")
 
 
-def measuring_merges(subject: Subject) -> None:
+def measuring_merges(subject: MetricUnderTest) -> None:
     """Measuring a and b together is measuring a, then b, for any split."""
     whole = subject.evaluate(subject.columns)
     for cut in (1, 3, len(next(iter(subject.columns.values()))) - 1):
@@ -162,7 +162,7 @@ def measuring_merges(subject: Subject) -> None:
                 _hold(_same(total, other.totals[name]), f"the sum of {name} differs by the split")
 
 
-def order_is_irrelevant(subject: Subject) -> None:
+def order_is_irrelevant(subject: MetricUnderTest) -> None:
     """The samples in reverse give the same corpus scores, and the same sample scores reversed."""
     forward = subject.evaluate(subject.columns)
     backward = subject.evaluate({k: v[::-1] for k, v in subject.columns.items()})
@@ -177,7 +177,7 @@ def order_is_irrelevant(subject: Subject) -> None:
         )
 
 
-def any_text_is_valid(subject: Subject) -> None:
+def any_text_is_valid(subject: MetricUnderTest) -> None:
     """Any text stays in its range or is `nan`, alone and in a corpus, and raises nothing."""
     pool = [*HOSTILE, WORDS[0], "word " * 10_000]
     size = len(pool)
@@ -198,7 +198,7 @@ def any_text_is_valid(subject: Subject) -> None:
             _hold(value in scale, f"{output} is {value}, outside {scale.interval}, for {shown}")
 
 
-def perfection_holds(subject: Subject) -> None:
+def perfection_holds(subject: MetricUnderTest) -> None:
     """A prediction equal to its reference (or source, without references) scores `perfect`."""
     target = next((c for c in ("references", "sources") if c in subject.needed), None)
     if target is None or "predictions" not in subject.needed or subject.own is not None:
@@ -212,7 +212,7 @@ def perfection_holds(subject: Subject) -> None:
                 _hold(_same(value, scale.perfect), f"{output} is {value}, not {scale.perfect}")
 
 
-def nothing_is_changed(subject: Subject) -> None:
+def nothing_is_changed(subject: MetricUnderTest) -> None:
     """The caller's lists stay as they are, a second call agrees, pickle and repr round-trip."""
     before = copy.deepcopy(subject.columns)
     first = subject.evaluate(subject.columns)
@@ -224,7 +224,7 @@ def nothing_is_changed(subject: Subject) -> None:
     _hold(again == metric, f"repr doesn't give the metric back: {metric!r}")
 
 
-def examples_run(subject: Subject) -> None:
+def examples_run(subject: MetricUnderTest) -> None:
     """The card's examples run, and every parameter is given off its default in one of them."""
     card = subject.entry.card
     _hold(bool(card.examples), "the card has no example")
@@ -248,7 +248,7 @@ def examples_run(subject: Subject) -> None:
         )
 
 
-def empty_is_nan(subject: Subject) -> None:
+def empty_is_nan(subject: MetricUnderTest) -> None:
     """No samples give `nan` for every output, and no exception; no rows are measured as none."""
     view = Block({column: Column((), None) for column in subject.needed}, 0, 0).view(
         subject.metric.inputs()
@@ -264,7 +264,7 @@ def empty_is_nan(subject: Subject) -> None:
     _hold(all(np.isnan(value) for value in scores.values()), f"no samples give {scores}")
 
 
-def nothing_heavy_loads(subject: Subject) -> None:
+def nothing_heavy_loads(subject: MetricUnderTest) -> None:
     """Nothing heavy loads before scoring, nor then but what the card requires; no socket opens."""
     found = footprint(subject.spec, subject.columns)
     early = [name for name in HEAVY if name in found.imported]
@@ -275,7 +275,7 @@ def nothing_heavy_loads(subject: Subject) -> None:
     _hold(not undue, f"scoring loaded {', '.join(undue)}, which the card doesn't require")
 
 
-LAWS: tuple[Callable[[Subject], None], ...] = (
+LAWS: tuple[Callable[[MetricUnderTest], None], ...] = (
     one_name,
     card_is_complete,
     inputs_agree,
@@ -293,7 +293,7 @@ LAWS: tuple[Callable[[Subject], None], ...] = (
 )
 
 
-def generated(subject: Subject) -> dict[str, str]:
+def generated(subject: MetricUnderTest) -> dict[str, str]:
     """The generated blocks of a card as they have to be: the parameters (if any) and the bounds."""
     blocks = {"bounds": bounds_table(subject.entry.card)}
     if parameters := parameters_of(type(subject.metric)):

@@ -55,7 +55,7 @@ class Broken(AssertionError):
 
 
 @dataclass(frozen=True)
-class Subject:
+class MetricUnderTest:
     """The metric under test: its entry, and columns of ordinary samples for it.
 
     A metric that plain texts don't fit brings its own: a file `samples.jsonl` beside its card,

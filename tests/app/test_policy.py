@@ -21,7 +21,7 @@ from metrichub.embed import Embedder
 from metrichub.errors import MetrichubError, MissingDependency
 from metrichub.judge.metric import JudgeMetric
 from metrichub.judge.protocol import Judge
-from metrichub.testing.subject import Subject
+from metrichub.testing.subject import MetricUnderTest
 from tests import plugins
 from tests.toy_metrics import Length
 
@@ -189,7 +189,7 @@ def scored(entry: Entry, parameter: Parameter, path: Path) -> str:
     value = (str(path),) * 2 if is_sequence else str(path)
     judge = {"judge": "chance"} if hasattr(entry.load(), "judge") else {}
     try:
-        subject = Subject(entry)
+        subject = MetricUnderTest(entry)
         report = subject.evaluate(subject.columns, **{parameter.name: value}, **judge)
         return str(report.scores())
     except MissingDependency as missing:

@@ -7,7 +7,7 @@ from metrichub.authoring import JudgeMetric
 from metrichub.catalog.registry import registry
 from metrichub.judge.chance import ChanceJudge
 from metrichub.testing.listening import Listening
-from metrichub.testing.subject import Subject
+from metrichub.testing.subject import MetricUnderTest
 
 OFF_DEFAULT = (
     "answer_relevancy(noncommittal='all')",
@@ -27,7 +27,7 @@ def test_a_metric_asks_what_it_declares_off_its_defaults(spec: str) -> None:
     judge = Listening(ChanceJudge())
     metric = load_metric(spec, judge=judge)
     assert isinstance(metric, JudgeMetric)
-    subject = Subject(registry().find(metric.card.name))
+    subject = MetricUnderTest(registry().find(metric.card.name))
     Hub(metric, embedder="offline").evaluate(**subject.columns)
     declared = {(kind, name) for kind, names in metric.questions().items() for name in names}
     assert judge.heard == declared

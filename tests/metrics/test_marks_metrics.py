@@ -13,7 +13,7 @@ import pytest
 from metrichub import Hub
 from metrichub.catalog.registry import Entry, list_metrics
 from metrichub.report.report import Report
-from metrichub.testing.subject import HOSTILE, Subject
+from metrichub.testing.subject import HOSTILE, MetricUnderTest
 
 WORDS = ("the", "The", "cat", "cats", "sat", "on", "a", "mat,", "dog's", "été", "1.5", "&amp;")
 NUMBER = random.Random(7)
@@ -198,7 +198,7 @@ def test_the_edits_of_character_are_its_score_where_nothing_is_shifted() -> None
 
 @pytest.mark.parametrize("entry", EXPLAINING, ids=lambda entry: str(entry.name))
 def test_hostile_texts_are_explained_whole(entry: Entry) -> None:
-    subject = Subject(entry)
+    subject = MetricUnderTest(entry)
     columns = {name: list(HOSTILE) for name in subject.needed}
     if "references" in columns:
         columns["references"] = list(reversed(HOSTILE))

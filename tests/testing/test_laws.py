@@ -10,7 +10,7 @@ from metrichub.catalog.card import HEADINGS, with_blocks
 from metrichub.catalog.registry import Entry
 from metrichub.errors import MetricError
 from metrichub.testing import footprint, laws
-from metrichub.testing.subject import Broken, Subject
+from metrichub.testing.subject import Broken, MetricUnderTest
 from tests import plugins
 
 CODE = '''\
@@ -77,7 +77,7 @@ SECTIONS = {
 }
 CARD = f"{FRONT}\n# Toy\n" + "".join(f"\n## {k}\n\n{v}\n" for k, v in SECTIONS.items())
 
-Make = Callable[..., Subject]
+Make = Callable[..., MetricUnderTest]
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def make(site: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
         code: Mapping[str, str] | None = None,
         card: Mapping[str, str] | None = None,
         given: Mapping[str, Sequence[Any]] | None = None,
-    ) -> Subject:
+    ) -> MetricUnderTest:
         texts = []
         for text, changes in ((CODE, code), (CARD, card)):
             for old, new in (changes or {}).items():
@@ -99,16 +99,16 @@ def make(site: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
         plugins.metric(site, "toy_pack", "toy", code=texts[0])
         path = site / "toy_pack" / "toy" / "README.md"
         path.write_text(texts[1], encoding="utf-8")
-        subject = Subject(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy"), given)
+        subject = MetricUnderTest(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy"), given)
         path.write_text(with_blocks(texts[1], laws.generated(subject)), encoding="utf-8")
         monkeypatch.setenv("PYTHONPATH", str(site))
-        return Subject(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy"), given)
+        return MetricUnderTest(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy"), given)
 
     return written
 
 
 @pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)
-def test_the_whole_toy_keeps_every_law(make: Make, law: Callable[[Subject], None]) -> None:
+def test_the_whole_toy_keeps_every_law(make: Make, law: Callable[[MetricUnderTest], None]) -> None:
     law(make())
 
 
@@ -123,7 +123,7 @@ def test_a_card_of_another_name_breaks_one_name(make: Make) -> None:
 def test_an_entry_of_another_name_breaks_one_name(make: Make) -> None:
     make()
     with pytest.raises(Broken, match=r"the names differ: alias, toy"):
-        laws.one_name(Subject(Entry("alias", "toy-dist", "1.0", "toy_pack.toy:Toy")))
+        laws.one_name(MetricUnderTest(Entry("alias", "toy-dist", "1.0", "toy_pack.toy:Toy")))
 
 
 def test_code_in_a_package_above_breaks_one_name(make: Make, site: Path) -> None:
@@ -183,7 +183,7 @@ def test_an_old_generated_block_is_not_complete(
     head, text = path.read_text().split("\n# Toy\n")
     path.write_text(f"{head}\n# Toy\n{text.replace(old, 'New')}")
     with pytest.raises(Broken, match=f"'{block}' is old: metrichub check toy --update"):
-        laws.card_is_complete(Subject(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy")))
+        laws.card_is_complete(MetricUnderTest(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy")))
 
 
 # 3 and 4: the inputs and outputs of card and code agree.
@@ -216,7 +216,7 @@ class Toy(JudgeMetric):
 '''
 
 
-def judged(make: Make, code: Mapping[str, str], judge: str = "any") -> Subject:
+def judged(make: Make, code: Mapping[str, str], judge: str = "any") -> MetricUnderTest:
     return make({CODE: JUDGED, **code}, {"license: MIT": f"license: MIT\njudge: {judge}"})
 
 
@@ -520,7 +520,9 @@ def test_what_a_card_requires_may_load_when_it_scores_but_no_sooner(make: Make, 
     path = site / "toy_pack" / "toy" / "__init__.py"
     path.write_text(path.read_text().replace("import numpy", "import torch, numpy"))
     with pytest.raises(Broken, match="importing it loaded torch"):
-        laws.nothing_heavy_loads(Subject(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy")))
+        laws.nothing_heavy_loads(
+            MetricUnderTest(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy"))
+        )
 
 
 @pytest.mark.parametrize(
@@ -555,7 +557,7 @@ def test_what_one_metric_loads_neither_blames_nor_hides_the_next(make: Make, sit
     (site / "torch.py").write_text("")
     columns = {"references": ["a b"]}
     slow = make({START: PACE + START}, given={"predictions": ["slow"], **columns})
-    fast = Subject(slow.entry, {"predictions": ["fast"], **columns})
+    fast = MetricUnderTest(slow.entry, {"predictions": ["fast"], **columns})
     for _ in range(2):
         with pytest.raises(Broken, match=r"scoring loaded torch"):
             laws.nothing_heavy_loads(fast)
@@ -568,7 +570,7 @@ def test_a_metric_that_ends_its_process_breaks_the_law_and_not_the_next(make: Ma
     subject = make({START: end + START}, given={"predictions": ["end"], "references": ["a"]})
     with pytest.raises(Broken, match=r"scoring in a fresh process failed: exit status 7"):
         laws.nothing_heavy_loads(subject)
-    laws.nothing_heavy_loads(Subject(subject.entry))
+    laws.nothing_heavy_loads(MetricUnderTest(subject.entry))
 
 
 @pytest.mark.usefixtures("_both_ways")
