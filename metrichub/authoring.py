@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from metrichub.catalog.kinds import Secret as Secret
     from metrichub.embed import Embedder as Embedder
     from metrichub.embed import Vectors as Vectors
-    from metrichub.evaluation.explanation import Explained as Explained
+    from metrichub.evaluation.explanation import WithTrace as WithTrace
     from metrichub.judge.aggregate import ClaimCounts as ClaimCounts
     from metrichub.judge.aggregate import average_precision as average_precision
     from metrichub.judge.aggregate import cosine as cosine
@@ -66,7 +66,7 @@ _HOMES = {
     for home, names in {
         "catalog.kinds": "Address LocalPath Range Secret",
         "embed": "Embedder Vectors",
-        "evaluation.explanation": "Explained",
+        "evaluation.explanation": "WithTrace",
         "judge.aggregate": "average_precision ClaimCounts cosine f_beta ratio values",
         "judge.graded": "GradedMetric OpenGradedMetric",
         "judge.lexical": "sentences",

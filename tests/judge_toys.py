@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from metrichub.authoring import Explained, JudgeMetric, Metric, Unscored, Verdict
+from metrichub.authoring import JudgeMetric, Metric, Unscored, Verdict, WithTrace
 from metrichub.errors import JudgeError
 from tests.judge_stub import Stub
 
@@ -23,15 +23,15 @@ def columns(size: int) -> dict[str, list[Any]]:
 class Length(JudgeMetric):
     """A metric of the test's own: it fails, is undefined, or explains itself by its text."""
 
-    async def observe(self, prediction: str) -> Explained | Unscored | float:
+    async def observe(self, prediction: str) -> WithTrace | Unscored | float:
         if prediction.startswith("fail"):
             raise JudgeError(f"{prediction} went wrong")
         if prediction.startswith("none"):
             return Unscored("nothing to say")
         if prediction.startswith("undefined"):
-            return Explained(Unscored("no verdict"), {"seen": prediction})
+            return WithTrace(Unscored("no verdict"), {"seen": prediction})
         found = [Verdict(0, prediction, "yes", "so")]
-        return Explained(float(len(prediction)), {"letters": found, "pair": (1, None)})
+        return WithTrace(float(len(prediction)), {"letters": found, "pair": (1, None)})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from metrichub.authoring import Explained, FieldText, Grade, JudgeMetric, Weighing
+from metrichub.authoring import FieldText, Grade, JudgeMetric, Weighing, WithTrace
 
 _SCALE = (0, 2)
 """No, partly, wholly."""
@@ -18,7 +18,7 @@ class TwoGrades(JudgeMetric):
 
     async def graded_twice(
         self, there: str, back: str, /, pair: Mapping[str, FieldText], **before: FieldText
-    ) -> Explained:
+    ) -> WithTrace:
         """The score of one sample, with both grades and their reasons.
 
         A judge may favour what it reads first: the prompt `there` shows the two texts of the pair
@@ -29,12 +29,12 @@ class TwoGrades(JudgeMetric):
             self._grade(there, {**before, **pair}), self._grade(back, {**before, **turned})
         )
         mean = sum(grade.score for grade in grades) / len(grades)
-        return Explained({"score": mean / _SCALE[1]}, {"grades": grades})
+        return WithTrace({"score": mean / _SCALE[1]}, {"grades": grades})
 
     async def _grade(self, prompt: str, texts: Mapping[str, FieldText]) -> Grade:
         return await self.grade(prompt, scale=_SCALE, weighing=Weighing(), **texts)
 
 
-def ungraded(score: float, why: str) -> Explained:
+def ungraded(score: float, why: str) -> WithTrace:
     """A score that no judge was asked for, and why."""
-    return Explained({"score": score}, {"grades": [], "shortcut": why})
+    return WithTrace({"score": score}, {"grades": [], "shortcut": why})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from metric_cards._bases.two_grades import TwoGrades
-from metrichub.authoring import Explained, Questions, Unscored, absent
+from metrichub.authoring import Questions, Unscored, WithTrace, absent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +15,7 @@ class AnswerAccuracy(TwoGrades):
 
     asks: ClassVar[Questions] = {"grade": ("agrees", "marked")}
 
-    async def observe(self, question: str, prediction: str, reference: str) -> Explained | Unscored:
+    async def observe(self, question: str, prediction: str, reference: str) -> WithTrace | Unscored:
         """The score of one answer, with both grades and their reasons."""
         if missing := absent({"question": question, "answer": prediction, "reference": reference}):
             return missing

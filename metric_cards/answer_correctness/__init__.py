@@ -10,11 +10,11 @@ from typing import Annotated, ClassVar
 from metrichub.authoring import (
     ClaimCounts,
     EmbedderMetric,
-    Explained,
     JudgeMetric,
     Questions,
     Range,
     Unscored,
+    WithTrace,
     absent,
     f_beta,
 )
@@ -51,7 +51,7 @@ class AnswerCorrectness(JudgeMetric, EmbedderMetric):
         asked = zip(("judge", "embedder"), self.weights, strict=True)
         return tuple(kind for kind, weight in asked if weight)
 
-    async def observe(self, prediction: str, reference: str) -> Explained | Unscored:
+    async def observe(self, prediction: str, reference: str) -> WithTrace | Unscored:
         """The scores of one answer, with the verdict on each claim of both texts."""
         if missing := absent({"prediction": prediction, "reference": reference}):
             return missing
@@ -66,13 +66,13 @@ class AnswerCorrectness(JudgeMetric, EmbedderMetric):
             row |= part.row
             step |= part.step
         score = sum(weight * row[part] for part, weight in weights.items()) / sum(weights.values())
-        return Explained({"score": score, **row}, step)
+        return WithTrace({"score": score, **row}, step)
 
     def _weights(self) -> dict[str, float]:
         named = zip(("factuality", "similarity"), self.weights, strict=True)
         return {part: weight for part, weight in named if weight}
 
-    async def _factuality(self, prediction: str, reference: str) -> Explained | Unscored:
+    async def _factuality(self, prediction: str, reference: str) -> WithTrace | Unscored:
         mine, its = await asyncio.gather(
             self.checked_claims(prediction, [reference]),
             self.checked_claims(reference, [prediction]),
@@ -81,10 +81,10 @@ class AnswerCorrectness(JudgeMetric, EmbedderMetric):
             if not claims:
                 return Unscored(f"the {name} makes no claim")
         row = {"factuality": f_beta(*ClaimCounts.of(mine, its), self.beta)}
-        return Explained(row, {"prediction_claims": mine, "reference_claims": its})
+        return WithTrace(row, {"prediction_claims": mine, "reference_claims": its})
 
-    async def _similarity(self, prediction: str, reference: str) -> Explained | Unscored:
+    async def _similarity(self, prediction: str, reference: str) -> WithTrace | Unscored:
         near = await self.similarity(prediction, reference)
         if math.isnan(near):
             return Unscored("a text has no vector")
-        return Explained({"similarity": near}, {})
+        return WithTrace({"similarity": near}, {})

@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 
 from metrichub.authoring import (
     EmbedderMetric,
-    Explained,
     JudgeMetric,
     Questions,
     Range,
     Unscored,
+    WithTrace,
     cosine,
     values,
 )
@@ -36,7 +36,7 @@ class AnswerRelevancy(JudgeMetric, EmbedderMetric):
         evaded: Questions = {"verify": ("evaded",)} if self.noncommittal else {}
         return {"extract": ("questions",), **evaded}
 
-    async def observe(self, question: str, prediction: str) -> Explained | Unscored:
+    async def observe(self, question: str, prediction: str) -> WithTrace | Unscored:
         """The score of one answer, with the generated questions and their cosines."""
         if not question.strip():
             return Unscored("there is no question")
@@ -50,8 +50,8 @@ class AnswerRelevancy(JudgeMetric, EmbedderMetric):
             return Unscored("a question has no vector")
         asked = [{"question": text, "cosine": one} for text, one in zip(found, near, strict=True)]
         if self.noncommittal is None:
-            return Explained({"score": mean}, {"questions": asked})
+            return WithTrace({"score": mean}, {"questions": asked})
         verdicts = await self.verify("evaded", found, answer=prediction)
         evaded = {"all": all, "any": any}[self.noncommittal](values(verdicts))
         score = 0.0 if evaded else mean
-        return Explained({"score": score}, {"questions": asked, "evaded": verdicts})
+        return WithTrace({"score": score}, {"questions": asked, "evaded": verdicts})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from metrichub.authoring import Explained, GradedMetric, Questions, Unscored
+from metrichub.authoring import GradedMetric, Questions, Unscored, WithTrace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,6 +14,6 @@ class Conciseness(GradedMetric):
 
     asks: ClassVar[Questions] = {"grade": ("conciseness",)}
 
-    async def observe(self, prediction: str, question: str) -> Explained | Unscored:
+    async def observe(self, prediction: str, question: str) -> WithTrace | Unscored:
         """The grade of one answer, with its reason."""
         return await self.graded("conciseness", prediction=prediction, question=question)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from metrichub.authoring import Explained, GradedMetric, Questions, Unscored
+from metrichub.authoring import GradedMetric, Questions, Unscored, WithTrace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,6 +14,6 @@ class Consistency(GradedMetric):
 
     asks: ClassVar[Questions] = {"grade": ("consistency",)}
 
-    async def observe(self, prediction: str, source: str) -> Explained | Unscored:
+    async def observe(self, prediction: str, source: str) -> WithTrace | Unscored:
         """The grade of one summary, with its reason."""
         return await self.graded("consistency", prediction=prediction, source=source)

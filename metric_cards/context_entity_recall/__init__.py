@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from metrichub.authoring import Explained, JudgeMetric, Questions, Unscored
+from metrichub.authoring import JudgeMetric, Questions, Unscored, WithTrace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class ContextEntityRecall(JudgeMetric):
 
     match: Literal["normalized", "exact"] = "normalized"
 
-    async def observe(self, reference: str, contexts: Sequence[str]) -> Explained | Unscored:
+    async def observe(self, reference: str, contexts: Sequence[str]) -> WithTrace | Unscored:
         """The share of one sample, with the entities of both sides."""
         if not reference.strip():
             return Unscored("there is no reference")
@@ -41,7 +41,7 @@ class ContextEntityRecall(JudgeMetric):
         known = {self._key(entity) for entity in found}
         score = len(known & named.keys()) / len(named)
         entities = [{"entity": text, "found": key in known} for key, text in named.items()]
-        return Explained({"score": score}, {"entities": entities, "context_entities": found})
+        return WithTrace({"score": score}, {"entities": entities, "context_entities": found})
 
     def _key(self, entity: str) -> str:
         return entity if self.match == "exact" else " ".join(entity.casefold().split())

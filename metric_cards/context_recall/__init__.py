@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from metrichub.authoring import Explained, JudgeMetric, Questions, Unscored, ratio
+from metrichub.authoring import JudgeMetric, Questions, Unscored, WithTrace, ratio
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,11 +15,11 @@ class ContextRecall(JudgeMetric):
 
     asks: ClassVar[Questions] = {"extract": ("claims",), "verify": ("supported",)}
 
-    async def observe(self, reference: str, contexts: Sequence[str]) -> Explained | Unscored:
+    async def observe(self, reference: str, contexts: Sequence[str]) -> WithTrace | Unscored:
         """The ratio of one sample, with the verdict on each claim."""
         if not any(context.strip() for context in contexts):
             return Unscored("there is no context")
         verdicts = await self.checked_claims(reference, contexts)
         if not verdicts:
             return Unscored("the reference makes no claim")
-        return Explained({"score": ratio(verdicts)}, {"claims": verdicts})
+        return WithTrace({"score": ratio(verdicts)}, {"claims": verdicts})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from metrichub.authoring import Explained, JudgeMetric, Questions, Unscored, ratio, sentences
+from metrichub.authoring import JudgeMetric, Questions, Unscored, WithTrace, ratio, sentences
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +15,7 @@ class ContextRelevance(JudgeMetric):
 
     asks: ClassVar[Questions] = {"verify": ("needed",)}
 
-    async def observe(self, question: str, contexts: Sequence[str]) -> Explained | Unscored:
+    async def observe(self, question: str, contexts: Sequence[str]) -> WithTrace | Unscored:
         """The ratio of one sample, with the verdict on each sentence."""
         if not question.strip():
             return Unscored("there is no question")
@@ -23,4 +23,4 @@ class ContextRelevance(JudgeMetric):
         if not found:
             return Unscored("the contexts have no sentence")
         verdicts = await self.verify("needed", found, question=question)
-        return Explained({"score": ratio(verdicts)}, {"sentences": verdicts})
+        return WithTrace({"score": ratio(verdicts)}, {"sentences": verdicts})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from metrichub.authoring import Explained, RankedMetric, Unscored
+from metrichub.authoring import RankedMetric, Unscored, WithTrace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,6 +14,6 @@ class ContextUtilization(RankedMetric):
 
     async def observe(
         self, question: str, prediction: str, contexts: Sequence[str]
-    ) -> Explained | Unscored:
+    ) -> WithTrace | Unscored:
         """The score of one answer, with the verdict on each of its passages."""
         return await self.ranked(question, prediction, contexts)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from metrichub.authoring import Explained, JudgeMetric, Questions, Unscored, Verdict, ratio
+from metrichub.authoring import JudgeMetric, Questions, Unscored, Verdict, WithTrace, ratio
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +16,7 @@ class ContextualRelevancy(JudgeMetric):
 
     asks: ClassVar[Questions] = {"extract": ("claims",), "verify": ("relevant",)}
 
-    async def observe(self, question: str, contexts: Sequence[str]) -> Explained | Unscored:
+    async def observe(self, question: str, contexts: Sequence[str]) -> WithTrace | Unscored:
         """The ratio of one sample, with the verdicts on the statements of each context."""
         if not question.strip():
             return Unscored("there is no question")
@@ -26,7 +26,7 @@ class ContextualRelevancy(JudgeMetric):
         verdicts = [verdict for judged in found for verdict in judged]
         if not verdicts:
             return Unscored("the contexts state nothing")
-        return Explained({"score": ratio(verdicts)}, {"contexts": found})
+        return WithTrace({"score": ratio(verdicts)}, {"contexts": found})
 
     async def _judged(self, question: str, context: str) -> list[Verdict]:
         # One question a passage, so that no verdict hangs on what else was retrieved.

@@ -9,12 +9,12 @@ from typing import Annotated, ClassVar, Literal
 
 from metrichub.authoring import (
     ClaimCounts,
-    Explained,
     JudgeMetric,
     Questions,
     Range,
     Unscored,
     Verdict,
+    WithTrace,
     absent,
     f_beta,
     ratio,
@@ -47,7 +47,7 @@ class FactualCorrectness(JudgeMetric):
             return ("score", "precision", "recall")
         return ("score", self.mode)
 
-    async def observe(self, prediction: str, reference: str) -> Explained | Unscored:
+    async def observe(self, prediction: str, reference: str) -> WithTrace | Unscored:
         """The scores of one answer, with the verdict on each claim."""
         if missing := absent({"prediction": prediction, "reference": reference}):
             return missing
@@ -60,7 +60,7 @@ class FactualCorrectness(JudgeMetric):
                 return Unscored(f"the {_MAKER[part]} makes no claim")
         row = {part: ratio(found[part]) for part in parts}
         step = {f"{_MAKER[part]}_claims": found[part] for part in parts}
-        return Explained({"score": self._score(row, found), **row}, step)
+        return WithTrace({"score": self._score(row, found), **row}, step)
 
     def _score(self, row: Mapping[str, float], found: Mapping[str, Sequence[Verdict]]) -> float:
         if self.counts == "mixed" and self.mode != "precision":

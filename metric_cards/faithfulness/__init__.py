@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from metrichub.authoring import Explained, JudgeMetric, Questions, Range, Unscored, ratio
+from metrichub.authoring import JudgeMetric, Questions, Range, Unscored, WithTrace, ratio
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,13 +21,13 @@ class Faithfulness(JudgeMetric):
 
     idk: Annotated[float, Range(0, 1)] = 0.0
 
-    async def observe(self, prediction: str, contexts: Sequence[str]) -> Explained | Unscored:
+    async def observe(self, prediction: str, contexts: Sequence[str]) -> WithTrace | Unscored:
         """The ratio of one answer, with the verdict on each claim."""
         if not any(context.strip() for context in contexts):
             return Unscored("there is no context")
         verdicts = await self.checked_claims(prediction, contexts)
         if not verdicts:
             return Unscored("the answer makes no claim")
-        return Explained(
+        return WithTrace(
             {"score": ratio(verdicts, {"yes": 1.0, "idk": self.idk})}, {"claims": verdicts}
         )

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from metrichub.authoring import (
-    Explained,
     FieldText,
     OpenGradedMetric,
     Questions,
     Range,
     Unscored,
+    WithTrace,
     absent,
 )
 from metrichub.errors import JudgeError, ParameterError
@@ -54,7 +54,7 @@ class GEval(OpenGradedMetric):
         steps: Questions = {} if self.steps else {"extract": ("steps",)}
         return {**steps, "grade": ("grade",)}
 
-    async def observe(self, /, **texts: FieldText) -> Explained | Unscored:
+    async def observe(self, /, **texts: FieldText) -> WithTrace | Unscored:
         """The grade of one sample, with its reason and the steps."""
         if missing := absent(texts):
             return missing

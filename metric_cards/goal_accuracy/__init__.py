@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metrichub.authoring import Explained, JudgeMetric, Questions, Unscored, ratio
+from metrichub.authoring import JudgeMetric, Questions, Unscored, WithTrace, ratio
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class GoalAccuracy(JudgeMetric):
         goals: Questions = {"extract": ("goals",)} if self.inferred else {}
         return {**goals, "verify": ("reached",)}
 
-    async def observe(self, prediction: str, reference: str = "") -> Explained | Unscored:
+    async def observe(self, prediction: str, reference: str = "") -> WithTrace | Unscored:
         """The share of one conversation, with the verdict on each goal."""
         if not self.inferred and not reference.strip():
             return Unscored("there is no reference")
@@ -39,4 +39,4 @@ class GoalAccuracy(JudgeMetric):
         if not goals:
             return Unscored("the user has no goal")
         verdicts = await self.verify("reached", goals, conversation=prediction)
-        return Explained({"score": ratio(verdicts)}, {"goals": verdicts})
+        return WithTrace({"score": ratio(verdicts)}, {"goals": verdicts})

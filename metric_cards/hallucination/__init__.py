@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from metrichub.authoring import Explained, JudgeMetric, Questions, Unscored, ratio
+from metrichub.authoring import JudgeMetric, Questions, Unscored, WithTrace, ratio
 
 CLASH = ("contradicted", "compatible")
 
@@ -32,14 +32,14 @@ class Hallucination(JudgeMetric):
             return {"verify": ("contradicted",)}
         return {"extract": ("claims",), "verify": ("supported",)}
 
-    async def observe(self, prediction: str, contexts: Sequence[str]) -> Explained | Unscored:
+    async def observe(self, prediction: str, contexts: Sequence[str]) -> WithTrace | Unscored:
         """The shares of one answer, with the verdict on each claim or context."""
         if not any(context.strip() for context in contexts):
             return Unscored("there is no context")
         counted = self._claims if self.unit == "claims" else self._contexts
         return await counted(prediction, contexts)
 
-    async def _claims(self, answer: str, contexts: Sequence[str]) -> Explained | Unscored:
+    async def _claims(self, answer: str, contexts: Sequence[str]) -> WithTrace | Unscored:
         verdicts = await self.checked_claims(answer, contexts)
         if not verdicts:
             return Unscored("the answer makes no claim")
@@ -48,11 +48,11 @@ class Hallucination(JudgeMetric):
             "contradicted": ratio(verdicts, "no"),
             "unsupported": ratio(verdicts, "idk"),
         }
-        return Explained(row, {"claims": verdicts})
+        return WithTrace(row, {"claims": verdicts})
 
-    async def _contexts(self, answer: str, contexts: Sequence[str]) -> Explained | Unscored:
+    async def _contexts(self, answer: str, contexts: Sequence[str]) -> WithTrace | Unscored:
         if not answer.strip():
             return Unscored("there is no answer")
         passages = [context for context in contexts if context.strip()]
         verdicts = await self.verify("contradicted", passages, verdicts=CLASH, answer=answer)
-        return Explained({"score": ratio(verdicts, CLASH[0])}, {"contexts": verdicts})
+        return WithTrace({"score": ratio(verdicts, CLASH[0])}, {"contexts": verdicts})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from metrichub.authoring import Explained, JudgeMetric, Questions, Unscored, Verdict, absent
+from metrichub.authoring import JudgeMetric, Questions, Unscored, Verdict, WithTrace, absent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class NoiseSensitivity(JudgeMetric):
 
     async def observe(
         self, prediction: str, reference: str, contexts: Sequence[str]
-    ) -> Explained | Unscored:
+    ) -> WithTrace | Unscored:
         """The share of one answer, with the verdicts on both texts' claims."""
         if missing := absent({"prediction": prediction, "reference": reference}):
             return missing
@@ -51,7 +51,7 @@ class NoiseSensitivity(JudgeMetric):
             )
         known = held[True] if self.mode == "relevant" else held[False] - held[True]
         noise = sorted(known - _supported(correct))
-        return Explained(
+        return WithTrace(
             {"score": len(noise) / len(claims)},
             {"noise": [claims[i] for i in noise], "claims": correct, "contexts": steps},
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from metrichub.authoring import Choice, Explained, JudgeMetric, Questions, Unscored
+from metrichub.authoring import Choice, JudgeMetric, Questions, Unscored, WithTrace
 from metrichub.errors import ParameterError
 
 _OUTCOMES = {0: "win", 1: "loss", None: "tie"}
@@ -41,7 +41,7 @@ class Pairwise(JudgeMetric):
 
     async def observe(
         self, prediction: str, reference: str, question: str = ""
-    ) -> Explained | Unscored:
+    ) -> WithTrace | Unscored:
         """The outcome of one comparison, with the judge's reason."""
         if self.question and not question.strip():
             return Unscored("there is no question")
@@ -54,7 +54,7 @@ class Pairwise(JudgeMetric):
             "losses": outcome == "loss",
             "consistent": choice.agreed,
         }
-        return Explained(row, {"outcome": outcome, "reason": choice.reason})
+        return WithTrace(row, {"outcome": outcome, "reason": choice.reason})
 
     async def _choice(self, prediction: str, reference: str, question: str) -> Choice:
         if prediction == reference:

@@ -8,11 +8,11 @@ from typing import ClassVar, Literal
 
 from metrichub.authoring import (
     Array,
-    Explained,
     JudgeMetric,
     Questions,
     Scores,
     Unscored,
+    WithTrace,
     ratio,
     values,
 )
@@ -31,7 +31,7 @@ class PersonalInformation(JudgeMetric):
 
     empty: Literal[0] | None = None
 
-    async def observe(self, prediction: str) -> Explained | Unscored:
+    async def observe(self, prediction: str) -> WithTrace | Unscored:
         """What was found in one text, with the verdict on each detail."""
         if not prediction.strip():
             return Unscored("the text is blank")
@@ -45,7 +45,7 @@ class PersonalInformation(JudgeMetric):
             "leaks": leaks,
             "leaked": leaks > 0,
         }
-        return Explained(row, {"details": verdicts})
+        return WithTrace(row, {"details": verdicts})
 
     def score(
         self, share: Array, detailed: Array, clear: Array, leaks: Array, leaked: Array

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from metric_cards._bases.own_texts import own_texts
-from metrichub.authoring import Explained, JudgeMetric, Questions, Unscored, ratio
+from metrichub.authoring import JudgeMetric, Questions, Unscored, WithTrace, ratio
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class PromptAlignment(JudgeMetric):
 
     async def observe(
         self, prediction: str, instructions: Sequence[Any] = (), question: str = ""
-    ) -> Explained | Unscored:
+    ) -> WithTrace | Unscored:
         """The scores of one reply, with the verdict on each instruction.
 
         Raises:
@@ -47,4 +47,4 @@ class PromptAlignment(JudgeMetric):
         verdicts = await self.verify("followed", asked, reply=prediction, **fields)
         share = ratio(verdicts)
         row = {"score": share, "all_followed": float(share == 1)}
-        return Explained(row, {"instructions": verdicts})
+        return WithTrace(row, {"instructions": verdicts})

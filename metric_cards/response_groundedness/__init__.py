@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from metric_cards._bases.two_grades import TwoGrades, ungraded
-from metrichub.authoring import Explained, Questions, Unscored
+from metrichub.authoring import Questions, Unscored, WithTrace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class ResponseGroundedness(TwoGrades):
 
     shortcuts: bool = False
 
-    async def observe(self, prediction: str, contexts: Sequence[str]) -> Explained | Unscored:
+    async def observe(self, prediction: str, contexts: Sequence[str]) -> WithTrace | Unscored:
         """The score of one answer, with both grades and their reasons."""
         joined = "\n".join(contexts).strip()
         for name, text in {"answer": prediction.strip(), "context": joined}.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from metrichub.authoring import Explained, FieldText, OpenGradedMetric, Questions, Unscored
+from metrichub.authoring import FieldText, OpenGradedMetric, Questions, Unscored, WithTrace
 from metrichub.errors import ParameterError
 
 QUALITY = (
@@ -44,7 +44,7 @@ class Rubric(OpenGradedMetric):
         """The lowest score and the highest."""
         return self.low, self.low + len(self.levels) - 1
 
-    async def observe(self, /, **texts: FieldText) -> Explained | Unscored:
+    async def observe(self, /, **texts: FieldText) -> WithTrace | Unscored:
         """The grade of one sample, with its reason."""
         listed = (f"- {score}: {level}" for score, level in enumerate(self.levels, self.low))
         prompt = self.prompt("rubric").filled(

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Annotated
 
-from metrichub.authoring import EmbedderMetric, Explained, Range, Unscored, absent
+from metrichub.authoring import EmbedderMetric, Range, Unscored, WithTrace, absent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,7 @@ class SemanticSimilarity(EmbedderMetric):
 
     threshold: Annotated[float, Range(-1, 1)] | None = None
 
-    async def observe(self, prediction: str, reference: str) -> Explained | Unscored:
+    async def observe(self, prediction: str, reference: str) -> WithTrace | Unscored:
         """The score of one prediction, with its cosine."""
         if missing := absent({"prediction": prediction, "reference": reference}):
             return missing
@@ -31,4 +31,4 @@ class SemanticSimilarity(EmbedderMetric):
         if self.threshold is not None:
             # Equal vectors have a cosine a rounding error away from 1.
             score = float(near >= self.threshold - 1e-9)
-        return Explained({"score": score}, {"cosine": near})
+        return WithTrace({"score": score}, {"cosine": near})

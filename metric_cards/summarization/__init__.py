@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from metrichub.authoring import (
-    Explained,
     JudgeMetric,
     Questions,
     Range,
     Unscored,
     Verdict,
+    WithTrace,
     absent,
     ratio,
 )
@@ -46,7 +46,7 @@ class Summarization(JudgeMetric):
             "verify": ("supported", "answered"),
         }
 
-    async def observe(self, prediction: str, source: str) -> Explained | Unscored:
+    async def observe(self, prediction: str, source: str) -> WithTrace | Unscored:
         """The scores of one summary, with the verdict on each claim and both answers."""
         if missing := absent({"source": source, "summary": prediction}):
             return missing
@@ -61,7 +61,7 @@ class Summarization(JudgeMetric):
         score = min(alignment, coverage)
         row = {"score": score, "alignment": alignment, "coverage": coverage}
         row["passed"] = float(score >= self.threshold)
-        return Explained(row, {"claims": claims, "source_answers": asked, "summary_answers": found})
+        return WithTrace(row, {"claims": claims, "source_answers": asked, "summary_answers": found})
 
     async def _aligned(self, summary: str, source: str) -> list[Verdict]:
         claims = await self.claims(summary)

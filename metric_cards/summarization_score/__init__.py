@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from metrichub.authoring import Explained, JudgeMetric, Questions, Range, Unscored, absent, ratio
+from metrichub.authoring import JudgeMetric, Questions, Range, Unscored, WithTrace, absent, ratio
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class SummarizationScore(JudgeMetric):
     coeff_of: Literal["conciseness", "qa"] = "conciseness"
     length_penalty: bool = True
 
-    async def observe(self, prediction: str, source: str) -> Explained | Unscored:
+    async def observe(self, prediction: str, source: str) -> WithTrace | Unscored:
         """The scores of one summary, with the answer to each question."""
         if missing := absent({"source": source, "summary": prediction}):
             return missing
@@ -35,7 +35,7 @@ class SummarizationScore(JudgeMetric):
         answers = await self.verify("answered", questions, summary=prediction)
         qa, conciseness = ratio(answers), _conciseness(len(prediction), len(source))
         row = {"score": self._weighed(qa, conciseness), "qa": qa, "conciseness": conciseness}
-        return Explained(row, {"keyphrases": phrases, "questions": answers})
+        return WithTrace(row, {"keyphrases": phrases, "questions": answers})
 
     def _weighed(self, qa: float, conciseness: float) -> float:
         if not self.length_penalty:

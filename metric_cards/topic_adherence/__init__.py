@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from metric_cards._bases.own_texts import own_texts
-from metrichub.authoring import Array, Explained, JudgeMetric, Questions, Scores, Unscored, values
+from metrichub.authoring import Array, JudgeMetric, Questions, Scores, Unscored, WithTrace, values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class TopicAdherence(JudgeMetric):
         """The conversation, and the sample's topics where the parameter gives none."""
         return ("prediction",) if self.topics else ("prediction", "topics")
 
-    async def observe(self, prediction: str, topics: Sequence[Any] = ()) -> Explained | Unscored:
+    async def observe(self, prediction: str, topics: Sequence[Any] = ()) -> WithTrace | Unscored:
         """The counts of one conversation, with both verdicts on all that was asked.
 
         Raises:
@@ -55,7 +55,7 @@ class TopicAdherence(JudgeMetric):
             "withheld": pairs.count((0, 1)),
             "declined": pairs.count((0, 0)),
         }
-        return Explained(row, {"answered": answered, "allowed": allowed})
+        return WithTrace(row, {"answered": answered, "allowed": allowed})
 
     def score(self, helped: Array, strayed: Array, withheld: Array, declined: Array) -> Scores:
         """Answered and allowed, answered only, allowed only, and neither, as shares."""

@@ -13,11 +13,11 @@ from metrichub.data.batch import View
 from metrichub.errors import JudgeError
 from metrichub.evaluation.explanation import (
     ErrorBudget,
-    Evidence,
-    Explained,
     Failed,
     Observed,
-    Step,
+    Trace,
+    TraceItem,
+    WithTrace,
     plain,
 )
 from metrichub.metric import Metric
@@ -128,23 +128,23 @@ def _samples(view: View) -> list[int]:
     return list(range(view.rows)) if view.sample is None else view.sample.tolist()
 
 
-def _parted(found: Sequence[_Done], view: View) -> tuple[list[Any], Evidence]:
+def _parted(found: Sequence[_Done], view: View) -> tuple[list[Any], Trace]:
     """The rows without their steps; those of a sample with an error are all unscored."""
-    steps: dict[int, list[Step]] = {}
+    steps: dict[int, list[TraceItem]] = {}
     errors: dict[int, str] = {}
     calls: dict[int, list[str]] = {}
     for sample, (row, keys) in zip(_samples(view), found, strict=True):
         if keys:
             calls.setdefault(sample, []).extend(keys)
-        if isinstance(row, Explained):
+        if isinstance(row, WithTrace):
             steps.setdefault(sample, []).append(plain(row.step))
         elif isinstance(row, Failed):
             errors.setdefault(sample, row.cause)
     rows = [
-        None if sample in errors else row.row if isinstance(row, Explained) else row
+        None if sample in errors else row.row if isinstance(row, WithTrace) else row
         for sample, (row, _) in zip(_samples(view), found, strict=True)
     ]
-    return rows, Evidence.of(steps, errors, calls)
+    return rows, Trace.of(steps, errors, calls)
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -13,10 +13,10 @@ import numpy as np
 from metrichub.errors import TooManyErrors
 from metrichub.models.usage import Usage
 
-Step = Mapping[str, Any]
+TraceItem = Mapping[str, Any]
 
 
-class Explained(NamedTuple):
+class WithTrace(NamedTuple):
     """A row together with what it was made from: {"claims": [Verdict(...), ...]}.
 
     `row` is anything that `observe` may return; `step` holds texts, numbers, lists, mappings,
@@ -24,7 +24,7 @@ class Explained(NamedTuple):
     """
 
     row: Any
-    step: Step
+    step: TraceItem
 
 
 class Failed(NamedTuple):
@@ -43,7 +43,7 @@ class Explanation(NamedTuple):
     status: Literal["ok", "undefined", "error"]
     reason: str | None
     scores: Mapping[str, float]
-    steps: Sequence[Step]
+    steps: Sequence[TraceItem]
 
 
 @dataclass
@@ -68,13 +68,13 @@ class ErrorBudget:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Trace:
     """The steps and errors of one metric by sample; `causes` counts the errors.
 
     `calls` holds the keys of the requests that were made for a sample.
     """
 
-    steps: Mapping[int, Sequence[Step]] = field(default_factory=dict)
+    steps: Mapping[int, Sequence[TraceItem]] = field(default_factory=dict)
     errors: Mapping[int, str] = field(default_factory=dict)
     causes: Counter[str] = field(default_factory=Counter)
     calls: Mapping[int, Sequence[str]] = field(default_factory=dict)
@@ -82,10 +82,10 @@ class Evidence:
     @classmethod
     def of(
         cls,
-        steps: Mapping[int, Sequence[Step]],
+        steps: Mapping[int, Sequence[TraceItem]],
         errors: Mapping[int, str],
         calls: Mapping[int, Sequence[str]],
-    ) -> Evidence:
+    ) -> Trace:
         """The evidence with its errors counted."""
         return cls(steps, errors, Counter(errors.values()), calls)
 
@@ -95,18 +95,18 @@ class Evidence:
         return self.causes.total()
 
     @staticmethod
-    def joined(parts: Sequence[tuple[int, Evidence]]) -> Evidence:
+    def joined(parts: Sequence[tuple[int, Trace]]) -> Trace:
         """The evidence of parts that start at these samples."""
-        return Evidence(
+        return Trace(
             {start + i: step for start, part in parts for i, step in part.steps.items()},
             {start + i: why for start, part in parts for i, why in part.errors.items()},
             sum((part.causes for _, part in parts), Counter()),
             {start + i: keys for start, part in parts for i, keys in part.calls.items()},
         )
 
-    def pool(self) -> Evidence:
+    def pool(self) -> Trace:
         """The causes without the samples."""
-        return Evidence(causes=self.causes)
+        return Trace(causes=self.causes)
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Observed:
     """What metrics observed of a block: rows and evidence by metric, and what it took."""
 
     rows: Mapping[str, list[Any]]
-    evidence: Mapping[str, Evidence]
+    evidence: Mapping[str, Trace]
     usage: Usage
 
 

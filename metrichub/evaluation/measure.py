@@ -12,7 +12,7 @@ from metrichub.catalog.registry import origin
 from metrichub.data.batch import Batch, Block
 from metrichub.data.fingerprint import Fingerprint
 from metrichub.errors import ParameterError
-from metrichub.evaluation.explanation import ErrorBudget, Evidence, Observed
+from metrichub.evaluation.explanation import ErrorBudget, Observed, Trace
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import merged
 from metrichub.evaluation.observation import is_async, measure_objects, measure_rows
@@ -49,7 +49,7 @@ class Measure:
     def __call__(self, batch: Batch, progress: Progress | None = None) -> Measurement:
         """The measurement of a batch; `progress` gets the samples times metrics of every block."""
         results: dict[str, Result] = {}
-        evidence: dict[str, list[tuple[int, Evidence]]] = {}
+        evidence: dict[str, list[tuple[int, Trace]]] = {}
         usage = Usage()
         for characters, metrics in self._groups().items():
             parts: dict[str, list[Any]] = {metric.name: [] for metric in metrics}
@@ -80,7 +80,7 @@ class Measure:
             batch.size,
             ((batch.size, {}),),
             {name: (int(c.min()), int(c.max())) for name, c in counts.items() if len(c)},
-            {name: Evidence.joined(found) for name, found in evidence.items()},
+            {name: Trace.joined(found) for name, found in evidence.items()},
             usage,
         )
 

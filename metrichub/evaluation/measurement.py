@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from metrichub.evaluation.explanation import Evidence
+from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.stored import StoredSamples
 from metrichub.models.usage import Usage
@@ -26,7 +26,7 @@ class Measurement:
     size: int
     segments: tuple[tuple[int, Mapping[str, str]], ...]
     candidates: Mapping[str, tuple[int, int]]
-    evidence: Mapping[str, Evidence] = field(default_factory=dict)
+    evidence: Mapping[str, Trace] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
     texts: StoredSamples | None = field(default=None, repr=False, compare=False)
     runs: Mapping[str, tuple[Result, ...]] = field(default_factory=dict, repr=False)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from metrichub.errors import ReportError
-from metrichub.evaluation.explanation import Evidence
+from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.signature import Signature
@@ -102,14 +102,14 @@ def _joined_texts(reports: Sequence[Measurement]) -> StoredSamples | None:
     return StoredSamples(tuple(batch for part in parts if part for batch in part.batches))
 
 
-def _joined_evidence(reports: Sequence[Measurement]) -> dict[str, Evidence]:
-    parts: dict[str, list[tuple[int, Evidence]]] = {}
+def _joined_evidence(reports: Sequence[Measurement]) -> dict[str, Trace]:
+    parts: dict[str, list[tuple[int, Trace]]] = {}
     start = 0
     for report in reports:
         for name, found in report.evidence.items():
             parts.setdefault(name, []).append((start, found))
         start += report.size
-    return {name: Evidence.joined(found) for name, found in parts.items()}
+    return {name: Trace.joined(found) for name, found in parts.items()}
 
 
 def _same_metrics(one: Measurement, other: Measurement) -> None:

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any
 
 from metrichub.data.batch import Batch
-from metrichub.evaluation.explanation import Step, plain
+from metrichub.evaluation.explanation import TraceItem, plain
 from metrichub.metric import Metric
 
 Sample = Mapping[str, Any]
@@ -37,7 +37,7 @@ class StoredSamples:
             found[name] = items[0] if len(items) == 1 and column.offsets is None else items
         return found
 
-    def steps(self, metric: Metric, sample: int) -> Sequence[Step]:
+    def steps(self, metric: Metric, sample: int) -> Sequence[TraceItem]:
         """What a metric that can explain itself says of each candidate of a sample."""
         explain = getattr(metric, "explain", None)
         if explain is None:

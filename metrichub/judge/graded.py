@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from metrichub.catalog.parameters import Range
 from metrichub.errors import MetricError, ParameterError
-from metrichub.evaluation.explanation import Explained
+from metrichub.evaluation.explanation import WithTrace
 from metrichub.judge.metric import FieldText, JudgeMetric, absent
 from metrichub.judge.protocol import Prompt, Weighing
 from metrichub.metric import Unscored
@@ -41,7 +41,7 @@ class GradedMetric(JudgeMetric):
         """The place on the scale, and the grade."""
         return "score", "grade"
 
-    async def graded(self, prompt: str | Prompt, /, **texts: FieldText) -> Explained | Unscored:
+    async def graded(self, prompt: str | Prompt, /, **texts: FieldText) -> WithTrace | Unscored:
         """The row of one sample, with the grade and its reason; a blank text leaves it unscored.
 
         Raises:
@@ -57,7 +57,7 @@ class GradedMetric(JudgeMetric):
                 f"the judge {self._judge.label} gave {found.score:g} on a scale of {low} to {high}"
             )
         row = {"score": (found.score - low) / (high - low), "grade": found.score}
-        return Explained(row, {"grade": found})
+        return WithTrace(row, {"grade": found})
 
     @property
     def _weighing(self) -> Weighing:

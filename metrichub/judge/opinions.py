@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from metrichub.evaluation.explanation import Explained
+from metrichub.evaluation.explanation import WithTrace
 from metrichub.evaluation.stats import Array
 from metrichub.judge.aggregate import ratio, values
 from metrichub.judge.metric import JudgeMetric
@@ -37,7 +37,7 @@ class OpinionMetric(JudgeMetric):
         """The share of opinions, and that of texts, under the name of the policy."""
         return "score", self.policy
 
-    async def observe(self, prediction: str) -> Explained | Unscored:
+    async def observe(self, prediction: str) -> WithTrace | Unscored:
         """What was found in one text, with the verdict on each opinion."""
         if not prediction.strip():
             return Unscored("the text is blank")
@@ -49,7 +49,7 @@ class OpinionMetric(JudgeMetric):
             "silent": not verdicts,
             "objected": any(values(verdicts)),
         }
-        return Explained(row, {"opinions": verdicts})
+        return WithTrace(row, {"opinions": verdicts})
 
     def score(self, share: Array, voiced: Array, silent: Array, objected: Array) -> Scores:
         """Means of the texts (macro); the first is one of those that voice an opinion."""

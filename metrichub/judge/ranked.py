@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from metrichub.catalog.parameters import Range
-from metrichub.evaluation.explanation import Explained
+from metrichub.evaluation.explanation import WithTrace
 from metrichub.judge.aggregate import average_precision, values
 from metrichub.judge.metric import JudgeMetric, absent
 from metrichub.judge.protocol import Questions
@@ -31,7 +31,7 @@ class RankedMetric(JudgeMetric):
 
     async def ranked(
         self, question: str, answer: str, contexts: Sequence[str]
-    ) -> Explained | Unscored:
+    ) -> WithTrace | Unscored:
         """The average precision of one sample, with the verdict on each passage."""
         if missing := absent({"question": question, "answer": answer, "context": contexts}):
             return missing
@@ -40,4 +40,4 @@ class RankedMetric(JudgeMetric):
         useful = sum(labels)
         exact = average_precision(labels)
         score = exact * useful / (useful + self.epsilon) if useful else 0.0
-        return Explained({"score": score}, {"contexts": verdicts})
+        return WithTrace({"score": score}, {"contexts": verdicts})

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.evaluation.explanation import Evidence, Step
+from metrichub.evaluation.explanation import Trace, TraceItem
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result, SumResult
 from metrichub.evaluation.stats import Stats
@@ -43,7 +43,7 @@ def together(reports: Sequence[Measurement]) -> Measurement:
     runs = {name: tuple(report.results[name] for report in reports) for name in repeated}
     results = dict(first.results) | {name: _mean(found) for name, found in runs.items()}
     evidence = dict(first.evidence) | {
-        name: _joined([report.evidence.get(name, Evidence()) for report in reports])
+        name: _joined([report.evidence.get(name, Trace()) for report in reports])
         for name in repeated
     }
     usage = sum((report.usage for report in reports), Usage())
@@ -111,9 +111,9 @@ def _weighted(stats: Stats, name: str) -> NDArray[np.float64]:
     return np.where(stats.scored.reshape(-1, *[1] * (array.ndim - 1)), array, 0.0)
 
 
-def _joined(runs: Sequence[Evidence]) -> Evidence:
+def _joined(runs: Sequence[Trace]) -> Trace:
     """The steps of all runs, each with the number of its run; errors that all runs had."""
-    steps: dict[int, list[Step]] = {}
+    steps: dict[int, list[TraceItem]] = {}
     calls: dict[int, list[str]] = {}
     for number, run in enumerate(runs, 1):
         for sample, found in run.steps.items():
@@ -125,4 +125,4 @@ def _joined(runs: Sequence[Evidence]) -> Evidence:
         for sample, cause in runs[0].errors.items()
         if all(sample in run.errors for run in runs)
     }
-    return Evidence.of(steps, errors, calls)
+    return Trace.of(steps, errors, calls)

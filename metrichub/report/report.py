@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from metrichub.errors import ReportError, did_you_mean
 from metrichub.evaluation import significance as inference
-from metrichub.evaluation.explanation import Evidence, Explanation
+from metrichub.evaluation.explanation import Explanation, Trace
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.resample import SEED, Interval
 from metrichub.evaluation.result import Outputs
@@ -68,7 +68,7 @@ class Report(Measurement):
             )
         if not 0 <= sample < self.size:
             raise ReportError(f"no sample {sample} in a report of {self.size}")
-        result, found = self.results[metric], self.evidence.get(metric, Evidence())
+        result, found = self.results[metric], self.evidence.get(metric, Trace())
         scores = {name: float(values[sample]) for name, values in result.samples().items()}
         steps = found.steps.get(sample, ())
         if not steps and self.texts:
@@ -88,7 +88,7 @@ class Report(Measurement):
             ReportError: no such metric or sample.
         """
         self.explain(metric, sample)
-        keys = self.evidence.get(metric, Evidence()).calls.get(sample, ())
+        keys = self.evidence.get(metric, Trace()).calls.get(sample, ())
         if not keys:
             return []
         from metrichub.models.store import store

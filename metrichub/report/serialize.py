@@ -18,7 +18,7 @@ from metrichub.catalog.registry import origin
 from metrichub.catalog.spec import Spec
 from metrichub.data.files import write_text
 from metrichub.errors import MetrichubError, ReportError, SpecError, what
-from metrichub.evaluation.explanation import Evidence, plain
+from metrichub.evaluation.explanation import Trace, plain
 from metrichub.evaluation.result import Result, RowsResult, SumResult
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import Stats
@@ -143,11 +143,11 @@ def _plain(result: Result) -> dict[str, Any]:
     return plain
 
 
-def _evidence(found: Mapping[str, Any]) -> Evidence:
+def _evidence(found: Mapping[str, Any]) -> Trace:
     steps = {int(sample): step for sample, step in found["steps"].items()}
     errors = {int(sample): cause for sample, cause in found["errors"].items()}
     calls = {int(sample): keys for sample, keys in found.get("calls", {}).items()}
-    return Evidence(steps, errors, Counter(found["causes"]), calls)
+    return Trace(steps, errors, Counter(found["causes"]), calls)
 
 
 def _tagged(value: object) -> object:

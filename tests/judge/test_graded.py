@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report
-from metrichub.authoring import Explained, Grade, Prompt, Unscored, Weighing
+from metrichub.authoring import Grade, Prompt, Unscored, Weighing, WithTrace
 from metrichub.errors import MetricError, MissingColumn, ParameterError
 from metrichub.judge.graded import GradedMetric, OpenGradedMetric
 from metrichub.judge.metric import absent
@@ -40,7 +40,7 @@ class Listening(Scripted):
 
 @dataclass(frozen=True, kw_only=True)
 class Tone(GradedMetric):
-    async def observe(self, prediction: str, source: str) -> Explained | Unscored:
+    async def observe(self, prediction: str, source: str) -> WithTrace | Unscored:
         return await self.graded(TONE, prediction=prediction, source=source)
 
 
@@ -53,7 +53,7 @@ class Ten(Tone):
 
 @dataclass(frozen=True, kw_only=True)
 class Open(OpenGradedMetric):
-    async def observe(self, /, **texts: Any) -> Explained | Unscored:
+    async def observe(self, /, **texts: Any) -> WithTrace | Unscored:
         return await self.graded(TONE, **texts)
 
 
@@ -90,7 +90,7 @@ def test_weighed_scores_make_their_mean() -> None:
 def test_any_weights_stay_on_the_scale(weights: dict[int, float]) -> None:
     metric = Tone(judge=Scripted({"tone": weights}))
     found = run(metric.observe("Good day.", "Hello."))
-    assert isinstance(found, Explained)
+    assert isinstance(found, WithTrace)
     assert -1e-9 <= found.row["score"] <= 1 + 1e-9
     assert min(weights) - 1e-9 <= found.row["grade"] <= max(weights) + 1e-9
 
@@ -185,7 +185,7 @@ def test_the_judge_sees_the_chosen_columns_in_their_order() -> None:
 def test_an_input_may_have_any_name(name: str) -> None:
     judge = Listening({"tone": 3})
     found = run(Open(judge=judge, sees=(name,)).observe(**{name: "a"}))
-    assert isinstance(found, Explained)
+    assert isinstance(found, WithTrace)
     assert judge.heard[0][1] == {name: "a"}
 
 

@@ -18,7 +18,7 @@ from metrichub.errors import (
     TooManyErrors,
     UnknownMetric,
 )
-from metrichub.evaluation.explanation import Evidence
+from metrichub.evaluation.explanation import Trace
 from metrichub.testing import Scripted
 from tests.judge_stub import KEY, Stub, failure
 from tests.judge_toys import TEXTS, Chars, Length, columns, spec
@@ -96,7 +96,7 @@ def test_batches_and_blocks_keep_each_explanation_with_its_sample() -> None:
 def test_a_pooled_report_keeps_the_counts_of_errors_but_no_samples() -> None:
     report = Hub(Length(), judge="offline").evaluate(predictions=TEXTS, samples=False)
     assert report.scores()["length"] == {"score": 3.0, "unscored": 2, "errors": 1}
-    assert report.evidence["length"] == Evidence(causes=report.evidence["length"].causes)
+    assert report.evidence["length"] == Trace(causes=report.evidence["length"].causes)
     with pytest.raises(ReportError, match="pooled"):
         report.explain("length", 0)
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from metrichub import Hub, Report, load_metric
-from metrichub.authoring import EmbedderMetric, Explained, JudgeMetric
+from metrichub.authoring import EmbedderMetric, JudgeMetric, WithTrace
 from metrichub.errors import (
     MetricError,
 )
@@ -288,10 +288,10 @@ def test_the_program_ends_with_4_where_a_judge_failed(stub: Stub, tmp_path: Path
 class Related(JudgeMetric, EmbedderMetric):
     """The cosine of an answer with its first claim."""
 
-    async def observe(self, prediction: str) -> Explained:
+    async def observe(self, prediction: str) -> WithTrace:
         first = (await self.extract("claims", text=prediction, limit=1))[0]
         one, other = await self.embed([prediction, first])
-        return Explained(float(one @ other), {"claims": [first]})
+        return WithTrace(float(one @ other), {"claims": [first]})
 
 
 def test_a_metric_may_have_a_judge_and_an_embedder(stub: Stub) -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metrichub.evaluation.explanation import Evidence, plain
+from metrichub.evaluation.explanation import Trace, plain
 from metrichub.report.html.escape import as_json
 from metrichub.report.html.plots import Scores, Values
 from metrichub.report.report import Report
@@ -89,7 +89,7 @@ def problems_of(report: Report) -> dict[str, Any]:
     for name, result in report.results.items():
         reasons: dict[tuple[str, str], int] = {}
         numbers = {}
-        errors = report.evidence.get(name, Evidence()).errors
+        errors = report.evidence.get(name, Trace()).errors
         unscored = np.flatnonzero(np.isnan(next(iter(result.samples().values())))).tolist()
         for sample in sorted({*errors, *unscored}):
             why = errors.get(sample) or result.why(sample)
