@@ -68,7 +68,7 @@ class Support(NamedTuple):
     against: str | None
 
 
-class Evidence:
+class Passages:
     """Texts that claims are held against, by their sentences."""
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -104,6 +104,6 @@ class Evidence:
 
 
 @lru_cache(maxsize=512)
-def evidence_of(texts: tuple[str, ...]) -> Evidence:
+def passages_of(texts: tuple[str, ...]) -> Passages:
     """The evidence of these texts, prepared once."""
-    return Evidence(texts)
+    return Passages(texts)

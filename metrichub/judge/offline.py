@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NoReturn
 
 from metrichub.errors import JudgeUnavailable, MetricError
-from metrichub.judge.lexical import content, evidence_of, sentences, words
+from metrichub.judge.lexical import content, passages_of, sentences, words
 from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Verdict, Weighing
 
 THRESHOLD = 0.8
@@ -91,7 +91,7 @@ def _texts(field: str | Sequence[str]) -> list[str]:
 
 def _supported(item: str, fields: Fields, verdicts: Sequence[str]) -> tuple[str, str]:
     texts = tuple(text for field in fields.values() for text in _texts(field))
-    support = evidence_of(texts).support(item)
+    support = passages_of(texts).support(item)
     where = textwrap.shorten(support.where, 160, placeholder=" …") if support.where else ""
     near = f"; nearest: {where!r}" if where else ""
     if support.against:
