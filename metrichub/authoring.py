@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from metrichub.judge.protocol import Judge as Judge
     from metrichub.judge.protocol import Prompt as Prompt
     from metrichub.judge.protocol import Questions as Questions
+    from metrichub.judge.protocol import Sampling as Sampling
     from metrichub.judge.protocol import SelfDescribed as SelfDescribed
     from metrichub.judge.protocol import Verdict as Verdict
-    from metrichub.judge.protocol import Weighing as Weighing
     from metrichub.judge.ranked import RankedMetric as RankedMetric
     from metrichub.metric import Array as Array
     from metrichub.metric import CorpusMetric as CorpusMetric
@@ -73,7 +73,7 @@ _HOMES = {
         "judge.metric": "absent EmbedderMetric FieldText JudgeMetric",
         "judge.opinions": "OpinionMetric",
         "judge.protocol": (
-            "Choice Fields Grade Judge Prompt Questions SelfDescribed Verdict Weighing"
+            "Choice Fields Grade Judge Prompt Questions SelfDescribed Verdict Sampling"
         ),
         "judge.ranked": "RankedMetric",
         "metric": "Array CorpusMetric Measured Metric Row Scores Unscored",

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from metrichub.authoring import FieldText, Grade, JudgeMetric, Weighing, WithTrace
+from metrichub.authoring import FieldText, Grade, JudgeMetric, Sampling, WithTrace
 
 _SCALE = (0, 2)
 """No, partly, wholly."""
@@ -32,7 +32,7 @@ class TwoGrades(JudgeMetric):
         return WithTrace({"score": mean / _SCALE[1]}, {"grades": grades})
 
     async def _grade(self, prompt: str, texts: Mapping[str, FieldText]) -> Grade:
-        return await self.grade(prompt, scale=_SCALE, weighing=Weighing(), **texts)
+        return await self.grade(prompt, scale=_SCALE, weighing=Sampling(), **texts)
 
 
 def ungraded(score: float, why: str) -> WithTrace:

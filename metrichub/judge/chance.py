@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 
 from metrichub.catalog.parameters import Range, check
 from metrichub.judge.lexical import sentences
-from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Verdict, Weighing
+from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Sampling, Verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ class ChanceJudge:
         prompt: Prompt,
         fields: Fields,
         scale: tuple[int, int],
-        weighing: Weighing = Weighing(),  # noqa: B008  # immutable
+        weighing: Sampling = Sampling(),  # noqa: B008  # immutable
     ) -> Grade:
         """A number of the scale, all equally likely, or the mean of several."""
         low, high = scale

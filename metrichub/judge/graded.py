@@ -9,7 +9,7 @@ from metrichub.catalog.parameters import Range
 from metrichub.errors import MetricError, ParameterError
 from metrichub.evaluation.explanation import WithTrace
 from metrichub.judge.metric import FieldText, JudgeMetric, absent
-from metrichub.judge.protocol import Prompt, Weighing
+from metrichub.judge.protocol import Prompt, Sampling
 from metrichub.metric import Unscored
 
 _ROUNDING = 1e-9
@@ -60,10 +60,10 @@ class GradedMetric(JudgeMetric):
         return WithTrace(row, {"grade": found})
 
     @property
-    def _weighing(self) -> Weighing:
+    def _weighing(self) -> Sampling:
         if self.weighting == "logprobs":
-            return Weighing(logprobs=True)
-        return Weighing(self.samples if self.weighting == "samples" else 1)
+            return Sampling(logprobs=True)
+        return Sampling(self.samples if self.weighting == "samples" else 1)
 
 
 @dataclass(frozen=True, kw_only=True)

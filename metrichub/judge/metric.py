@@ -22,8 +22,8 @@ from metrichub.judge.protocol import (
     Judge,
     Prompt,
     Questions,
+    Sampling,
     Verdict,
-    Weighing,
 )
 from metrichub.metric import Array, Metric, Unscored
 from metrichub.models.resolve import about, embedder_of, judge_of, unchosen
@@ -174,7 +174,7 @@ class JudgeMetric(ModelMetric):
         prompt: str | Prompt,
         *,
         scale: tuple[int, int],
-        weighing: Weighing = Weighing(),  # noqa: B008  # immutable
+        weighing: Sampling = Sampling(),  # noqa: B008  # immutable
         **fields: FieldText,
     ) -> Grade:
         """The judge's number on the scale, a whole one unless it is a weighted mean."""

@@ -10,7 +10,7 @@ from typing import ClassVar, NoReturn
 
 from metrichub.errors import JudgeUnavailable, MetricError
 from metrichub.judge.lexical import content, passages_of, sentences, words
-from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Verdict, Weighing
+from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Sampling, Verdict
 
 THRESHOLD = 0.8
 """The support from which a claim counts as supported."""
@@ -68,7 +68,7 @@ class OfflineJudge:
         prompt: Prompt,
         fields: Fields,
         scale: tuple[int, int],
-        weighing: Weighing = Weighing(),  # noqa: B008  # immutable
+        weighing: Sampling = Sampling(),  # noqa: B008  # immutable
     ) -> Grade:
         """Nothing: rules can't grade."""
         self._unable("grade", prompt)

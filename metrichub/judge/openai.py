@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from metrichub.errors import JudgeError
-from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Verdict, Weighing
+from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Sampling, Verdict
 from metrichub.judge.request import DATA_RULE, PromptRequest, data_of
 from metrichub.judge.weights import weights_of
 from metrichub.models.client import Connection, Live, Refused
@@ -77,7 +77,7 @@ class OpenAIJudge(Connection):
         prompt: Prompt,
         fields: Fields,
         scale: tuple[int, int],
-        weighing: Weighing = Weighing(),  # noqa: B008  # immutable
+        weighing: Sampling = Sampling(),  # noqa: B008  # immutable
     ) -> Grade:
         """A whole number on the scale, or the mean of several, or of all by their probabilities.
 

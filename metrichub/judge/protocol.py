@@ -108,7 +108,7 @@ class Grade(NamedTuple):
         return cls(sum(score * share for score, share in shares.items()), reason, shares)
 
 
-class Weighing(NamedTuple):
+class Sampling(NamedTuple):
     """How a grade is made: out of `samples` answers, or of one answer's token probabilities."""
 
     samples: int = 1
@@ -158,7 +158,7 @@ class Judge(Protocol):
         prompt: Prompt,
         fields: Fields,
         scale: tuple[int, int],
-        weighing: Weighing = Weighing(),  # noqa: B008  # immutable
+        weighing: Sampling = Sampling(),  # noqa: B008  # immutable
     ) -> Grade:
         """A number from the first of the scale to the last."""
         ...

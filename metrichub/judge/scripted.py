@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, NoReturn
 from metrichub.catalog.parameters import LocalPath
 from metrichub.errors import JudgeError
 from metrichub.judge.openai import OpenAIJudge
-from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Verdict, Weighing
+from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Sampling, Verdict
 from metrichub.models.store import Store, opened
 
 
@@ -55,7 +55,7 @@ class Scripted:
         prompt: Prompt,
         fields: Fields,
         scale: tuple[int, int],
-        weighing: Weighing = Weighing(),  # noqa: B008  # immutable
+        weighing: Sampling = Sampling(),  # noqa: B008  # immutable
     ) -> Grade:
         """The number, or the mean of the weighted numbers."""
         given = self._answer(prompt, fields)

@@ -12,8 +12,8 @@ from metrichub.judge.protocol import (
     Judge,
     Prompt,
     Question,
+    Sampling,
     Verdict,
-    Weighing,
 )
 
 
@@ -46,7 +46,7 @@ class Listening:
         prompt: Prompt,
         fields: Fields,
         scale: tuple[int, int],
-        weighing: Weighing = Weighing(),  # noqa: B008  # immutable
+        weighing: Sampling = Sampling(),  # noqa: B008  # immutable
     ) -> Grade:
         """The other judge's grade."""
         self.heard.add(("grade", prompt.name))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report
-from metrichub.authoring import Grade, Prompt, Unscored, Weighing, WithTrace
+from metrichub.authoring import Grade, Prompt, Sampling, Unscored, WithTrace
 from metrichub.errors import MetricError, MissingColumn, ParameterError
 from metrichub.judge.graded import GradedMetric, OpenGradedMetric
 from metrichub.judge.metric import absent
@@ -32,7 +32,7 @@ class Listening(Scripted):
         prompt: Prompt,
         fields: Mapping[str, Any],
         scale: tuple[int, int],
-        weighing: Weighing = Weighing(),  # noqa: B008  # immutable
+        weighing: Sampling = Sampling(),  # noqa: B008  # immutable
     ) -> Grade:
         self.heard.append((prompt.name, dict(fields), scale, weighing))
         return await super().grade(prompt, fields, scale, weighing)
@@ -98,15 +98,15 @@ def test_any_weights_stay_on_the_scale(weights: dict[int, float]) -> None:
 @pytest.mark.parametrize(
     ("parameters", "weighing"),
     [
-        ({}, Weighing(1, False)),
-        ({"samples": 7}, Weighing(1, False)),
-        ({"weighting": "samples"}, Weighing(20, False)),
-        ({"weighting": "samples", "samples": 7}, Weighing(7, False)),
-        ({"weighting": "logprobs", "samples": 7}, Weighing(1, True)),
+        ({}, Sampling(1, False)),
+        ({"samples": 7}, Sampling(1, False)),
+        ({"weighting": "samples"}, Sampling(20, False)),
+        ({"weighting": "samples", "samples": 7}, Sampling(7, False)),
+        ({"weighting": "logprobs", "samples": 7}, Sampling(1, True)),
     ],
 )
 def test_the_judge_is_asked_by_weighting_and_samples(
-    parameters: dict[str, Any], weighing: Weighing
+    parameters: dict[str, Any], weighing: Sampling
 ) -> None:
     judge = Listening({"tone": 3})
     Hub(Tone(judge=judge, **parameters))(**PAIR)

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import OpenAIJudge
-from metrichub.authoring import Grade, Prompt, Weighing
+from metrichub.authoring import Grade, Prompt, Sampling
 from metrichub.errors import JudgeError, MetricError
 from metrichub.judge.weights import weights_of
 from metrichub.models.loop import run
 from tests.judge_stub import Fault, Stub, completion, says
 
 TONE = Prompt("tone", "Grade the tone.")
-LOGPROBS = Weighing(logprobs=True)
+LOGPROBS = Sampling(logprobs=True)
 FOUR_OR_FIVE = {"4": 0.2, "5": 0.8}
 
 pytestmark = pytest.mark.usefixtures("alone")
@@ -28,7 +28,7 @@ def judge(stub: Stub, **parameters: Any) -> OpenAIJudge:
     return OpenAIJudge(**{"model": "stub", "base_url": stub.url, "max_retries": 0, **parameters})
 
 
-def grade(one: OpenAIJudge, weighing: Weighing, scale: tuple[int, int] = (1, 5)) -> Grade:
+def grade(one: OpenAIJudge, weighing: Sampling, scale: tuple[int, int] = (1, 5)) -> Grade:
     return run(one.grade(TONE, {"text": "x"}, scale, weighing))
 
 
@@ -63,14 +63,14 @@ def weighed(tokens: Sequence[str], likely: Mapping[str, float], place: int = 1) 
 def test_as_many_answers_are_asked_for_as_samples_and_a_second_run_asks_for_none(
     stub: Stub,
 ) -> None:
-    first = grade(judge(stub), Weighing(samples=5))
+    first = grade(judge(stub), Sampling(samples=5))
     assert len(stub.asked) == 5
-    assert grade(judge(stub), Weighing(samples=5)) == first
+    assert grade(judge(stub), Sampling(samples=5)) == first
     assert len(stub.asked) == 5
 
 
 def test_the_samples_are_the_same_request_to_the_server(stub: Stub) -> None:
-    grade(judge(stub), Weighing(samples=3))
+    grade(judge(stub), Sampling(samples=3))
     assert all(asked.body == stub.asked[0].body for asked in stub.asked)
     assert not {"logprobs", "top_logprobs", "n"} & stub.asked[0].body.keys()
 
@@ -78,19 +78,19 @@ def test_the_samples_are_the_same_request_to_the_server(stub: Stub) -> None:
 def test_samples_in_flight_together_are_calls_of_their_own_without_the_call_store(
     stub: Stub,
 ) -> None:
-    grade(judge(stub, cache=False), Weighing(samples=4))
+    grade(judge(stub, cache=False), Sampling(samples=4))
     assert len(stub.asked) == 4
 
 
 def test_more_samples_ask_only_for_the_further_ones(stub: Stub) -> None:
-    grade(judge(stub), Weighing())
-    grade(judge(stub), Weighing(samples=4))
+    grade(judge(stub), Sampling())
+    grade(judge(stub), Sampling(samples=4))
     assert len(stub.asked) == 4
 
 
 def test_the_grade_of_several_answers_is_their_mean(stub: Stub) -> None:
     stub.faults = [graded(5), graded(2), graded(5), graded(4)]
-    found = grade(judge(stub), Weighing(samples=4))
+    found = grade(judge(stub), Sampling(samples=4))
     # (5 + 2 + 5 + 4) / 4 = 4, whatever the order in which they come.
     assert found.score == pytest.approx(4.0)
     assert dict(found.weights) == {5: 0.5, 2: 0.25, 4: 0.25}
@@ -99,18 +99,18 @@ def test_the_grade_of_several_answers_is_their_mean(stub: Stub) -> None:
 def test_the_reason_is_that_of_the_answer_nearest_to_the_mean(stub: Stub) -> None:
     stub.faults = [graded(1, "low"), graded(4, "near"), graded(5, "high")]
     # The mean is 10 / 3.
-    assert grade(judge(stub), Weighing(samples=3)).reason == "near"
+    assert grade(judge(stub), Sampling(samples=3)).reason == "near"
 
 
 def test_one_answer_has_no_weights(stub: Stub) -> None:
-    found = grade(judge(stub), Weighing())
+    found = grade(judge(stub), Sampling())
     # The stub gives the middle of 1 to 5.
     assert (found.score, dict(found.weights)) == (3.0, {})
 
 
 def test_a_sample_off_the_scale_is_asked_for_again(stub: Stub) -> None:
     stub.faults = [graded(9)]
-    assert grade(judge(stub), Weighing(samples=2)).score == 3.0
+    assert grade(judge(stub), Sampling(samples=2)).score == 3.0
     assert len(stub.asked) == 3
 
 
@@ -159,7 +159,7 @@ def test_the_probabilities_are_stored_with_the_answer(stub: Stub) -> None:
 def test_an_answer_without_probabilities_is_not_taken_from_the_store_for_one_with(
     stub: Stub,
 ) -> None:
-    grade(judge(stub), Weighing())
+    grade(judge(stub), Sampling())
     stub.faults = [weighed(['{"reason":"so","score":', "5", "}"], FOUR_OR_FIVE)]
     assert grade(judge(stub), LOGPROBS).score == pytest.approx(4.8)
     assert len(stub.asked) == 2
@@ -169,7 +169,7 @@ def test_several_answers_with_probabilities_count_alike(stub: Stub) -> None:
     tokens = ['{"reason":"so","score":', "5", "}"]
     stub.faults = [weighed(tokens, FOUR_OR_FIVE), weighed(tokens, {"4": 0.6, "5": 0.4})]
     # 4.8 and 4.4 make 4.6.
-    assert grade(judge(stub), Weighing(2, logprobs=True)).score == pytest.approx(4.6)
+    assert grade(judge(stub), Sampling(2, logprobs=True)).score == pytest.approx(4.6)
 
 
 @pytest.mark.parametrize(

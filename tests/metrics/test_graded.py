@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import JudgeUnavailable, MissingColumn, ParameterError
-from metrichub.judge.protocol import Fields, Grade, Prompt, Weighing
+from metrichub.judge.protocol import Fields, Grade, Prompt, Sampling
 from metrichub.testing import Scripted
 
 GROUNDED, ACCURATE, RELEVANT = (
@@ -54,7 +54,7 @@ class Watched(Scripted):
         prompt: Prompt,
         fields: Fields,
         scale: tuple[int, int],
-        weighing: Weighing = Weighing(),  # noqa: B008  # immutable
+        weighing: Sampling = Sampling(),  # noqa: B008  # immutable
     ) -> Grade:
         self.asked.append((prompt.name, dict(fields), scale))
         return await super().grade(prompt, fields, scale, weighing)
