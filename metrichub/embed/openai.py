@@ -14,7 +14,7 @@ import numpy as np
 from metrichub.catalog.parameters import Range
 from metrichub.embed import Vectors
 from metrichub.errors import JudgeError
-from metrichub.models.client import Connection, Live, clean
+from metrichub.models.client import ClientState, Connection, clean
 from metrichub.models.session import Request
 from metrichub.models.store import Answer, spent_on
 from metrichub.models.usage import tokens_in
@@ -62,7 +62,7 @@ class OpenAIEmbedder(Connection):
         )
         return _unpacked(reply)
 
-    async def _asked(self, live: Live, texts: list[str], given: dict[str, Any]) -> Answer:
+    async def _asked(self, live: ClientState, texts: list[str], given: dict[str, Any]) -> Answer:
         done = await self._sent(
             live,
             # In the client's own encoding: to read lists of numbers takes it seven times as long.

@@ -14,7 +14,7 @@ from metrichub.errors import JudgeError
 from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Sampling, Verdict
 from metrichub.judge.request import DATA_RULE, PromptRequest, data_of
 from metrichub.judge.weights import weights_of
-from metrichub.models.client import Connection, Live, Refused
+from metrichub.models.client import ClientState, Connection, Refused
 from metrichub.models.session import Request
 from metrichub.models.store import Answer, spent_on
 from metrichub.models.usage import tokens_in
@@ -141,7 +141,7 @@ class OpenAIJudge(Connection):
             listed = [{"index": i, "text": items[i]} for i in indices]
             return PromptRequest(system, {**data_of(fields), "items": listed}, schema)
 
-        async def ask(live: Live) -> Answer:
+        async def ask(live: ClientState) -> Answer:
             first = await self._one(live, asked_of(wanted), Judgements, None)
             found = _sound(Judgements.model_validate_json(first.reply).verdicts, wanted, verdicts)
             total = first
@@ -166,7 +166,7 @@ class OpenAIJudge(Connection):
         ]
 
     async def _once(
-        self, asked: PromptRequest, ask: Callable[[Live], Awaitable[Answer]], sample: int = 0
+        self, asked: PromptRequest, ask: Callable[[ClientState], Awaitable[Answer]], sample: int = 0
     ) -> str:
         """The reply to a request, which is made at most once for each `sample` of its replies."""
         live = self._live()
@@ -181,7 +181,7 @@ class OpenAIJudge(Connection):
 
     async def _one(
         self,
-        live: Live,
+        live: ClientState,
         asked: PromptRequest,
         reply: type[R],
         valid: Callable[[R, Completion], R] | None,
@@ -220,7 +220,7 @@ class OpenAIJudge(Connection):
         raise JudgeError(said if said.startswith(self.label) else f"{self.label}: {said}")
 
     async def _completed(
-        self, live: Live, asked: PromptRequest, form: str
+        self, live: ClientState, asked: PromptRequest, form: str
     ) -> tuple[Completion, Answer]:
         from metrichub.judge.completion import completion_of
 

@@ -33,7 +33,7 @@ _HOW = (
 
 
 @dataclass
-class Live:
+class ClientState:
     """The client of a connection on one event loop, and what is known of its server."""
 
     connect: Callable[[], AsyncOpenAI]
@@ -106,13 +106,13 @@ class Connection:
     def _name(self) -> str:
         return "openai"
 
-    def _live(self) -> Live:
-        def make() -> Live:
+    def _live(self) -> ClientState:
+        def make() -> ClientState:
             prices = Prices(*self.prices) if self.prices else None
             limits = (self.concurrency, self.requests_per_minute, self.tokens_per_minute)
-            return Live(self._client, Session(*limits, prices))
+            return ClientState(self._client, Session(*limits, prices))
 
-        live: Live = here(self, make)
+        live: ClientState = here(self, make)
         return live
 
     def _store(self) -> Store | None:
@@ -142,7 +142,7 @@ class Connection:
         )
 
     async def _sent(
-        self, live: Live, call: Callable[[AsyncOpenAI], Awaitable[T]], tokens: int
+        self, live: ClientState, call: Callable[[AsyncOpenAI], Awaitable[T]], tokens: int
     ) -> T:
         """What a call of the client gives, in one of the slots; about so many tokens are sent.
 
