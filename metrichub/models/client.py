@@ -12,7 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 from metrichub.catalog.parameters import Address, Range, Secret, check, off_default
 from metrichub.catalog.spec import Spec
 from metrichub.errors import JudgeError, JudgeUnavailable, MissingDependency, ParameterError
-from metrichub.models.session import Session, here
+from metrichub.models.session import Session, per_loop
 from metrichub.models.store import Answer, Store, store
 from metrichub.models.usage import Prices
 
@@ -112,7 +112,7 @@ class Connection:
             limits = (self.concurrency, self.requests_per_minute, self.tokens_per_minute)
             return ClientState(self._client, Session(*limits, prices))
 
-        live: ClientState = here(self, make)
+        live: ClientState = per_loop(self, make)
         return live
 
     def _store(self) -> Store | None:

@@ -163,7 +163,7 @@ def _limiter(rate: int | None) -> AsyncLimiter | None:
 _sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Any, Any]] = WeakKeyDictionary()
 
 
-def here(owner: Any, make: Callable[[], Any]) -> Any:
+def per_loop(owner: Any, make: Callable[[], Any]) -> Any:
     """What belongs to a judge on the running loop, made on first use; equal judges share it."""
     mine = _sessions.setdefault(asyncio.get_running_loop(), {})
     if owner not in mine:
