@@ -23,7 +23,7 @@ _SECONDS = 1.0
 
 
 @dataclass
-class Live:
+class LiveSite:
     """A site that follows the cards; `folder` is its newest build, inside of `home`."""
 
     home: Path
@@ -66,7 +66,7 @@ def _stamps(installed: Registry) -> Mapping[Path, tuple[int, int]]:
 
 
 @contextmanager
-def serving(live: Live, port: int) -> Iterator[str]:
+def serving(live: LiveSite, port: int) -> Iterator[str]:
     """The address at which the newest build is served until the context ends; loopback only."""
     server = ThreadingHTTPServer((HOST, port), partial(_Handler, live))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -82,7 +82,7 @@ def serving(live: Live, port: int) -> Iterator[str]:
 def serve(port: int, say: Callable[[str], None], stop: threading.Event) -> None:
     """Build, serve and follow the cards until `stop` is set, saying each build in a line."""
     with TemporaryDirectory(prefix="metrichub-site-") as home:
-        live = Live(Path(home))
+        live = LiveSite(Path(home))
         _tell(live.refresh(), say)
         with serving(live, port) as address:
             say(f"serving on {address}")
@@ -101,7 +101,7 @@ def _tell(built: Built | None, say: Callable[[str], None]) -> None:
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    def __init__(self, live: Live, *args: Any) -> None:
+    def __init__(self, live: LiveSite, *args: Any) -> None:
         super().__init__(*args, directory=str(live.folder))
 
     def end_headers(self) -> None:

@@ -19,7 +19,7 @@ from metrichub.site import build as building
 from metrichub.site import check
 from metrichub.site.build import build
 from metrichub.site.generate import generate, secured
-from metrichub.site.serve import Live, serving
+from metrichub.site.serve import LiveSite, serving
 from metrichub.site.shelf import SiteIndex
 from metrichub.site.verbatim import contents
 from tests.commands import error, run
@@ -191,7 +191,7 @@ def test_the_command_is_strict_if_asked(one: Path, tmp_path: Path) -> None:
 
 
 def test_a_served_site_follows_its_cards(one: Path, tmp_path: Path) -> None:
-    live = Live(tmp_path / "home")
+    live = LiveSite(tmp_path / "home")
     assert live.refresh() is not None
     assert live.refresh() is None
     card = (one / "README.md").read_text(encoding="utf-8")
@@ -206,7 +206,7 @@ def test_a_site_is_served_on_loopback_without_listings(tmp_path: Path) -> None:
 
     (tmp_path / "0" / "sub").mkdir(parents=True)
     (tmp_path / "0" / "index.html").write_text("hello", encoding="utf-8")
-    with serving(Live(tmp_path, tmp_path / "0"), 0) as address:
+    with serving(LiveSite(tmp_path, tmp_path / "0"), 0) as address:
         assert address.startswith("http://127.0.0.1:")
         assert httpx.get(address).text == "hello"
         assert httpx.get(address).headers["Cache-Control"] == "no-store"
