@@ -21,7 +21,7 @@ _PROMPT = re.compile(r"\[[^\]]*\]\(([^)\s]+\.md)\)")
 
 
 @dataclass(frozen=True)
-class Prompt:
+class PromptPage:
     """A prompt that a card's page shows: its title, its anchor and its text."""
 
     title: str
@@ -52,7 +52,7 @@ class Links:
 
         return link
 
-    def prompts(self, page: CardPage) -> Mapping[Path, Prompt]:
+    def prompts(self, page: CardPage) -> Mapping[Path, PromptPage]:
         """The prompts of a page by file: those in the metric's folder, and the shared ones linked.
 
         Nothing outside of these two folders is read, whatever a link or a symbolic link says.
@@ -60,7 +60,7 @@ class Links:
         return self._prompts[page.path]
 
     @cached_property
-    def _prompts(self) -> Mapping[str, Mapping[Path, Prompt]]:
+    def _prompts(self) -> Mapping[str, Mapping[Path, PromptPage]]:
         return {page.path: _prompts(page) for page in self.shelf.pages}
 
     @cached_property
@@ -102,19 +102,19 @@ def _address(page: CardPage, other: CardPage) -> str:
     return "" if other is page else quote(other.path.removeprefix("metrics/"))
 
 
-def _prompts(page: CardPage) -> Mapping[Path, Prompt]:
+def _prompts(page: CardPage) -> Mapping[Path, PromptPage]:
     folder = page.entry.folder.resolve()
     linked = [
         Path(os.path.normpath(folder / unquote(href))) for href in _PROMPT.findall(page.card.body)
     ]
     wanted = [*sorted((folder / "prompts").glob("*.md")), *linked]
-    found: dict[Path, Prompt] = {}
+    found: dict[Path, PromptPage] = {}
     for path in dict.fromkeys(wanted):
         text = _read(path, folder) if path != folder / "README.md" else None
         if text is not None:
             anchor = f"prompt-{slug(path.stem)}"
             number = sum(prompt.anchor.startswith(anchor) for prompt in found.values())
-            found[path] = Prompt(path.stem, anchor + f"-{number + 1}" * bool(number), text)
+            found[path] = PromptPage(path.stem, anchor + f"-{number + 1}" * bool(number), text)
     return found
 
 
