@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data import columns as names
-from metrichub.data.frames import Table
+from metrichub.data.frames import Frame
 from metrichub.errors import InputError, what
 from metrichub.text import RaggedTexts, Texts
 
@@ -82,7 +82,7 @@ class Batch:
             MissingColumn: a needed column isn't there.
             InputError: the data is no table, or a column holds what can't be scored.
         """
-        table = Table.of(data)
+        table = Frame.of(data)
         chosen = names.resolve(needed, table.names, mapping)
         return cls.of(**{column: table.column(name) for column, name in chosen.items()})
 

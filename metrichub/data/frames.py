@@ -21,14 +21,14 @@ Data: TypeAlias = Tabular | Iterator[Tabular]
 """What a hub scores: one table, or an iterator of tables that follow one another."""
 
 
-class Table(NamedTuple):
+class Frame(NamedTuple):
     """A table of any library: its column names, and how to read one."""
 
     names: Sequence[str]
     source: Any
 
     @classmethod
-    def of(cls, data: object) -> Table:
+    def of(cls, data: object) -> Frame:
         """The table that `data` is.
 
         Raises:
