@@ -14,7 +14,7 @@ from metrichub.app.example import Example, example_of
 from metrichub.app.policy import closed, open_values, unavailable
 from metrichub.app.refusal import Refusal
 from metrichub.app.settings import Judging
-from metrichub.catalog.kinds import Boolean, Choice, Integer, Number, SequenceOf, Text, Values
+from metrichub.catalog.kinds import Boolean, Integer, Number, OneOf, SequenceOf, Text, Values
 from metrichub.catalog.parameters import Parameter, parameters_of
 from metrichub.catalog.registry import Entry, registry
 from metrichub.data.columns import column_of, is_plural
@@ -141,7 +141,7 @@ def _asked(values: Values) -> Field:
         case (SequenceOf(items),) if not items.optional:
             one = _asked(items)
             return dataclasses.replace(one, kind=_SEVERAL.get(one.kind, "json"))
-    listed = [kind for kind in values.kinds if isinstance(kind, Choice)]
+    listed = [kind for kind in values.kinds if isinstance(kind, OneOf)]
     if len(listed) < len(values.kinds):
         return blank
     choices = tuple(choice for kind in listed for choice in kind.choices)

@@ -160,7 +160,7 @@ class Text(Kind):
 
 
 @dataclass(frozen=True)
-class Choice(Kind):
+class OneOf(Kind):
     """A few values, each listed."""
 
     choices: tuple[Any, ...]
@@ -238,7 +238,7 @@ def _kinds(hint: Any, bounds: Range, mark: Mark | None) -> Iterator[Kind | None]
         for argument in arguments:
             yield from _kinds(argument, bounds, mark)
     elif origin is Literal:
-        yield Choice(tuple(value for value in arguments if value is not None), mark=mark)
+        yield OneOf(tuple(value for value in arguments if value is not None), mark=mark)
         if None in arguments:
             yield None
     elif origin is tuple and arguments[1:] == (Ellipsis,):

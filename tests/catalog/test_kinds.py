@@ -10,13 +10,13 @@ import pytest
 import metrichub
 from metrichub.catalog.kinds import (
     Address,
-    Choice,
     Dictionary,
     Instance,
     Integer,
     LocalPath,
     Mark,
     Number,
+    OneOf,
     Range,
     Secret,
     SequenceOf,
@@ -108,7 +108,7 @@ def test_a_mark_reaches_whatever_it_is_written_around(mark: Mark) -> None:
     )
     assert values_of_hint(dict[str, Annotated[str, mark]]) == Values((Dictionary(items),))
     assert values_of_hint(Annotated[Literal["a"] | float, mark]) == Values(
-        (Choice(("a",), mark=mark), Number(mark=mark))
+        (OneOf(("a",), mark=mark), Number(mark=mark))
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub.catalog.kinds import Boolean, Choice, Integer, Number, SequenceOf, Text, Values
+from metrichub.catalog.kinds import Boolean, Integer, Number, OneOf, SequenceOf, Text, Values
 from metrichub.catalog.parameters import (
     Parameter,
     Range,
@@ -55,7 +55,7 @@ def test_parameters_are_the_fields_without_the_name() -> None:
     words = Values((SequenceOf(Values((Text(),))),))
     assert parameters_of(Knobs) == (
         Parameter("order", Values((Integer(Range(1, 9)),)), 4, False, "How long an n-gram is."),
-        Parameter("mode", Values((Choice(("a", "b")),)), "a", False, "Which way."),
+        Parameter("mode", Values((OneOf(("a", "b")),)), "a", False, "Which way."),
         Parameter("share", share, None, False, ""),
         Parameter("words", words, ("x",), False, ""),
         Parameter("on", Values((Boolean(),)), False, False, ""),
