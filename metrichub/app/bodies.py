@@ -76,14 +76,14 @@ class ScoreRequest(BaseModel):
         }
 
 
-class Unscored(BaseModel):
+class UnscoredBody(BaseModel):
     """A sample without a score."""
 
     sample: int = Field(description="Its position, from 0.")
     reason: str | None
 
 
-class Explanation(BaseModel):
+class ExplanationBody(BaseModel):
     """What stands behind the scores of a sample."""
 
     status: Literal["ok", "undefined", "error"]
@@ -92,7 +92,7 @@ class Explanation(BaseModel):
     steps: list[Any] = Field(description="One step a candidate: claims and verdicts, marks, edits.")
 
 
-class Interval(BaseModel):
+class IntervalBody(BaseModel):
     """A bootstrap interval of 95%, with mean and standard deviation of the resamples."""
 
     low: float | None
@@ -108,21 +108,21 @@ class ScoreReply(BaseModel):
     scores: Scores = Field(description="By metric and output.")
     signatures: dict[str, str] = Field(description="What to report beside each score.")
     notes: dict[str, list[str]] = Field(description="What a reader has to know beside the scores.")
-    unscored: dict[str, list[Unscored]] = Field(
+    unscored: dict[str, list[UnscoredBody]] = Field(
         description="The samples without a score, up to a thousand a metric."
     )
-    intervals: dict[str, dict[str, Interval]] | None = Field(
+    intervals: dict[str, dict[str, IntervalBody]] | None = Field(
         None, description="If asked for: by metric and output."
     )
     samples: dict[str, dict[str, list[float | None]]] | None = Field(
         None, description="If asked for: by metric and output, a number a sample."
     )
-    explanations: dict[str, list[Explanation]] | None = Field(
+    explanations: dict[str, list[ExplanationBody]] | None = Field(
         None, description="If asked for: by metric, one a sample."
     )
 
 
-class Scale(BaseModel):
+class ScaleBody(BaseModel):
     """What an output's numbers mean; null is unbounded."""
 
     low: float | None
@@ -131,7 +131,7 @@ class Scale(BaseModel):
     perfect: float | None
 
 
-class Tags(BaseModel):
+class TagsBody(BaseModel):
     """What a metric is for."""
 
     task: list[str]
@@ -151,8 +151,8 @@ class MetricFacts(BaseModel):
     title: str | None = Field(None, description="The title of its card.")
     summary: str | None = Field(None, description="What it measures, in a sentence.")
     inputs: list[str] | None = Field(None, description="The columns that it reads.")
-    outputs: dict[str, Scale] | None = Field(None, description="What its numbers mean.")
-    tags: Tags | None = Field(None, description="Tasks, dimensions, family and languages.")
+    outputs: dict[str, ScaleBody] | None = Field(None, description="What its numbers mean.")
+    tags: TagsBody | None = Field(None, description="Tasks, dimensions, family and languages.")
     judge: Literal["any", "model"] | None = Field(
         None, description="`any` where any judge will do, `model` where only a model will."
     )
@@ -188,7 +188,7 @@ class MetricList(BaseModel):
     metrics: list[MetricFacts] = Field(description="By name.")
 
 
-class Problem(BaseModel):
+class ProblemBody(BaseModel):
     """Why there is no answer."""
 
     error: str = Field(description="The kind of error, such as `MissingColumn`.")

@@ -74,7 +74,7 @@ OPERATIONS = (
 
 def document(limits: Limits) -> dict[str, Any]:
     """The document."""
-    models: list[type[BaseModel]] = [bodies.Problem]
+    models: list[type[BaseModel]] = [bodies.ProblemBody]
     for operation in OPERATIONS:
         models += filter(None, (operation.reply, operation.body))
     # What is only given out needs the schema of what is given, defaults and all.
@@ -122,7 +122,7 @@ def _operation(operation: Operation) -> dict[str, Any]:
             **{
                 str(status): {
                     "description": _REASONS[status],
-                    "content": _content(bodies.Problem),
+                    "content": _content(bodies.ProblemBody),
                 }
                 for status in operation.failures
             },
