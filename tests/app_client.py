@@ -13,7 +13,7 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from metrichub.app.server import application
-from metrichub.app.settings import Judging, Settings
+from metrichub.app.settings import Judging, ServerSettings
 
 BASELINES = Judging("offline", "offline")
 HOME = "http://127.0.0.1:8000"
@@ -25,9 +25,9 @@ CATS: dict[str, Any] = {
 
 
 @contextmanager
-def calling(settings: Settings | None = None, **options: Any) -> Iterator[TestClient]:
+def calling(settings: ServerSettings | None = None, **options: Any) -> Iterator[TestClient]:
     """A client of a running app; without settings, one whose judge and embedder are baselines."""
-    with TestClient(application(settings or Settings(BASELINES)), HOME, **options) as client:
+    with TestClient(application(settings or ServerSettings(BASELINES)), HOME, **options) as client:
         yield client
 
 

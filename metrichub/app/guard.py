@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from metrichub.app.problem import Problem, problem
-from metrichub.app.settings import MEBIBYTE, Settings
+from metrichub.app.settings import MEBIBYTE, ServerSettings
 
 PAGE_POLICY = "; ".join(
     (
@@ -44,7 +44,7 @@ class Guard:
     """Refuses what comes by a foreign name or from a foreign page; adds headers to every answer."""
 
     def __init__(
-        self, app: ASGIApp, settings: Settings, answer: Callable[[Request, Problem], Response]
+        self, app: ASGIApp, settings: ServerSettings, answer: Callable[[Request, Problem], Response]
     ) -> None:
         self.app, self.settings, self.answer = app, settings, answer
 
@@ -66,7 +66,7 @@ class Guard:
         await app(scope, receive, guarded)
 
 
-def refused(method: str, headers: Headers, settings: Settings) -> Problem | None:
+def refused(method: str, headers: Headers, settings: ServerSettings) -> Problem | None:
     """Why a request is refused by its headers, or None.
 
     A page elsewhere may have made its own name mean this machine, or may post a form here.
@@ -86,7 +86,7 @@ def refused(method: str, headers: Headers, settings: Settings) -> Problem | None
     return None
 
 
-def _is_ours(host: str, settings: Settings) -> bool:
+def _is_ours(host: str, settings: ServerSettings) -> bool:
     try:
         name = urlsplit(f"//{host}").hostname or ""
     except ValueError:

@@ -19,7 +19,7 @@ from metrichub.app.policy import Wanted
 from metrichub.app.pool import Pool
 from metrichub.app.problem import Problem, problem
 from metrichub.app.refusal import Refusal
-from metrichub.app.settings import Settings
+from metrichub.app.settings import ServerSettings
 
 FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".tsv": "tsv"}
 State = Literal["waiting", "running", "done", "failed", "stopped"]
@@ -63,7 +63,7 @@ class Run:
 class Runs:
     """The runs of a server, in the order in which they came."""
 
-    def __init__(self, settings: Settings, folder: Path, tasks: TaskGroup) -> None:
+    def __init__(self, settings: ServerSettings, folder: Path, tasks: TaskGroup) -> None:
         self.settings, self.folder, self._tasks = settings, folder, tasks
         # One file at a time, so that forms are still answered meanwhile.
         self._pool = Pool(1, settings.limits.runs)

@@ -25,11 +25,11 @@ from metrichub.app.problem import Problem
 from metrichub.app.refusal import Refusal
 from metrichub.app.runs import Runs
 from metrichub.app.service import Service
-from metrichub.app.settings import MEBIBYTE, Settings
+from metrichub.app.settings import MEBIBYTE, ServerSettings
 from metrichub.app.views import STATIC, Json, page
 
 
-def application(settings: Settings) -> Starlette:
+def application(settings: ServerSettings) -> Starlette:
     """The app; its workers and runs live as long as its lifespan."""
     pool = Pool(settings.limits.workers, settings.limits.waiting)
 
@@ -54,7 +54,7 @@ def application(settings: Settings) -> Starlette:
     )
 
 
-def _routes(settings: Settings) -> list[BaseRoute]:
+def _routes(settings: ServerSettings) -> list[BaseRoute]:
     small = [Middleware(Bounded, limit=settings.limits.body)]
     # A form holds a little more than its file.
     large = [Middleware(Bounded, limit=settings.limits.upload + MEBIBYTE // 16)]

@@ -11,7 +11,7 @@ from metrichub.app.describe import Description, describe
 from metrichub.app.pool import Pool
 from metrichub.app.problem import problem
 from metrichub.app.runs import Runs
-from metrichub.app.settings import Settings
+from metrichub.app.settings import ServerSettings
 from metrichub.errors import did_you_mean
 
 
@@ -25,7 +25,7 @@ class Service:
         runs: The files that were uploaded.
     """
 
-    settings: Settings
+    settings: ServerSettings
     pool: Pool
     runs: Runs
     _described: dict[Item, Description] = field(default_factory=dict)

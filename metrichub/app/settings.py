@@ -59,7 +59,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServerSettings:
     """A server's settings.
 
     Attributes:

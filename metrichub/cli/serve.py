@@ -14,7 +14,7 @@ from metrichub.errors import MissingDependency
 from metrichub.models.resolve import VARIABLES
 
 if TYPE_CHECKING:
-    from metrichub.app.settings import Settings
+    from metrichub.app.settings import ServerSettings
 
 _PACKAGES = (
     "starlette",
@@ -99,7 +99,7 @@ def serve(
     Pages and the JSON API at /api/ are for this machine, unless --host says otherwise.
     """
     _check_installed()
-    from metrichub.app.settings import MEBIBYTE, Judging, Limits, Settings
+    from metrichub.app.settings import MEBIBYTE, Judging, Limits, ServerSettings
     from metrichub.models.resolve import embedder_of, judge_of
 
     for asked in (judge_of(judge), embedder_of(embedder)):
@@ -119,7 +119,7 @@ def serve(
         )
         names = (*names, host, socket.gethostname())
     known = tuple(name.lower() for name in names)
-    _run(Settings(Judging(judge, embedder), public, known, limits), listener, host)
+    _run(ServerSettings(Judging(judge, embedder), public, known, limits), listener, host)
 
 
 def _check_installed() -> None:
@@ -150,7 +150,7 @@ def _listener(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def _run(settings: Settings, listener: socket.socket, host: str) -> None:
+def _run(settings: ServerSettings, listener: socket.socket, host: str) -> None:
     import uvicorn
 
     from metrichub.app.server import application

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from metrichub import Hub, list_metrics, load_metric
 from metrichub.app import bodies
 from metrichub.app.openapi import OPERATIONS
-from metrichub.app.settings import Limits, Settings
+from metrichub.app.settings import Limits, ServerSettings
 from tests.app_client import CATS, calling
 
 
@@ -261,7 +261,7 @@ def test_a_wrong_method_is_refused_in_json(client: TestClient) -> None:
     ],
 )
 def test_a_request_that_asks_too_much_is_refused(limits: Limits, body: dict[str, Any]) -> None:
-    with calling(Settings(limits=limits)) as client:
+    with calling(ServerSettings(limits=limits)) as client:
         assert refused(client, 413, **body)["error"] == "TooLarge"
 
 

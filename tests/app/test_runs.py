@@ -16,7 +16,7 @@ pytest.importorskip("python_multipart", reason="the extra app is not installed")
 
 from starlette.testclient import TestClient
 
-from metrichub.app.settings import Limits, Settings
+from metrichub.app.settings import Limits, ServerSettings
 from tests.app_client import Form, calling, words
 from tests.commands import ROWS
 
@@ -173,7 +173,7 @@ def test_what_is_wrong_with_a_file_is_said_with_its_name_and_line(
 
 def test_a_few_samples_with_too_many_texts_are_refused() -> None:
     text = json.dumps({"prediction": ["a"] * 20, "reference": ["a"] * 20})
-    with calling(Settings(limits=Limits(rows=399))) as client:
+    with calling(ServerSettings(limits=Limits(rows=399))) as client:
         _, page = run(client, text)
     assert "too many texts to pair each with each" in words(page)
 
@@ -230,7 +230,7 @@ def test_a_run_can_be_stopped() -> None:
 
 
 def test_a_file_that_takes_too_long_is_ended() -> None:
-    with calling(Settings(limits=Limits(upload_seconds=0.5))) as client:
+    with calling(ServerSettings(limits=Limits(upload_seconds=0.5))) as client:
         _, page = run(client, RUNAWAY, "a.jsonl", ["regex_match"])
         assert "TimeLimit" in page
 
@@ -245,7 +245,7 @@ def test_a_second_file_waits_for_the_first() -> None:
 
 
 def test_the_oldest_runs_are_removed_and_too_many_at_a_time_are_refused() -> None:
-    with calling(Settings(limits=Limits(runs=2))) as client:
+    with calling(ServerSettings(limits=Limits(runs=2))) as client:
         first, _ = run(client, JSONL)
         folder = runs_of(client).find(first.rpartition("/")[2]).folder
         assert folder.is_dir()

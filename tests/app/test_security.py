@@ -17,12 +17,12 @@ from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 
 from metrichub.app.guard import refused
-from metrichub.app.settings import Judging, Limits, Settings
+from metrichub.app.settings import Judging, Limits, ServerSettings
 from tests import judge_stub, plugins
 from tests.app_client import CATS, HOME, Form, calling
 
-LOCAL = Settings()
-PUBLIC = Settings(public=True, hosts=("scores.example",))
+LOCAL = ServerSettings()
+PUBLIC = ServerSettings(public=True, hosts=("scores.example",))
 FORM = {"s.0.predictions.0": "a", "s.0.references.0": "a"}
 
 
@@ -250,7 +250,7 @@ def test_a_metric_that_asks_a_model_is_not_offered_without_one(client: TestClien
 def test_a_metric_is_closed_where_nobody_can_be_asked(
     name: str, judging: Judging, said: str
 ) -> None:
-    with calling(Settings(judging)) as client:
+    with calling(ServerSettings(judging)) as client:
         kind, message = error(client, 422, metrics=[name], predictions=["a"])
         assert kind == "NoModel"
         assert f"{name} {said}" in message
@@ -262,13 +262,13 @@ def test_a_metric_is_closed_where_nobody_can_be_asked(
 
 def test_a_server_without_a_judge_scores_what_asks_nobody() -> None:
     body = {"metrics": ["exact_match"], "predictions": ["a"], "references": ["a"]}
-    with calling(Settings()) as client:
+    with calling(ServerSettings()) as client:
         assert client.post("/api/score", json=body).json()["scores"]["exact_match"]["score"] == 1
 
 
 def test_the_servers_judge_judges_and_its_key_is_never_told(stub: judge_stub.Stub) -> None:
     judging = Judging(judge=f"openai(model='m', base_url='{stub.url}')")
-    with calling(Settings(judging)) as client:
+    with calling(ServerSettings(judging)) as client:
         pages = [client.get("/metrics/fluency").text]
         answer = client.post("/metrics/fluency", data={"s.0.predictions.0": "It rained."})
         assert answer.status_code == 200
@@ -292,7 +292,7 @@ def test_a_body_over_the_limit_is_refused_whether_it_says_its_length_or_not(path
     headers = {"Content-Type": "application/json"}
     if path != "/api/score":
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    with calling(Settings(limits=Limits(body=1000, upload=1000))) as client:
+    with calling(ServerSettings(limits=Limits(body=1000, upload=1000))) as client:
         said = client.post(path, content=b"a" * 70_000, headers=headers)
         unsaid = client.post(path, content=chunks(), headers=headers)
     assert (said.status_code, unsaid.status_code) == (413, 413)

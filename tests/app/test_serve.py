@@ -20,7 +20,7 @@ pytest.importorskip("starlette", reason="the extra app is not installed")
 pytest.importorskip("python_multipart", reason="the extra app is not installed")
 
 from metrichub import Hub
-from metrichub.app.settings import Judging, Settings
+from metrichub.app.settings import Judging, ServerSettings
 from metrichub.cli import main
 from tests import commands
 from tests.app_client import serving
@@ -80,11 +80,11 @@ def test_loopback_needs_no_warning() -> None:
     assert said == ""
 
 
-def settings_of(monkeypatch: pytest.MonkeyPatch, arguments: Sequence[str]) -> Settings:
+def settings_of(monkeypatch: pytest.MonkeyPatch, arguments: Sequence[str]) -> ServerSettings:
     """The settings that the options mean; nothing is served."""
-    found: list[Settings] = []
+    found: list[ServerSettings] = []
 
-    def run(settings: Settings, listener: socket.socket, _: str) -> None:
+    def run(settings: ServerSettings, listener: socket.socket, _: str) -> None:
         listener.close()
         found.append(settings)
 
@@ -131,7 +131,7 @@ def test_the_default_is_this_machine_and_no_judge(monkeypatch: pytest.MonkeyPatc
     for name in ("METRICHUB_JUDGE", "METRICHUB_EMBEDDER"):
         monkeypatch.delenv(name, raising=False)
     found = settings_of(monkeypatch, [])
-    assert found == Settings()
+    assert found == ServerSettings()
     assert (found.judging.judge, found.judging.embedder) == (None, None)
     assert not found.judging.has_model
 
