@@ -45,10 +45,10 @@ def write(
     require()
     from metrichub.data.files import write_text
     from metrichub.report.html.document import Inference, document
-    from metrichub.report.html.records import Limits
+    from metrichub.report.html.records import PageLimits
 
     inference = Inference(level, resamples, trials, seed)
-    write_text(path, document(systems, ids, inference, Limits(explained, size)))
+    write_text(path, document(systems, ids, inference, PageLimits(explained, size)))
 
 
 def require() -> None:

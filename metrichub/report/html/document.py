@@ -19,9 +19,9 @@ from metrichub.report.html.escape import as_json, digest, image, inside_script, 
 from metrichub.report.html.plots import Scores
 from metrichub.report.html.records import (
     CHUNK,
-    Limits,
+    PageLimits,
     Records,
-    System,
+    SystemRecords,
     columns_of,
     outputs_of,
     problems_of,
@@ -50,7 +50,10 @@ class Figure(NamedTuple):
 
 
 def document(
-    systems: Mapping[str, Report], ids: Sequence[Any] | None, inference: Inference, limits: Limits
+    systems: Mapping[str, Report],
+    ids: Sequence[Any] | None,
+    inference: Inference,
+    limits: PageLimits,
 ) -> str:
     """The page of these systems; the first is the one that the others are compared with."""
     if not systems:
@@ -109,11 +112,11 @@ def _data(
     systems: Mapping[str, Report],
     ids: Sequence[Any] | None,
     outputs: Sequence[tuple[str, str, Scores]],
-    limits: Limits,
+    limits: PageLimits,
     records: Records,
 ) -> dict[str, Any]:
     """What the page's script knows from the start; the texts are in the chunks."""
-    explaining = {n for report in systems.values() for n in System(report).explaining()}
+    explaining = {n for report in systems.values() for n in SystemRecords(report).explaining()}
     return {
         "systems": list(systems),
         "size": next(iter(systems.values())).size,

@@ -22,7 +22,7 @@ CHUNK = 250
 """Samples whose texts are read together."""
 
 
-class Limits(NamedTuple):
+class PageLimits(NamedTuple):
     """How much a page holds: samples explained at each end, and bytes of texts and steps."""
 
     explained: int
@@ -102,7 +102,7 @@ def problems_of(report: Report) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class System:
+class SystemRecords:
     """One system's samples, with the metrics that say what they saw."""
 
     report: Report
@@ -132,10 +132,10 @@ class System:
 
 
 def records_of(
-    systems: Mapping[str, Report], outputs: Sequence[tuple[str, str, Scores]], limits: Limits
+    systems: Mapping[str, Report], outputs: Sequence[tuple[str, str, Scores]], limits: PageLimits
 ) -> Records:
     """Texts and steps of the samples, those at the ends of each metric first, while they fit."""
-    shown = [System(report) for report in systems.values()]
+    shown = [SystemRecords(report) for report in systems.values()]
     size = next(iter(systems.values())).size
     chosen = _chosen(outputs, size, limits.explained)
     explaining = [set(system.explaining()) for system in shown]
@@ -153,7 +153,10 @@ def records_of(
 
 
 def _record(
-    systems: Sequence[System], sample: int, wanted: Sequence[str], explaining: Sequence[set[str]]
+    systems: Sequence[SystemRecords],
+    sample: int,
+    wanted: Sequence[str],
+    explaining: Sequence[set[str]],
 ) -> dict[str, Any]:
     """What the systems share of a sample, what each has said, and the steps of its metrics."""
     shared: dict[str, Any] = {}
