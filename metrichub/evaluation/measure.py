@@ -21,7 +21,7 @@ from metrichub.evaluation.result import Result, RowsResult, SumResult
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import Stats
 from metrichub.evaluation.stored import StoredSamples
-from metrichub.evaluation.workers import spread
+from metrichub.evaluation.workers import distribute
 from metrichub.metric import CorpusMetric, Metric
 from metrichub.models.usage import Usage
 
@@ -150,7 +150,7 @@ def measured(
     if workers == 1:
         measurements = (work(part, progress) for part in parts)
     else:
-        measurements = _told(spread(work, parts, workers), len(measure.metrics), progress)
+        measurements = _told(distribute(work, parts, workers), len(measure.metrics), progress)
     whole = _gathered(measurements)
     whole = replace(whole, segments=((whole.size, fingerprint.digests()),))
     if not samples:

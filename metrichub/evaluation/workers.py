@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Work = Callable[["Batch"], Measurement]
 
 
-def spread(work: Work, parts: Iterable[Batch], workers: int) -> Iterator[Measurement]:
+def distribute(work: Work, parts: Iterable[Batch], workers: int) -> Iterator[Measurement]:
     """The measurement of every part in order, made in `workers` processes, a few parts in flight.
 
     A single part is measured here, as no process would be faster.
