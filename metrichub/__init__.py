@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from metrichub.judge.openai import OpenAIJudge as OpenAIJudge
     from metrichub.metric import load_metric as load_metric
     from metrichub.models.usage import Usage as Usage
-    from metrichub.report.repeats import Spread as Spread
+    from metrichub.report.repeats import RepeatedScore as RepeatedScore
     from metrichub.report.report import Report as Report
 
     __version__: str
@@ -74,7 +74,7 @@ _HOMES = {
         "judge.openai": "OpenAIJudge",
         "metric": "load_metric",
         "models.usage": "Usage",
-        "report.repeats": "Spread",
+        "report.repeats": "RepeatedScore",
         "report.report": "Report",
     }.items()
     for name in names.split()

@@ -17,7 +17,7 @@ from metrichub.metric import Array
 from metrichub.models.usage import Usage
 
 
-class Spread(NamedTuple):
+class RepeatedScore(NamedTuple):
     """How far the runs of one output lie apart.
 
     `runs` are the corpus scores, `deviation` their sample standard deviation; `samples` (N,) holds
@@ -50,12 +50,12 @@ def together(reports: Sequence[Measurement]) -> Measurement:
     return replace(first, results=results, evidence=evidence, usage=usage, runs=runs)
 
 
-def spread(runs: Mapping[str, Sequence[Result]]) -> dict[str, dict[str, Spread]]:
-    """Metric -> output -> `Spread`."""
+def spread(runs: Mapping[str, Sequence[Result]]) -> dict[str, dict[str, RepeatedScore]]:
+    """Metric -> output -> `RepeatedScore`."""
     return {name: _spread(found) for name, found in runs.items()}
 
 
-def _spread(runs: Sequence[Result]) -> dict[str, Spread]:
+def _spread(runs: Sequence[Result]) -> dict[str, RepeatedScore]:
     corpus = [run.scores() for run in runs]
     samples = [{} if run.pooled else run.samples() for run in runs]
     found = {}
@@ -64,7 +64,7 @@ def _spread(runs: Sequence[Result]) -> dict[str, Spread]:
         each = [outputs[output] for outputs in samples if output in outputs]
         known = scores[~np.isnan(scores)]
         low, high = (known.min(), known.max()) if len(known) else (np.nan, np.nan)
-        found[output] = Spread(
+        found[output] = RepeatedScore(
             float(known.mean()) if len(known) else float("nan"),
             float(_deviation(scores[:, None])[0]),
             float(low),

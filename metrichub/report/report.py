@@ -19,7 +19,7 @@ from metrichub.evaluation.significance import Comparison
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from metrichub.report.repeats import Spread
+    from metrichub.report.repeats import RepeatedScore
 
 Nested = dict[str, dict[str, float]]
 
@@ -96,8 +96,8 @@ class Report(Measurement):
         found = [store().get(key) for key in keys]
         return [None if answer is None else json.loads(answer.reply) for answer in found]
 
-    def spread(self) -> dict[str, dict[str, Spread]]:
-        """How far the runs of each judge lie apart: metric -> output -> `Spread`.
+    def spread(self) -> dict[str, dict[str, RepeatedScore]]:
+        """How far the runs of each judge lie apart: metric -> output -> `RepeatedScore`.
 
         Raises:
             ReportError: nothing was repeated.
