@@ -155,8 +155,8 @@ class Hub:
             )
         needed = self.needs()
         reduction = self.reduce_fn if reduce_fn is None else reduce_fn
-        allowance = ErrorBudget(max_errors)
-        measure = Measure(self.metrics, reduction, self.block_characters, allowance)
+        budget = ErrorBudget(max_errors)
+        measure = Measure(self.metrics, reduction, self.block_characters, budget)
         run = partial(
             measured,
             samples=samples,

@@ -12,12 +12,12 @@ from metrichub import list_metrics
 from metrichub.catalog.registry import Entry
 from metrichub.testing import MetricContract, check, update_card
 from metrichub.testing.laws import LAWS
-from metrichub.testing.subject import MetricUnderTest
+from metrichub.testing.under_test import MetricUnderTest
 from tests import plugins
 
 
 @cache
-def subject(entry: Entry) -> MetricUnderTest:
+def tested(entry: Entry) -> MetricUnderTest:
     return MetricUnderTest(entry)
 
 
@@ -28,7 +28,7 @@ def subject(entry: Entry) -> MetricUnderTest:
 def test_a_metric_keeps_a_law(entry: Entry, law: Callable[[MetricUnderTest], None]) -> None:
     if lacking := entry.lacking:
         pytest.skip(str(lacking))
-    law(subject(entry))
+    law(tested(entry))
 
 
 def test_there_are_fourteen_laws_and_the_contract_runs_each_under_its_number() -> None:

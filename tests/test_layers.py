@@ -86,7 +86,7 @@ def test_every_metric_scores_without_datasets_evaluate_and_openai() -> None:
         "for name in ('datasets', 'evaluate', 'openai'):\n"
         "    sys.modules[name] = None\n"
         "from metrichub import list_metrics\n"
-        "from metrichub.testing.subject import Subject\n"
+        "from metrichub.testing.under_test import Subject\n"
         "for entry in list_metrics():\n"
         "    if entry.distribution == 'metrichub' and not entry.card.requires:\n"
         "        subject = Subject(entry)\n"

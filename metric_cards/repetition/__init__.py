@@ -70,9 +70,9 @@ class Repetition(Metric):
 def _recent(words: InternedIds, window: int) -> Flags:
     """Whether each word occurs among the `window` words before it in its text, (T,)."""
     text = _texts(words)
-    order = np.lexsort((words.ranks, text))
+    order = np.lexsort((words.ids, text))
     same = np.zeros(len(order), np.bool_)
-    same[1:] = (np.diff(words.ranks[order]) == 0) & (np.diff(text[order]) == 0)
+    same[1:] = (np.diff(words.ids[order]) == 0) & (np.diff(text[order]) == 0)
     same[1:] &= np.diff(order) <= window
     found = np.zeros(len(order), np.bool_)
     found[order] = same
@@ -82,9 +82,9 @@ def _recent(words: InternedIds, window: int) -> Flags:
 def _in_repeated_pair(words: InternedIds) -> Flags:
     """Whether each word is part of a pair of neighbours that its text has more than once, (T,)."""
     first = np.flatnonzero(words.left > 1)
-    pairs = np.stack((_texts(words)[first], words.ranks[first], words.ranks[first + 1]), axis=1)
+    pairs = np.stack((_texts(words)[first], words.ids[first], words.ids[first + 1]), axis=1)
     kind, times = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)[1:]
-    found = np.zeros(len(words.ranks), np.bool_)
+    found = np.zeros(len(words.ids), np.bool_)
     repeated = first[times[kind] > 1]
     found[repeated] = found[repeated + 1] = True
     return found

@@ -93,8 +93,8 @@ def _skip_bigrams(together: InternedIds, gap: int, unigrams: bool) -> tuple[Word
 
     A single token is a pair whose first half is 0, which is no rank.
     """
-    bits = np.uint64(int(together.ranks.max(initial=1)).bit_length())
-    ranks, left = together.ranks.astype(np.uint64), together.left
+    bits = np.uint64(int(together.ids.max(initial=1)).bit_length())
+    ranks, left = together.ids.astype(np.uint64), together.left
     distances = range(1, min(gap + 1, int(left.max(initial=1)) - 1) + 1)
     width = len(distances) + unigrams
     pairs = np.zeros((len(ranks), width), np.uint64)
@@ -132,7 +132,7 @@ def _padded(together: InternedIds, texts: Integers) -> Integers:
     ends, sizes = together.segments[texts + 1], np.diff(together.segments)[texts]
     places = ends - np.arange(int(sizes.max(initial=0)), 0, -1)[:, None]
     inside = places >= (ends - sizes)
-    padded: Integers = np.where(inside, together.ranks[places * inside], 0)
+    padded: Integers = np.where(inside, together.ids[places * inside], 0)
     return padded
 
 

@@ -75,7 +75,7 @@ def _rows(system: System) -> Iterator[dict[str, Any]]:
 
 def _explained(report: Report, sample: int) -> dict[str, Any]:
     """What stands behind the scores of the metrics that ask judges."""
-    found = {name: report.explain(name, sample) for name in report.evidence}
+    found = {name: report.explain(name, sample) for name in report.traces}
     explanations = {
         name: {"status": why.status, "reason": why.reason, "steps": why.steps}
         for name, why in found.items()

@@ -34,7 +34,7 @@ class _Done(NamedTuple):
 
 def observe(
     views: Mapping[str, tuple[Metric, View]],
-    allowance: ErrorBudget | None = None,
+    budget: ErrorBudget | None = None,
     progress: Callable[[int], object] | None = None,
     *,
     repeat: int = 0,
@@ -52,14 +52,14 @@ def observe(
         TooManyErrors: more samples failed than are allowed.
     """
     found = _observe(
-        views, allowance or ErrorBudget(), progress or (lambda _: None), repeat, estimating
+        views, budget or ErrorBudget(), progress or (lambda _: None), repeat, estimating
     )
     return run(found)
 
 
 async def _observe(
     views: Mapping[str, tuple[Metric, View]],
-    allowance: ErrorBudget,
+    budget: ErrorBudget,
     progress: Callable[[int], object],
     repeat: int,
     estimating: bool,
@@ -78,9 +78,9 @@ async def _observe(
             if sample not in failed:
                 failed.add(sample)
                 try:
-                    allowance.spend(str(error))
+                    budget.spend(str(error))
                 except JudgeError as last:
-                    tally.over = last
+                    tracker.over = last
                     raise
             return _Done(Failed(str(error)), [])
         finally:
@@ -89,7 +89,7 @@ async def _observe(
                 progress(1)
 
     start = time.perf_counter()
-    with track_usage(repeat, estimating) as tally:
+    with track_usage(repeat, estimating) as tracker:
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = {
@@ -105,8 +105,8 @@ async def _observe(
     parts = {name: _parted(found[name], views[name][1]) for name in found}
     return Observed(
         {name: rows for name, (rows, _) in parts.items()},
-        {name: evidence for name, (_, evidence) in parts.items()},
-        tally.usage if estimating else _timed(tally.usage, start),
+        {name: traces for name, (_, traces) in parts.items()},
+        tracker.usage if estimating else _timed(tracker.usage, start),
     )
 
 

@@ -1,4 +1,4 @@
-"""Evidence: what stands behind a metric's scores, sample by sample: steps and errors."""
+"""Traces: what a metric's scores were made from, sample by sample, and the errors."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Trace:
         errors: Mapping[int, str],
         calls: Mapping[int, Sequence[str]],
     ) -> Trace:
-        """The evidence with its errors counted."""
+        """The trace with its errors counted."""
         return cls(steps, errors, Counter(errors.values()), calls)
 
     @property
@@ -96,7 +96,7 @@ class Trace:
 
     @staticmethod
     def joined(parts: Sequence[tuple[int, Trace]]) -> Trace:
-        """The evidence of parts that start at these samples."""
+        """The trace of parts that start at these samples."""
         return Trace(
             {start + i: step for start, part in parts for i, step in part.steps.items()},
             {start + i: why for start, part in parts for i, why in part.errors.items()},
@@ -111,10 +111,10 @@ class Trace:
 
 @dataclass(frozen=True)
 class Observed:
-    """What metrics observed of a block: rows and evidence by metric, and what it took."""
+    """What metrics observed of a block: rows and traces by metric, and what it took."""
 
     rows: Mapping[str, list[Any]]
-    evidence: Mapping[str, Trace]
+    traces: Mapping[str, Trace]
     usage: Usage
 
 

@@ -42,22 +42,22 @@ class Measure:
     metrics: tuple[Metric, ...]
     reduction: Reduction | None
     block_characters: int
-    allowance: ErrorBudget = field(default_factory=ErrorBudget)
+    budget: ErrorBudget = field(default_factory=ErrorBudget)
     repeat: int = 0
     estimating: bool = False
 
     def __call__(self, batch: Batch, progress: Progress | None = None) -> Measurement:
         """The measurement of a batch; `progress` gets the samples times metrics of every block."""
         results: dict[str, Result] = {}
-        evidence: dict[str, list[tuple[int, Trace]]] = {}
+        traces: dict[str, list[tuple[int, Trace]]] = {}
         usage = Usage()
         for characters, metrics in self._groups().items():
             parts: dict[str, list[Any]] = {metric.name: [] for metric in metrics}
             for block in batch.blocks(characters or self.block_characters):
                 observed = self._observed(metrics, block, progress)
                 usage += observed.usage
-                for name, found in observed.evidence.items():
-                    evidence.setdefault(name, []).append((block.start, found))
+                for name, found in observed.traces.items():
+                    traces.setdefault(name, []).append((block.start, found))
                 for metric in metrics:
                     view, given = block.view(metric.inputs()), observed.rows.get(metric.name)
                     if isinstance(metric, CorpusMetric):
@@ -80,7 +80,7 @@ class Measure:
             batch.size,
             ((batch.size, {}),),
             {name: (int(c.min()), int(c.max())) for name, c in counts.items() if len(c)},
-            {name: Trace.joined(found) for name, found in evidence.items()},
+            {name: Trace.joined(found) for name, found in traces.items()},
             usage,
         )
 
@@ -100,9 +100,7 @@ class Measure:
             return Observed({}, {}, Usage())
         from metrichub.evaluation.asynchronous import observe
 
-        return observe(
-            views, self.allowance, progress, repeat=self.repeat, estimating=self.estimating
-        )
+        return observe(views, self.budget, progress, repeat=self.repeat, estimating=self.estimating)
 
 
 @dataclass(frozen=True)
@@ -117,8 +115,8 @@ class _Pooled:
             name: result.pool() if isinstance(result, SumResult) else result
             for name, result in measurement.results.items()
         }
-        evidence = {name: found.pool() for name, found in measurement.evidence.items()}
-        return replace(measurement, results=results, evidence=evidence)
+        traces = {name: found.pool() for name, found in measurement.traces.items()}
+        return replace(measurement, results=results, traces=traces)
 
 
 def measured(

@@ -26,7 +26,7 @@ class Measurement:
     size: int
     segments: tuple[tuple[int, Mapping[str, str]], ...]
     candidates: Mapping[str, tuple[int, int]]
-    evidence: Mapping[str, Trace] = field(default_factory=dict)
+    traces: Mapping[str, Trace] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
     texts: StoredSamples | None = field(default=None, repr=False, compare=False)
     runs: Mapping[str, tuple[Result, ...]] = field(default_factory=dict, repr=False)
@@ -36,7 +36,7 @@ class Measurement:
         return replace(
             self,
             results={name: r.pool() for name, r in self.results.items()},
-            evidence={name: found.pool() for name, found in self.evidence.items()},
+            traces={name: found.pool() for name, found in self.traces.items()},
             texts=None,
             runs={name: tuple(run.pool() for run in runs) for name, runs in self.runs.items()},
         )

@@ -32,7 +32,7 @@ def merged(parts: Sequence[M]) -> M:
         size=sum(part.size for part in parts),
         segments=tuple(segment for part in parts for segment in part.segments),
         candidates=_joined(parts),
-        evidence=_joined_evidence(parts),
+        traces=_joined_evidence(parts),
         usage=sum((part.usage for part in parts), Usage()),
         texts=_joined_texts(parts),
         runs={name: _merged_runs(name, parts) for name in first.runs},
@@ -106,7 +106,7 @@ def _joined_evidence(reports: Sequence[Measurement]) -> dict[str, Trace]:
     parts: dict[str, list[tuple[int, Trace]]] = {}
     start = 0
     for report in reports:
-        for name, found in report.evidence.items():
+        for name, found in report.traces.items():
             parts.setdefault(name, []).append((start, found))
         start += report.size
     return {name: Trace.joined(found) for name, found in parts.items()}

@@ -91,48 +91,48 @@ class Session:
 
     def spent(self, answer: Answer, calls: int = 1) -> None:
         """Count calls and their tokens, whether or not the answer turns out to be of use."""
-        if tally := tracker_of_run():
-            tally.spent(answer, self.prices, calls)
+        if tracker := tracker_of_run():
+            tracker.spent(answer, self.prices, calls)
 
     async def once(self, request: Request, kept: Store | None) -> str:
         """The reply to a request: out of the store, of a call in flight, or a new one."""
-        tally = tracker_of_run()
+        tracker = tracker_of_run()
         body = request.body
-        if tally and tally.repeat:
-            body = {**body, "repeat": tally.repeat}
+        if tracker and tracker.repeat:
+            body = {**body, "repeat": tracker.repeat}
         key = key_of(body)
         if (keys := recorded_keys()) is not None:
             keys.append(key)
         flight = self._flights.get(key)
         if flight is None:
             if kept is not None and (found := kept.get(key)):
-                if tally:
-                    tally.kept()
+                if tracker:
+                    tracker.kept()
                 return found.reply
-            if tally and key in tally.replies:
-                tally.kept()
-                return tally.replies[key]
-            if tally and tally.estimating:
-                return self._guessed(key, request, tally)
+            if tracker and key in tracker.replies:
+                tracker.kept()
+                return tracker.replies[key]
+            if tracker and tracker.estimating:
+                return self._guessed(key, request, tracker)
             flight = self._flights[key] = _Flight()
             flight.task = asyncio.create_task(self._made(key, request, kept, flight))
-        elif tally:
-            tally.kept()
-        flight.waiting.append(tally)
+        elif tracker:
+            tracker.kept()
+        flight.waiting.append(tracker)
         try:
             # Shielded, as one that gives up must not take the answer from the others.
             return (await asyncio.shield(flight.task)).reply
         finally:
-            flight.waiting.remove(tally)
+            flight.waiting.remove(tracker)
             if not flight.waiting and not flight.task.done():
                 self._flights.pop(key)
                 flight.task.cancel()
                 # A run isn't over while a request of its own may still be on its way.
                 await asyncio.wait([flight.task])
 
-    def _guessed(self, key: str, request: Request, tally: UsageTracker) -> str:
+    def _guessed(self, key: str, request: Request, tracker: UsageTracker) -> str:
         reply, sent = request.likely()
-        tally.replies[key] = reply
+        tracker.replies[key] = reply
         self.spent(Answer(reply, tokens_in(sent), tokens_in(json.loads(reply))))
         return reply
 
@@ -144,8 +144,8 @@ class Session:
             answer = await request.ask()
             if kept is not None:
                 kept.put(key, request.model, answer)
-            elif tally := tracker_of_run():
-                tally.replies[key] = answer.reply
+            elif tracker := tracker_of_run():
+                tracker.replies[key] = answer.reply
             return answer
         finally:
             if self._flights.get(key) is flight:

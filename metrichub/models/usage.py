@@ -91,13 +91,13 @@ class UsageTracker:
         self.usage += Usage(calls, 0, *tokens, prices.of(answer) if prices else None)
 
 
-_tally: ContextVar[UsageTracker | None] = ContextVar("tally", default=None)
+_tracker: ContextVar[UsageTracker | None] = ContextVar("tracker", default=None)
 _keys: ContextVar[list[str] | None] = ContextVar("keys", default=None)
 
 
 def tracker_of_run() -> UsageTracker | None:
-    """The tally of the run that the running task belongs to; None outside any run."""
-    return _tally.get()
+    """The tracker of the run that the running task belongs to; None outside any run."""
+    return _tracker.get()
 
 
 def recorded_keys() -> list[str] | None:
@@ -107,13 +107,13 @@ def recorded_keys() -> list[str] | None:
 
 @contextmanager
 def track_usage(repeat: int = 0, estimating: bool = False) -> Iterator[UsageTracker]:
-    """A tally of all calls that are made inside the block and by the tasks that start there."""
-    tally = UsageTracker(repeat, estimating)
-    token = _tally.set(tally)
+    """A tracker of all calls that are made inside the block and by the tasks that start there."""
+    tracker = UsageTracker(repeat, estimating)
+    token = _tracker.set(tracker)
     try:
-        yield tally
+        yield tracker
     finally:
-        _tally.reset(token)
+        _tracker.reset(token)
 
 
 @contextmanager

@@ -42,12 +42,11 @@ def together(reports: Sequence[Measurement]) -> Measurement:
     repeated = list(reports[1].results)
     runs = {name: tuple(report.results[name] for report in reports) for name in repeated}
     results = dict(first.results) | {name: _mean(found) for name, found in runs.items()}
-    evidence = dict(first.evidence) | {
-        name: _joined([report.evidence.get(name, Trace()) for report in reports])
-        for name in repeated
+    traces = dict(first.traces) | {
+        name: _joined([report.traces.get(name, Trace()) for report in reports]) for name in repeated
     }
     usage = sum((report.usage for report in reports), Usage())
-    return replace(first, results=results, evidence=evidence, usage=usage, runs=runs)
+    return replace(first, results=results, traces=traces, usage=usage, runs=runs)
 
 
 def spread(runs: Mapping[str, Sequence[Result]]) -> dict[str, dict[str, RepeatedScore]]:

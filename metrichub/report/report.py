@@ -44,7 +44,7 @@ class Report(Measurement):
         nested: Nested = {}
         for name, result in self.results.items():
             nested[name] = result.scores()
-            failed = self.evidence[name].failed if name in self.evidence else 0
+            failed = self.traces[name].failed if name in self.traces else 0
             if result.unscored > failed:
                 nested[name]["unscored"] = result.unscored - failed
             if failed:
@@ -54,7 +54,7 @@ class Report(Measurement):
     @property
     def failed(self) -> int:
         """How often a metric has no score of a sample because a call to a judge failed."""
-        return sum(found.failed for found in self.evidence.values())
+        return sum(found.failed for found in self.traces.values())
 
     def explain(self, metric: str, sample: int) -> Explanation:
         """Why a sample has its scores: its status, and what the judge said of each candidate.
@@ -68,7 +68,7 @@ class Report(Measurement):
             )
         if not 0 <= sample < self.size:
             raise ReportError(f"no sample {sample} in a report of {self.size}")
-        result, found = self.results[metric], self.evidence.get(metric, Trace())
+        result, found = self.results[metric], self.traces.get(metric, Trace())
         scores = {name: float(values[sample]) for name, values in result.samples().items()}
         steps = found.steps.get(sample, ())
         if not steps and self.texts:
@@ -88,7 +88,7 @@ class Report(Measurement):
             ReportError: no such metric or sample.
         """
         self.explain(metric, sample)
-        keys = self.evidence.get(metric, Trace()).calls.get(sample, ())
+        keys = self.traces.get(metric, Trace()).calls.get(sample, ())
         if not keys:
             return []
         from metrichub.models.store import store
@@ -174,8 +174,8 @@ class Report(Measurement):
         found: dict[str, Sequence[str]] = {}
         for name, result in self.results.items():
             why = [f"{n} unscored: {reason}" for reason, n in result.reasons.most_common()]
-            if name in self.evidence:
-                causes = self.evidence[name].causes
+            if name in self.traces:
+                causes = self.traces[name].causes
                 why += [f"{n} failed: {cause}" for cause, n in causes.most_common()]
             why += self._apart(name)
             if notes := [*why, *result.notes()]:

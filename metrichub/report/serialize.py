@@ -40,7 +40,7 @@ def save(report: Report, path: Path) -> None:
             "segments": report.segments,
             "candidates": report.candidates,
             "results": {name: _plain(result) for name, result in report.results.items()},
-            "evidence": plain(report.evidence),
+            "evidence": plain(report.traces),
             "usage": plain(report.usage),
             "runs": {name: [_plain(run) for run in runs] for name, runs in report.runs.items()},
         }

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from metrichub.testing.subject import Broken
+from metrichub.testing.under_test import Broken
 
 # On macOS a fork may not use the system's libraries, and numpy calculates with one of them.
 FORKS = hasattr(os, "fork") and sys.platform != "darwin"

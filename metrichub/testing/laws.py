@@ -25,16 +25,16 @@ from metrichub.models.resolve import judge_of
 from metrichub.report.report import Report
 from metrichub.testing.footprint import footprint
 from metrichub.testing.listening import Listening
-from metrichub.testing.subject import HOSTILE, WORDS, Broken, MetricUnderTest
+from metrichub.testing.under_test import HOSTILE, WORDS, Broken, MetricUnderTest
 
 WRITTEN = ("headline", "definition")
 """What a card has to say, though one without it can be read."""
 HEAVY = ("torch", "transformers", "openai", "tensorflow", "jax")
 
 
-def one_name(subject: MetricUnderTest) -> None:
+def one_name(tested: MetricUnderTest) -> None:
     """Folder, entry point and card have one name, and the packages above import nothing."""
-    entry, folder = subject.entry, subject.entry.folder
+    entry, folder = tested.entry, tested.entry.folder
     names = {entry.name, folder.name, entry.card.name}
     _hold(len(names) == 1, f"the names differ: {', '.join(sorted(names))}")
     _hold((folder / "__init__.py").exists(), f"{folder} has no __init__.py")
@@ -47,9 +47,9 @@ def one_name(subject: MetricUnderTest) -> None:
         _hold(not body, f"{folder / '__init__.py'} has code; listing metrics would run it")
 
 
-def card_is_complete(subject: MetricUnderTest) -> None:
+def card_is_complete(tested: MetricUnderTest) -> None:
     """The card parses: all keys and headings, one BibTeX block, current generated blocks."""
-    card = subject.entry.card
+    card = tested.entry.card
     for key in WRITTEN:
         _hold(key in card.keys, f"the front matter has no {key}")
     headings = [name for name in card.sections if name in HEADINGS]
@@ -58,67 +58,67 @@ def card_is_complete(subject: MetricUnderTest) -> None:
         _hold(bool(text.strip()), f"the section {name!r} is empty")
     _hold(card.body.count("```bibtex") == 1, "a card has exactly one bibtex block")
     _hold(card.bibtex.startswith("@"), "the bibtex block holds no entry")
-    expected = generated(subject)
+    expected = generated(tested)
     found = card.blocks()
     _hold(found.keys() == expected.keys(), f"the card needs the generated blocks {list(expected)}")
     for name, text in expected.items():
         _hold(
             found[name] == text,
-            f"the generated block {name!r} is old: metrichub check {subject.entry.name} --update",
+            f"the generated block {name!r} is old: metrichub check {tested.entry.name} --update",
         )
 
 
-def inputs_agree(subject: MetricUnderTest) -> None:
+def inputs_agree(tested: MetricUnderTest) -> None:
     """The card's inputs are the code's, and so is its judge, who is asked what is declared."""
-    card, code = subject.entry.card.inputs, subject.metric.inputs()
+    card, code = tested.entry.card.inputs, tested.metric.inputs()
     _hold(set(card) == set(code), f"the card asks for {list(card)}, the code for {list(code)}")
     for kind in ("judge", "embedder"):
-        asks, said = hasattr(subject.metric, kind), getattr(subject.entry.card, kind)
+        asks, said = hasattr(tested.metric, kind), getattr(tested.entry.card, kind)
         _hold(
             asks == (said is not None),
             f"the card says {kind}: {said}, the code has {'one' if asks else 'none'}",
         )
-    if subject.entry.card.judge == "model":
+    if tested.entry.card.judge == "model":
         refused = False
         try:
-            subject.evaluate(subject.columns, judge="offline")
+            tested.evaluate(tested.columns, judge="offline")
         except JudgeUnavailable:
             refused = True
         _hold(refused, "the card says judge: model, but the offline judge serves it")
-    if isinstance(subject.metric, JudgeMetric):
-        _asks_what_it_declares(subject, subject.metric)
+    if isinstance(tested.metric, JudgeMetric):
+        _asks_what_it_declares(tested, tested.metric)
 
 
-def _asks_what_it_declares(subject: MetricUnderTest, metric: JudgeMetric) -> None:
+def _asks_what_it_declares(tested: MetricUnderTest, metric: JudgeMetric) -> None:
     declared = {(kind, name) for kind, names in metric.questions().items() for name in names}
     _hold(bool(declared), "it declares nothing that it asks its judge")
     for _, name in declared:
         metric.prompt(name)
     listening = Listening(judge_of(metric.judge))
-    subject.evaluate(subject.columns, judge=listening)
+    tested.evaluate(tested.columns, judge=listening)
     for kind, name in sorted(listening.heard - declared):
         raise Broken(f"it asks its judge to {kind} ({name}), which `asks` doesn't declare")
 
 
-def outputs_agree(subject: MetricUnderTest) -> None:
+def outputs_agree(tested: MetricUnderTest) -> None:
     """The card's outputs are those of the code, "score" and the headline among them."""
-    card = subject.entry.card
-    code = subject.evaluate(subject.columns).results[subject.metric.name].scores()
+    card = tested.entry.card
+    code = tested.evaluate(tested.columns).results[tested.metric.name].scores()
     _hold("score" in code, f"there is no output 'score' in {sorted(code)}")
     unknown = [output for output in code if card.scale(output) is None]
     _hold(not unknown, f"the card doesn't list {', '.join(unknown)}")
     given = {id(card.scale(output)) for output in code}
     missing = [name for name, scale in card.scores.items() if id(scale) not in given]
     _hold(not missing, f"the card lists {', '.join(missing)}, which the code doesn't give")
-    absent = [output for output in subject.metric.headline() if output not in code]
+    absent = [output for output in tested.metric.headline() if output not in code]
     _hold(not absent, f"the headline names {', '.join(absent)}, which the code doesn't give")
 
 
-def rows_are_finite(subject: MetricUnderTest) -> None:
+def rows_are_finite(tested: MetricUnderTest) -> None:
     """N ordinary samples give N rows, all scored and finite."""
-    report = subject.evaluate(subject.columns)
-    result = report.results[subject.metric.name]
-    size = len(next(iter(subject.columns.values())))
+    report = tested.evaluate(tested.columns)
+    result = report.results[tested.metric.name]
+    size = len(next(iter(tested.columns.values())))
     _hold(result.unscored == 0, f"{result.unscored} of {size} ordinary samples are unscored")
     for name, values in result.samples().items():
         _hold(values.shape == (size,), f"{name} has shape {values.shape} for {size} samples")
@@ -127,12 +127,12 @@ def rows_are_finite(subject: MetricUnderTest) -> None:
         _hold(bool(np.isfinite(value)), f"the corpus {name} of ordinary samples is {value}")
 
 
-def score_broadcasts(subject: MetricUnderTest) -> None:
+def score_broadcasts(tested: MetricUnderTest) -> None:
     """`score` gives the same for (), (N,) and (B, N) leading axes."""
-    result = subject.evaluate(subject.columns).results[subject.metric.name]
+    result = tested.evaluate(tested.columns).results[tested.metric.name]
     if not isinstance(result, SumResult) or result.rows is None:
         return
-    metric, rows = subject.metric, result.rows
+    metric, rows = tested.metric, result.rows
     count = rows.scored.astype(np.float64)
     flat = scores_of(metric, rows.arrays, count)
     twice: dict[str, Array] = {name: np.stack([a, a]) for name, a in rows.arrays.items()}
@@ -148,25 +148,25 @@ def score_broadcasts(subject: MetricUnderTest) -> None:
             _hold(_same(value, flat[name][row]), f"{name} of one sample differs from its row")
 
 
-def measuring_merges(subject: MetricUnderTest) -> None:
+def measuring_merges(tested: MetricUnderTest) -> None:
     """Measuring a and b together is measuring a, then b, for any split."""
-    whole = subject.evaluate(subject.columns)
-    for cut in (1, 3, len(next(iter(subject.columns.values()))) - 1):
-        parts = [{k: v[:cut] for k, v in subject.columns.items()}]
-        parts += [{k: v[cut:] for k, v in subject.columns.items()}]
-        merged = subject.evaluate(parts[0]).merge(subject.evaluate(parts[1]))
+    whole = tested.evaluate(tested.columns)
+    for cut in (1, 3, len(next(iter(tested.columns.values()))) - 1):
+        parts = [{k: v[:cut] for k, v in tested.columns.items()}]
+        parts += [{k: v[cut:] for k, v in tested.columns.items()}]
+        merged = tested.evaluate(parts[0]).merge(tested.evaluate(parts[1]))
         _same_reports(whole, merged, f"split at {cut}")
-        one, other = (r.results[subject.metric.name] for r in (whole, merged))
+        one, other = (r.results[tested.metric.name] for r in (whole, merged))
         if isinstance(one, SumResult) and isinstance(other, SumResult):
             for name, total in one.totals.items():
                 _hold(_same(total, other.totals[name]), f"the sum of {name} differs by the split")
 
 
-def order_is_irrelevant(subject: MetricUnderTest) -> None:
+def order_is_irrelevant(tested: MetricUnderTest) -> None:
     """The samples in reverse give the same corpus scores, and the same sample scores reversed."""
-    forward = subject.evaluate(subject.columns)
-    backward = subject.evaluate({k: v[::-1] for k, v in subject.columns.items()})
-    name = subject.metric.name
+    forward = tested.evaluate(tested.columns)
+    backward = tested.evaluate({k: v[::-1] for k, v in tested.columns.items()})
+    name = tested.metric.name
     for output, value in forward.results[name].scores().items():
         other = backward.results[name].scores()[output]
         _hold(_same(value, other), f"{output} is {value}, and {other} in reverse order")
@@ -177,56 +177,56 @@ def order_is_irrelevant(subject: MetricUnderTest) -> None:
         )
 
 
-def any_text_is_valid(subject: MetricUnderTest) -> None:
+def any_text_is_valid(tested: MetricUnderTest) -> None:
     """Any text stays in its range or is `nan`, alone and in a corpus, and raises nothing."""
     pool = [*HOSTILE, WORDS[0], "word " * 10_000]
     size = len(pool)
     columns: dict[str, list[Any]] = {}
-    for number, column in enumerate(subject.needed):
-        if subject.own is not None and column not in ("predictions", "references", "sources"):
-            values = list(subject.own[column])
+    for number, column in enumerate(tested.needed):
+        if tested.own is not None and column not in ("predictions", "references", "sources"):
+            values = list(tested.own[column])
             columns[column] = [values[i % len(values)] for i in range(2 * size)]
             continue
         shift = 0 if number == 0 else 5
         texts = pool + [pool[(i + shift * number) % size] for i in range(size)]
         columns[column] = [[t] for t in texts] if column == "contexts" else texts
-    report = subject.evaluate(columns)
-    result = report.results[subject.metric.name]
-    for output, scale in subject.scales().items():
+    report = tested.evaluate(columns)
+    result = report.results[tested.metric.name]
+    for output, scale in tested.scales().items():
         for row, value in enumerate([*result.samples()[output].tolist(), result.scores()[output]]):
             shown = {name: repr(v[row])[:60] for name, v in columns.items() if row < len(v)}
             _hold(value in scale, f"{output} is {value}, outside {scale.interval}, for {shown}")
 
 
-def perfection_holds(subject: MetricUnderTest) -> None:
+def perfection_holds(tested: MetricUnderTest) -> None:
     """A prediction equal to its reference (or source, without references) scores `perfect`."""
-    target = next((c for c in ("references", "sources") if c in subject.needed), None)
-    if target is None or "predictions" not in subject.needed or subject.own is not None:
+    target = next((c for c in ("references", "sources") if c in tested.needed), None)
+    if target is None or "predictions" not in tested.needed or tested.own is not None:
         return
-    columns = {**subject.columns, "predictions": subject.columns[target]}
-    result = subject.evaluate(columns).results[subject.metric.name]
-    for output, scale in subject.scales().items():
+    columns = {**tested.columns, "predictions": tested.columns[target]}
+    result = tested.evaluate(columns).results[tested.metric.name]
+    for output, scale in tested.scales().items():
         if scale.perfect is not None:
             samples = result.samples()[output]
             for value in (*samples[~np.isnan(samples)], result.scores()[output]):
                 _hold(_same(value, scale.perfect), f"{output} is {value}, not {scale.perfect}")
 
 
-def nothing_is_changed(subject: MetricUnderTest) -> None:
+def nothing_is_changed(tested: MetricUnderTest) -> None:
     """The caller's lists stay as they are, a second call agrees, pickle and repr round-trip."""
-    before = copy.deepcopy(subject.columns)
-    first = subject.evaluate(subject.columns)
-    _hold(subject.columns == before, "measuring changed the caller's columns")
-    _same_reports(first, subject.evaluate(subject.columns), "called twice")
-    metric = subject.metric
+    before = copy.deepcopy(tested.columns)
+    first = tested.evaluate(tested.columns)
+    _hold(tested.columns == before, "measuring changed the caller's columns")
+    _same_reports(first, tested.evaluate(tested.columns), "called twice")
+    metric = tested.metric
     _hold(pickle.loads(pickle.dumps(metric)) == metric, "the metric doesn't survive pickling")
     again = eval(repr(metric), {type(metric).__name__: type(metric)})
     _hold(again == metric, f"repr doesn't give the metric back: {metric!r}")
 
 
-def examples_run(subject: MetricUnderTest) -> None:
+def examples_run(tested: MetricUnderTest) -> None:
     """The card's examples run, and every parameter is given off its default in one of them."""
-    card = subject.entry.card
+    card = tested.entry.card
     _hold(bool(card.examples), "the card has no example")
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
     said: list[str] = []
@@ -238,7 +238,7 @@ def examples_run(subject: MetricUnderTest) -> None:
     _hold(not runner.failures, "".join(said))
     code = "\n".join(card.examples)
     shared = {parameter.name for parameter in parameters_of(JudgeMetric)} - {"judge"}
-    for parameter in parameters_of(type(subject.metric)):
+    for parameter in parameters_of(type(tested.metric)):
         if parameter.name in shared:
             continue
         values = re.findall(rf"\b{parameter.name}=([^,)\s\"]+|'[^']*')", code)
@@ -248,27 +248,27 @@ def examples_run(subject: MetricUnderTest) -> None:
         )
 
 
-def empty_is_nan(subject: MetricUnderTest) -> None:
+def empty_is_nan(tested: MetricUnderTest) -> None:
     """No samples give `nan` for every output, and no exception; no rows are measured as none."""
-    view = Block({column: Column((), None) for column in subject.needed}, 0, 0).view(
-        subject.metric.inputs()
+    view = Block({column: Column((), None) for column in tested.needed}, 0, 0).view(
+        tested.metric.inputs()
     )
-    if isinstance(subject.metric, CorpusMetric):
-        measured = len(measure_objects(subject.metric, view))
+    if isinstance(tested.metric, CorpusMetric):
+        measured = len(measure_objects(tested.metric, view))
     else:
-        measured = len(measure_rows(subject.metric, view))
+        measured = len(measure_rows(tested.metric, view))
     _hold(measured == 0, f"no rows are measured as {measured}")
-    result = subject.evaluate({column: [] for column in subject.needed})
-    scores = result.results[subject.metric.name].scores()
-    _hold(set(scores) == set(subject.scales()), f"no samples give {scores}")
+    result = tested.evaluate({column: [] for column in tested.needed})
+    scores = result.results[tested.metric.name].scores()
+    _hold(set(scores) == set(tested.scales()), f"no samples give {scores}")
     _hold(all(np.isnan(value) for value in scores.values()), f"no samples give {scores}")
 
 
-def nothing_heavy_loads(subject: MetricUnderTest) -> None:
+def nothing_heavy_loads(tested: MetricUnderTest) -> None:
     """Nothing heavy loads before scoring, nor then but what the card requires; no socket opens."""
-    found = footprint(subject.spec, subject.columns)
+    found = footprint(tested.spec, tested.columns)
     early = [name for name in HEAVY if name in found.imported]
-    due = required_names(subject.entry.card.requires)
+    due = required_names(tested.entry.card.requires)
     undue = [name for name in HEAVY if name in found.loaded and name not in due]
     _hold(not found.opened, f"scoring opened a socket: {found.opened}")
     _hold(not early, f"importing it loaded {', '.join(early)}")
@@ -293,10 +293,10 @@ LAWS: tuple[Callable[[MetricUnderTest], None], ...] = (
 )
 
 
-def generated(subject: MetricUnderTest) -> dict[str, str]:
+def generated(tested: MetricUnderTest) -> dict[str, str]:
     """The generated blocks of a card as they have to be: the parameters (if any) and the bounds."""
-    blocks = {"bounds": bounds_table(subject.entry.card)}
-    if parameters := parameters_of(type(subject.metric)):
+    blocks = {"bounds": bounds_table(tested.entry.card)}
+    if parameters := parameters_of(type(tested.metric)):
         head = "| parameter | values | default | meaning |\n| --- | --- | --- | --- |\n"
         blocks = {"parameters": head + "".join(map(_row, parameters)), **blocks}
     return blocks

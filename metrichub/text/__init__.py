@@ -73,10 +73,12 @@ __all__ = [*sorted(_HOMES), "highlight"]
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
+    if name == "highlight":
+        return import_module("metrichub.text.highlight")
     return getattr(import_module(f"metrichub.{_HOMES[name]}"), name)
 
 

@@ -21,7 +21,7 @@ from metrichub.embed import Embedder
 from metrichub.errors import MetrichubError, MissingDependency
 from metrichub.judge.metric import JudgeMetric
 from metrichub.judge.protocol import Judge
-from metrichub.testing.subject import MetricUnderTest
+from metrichub.testing.under_test import MetricUnderTest
 from tests import plugins
 from tests.toy_metrics import Length
 

@@ -7,7 +7,7 @@ from metrichub.authoring import JudgeMetric
 from metrichub.catalog.registry import registry
 from metrichub.judge.chance import ChanceJudge
 from metrichub.testing.listening import Listening
-from metrichub.testing.subject import MetricUnderTest
+from metrichub.testing.under_test import MetricUnderTest
 
 OFF_DEFAULT = (
     "answer_relevancy(noncommittal='all')",

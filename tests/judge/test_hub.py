@@ -70,7 +70,7 @@ def test_explanations_and_errors_are_saved_and_loaded(tmp_path: Path) -> None:
     report = Hub(Length(), judge="offline").evaluate(predictions=TEXTS)
     report.save(tmp_path / "report.json")
     loaded = Report.load(tmp_path / "report.json", [Length()])
-    assert loaded.evidence == report.evidence
+    assert loaded.traces == report.traces
     assert loaded.scores() == report.scores()
     for sample in range(5):
         assert loaded.explain("length", sample)[:2] == report.explain("length", sample)[:2]
@@ -84,19 +84,19 @@ def test_merging_keeps_each_explanation_with_its_sample() -> None:
             Hub(Length(), judge="offline").evaluate(predictions=p)
             for p in (TEXTS[:cut], TEXTS[cut:])
         ]
-        assert parts[0].merge(parts[1]).evidence == whole.evidence
+        assert parts[0].merge(parts[1]).traces == whole.traces
 
 
 def test_batches_and_blocks_keep_each_explanation_with_its_sample() -> None:
     whole = Hub(Length(), judge="offline").evaluate(predictions=TEXTS)
     tables = iter([{"predictions": TEXTS[:2]}, {"predictions": TEXTS[2:]}])
-    assert Hub(Length(), judge="offline").evaluate(tables).evidence == whole.evidence
+    assert Hub(Length(), judge="offline").evaluate(tables).traces == whole.traces
 
 
 def test_a_pooled_report_keeps_the_counts_of_errors_but_no_samples() -> None:
     report = Hub(Length(), judge="offline").evaluate(predictions=TEXTS, samples=False)
     assert report.scores()["length"] == {"score": 3.0, "unscored": 2, "errors": 1}
-    assert report.evidence["length"] == Trace(causes=report.evidence["length"].causes)
+    assert report.traces["length"] == Trace(causes=report.traces["length"].causes)
     with pytest.raises(ReportError, match="pooled"):
         report.explain("length", 0)
 
@@ -116,7 +116,7 @@ def test_the_same_metric_in_several_processes_gives_the_same_report() -> None:
     texts = {"predictions": ["The sky is blue."] * 3, "contexts": [["The sky is blue."]] * 3}
     one, two = (Hub("faithfulness", judge="offline").evaluate(**texts, workers=n) for n in (1, 2))
     assert one.scores() == two.scores() == {"faithfulness": {"score": 1.0}}
-    assert one.evidence == two.evidence
+    assert one.traces == two.traces
 
 
 # How many errors a run may have.

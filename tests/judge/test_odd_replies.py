@@ -129,7 +129,7 @@ def test_an_embedder_under_random_faults_scores_every_sample_or_names_the_cause(
     }
     hub = Hub("semantic_similarity", embedder=spec(stub, timeout=1.0))
     report = hub.evaluate(**texts)
-    errors = report.evidence["semantic_similarity"].errors
+    errors = report.traces["semantic_similarity"].errors
     assert 0 < len(errors) < size / 2
     assert all(errors.values())
     assert report.scores()["semantic_similarity"]["errors"] == len(errors)

@@ -124,7 +124,7 @@ def test_under_random_faults_every_sample_is_scored_or_an_error_and_runs_converg
     for _ in range(6):
         report = hub.evaluate(**columns(size))
         scores = report.samples()["faithfulness"]["score"]
-        errors = report.evidence["faithfulness"].errors
+        errors = report.traces["faithfulness"].errors
         # Whatever happened, a score is the right one, and what has none has a cause.
         assert set(scores[~np.isnan(scores)].tolist()) == {0.5}
         assert sorted(errors) == np.flatnonzero(np.isnan(scores)).tolist()

@@ -103,7 +103,7 @@ def test_under_random_faults_every_sample_has_a_score_a_reason_or_a_cause(
     assert 0.17 < faults.made.total() / faults.asked.total() < 0.23
     failed = 0
     for name, right in undisturbed.report.samples().items():
-        found, evidence = report.samples()[name]["score"], report.evidence[name]
+        found, evidence = report.samples()[name]["score"], report.traces[name]
         status = [report.explain(name, i)[:2] for i in range(SIZE)]
         count = {kind: sum(s == kind for s, _ in status) for kind in ("ok", "undefined", "error")}
         assert sum(count.values()) == SIZE
@@ -234,7 +234,7 @@ def test_more_failures_than_allowed_end_the_run_and_the_next_one_goes_on(
     assert 0 < kept <= len(stub.asked) - len(failures) <= kept + 1
     # With one more allowed the run goes on to its end, from what there was.
     report = hub.evaluate(**columns(40), max_errors=4)
-    errors = {sample for found in report.evidence.values() for sample in found.errors}
+    errors = {sample for found in report.traces.values() for sample in found.errors}
     assert errors == set(broken)
     assert report.usage.cached >= kept
     # And a server that is well again is asked for the rest.

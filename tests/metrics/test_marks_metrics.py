@@ -13,7 +13,7 @@ import pytest
 from metrichub import Hub
 from metrichub.catalog.registry import Entry, list_metrics
 from metrichub.report.report import Report
-from metrichub.testing.subject import HOSTILE, MetricUnderTest
+from metrichub.testing.under_test import HOSTILE, MetricUnderTest
 
 WORDS = ("the", "The", "cat", "cats", "sat", "on", "a", "mat,", "dog's", "été", "1.5", "&amp;")
 NUMBER = random.Random(7)

@@ -91,8 +91,8 @@ def test_an_error_that_costs_one_sample_ends_no_run() -> None:
         return Answer("reply")
 
     async def main() -> str:
-        with track_usage() as tally:
-            tallies.append(tally)
+        with track_usage() as tracker:
+            tallies.append(tracker)
             return await session.once(Request({}, ask, lambda: ("", ""), "model"), None)
 
     assert asyncio.run(main()) == "reply"
@@ -107,8 +107,8 @@ def test_more_failures_than_allowed_end_the_run_with_that_error() -> None:
         return Answer("reply")
 
     async def main() -> str:
-        with track_usage() as tally:
-            tally.over = JudgeUnavailable("that was one too many")
+        with track_usage() as tracker:
+            tracker.over = JudgeUnavailable("that was one too many")
             return await session.once(Request({}, ask, lambda: ("", ""), "model"), None)
 
     with pytest.raises(JudgeUnavailable, match="one too many"):

@@ -10,7 +10,7 @@ from metrichub.catalog.registry import Entry
 from metrichub.errors import MissingColumn
 from metrichub.metric import load_metric
 from metrichub.testing import laws
-from metrichub.testing.subject import MetricUnderTest
+from metrichub.testing.under_test import MetricUnderTest
 from tests import plugins
 
 CODE = '''
@@ -37,7 +37,7 @@ CARD = plugins.CARD.replace("[prediction]", "[prediction, number]")
 
 
 @pytest.fixture
-def subject(site: Path) -> MetricUnderTest:
+def tested(site: Path) -> MetricUnderTest:
     plugins.distribution(site, "toy-dist", ["toy = toy_pack.toy:Toy"])
     plugins.metric(site, "toy_pack", "toy", code=CODE, card=CARD)
     rows = [{"predictions": "a" * n, "numbers": n} for n in range(5)]
@@ -46,26 +46,26 @@ def subject(site: Path) -> MetricUnderTest:
     return MetricUnderTest(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy"))
 
 
-def test_the_laws_take_the_samples_beside_the_card(subject: MetricUnderTest) -> None:
-    assert subject.columns["numbers"] == [0, 1, 2, 3, 4]
-    assert subject.evaluate(subject.columns).scores()["toy"]["score"] == 1
+def test_the_laws_take_the_samples_beside_the_card(tested: MetricUnderTest) -> None:
+    assert tested.columns["numbers"] == [0, 1, 2, 3, 4]
+    assert tested.evaluate(tested.columns).scores()["toy"]["score"] == 1
     for law in (laws.inputs_agree, laws.rows_are_finite, laws.measuring_merges):
-        law(subject)
-    laws.any_text_is_valid(subject)
+        law(tested)
+    laws.any_text_is_valid(tested)
 
 
-def test_samples_that_are_given_come_first(subject: MetricUnderTest) -> None:
-    given = MetricUnderTest(subject.entry, {"predictions": ["a"], "numbers": [2]})
+def test_samples_that_are_given_come_first(tested: MetricUnderTest) -> None:
+    given = MetricUnderTest(tested.entry, {"predictions": ["a"], "numbers": [2]})
     assert given.columns == {"predictions": ["a"], "numbers": [2]}
 
 
-def test_without_a_file_plain_texts_have_to_do(subject: MetricUnderTest) -> None:
-    (subject.entry.folder / "samples.jsonl").unlink()
-    assert subject.own is None
-    assert len(subject.columns["numbers"]) == 8
+def test_without_a_file_plain_texts_have_to_do(tested: MetricUnderTest) -> None:
+    (tested.entry.folder / "samples.jsonl").unlink()
+    assert tested.own is None
+    assert len(tested.columns["numbers"]) == 8
 
 
-def test_a_parameter_takes_the_place_of_an_input(subject: MetricUnderTest) -> None:
+def test_a_parameter_takes_the_place_of_an_input(tested: MetricUnderTest) -> None:
     assert Hub(load_metric("toy", number=1))(predictions=["a", ""]) == {"toy": {"score": 0.5}}
     with pytest.raises(MissingColumn, match="numbers"):
         Hub("toy")(predictions=["a", ""])

@@ -143,7 +143,7 @@ def test_an_empty_column_has_empty_alignments():
     empty = Texts([])
     for function in (align.lcs, align.levenshtein):
         assert function(empty, empty, "13a").shape == (0,)
-    for function in (align.edits, align.fragments, align.union_lcs):
+    for function in (align.edit_counts, align.fragments, align.union_lcs):
         assert [part.shape for part in function(empty, empty, "13a")] == [(0,)] * len(
             function(empty, empty, "13a")
         )

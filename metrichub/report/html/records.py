@@ -89,7 +89,7 @@ def problems_of(report: Report) -> dict[str, Any]:
     for name, result in report.results.items():
         reasons: dict[tuple[str, str], int] = {}
         numbers = {}
-        errors = report.evidence.get(name, Trace()).errors
+        errors = report.traces.get(name, Trace()).errors
         unscored = np.flatnonzero(np.isnan(next(iter(result.samples().values())))).tolist()
         for sample in sorted({*errors, *unscored}):
             why = errors.get(sample) or result.why(sample)
@@ -115,9 +115,9 @@ class SystemRecords:
     def steps(self, sample: int, explain: Iterable[str]) -> dict[str, Any]:
         """The steps of judges, and of the metrics that are to explain the sample."""
         found = {}
-        for name, evidence in self.report.evidence.items():
-            if sample in evidence.steps:
-                found[name] = evidence.steps[sample]
+        for name, traces in self.report.traces.items():
+            if sample in traces.steps:
+                found[name] = traces.steps[sample]
         if kept := self.report.texts:
             for name in explain:
                 if name not in found:

@@ -1,4 +1,4 @@
-"""Cut: one text, and where in it the tokens stand that a metric sees."""
+"""Token spans: one text, and where in it the tokens are that a metric sees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries: how often the n-grams of a whole corpus occur in each of its texts.
+"""N-gram counts: how often the n-grams of a whole corpus occur in each of its texts.
 
 Most long n-grams occur once. These are told apart without sorting them: an n-gram occurs once if
 its beginning or its end does.
@@ -56,7 +56,7 @@ class NgramCounts:
 
 
 def ngram_counts(tokens: Tokens, max_order: int) -> Iterator[NgramCounts]:
-    """The entries of all texts together, for orders 1 to K."""
+    """The n-gram counts of all texts together, for orders 1 to K."""
     total = len(tokens.starts)
     words = intern_tokens(tokens, np.array([0, total])).astype(np.uint64)
     bits = np.uint64(int(words.max(initial=1)).bit_length())

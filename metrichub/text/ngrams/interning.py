@@ -1,4 +1,4 @@
-"""Ranks: the tokens of a row's texts side by side, named by small numbers instead of strings."""
+"""Interned ids: the tokens of a row's texts side by side, as small numbers instead of strings."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from metrichub.text.ragged import (
 from metrichub.text.tokenize.tokens import Tokens
 
 ALPHABET = 1 << 10
-"""Up to so many distinct characters in a block are ranked together, without sorting."""
+"""Up to so many distinct characters in a block are interned together, without sorting."""
 
 
 @dataclass(frozen=True, eq=False)
 class InternedIds:
-    """The texts of N rows with their tokens as ranks: each prediction, then its references.
+    """The texts of N rows with their tokens as interned ids: each prediction, then its references.
 
     Attributes:
-        ranks: from 1; equal within a row if and only if the tokens are equal, (T,).
+        ids: from 1; equal within a row if and only if the tokens are equal, (T,).
         offsets: where the tokens of each row start, (N+1,).
         segments: where the tokens of each text start, (S+1,).
         sides: 0 for every prediction, j for its row's j-th reference, (S,).
     """
 
-    ranks: Integers
+    ids: Integers
     offsets: Integers
     segments: Integers
     sides: Integers
@@ -49,40 +49,40 @@ class InternedIds:
     def left(self) -> Integers:
         """How many tokens of its text every token still has from itself on, (T,)."""
         ends = np.repeat(self.segments[1:], np.diff(self.segments))
-        return ends - np.arange(len(self.ranks))
+        return ends - np.arange(len(self.ids))
 
     @cached_property
     def sequences(self) -> list[bytes] | list[str] | list[list[int]]:
-        """The ranks of every text as the shortest kind of sequence that holds them, (S,)."""
-        highest = int(self.ranks.max(initial=0))
+        """The ids of every text as the shortest kind of sequence that holds them, (S,)."""
+        highest = int(self.ids.max(initial=0))
         if highest < 1 << 8:
-            data = self.ranks.astype(np.uint8).tobytes()
+            data = self.ids.astype(np.uint8).tobytes()
             return [data[start:end] for start, end in spans(self.segments)]
         return self.strings if highest < 0x10F800 else self.lists
 
     @cached_property
     def strings(self) -> list[str]:
-        """The ranks of every text as code points, surrogates left out, (S,)."""
-        return cut_string(self.ranks + 0x800 * (self.ranks >= 0xD800), self.segments)
+        """The ids of every text as code points, surrogates left out, (S,)."""
+        return cut_string(self.ids + 0x800 * (self.ids >= 0xD800), self.segments)
 
     @cached_property
     def lists(self) -> list[list[int]]:
-        """The ranks of every text, (S,)."""
-        numbers = self.ranks.tolist()
+        """The ids of every text, (S,)."""
+        numbers = self.ids.tolist()
         return [numbers[start:end] for start, end in spans(self.segments)]
 
 
 def intern_both(
     prediction: Texts | RaggedTexts, references: Texts | RaggedTexts, tokenizer: str
 ) -> InternedIds:
-    """The ranks of predictions and references together; computed once per pair of columns."""
+    """The ids of predictions and references together; computed once per pair of columns."""
     first, second = _groups(prediction), _groups(references)
     key = ("joint", first.offsets.tobytes(), *_beside(first, second), tokenizer)
     return first.items.cached(key, lambda: _join(first, second, tokenizer))
 
 
 def intern_one(prediction: Texts, tokenizer: str) -> InternedIds:
-    """The ranks of predictions by themselves."""
+    """The ids of predictions by themselves."""
     tokens = prediction.tokens(tokenizer)
     sides = np.zeros(len(tokens.lengths), np.int64)
     return prediction.cached(
@@ -100,11 +100,11 @@ def intern_tokens(tokens: Tokens, offsets: Integers) -> Integers:
     two of them differ after all, a dictionary names the tokens instead.
     """
     if tokens.codes is not None:
-        return _character_ranks(tokens.codes, offsets)
+        return _character_ids(tokens.codes, offsets)
     order, changed = _sorted(tokens.hashes, offsets)
     alike = np.flatnonzero(~changed)
     if not tokens.same(order[alike - 1], order[alike]).all():
-        return _dictionary_ranks(tokens, offsets)
+        return _dictionary_ids(tokens, offsets)
     return _dense(order, changed, offsets)
 
 
@@ -167,7 +167,7 @@ def _dense(order: Integers, changed: Flags, offsets: Integers) -> Integers:
     return ranks
 
 
-def _character_ranks(codes: Integers, offsets: Integers) -> Integers:
+def _character_ids(codes: Integers, offsets: Integers) -> Integers:
     present = np.zeros(int(codes.max(initial=0)) + 1, np.bool_)
     present[codes] = True
     numbers: Integers = np.cumsum(present, dtype=np.int64)
@@ -177,7 +177,7 @@ def _character_ranks(codes: Integers, offsets: Integers) -> Integers:
     return _dense(*_sorted(codes.astype(np.uint64) << np.uint64(width), offsets), offsets)
 
 
-def _dictionary_ranks(tokens: Tokens, offsets: Integers) -> Integers:
+def _dictionary_ids(tokens: Tokens, offsets: Integers) -> Integers:
     strings = [token for row in tokens.all_strings() for token in row]
     ranks: list[int] = []
     for start, end in spans(offsets):

@@ -1,6 +1,6 @@
 """n-grams of whole columns: clipped matches, novel n-grams, distinct n-grams and lengths.
 
-An n-gram is named by the ranks of its tokens, packed into one 64-bit number. Sorted within a
+An n-gram is named by the interned ids of its tokens, packed into one 64-bit number. Sorted within a
 row, equal n-grams of all orders stand together: an order-k gram is a prefix of the number.
 """
 
@@ -170,7 +170,7 @@ class _Grams:
 
 def _orders(together: InternedIds, max_order: int) -> Iterator[_Grams]:
     """The n-grams of orders 1 to K."""
-    bits = int(together.ranks.max(initial=1)).bit_length()
+    bits = int(together.ids.max(initial=1)).bit_length()
     side_bits = int(together.sides.max(initial=0)).bit_length()
     if bits * max_order + side_bits <= BITS:
         return _packed_orders(together, max_order, bits, side_bits)
@@ -181,7 +181,7 @@ def _packed_orders(
     together: InternedIds, max_order: int, bits: int, side_bits: int
 ) -> Iterator[_Grams]:
     """All orders from one sort."""
-    names = together.ranks.astype(np.uint64)
+    names = together.ids.astype(np.uint64)
     for k in range(1, max_order):
         names = names << np.uint64(bits) | _following(together, k)
     keys = names << np.uint64(side_bits) | together.side.astype(np.uint64)
@@ -196,7 +196,7 @@ def _condensed_orders(
     together: InternedIds, max_order: int, bits: int, side_bits: int
 ) -> Iterator[_Grams]:
     """One order after the other, the shorter n-grams ranked anew whenever bits run out."""
-    names, used = together.ranks.astype(np.uint64), bits
+    names, used = together.ids.astype(np.uint64), bits
     for k in range(1, max_order + 1):
         keys = names << np.uint64(side_bits) | together.side.astype(np.uint64)
         sort_rows(keys, together.offsets)
@@ -213,8 +213,8 @@ def _condensed_orders(
 
 def _following(together: InternedIds, k: int) -> Words:
     """The rank of the token k places further on in the same text, or 0, (T,)."""
-    ranks = np.zeros(len(together.ranks), np.uint64)
-    ranks[:-k] = together.ranks[k:] * (together.left[:-k] > k)
+    ranks = np.zeros(len(together.ids), np.uint64)
+    ranks[:-k] = together.ids[k:] * (together.left[:-k] > k)
     return ranks
 
 

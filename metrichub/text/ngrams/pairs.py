@@ -60,13 +60,13 @@ class _Pairs(NamedTuple):
     """The tokens of N pairs of texts, T in all, each prediction before its reference.
 
     Attributes:
-        ranks: from 1; equal within a pair if and only if the tokens are equal, (T,).
+        ids: from 1; equal within a pair if and only if the tokens are equal, (T,).
         segments: where the tokens of each text start, (2N+1,).
         bits: what a rank needs, and `end`, which is none.
         end: stands where a reference has ended; 0 stands where a prediction has.
     """
 
-    ranks: Integers
+    ids: Integers
     segments: Integers
     bits: int
     end: int
@@ -80,7 +80,7 @@ def _paired(prediction: Texts, reference: Texts, tokenizer: str) -> _Pairs:
         ranks = _alphabetical(codes)
     else:
         together = intern_both(prediction, reference, tokenizer)
-        ranks, segments = together.ranks, together.segments
+        ranks, segments = together.ids, together.segments
     end = int(ranks.max(initial=0)) + 1
     return _Pairs(ranks, segments, end.bit_length(), end)
 
@@ -127,15 +127,15 @@ def _matches(pairs: _Pairs, max_order: int) -> Integers:
 
 
 def _names(pairs: _Pairs, max_order: int) -> Words:
-    """The n-gram that starts at every token as one number, its ranks and the side, (T,).
+    """The n-gram that starts at every token as one number, its ids and the side, (T,).
 
     Where a text ends before, a mark of its side follows, so that such an n-gram never matches.
     """
     bits = np.uint64(pairs.bits)
     sizes = np.diff(pairs.segments)
     sides = np.tile(np.arange(2, dtype=np.uint64), len(sizes) // 2)
-    stream = np.zeros(len(pairs.ranks) + max_order - 1, np.uint64)
-    stream[: len(pairs.ranks)] = pairs.ranks
+    stream = np.zeros(len(pairs.ids) + max_order - 1, np.uint64)
+    stream[: len(pairs.ids)] = pairs.ids
     names = _windows(stream, max_order, bits)
     for left in range(1, max_order):
         long = sizes >= left

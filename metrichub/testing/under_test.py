@@ -1,4 +1,4 @@
-"""Subject: a metric under test, with ordinary and hostile samples for it."""
+"""The metric under test, with ordinary and hostile samples for it."""
 
 from __future__ import annotations
 
