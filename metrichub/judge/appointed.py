@@ -24,7 +24,7 @@ def appointed(metric: Metric, given: Mapping[str, object]) -> Metric:
     if not isinstance(metric, ModelMetric):
         return metric
     chosen: dict[str, Any] = {
-        kind: _chosen(metric.name, kind, given.get(kind))
+        kind: _chosen(metric, kind, given.get(kind))
         for kind in metric.models()
         if getattr(metric, kind) is None
     }
@@ -34,10 +34,11 @@ def appointed(metric: Metric, given: Mapping[str, object]) -> Metric:
     return found
 
 
-def _chosen(metric: str, kind: str, given: object) -> object:
+def _chosen(metric: Metric, kind: str, given: object) -> object:
     asked = given if given is not None else os.environ.get(VARIABLES[kind])
     if not asked:
-        raise unchosen(metric, kind)
+        only_models = kind == "judge" and metric.card.judge == "model"
+        raise unchosen(metric.name, kind, only_models=only_models)
     return asked
 
 

@@ -56,13 +56,17 @@ def about(asked: object) -> About:
     return About(**said)
 
 
-def unchosen(metric: str, kind: str) -> JudgeUnavailable:
-    """That a metric asks a judge or an embedder, none is chosen, and how to choose one."""
+def unchosen(metric: str, kind: str, *, only_models: bool = False) -> JudgeUnavailable:
+    """That a metric asks a judge or an embedder, none is chosen, and how to choose one.
+
+    A baseline isn't offered where `only_models` will do.
+    """
+    ways = f"{kind}=\"openai(model='…')\" (asks a model)"
+    if not only_models:
+        ways += f' or {kind}="offline" ({_BASELINES[kind]})'
     return JudgeUnavailable(
-        f"{metric} asks a{'n' * (kind == 'embedder')} {kind} and none is chosen: give "
-        f'{kind}="openai(model=\'…\')" (asks a model) or {kind}="offline" '
-        f"({_BASELINES[kind]}), on the command line with --{kind}, or set {VARIABLES[kind]} for "
-        "this machine"
+        f"{metric} asks a{'n' * (kind == 'embedder')} {kind} and none is chosen: give {ways}, "
+        f"on the command line with --{kind}, or set {VARIABLES[kind]} for this machine"
     )
 
 

@@ -216,3 +216,10 @@ def test_an_old_report_is_compared_and_merged_with_a_new_one() -> None:
     hub = Hub(["faithfulness", "semantic_similarity"], judge="offline", embedder="offline")
     new = hub.evaluate(**SAMPLE, references=["It is old."])
     assert old.merge(new).size == 4
+
+
+def test_a_baseline_is_not_offered_to_a_metric_that_needs_a_model() -> None:
+    with pytest.raises(JudgeUnavailable) as caught:
+        Hub("g_eval")
+    assert "asks a model" in str(caught.value)
+    assert "offline" not in str(caught.value)
