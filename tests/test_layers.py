@@ -86,11 +86,11 @@ def test_every_metric_scores_without_datasets_evaluate_and_openai() -> None:
         "for name in ('datasets', 'evaluate', 'openai'):\n"
         "    sys.modules[name] = None\n"
         "from metrichub import list_metrics\n"
-        "from metrichub.testing.under_test import Subject\n"
+        "from metrichub.testing.under_test import MetricUnderTest\n"
         "for entry in list_metrics():\n"
         "    if entry.distribution == 'metrichub' and not entry.card.requires:\n"
-        "        subject = Subject(entry)\n"
-        "        score = subject.evaluate(subject.columns).scores()[subject.metric.name]['score']\n"
+        "        tested = MetricUnderTest(entry)\n"
+        "        score = tested.evaluate(tested.columns).scores()[tested.metric.name]['score']\n"
         "        assert score == score, entry\n"
     )
     assert "metric_cards.bleu" in found

@@ -36,7 +36,7 @@ def scored(client: TestClient, **body: Any) -> Any:
 def refused(client: TestClient, status: int, **body: Any) -> Any:
     answer = client.post("/api/score", json=body)
     assert answer.status_code == status, answer.text
-    bodies.Problem.model_validate(answer.json())
+    bodies.ProblemBody.model_validate(answer.json())
     return answer.json()
 
 
@@ -239,7 +239,7 @@ def test_a_body_has_to_be_called_json(client: TestClient, kind: str) -> None:
 def test_what_is_not_there_is_not_found_in_json(client: TestClient, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 404
-    bodies.Problem.model_validate(answer.json())
+    bodies.ProblemBody.model_validate(answer.json())
 
 
 def test_a_wrong_method_is_refused_in_json(client: TestClient) -> None:
