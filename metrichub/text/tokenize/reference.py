@@ -2,7 +2,7 @@
 
 Each follows its official package: sacrebleu 2.6 for `13a`, `intl`, `zh`, `char`, `none` and
 `chrf`, rouge-score 0.1.2 for `rouge`, SQuAD's evaluate-v1.1 for `squad`, jiwer 4 for
-`jiwer-words` and `jiwer-characters`.
+`jiwer-words` and `jiwer-chars`.
 """
 
 from __future__ import annotations
