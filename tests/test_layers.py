@@ -201,3 +201,12 @@ def test_the_packages_above_the_cards_are_empty() -> None:
     assert spec is not None
     assert spec.origin is not None
     assert not ast.parse(Path(spec.origin).read_text("utf-8")).body
+
+
+def test_no_class_name_means_two_things() -> None:
+    homes: dict[str, list[str]] = {}
+    for module, path in house.modules().items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(module)
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}

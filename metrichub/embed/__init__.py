@@ -16,7 +16,7 @@ Vectors = NDArray[np.float64]
 class Embedder(Protocol):
     """Whoever makes vectors of texts; failures raise `JudgeError` or `JudgeUnavailable`.
 
-    One that isn't a model says so as `SelfDescribed` does.
+    One that isn't a model says so as `SelfDescribedEmbedder` does.
     """
 
     @property
@@ -30,7 +30,7 @@ class Embedder(Protocol):
 
 
 @runtime_checkable
-class SelfDescribed(Embedder, Protocol):
+class SelfDescribedEmbedder(Embedder, Protocol):
     """An embedder that says what it is; one that doesn't is taken for a model."""
 
     @property

@@ -23,7 +23,7 @@ class Verbatim(Extension):  # type: ignore[misc]  # the package is untyped
 
     def extendMarkdown(self, md: Any) -> None:
         """Register both steps."""
-        taken = _Taken(md)
+        taken = _SetAside(md)
         md.preprocessors.register(_Step(taken.take), "metrichub_take", 1_000_000)
         md.postprocessors.register(_Step(taken.give), "metrichub_give", -1_000_000)
 
@@ -35,7 +35,7 @@ class _Step(NamedTuple):
 
 
 @dataclass
-class _Taken:
+class _SetAside:
     markdown: Any
     page: str = ""
 
