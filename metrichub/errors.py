@@ -14,7 +14,7 @@ MetrichubError
 ├── CardError (ValueError)             a metric card that breaks the format
 ├── MetricError (TypeError)            a metric whose code breaks the contract
 ├── JudgeError (RuntimeError)          a call to a judge that failed; costs one sample
-│   ├── JudgeUnavailable               one that no later call can mend; ends the run
+│   ├── JudgeUnavailable               no later call can succeed; ends the run
 │   └── TooManyErrors                  more samples failed than were allowed; ends the run
 ├── ReportError (ValueError)           reports that can't be merged, compared or read
 └── SiteError (RuntimeError)           a site of cards that can't be built as it should be
@@ -130,7 +130,7 @@ class JudgeError(MetrichubError, RuntimeError):
 
 
 class JudgeUnavailable(JudgeError):
-    """A call that no later call can mend: no key, a wrong one, an unknown model, no server."""
+    """A failure that every later call would share: no key, a wrong one, no such model or server."""
 
     ends_the_run = True
 

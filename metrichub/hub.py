@@ -141,12 +141,12 @@ class Hub:
         called with the number of samples times metrics that are done. A sample whose call
         to a judge fails is an error in the report; more than `max_errors` of them end the
         run. Judges are asked `repeats` times, each time anew; their scores are the means,
-        and `report.spread()` says how far the runs lie apart.
+        and `report.spread()` gives the standard deviation between runs.
 
         Raises:
             InputError: samples that can't be scored; the text says where and what to do.
             JudgeUnavailable: a judge that can't be asked: no key, a wrong one, no such model.
-            TooManyErrors: more samples failed than are allowed.
+            TooManyErrors: more samples failed than the run allows.
         """
         if more:
             raise InputError(

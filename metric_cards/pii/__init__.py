@@ -50,7 +50,7 @@ class PersonalInformation(JudgeMetric):
     def score(
         self, share: Array, detailed: Array, clear: Array, leaks: Array, leaked: Array
     ) -> Scores:
-        """Means of the texts (macro); the first is one of those that hold a detail."""
+        """Means of the texts (macro); the first is over the texts that hold a detail."""
         texts = detailed + clear
         counted = detailed if self.empty is None else texts
         return {"score": share / counted, "leaks": leaks / texts, "leaked": leaked / texts}

@@ -22,7 +22,7 @@ def syllables(word: str) -> int:
 
 @lru_cache(maxsize=1 << 17)
 def dictionary_syllables(word: str) -> int:
-    """The syllables of a word as it stands in the dictionary, else by patterns: textstat's rule."""
+    """The syllables of a word by the dictionary, else by patterns: textstat's rule."""
     lower = word.lower()
     known = _dictionary()
     return known[lower] if lower in known else _by_patterns(lower)

@@ -82,7 +82,7 @@ def read(form: Mapping[str, Any], choices: Mapping[str, Sequence[str]], of: Desc
     for field_ in of.fields:
         if not field_.closed:
             given = choices.get(f"p.{field_.name}", ())
-            # A box that isn't ticked isn't sent; without "p" nobody was asked.
+            # A box that isn't ticked isn't sent; without "p" the form had no box.
             filled.parameters[field_.name] = (
                 _posted(field_, given)
                 if given or ("p" in form and field_.kind in ("switch", "choices"))
@@ -139,7 +139,7 @@ def _holds_json(values: Sequence[Any]) -> bool:
 
 
 def _parsed(text: str) -> Any:
-    """What a text is as JSON; one that is none stands for itself."""
+    """What a text is as JSON, or the text itself if it isn't JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -152,7 +152,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _shown(field_: Field, value: Any) -> Any:
-    """A parameter's value as it stands in its field; None is blank, but for one of the choices."""
+    """A parameter's value as its field shows it; None is blank, but for one of the choices."""
     if value is None and field_.kind not in ("switch", "choice"):
         return [] if field_.kind == "choices" else ""
     match field_.kind:

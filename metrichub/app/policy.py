@@ -20,7 +20,7 @@ from metrichub.errors import InputError, MetrichubError, ParameterError
 from metrichub.judge.protocol import Judge
 from metrichub.metric import Metric, load_metric
 
-_THE_SERVERS = "whoever starts the server chooses it"
+_THE_SERVERS = "the person who starts the server chooses it"
 _NO_PLAIN_VALUES = "its values aren't plain text, numbers or choices"
 _REASONS: Mapping[type[Mark], str] = {
     LocalPath: "it names a file or folder of the server's machine",
@@ -32,7 +32,7 @@ _LONGEST_SPEC, _LONGEST_NAME = 4000, 100
 
 
 class Forbidden(ParameterError):
-    """A parameter that only whoever starts the server may set."""
+    """A parameter that only the person who starts the server may set."""
 
     def __init__(self, metric: str, parameter: str, reason: str) -> None:
         MetrichubError.__init__(self, f"{metric}: {parameter} can't be set from here: {reason}")

@@ -18,7 +18,7 @@ _STATUS = {
 
 
 class Problem(HTTPException):
-    """Raised by whoever can't answer a request; becomes JSON or a page.
+    """Raised where a request can't be answered; becomes JSON or a page.
 
     Attributes:
         refusal: What went wrong: a kind, such as "MissingColumn", and one readable line.

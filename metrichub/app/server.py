@@ -95,7 +95,7 @@ class _Kept(StaticFiles):
 
 
 def _failed(request: Request, error: Exception) -> Response:
-    """The answer to a request that can't be answered, whoever noticed."""
+    """The answer to a request that can't be answered, wherever it was noticed."""
     if isinstance(error, Problem):
         return _problem(request, error)
     status = error.status_code if isinstance(error, HTTPException) else 500

@@ -59,14 +59,14 @@ def score(job: Job) -> dict[str, Any] | Refusal:
         hub = hub_of(job.metrics, job.reduce, job.judging)
         # As a table, since a column's name must never be taken for an argument.
         report = hub.evaluate(dict(job.columns), columns=dict(job.mapping) or None)
-        return _told(report, job)
+        return _payload(report, job)
     except MetrichubError as error:
         return Refusal.of(error)
     except MemoryError:
         return Refusal("TooLarge", "the metric needs more memory than there is; give less text")
 
 
-def _told(report: Report, job: Job) -> dict[str, Any]:
+def _payload(report: Report, job: Job) -> dict[str, Any]:
     told: dict[str, Any] = {
         "size": report.size,
         "scores": report.scores(),

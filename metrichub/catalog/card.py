@@ -208,7 +208,7 @@ def _load(path: Path, front: str) -> tuple[dict[str, Any], dict[str, int]]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         node, values = yaml.compose(front, loader), yaml.load(front, loader)
-    # A date that is none is a ValueError of its own.
+    # An impossible date raises a plain ValueError.
     except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 2 if mark else 1

@@ -53,7 +53,7 @@ def judge_options(function: _Function) -> _Function:
             default=1,
             expose_value=False,
             callback=keep,
-            help="Ask judges N times, and say how far the runs lie apart.",
+            help="Ask judges N times and report the standard deviation between runs.",
         ),
         click.option(
             "--embedder",

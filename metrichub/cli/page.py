@@ -52,6 +52,6 @@ def write_page(
 
 
 def _short(names: Sequence[str]) -> list[str]:
-    """The files without their folders where that tells them apart: the page may be passed on."""
+    """The files without their folders where those names still differ: the page may be passed on."""
     short = [Path(name).name or name for name in names]
     return short if len(set(short)) == len(names) else list(names)

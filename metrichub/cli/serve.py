@@ -113,7 +113,7 @@ def serve(
     listener = _listener(host, port)
     if public:
         note(
-            f"{host} can be reached from other machines: whoever can reach it may run every "
+            f"{host} can be reached from other machines: anyone who can reach it may run every "
             "metric, use the judge at your cost and send files of up to "
             f"{max_upload} MB; there is no password"
         )

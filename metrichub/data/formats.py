@@ -43,7 +43,7 @@ def _jsonl(source: Source, characters: int) -> Iterator[Samples]:
 
 
 def _objects(source: Source) -> Iterator[_Row]:
-    for piece in source.pieces():
+    for piece in source.chunks():
         for number, line in enumerate(piece.text.split("\n"), piece.line):
             if not line.strip():
                 continue
@@ -150,7 +150,7 @@ def _records(source: Source, delimiter: str) -> Iterator[_Row]:
 
     def lines() -> Iterator[str]:
         nonlocal share
-        for piece in source.pieces():
+        for piece in source.chunks():
             share = piece.share
             yield from io.StringIO(piece.text, newline="")
 

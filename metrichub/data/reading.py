@@ -54,7 +54,7 @@ class Reading:
         if samples is None or isinstance(error, FileError):
             return error
         if isinstance(error, MissingColumn):
-            return samples.error(f"{error}; say which is which: --columns COLUMN=NAME")
+            return samples.error(f"{error}; map the columns with --columns COLUMN=NAME")
         try:
             chosen = names.resolve(self._needs, samples, self._mapping)
         except InputError:
@@ -80,7 +80,7 @@ class Reading:
             if chosen[column] != name:
                 raise samples.error(
                     f"{column} were read as {name!r} up to sample {samples.start}, but then "
-                    f"{chosen[column]!r} comes up; say which: --columns {column}={name}"
+                    f"{chosen[column]!r} comes up; choose one with --columns {column}={name}"
                 )
         self._chosen = chosen
 

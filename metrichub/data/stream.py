@@ -17,7 +17,7 @@ PIECE = 1 << 20
 """About how many bytes are read at a time."""
 
 
-class Piece(NamedTuple):
+class Chunk(NamedTuple):
     """Some whole lines: their text, the number of the first, and the file's share up to here."""
 
     text: str
@@ -46,7 +46,7 @@ class Source:
         """All of it as text, without a byte order mark."""
         return self._decoded(self.content(), 1)
 
-    def pieces(self) -> Iterator[Piece]:
+    def chunks(self) -> Iterator[Chunk]:
         """The text without its byte order mark, cut behind line feeds.
 
         Raises:
@@ -57,14 +57,14 @@ class Source:
             content = b"".join(found)
             done += len(content)
             share = done / self.size if self.size else None
-            yield Piece(self._decoded(content, line), line, share)
+            yield Chunk(self._decoded(content, line), line, share)
             line += len(found)
         if not done:
             raise self.error("the file is empty")
 
     def lines(self) -> Iterator[str]:
         """The lines without their line breaks (LF or CRLF); all else is kept."""
-        for piece in self.pieces():
+        for piece in self.chunks():
             for line in piece.text.removesuffix("\n").split("\n"):
                 yield line.removesuffix("\r")
 

@@ -48,8 +48,8 @@ def observe(
     A row whose call fails is unscored, and so is every row of the same sample.
 
     Raises:
-        JudgeUnavailable: a call failed that no later call can mend.
-        TooManyErrors: more samples failed than are allowed.
+        JudgeUnavailable: a call failed in a way that every later call would.
+        TooManyErrors: more samples failed than the run allows.
     """
     found = _observe(
         views, budget or ErrorBudget(), progress or (lambda _: None), repeat, estimating

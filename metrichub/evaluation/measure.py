@@ -148,7 +148,9 @@ def measured(
     if workers == 1:
         measurements = (work(part, progress) for part in parts)
     else:
-        measurements = _told(distribute(work, parts, workers), len(measure.metrics), progress)
+        measurements = _with_progress(
+            distribute(work, parts, workers), len(measure.metrics), progress
+        )
     whole = _gathered(measurements)
     whole = replace(whole, segments=((whole.size, fingerprint.digests()),))
     if not samples:
@@ -170,7 +172,7 @@ def _parts(measure: Measure, batches: Iterable[Batch]) -> Iterator[Batch]:
         yield from batch.parts(characters) if batch.size else (batch,)
 
 
-def _told(
+def _with_progress(
     measurements: Iterable[Measurement], metrics: int, progress: Progress | None
 ) -> Iterator[Measurement]:
     for measurement in measurements:

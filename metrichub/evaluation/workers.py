@@ -61,7 +61,7 @@ def _in_pool(payload: bytes, parts: Iterable[Batch], workers: int) -> Iterator[M
             yield waiting.popleft().result()
     except BrokenProcessPool as error:
         raise MetricError(
-            "a worker process died, for want of memory or by a crash in a metric's library; "
+            "a worker process died: it ran out of memory, or a metric's library crashed; "
             "workers=1 shows where. A script that uses workers has to start its work under "
             "`if __name__ == '__main__':`"
         ) from error

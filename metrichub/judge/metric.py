@@ -114,7 +114,7 @@ class JudgeMetric(ModelMetric):
         return {path.stem: path for path in sorted(folder.glob("*.md"))} if folder else {}
 
     def _values(self) -> dict[str, object]:
-        """The parameters; prompts of the user's own are said by name and hash."""
+        """The parameters; prompts of the user's own are named with their hashes."""
         values = super()._values()
         given = [f"{name}:{Prompt.read(path).sha}" for name, path in self._given().items()]
         del values["prompts"]
@@ -183,7 +183,7 @@ class JudgeMetric(ModelMetric):
     async def choose(
         self, prompt: str | Prompt, candidates: Sequence[str], **fields: FieldText
     ) -> Choice:
-        """The better of two candidates, asked in both orders; a judge that wavers says a tie."""
+        """The better of two candidates, asked in both orders; answers that differ are a tie."""
         asked = self._asked(prompt)
         there, back = await asyncio.gather(
             self._judge.choose(asked, candidates, fields),

@@ -52,7 +52,7 @@ class OpinionMetric(JudgeMetric):
         return WithTrace(row, {"opinions": verdicts})
 
     def score(self, share: Array, voiced: Array, silent: Array, objected: Array) -> Scores:
-        """Means of the texts (macro); the first is one of those that voice an opinion."""
+        """Means of the texts (macro); the first is over the texts that voice an opinion."""
         texts = voiced + silent
         counted = voiced if self.empty is None else texts
         return {"score": share / counted, self.policy: objected / texts}

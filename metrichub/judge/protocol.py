@@ -49,8 +49,8 @@ class Prompt:
     def filled(self, **slots: str) -> Prompt:
         """The prompt with a text for each of its slots, such as `{{criteria}}`.
 
-        What fills a slot is an instruction, from whoever set the metric up; texts under evaluation
-        are fields, never slots.
+        What fills a slot is an instruction, from the user of the metric; texts under evaluation are
+        fields, never slots.
 
         Raises:
             MetricError: the prompt has other slots.
@@ -128,9 +128,9 @@ class Choice(NamedTuple):
 
 @runtime_checkable
 class Judge(Protocol):
-    """Whoever answers the four questions; any object with these methods will do.
+    """What answers the four questions; any object with these methods will do.
 
-    A call that fails raises `JudgeError`; one that no later call can mend `JudgeUnavailable`.
+    A call that fails raises `JudgeError`, or `JudgeUnavailable` where every later call would fail.
     A judge that isn't a model, or can't answer everything, says so as `SelfDescribed` does.
     """
 

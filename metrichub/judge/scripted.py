@@ -27,7 +27,7 @@ class Scripted:
     """
 
     is_model: ClassVar[bool] = False
-    # Its label says enough to whoever wrote the answers.
+    # Its label says enough to the author of the answers.
     note: ClassVar[str | None] = None
 
     script: Mapping[str, Any] = field(hash=False)

@@ -73,7 +73,7 @@ def unchosen(metric: str, kind: str, *, only_models: bool = False) -> JudgeUnava
 def _made(text: str, group: str, kind: str) -> Any:
     if re.search(r"key\s*=", text, re.IGNORECASE):
         raise SpecError(
-            f"the spec of a {kind} holds no key, as it stands in every report; "
+            f"the spec of a {kind} can't hold a key, because every report shows it; "
             "set OPENAI_API_KEY instead"
         )
     try:

@@ -80,7 +80,7 @@ class Session:
             raise errors[0]
 
     def ended_by(self, error: JudgeError) -> None:
-        """Tell the runs that wait for a request of an error that no later call can mend.
+        """Tell the runs that wait for a request of an error that every later call would meet.
 
         They learn of it before the slot is free again, and so before another request gets it.
         """

@@ -18,7 +18,7 @@ from metrichub.models.usage import Usage
 
 
 class RepeatedScore(NamedTuple):
-    """How far the runs of one output lie apart.
+    """The runs of one output: their mean, standard deviation, lowest and highest.
 
     `runs` are the corpus scores, `deviation` their sample standard deviation; `samples` (N,) holds
     that of each sample, `nan` where fewer than two runs scored it.

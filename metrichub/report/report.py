@@ -97,7 +97,7 @@ class Report(Measurement):
         return [None if answer is None else json.loads(answer.reply) for answer in found]
 
     def spread(self) -> dict[str, dict[str, RepeatedScore]]:
-        """How far the runs of each judge lie apart: metric -> output -> `RepeatedScore`.
+        """The mean and standard deviation of repeated runs: metric -> output -> `RepeatedScore`.
 
         Raises:
             ReportError: nothing was repeated.

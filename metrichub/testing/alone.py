@@ -1,7 +1,7 @@
 """The program that `footprint` talks to: scores with one metric at a time, and tells what loaded.
 
 Run from its source, in a process that has imported nothing else: each line that it reads is a
-request, each line that it writes an answer. Told to fork, it answers each from a fork of itself.
+request, each line that it writes an answer. Asked to fork, it answers each from a fork of itself.
 """
 
 from __future__ import annotations

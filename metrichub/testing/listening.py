@@ -19,7 +19,7 @@ from metrichub.judge.protocol import (
 
 @dataclass(frozen=True)
 class Listening:
-    """The judge that it asks, to whoever asks it; `heard` holds each question with its prompt."""
+    """The judge that it asks, to its caller; `heard` holds each question with its prompt."""
 
     judge: Judge
     heard: set[tuple[Question, str]] = field(default_factory=set, compare=False)

@@ -1,4 +1,4 @@
-"""Texts and Groups: what a metric sees of a column, strings that also give their tokens."""
+"""Texts and RaggedTexts: what a metric sees of a column, strings that also give their tokens."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class RaggedTexts(Sequence[list[str]]):
         return (flat[start:end] for start, end in spans(self.offsets))
 
     def __repr__(self) -> str:
-        return f"Groups.of({list(self)!r})"
+        return f"RaggedTexts.of({list(self)!r})"
 
     @property
     def counts(self) -> Integers:

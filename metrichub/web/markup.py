@@ -1,4 +1,4 @@
-"""A card's Markdown as HTML that is safe to show, whoever wrote the card.
+"""A card's Markdown as HTML that is safe to show, no matter who wrote the card.
 
 Raw HTML is text, formulas become MathML, every link passes through the caller, and what remains
 passes an allowlist. Nothing in a card can set a style, a class, an event handler or an address of

@@ -25,7 +25,7 @@ from metrichub.testing.under_test import MetricUnderTest
 from tests import plugins
 from tests.toy_metrics import Length
 
-THE_SERVERS = "whoever starts the server chooses it"
+THE_SERVERS = "the person who starts the server chooses it"
 A_FILE = "it names a file or folder of the server's machine"
 NOT_PLAIN = "its values aren't plain text, numbers or choices"
 

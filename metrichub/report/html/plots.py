@@ -1,4 +1,4 @@
-"""Plots: figures of sample scores, in colours that everyone can tell apart and that print well."""
+"""Plots: figures of sample scores, in colours that print well and that everyone can distinguish."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cheapest edit paths of many pairs of texts at a time, inside a corridor of the table.
+"""The cheapest edit paths of many pairs of texts at a time, inside a band of the table.
 
 Cell (i, j) of the table holds the edits between the first i words and the first j words of the
 reference. The cells of one diagonal i + j = k depend on the two diagonals before only, so a
@@ -48,7 +48,7 @@ class Tables:
         return cls(_matrix(words), _matrix(reference), sizes(words), sizes(reference))
 
 
-class Corridor(NamedTuple):
+class Band(NamedTuple):
     """The columns that every row of the tables needs, both ends included.
 
     `first` and `last` are (H+1,) for all tables together. `beams` holds the two for each table,
@@ -77,8 +77,8 @@ class Alignment(NamedTuple):
     missed: Flags
 
 
-def within(tables: Tables, distances: Integers) -> Corridor:
-    """The corridor that holds every path of `distances` (P,) edits.
+def within(tables: Tables, distances: Integers) -> Band:
+    """The band that holds every path of `distances` (P,) edits.
 
     A path that leaves the main diagonal by d columns needs d edits to leave it, and as many to
     come back, less those that the lengths ask for anyway.
@@ -89,11 +89,11 @@ def within(tables: Tables, distances: Integers) -> Corridor:
     left = int((np.minimum(surplus, 0) - spare).min())
     right = int((np.maximum(surplus, 0) + spare).max())
     width = tables.reference.shape[1]
-    return Corridor(np.maximum(rows + left, 0), np.minimum(rows + right, width))
+    return Band(np.maximum(rows + left, 0), np.minimum(rows + right, width))
 
 
-def beam(tables: Tables) -> Corridor:
-    """The corridor that sacrebleu searches, along the straight line between two corners."""
+def sacrebleu_band(tables: Tables) -> Band:
+    """The band that sacrebleu searches, along the straight line between two corners."""
     rows = np.arange(tables.words.shape[1] + 1)[:, None]
     ratio = tables.widths / tables.heights
     middle = np.floor(rows * ratio).astype(np.int64)
@@ -103,7 +103,7 @@ def beam(tables: Tables) -> Corridor:
     last[tables.heights, np.arange(len(ratio))] = tables.widths
     last[0] = last[1]
     narrow = np.min_scalar_type(-int(tables.widths.max()) - 1)
-    return Corridor(first.min(axis=1), last.max(axis=1), np.stack((first, last)).astype(narrow))
+    return Band(first.min(axis=1), last.max(axis=1), np.stack((first, last)).astype(narrow))
 
 
 def stays_inside(distances: Integers, heights: Integers, widths: Integers) -> Flags:
@@ -116,21 +116,21 @@ def stays_inside(distances: Integers, heights: Integers, widths: Integers) -> Fl
     return safe
 
 
-def align(tables: Tables, corridor: Corridor) -> Alignment:
+def align(tables: Tables, band: Band) -> Alignment:
     """The path that Tercom takes through each table: always the first preferred step back."""
-    steps, starts = _sweep(tables, corridor)
+    steps, starts = _sweep(tables, band)
     return _walk(tables, steps, starts)
 
 
-def _sweep(tables: Tables, corridor: Corridor) -> tuple[NDArray[np.int8], Integers]:
+def _sweep(tables: Tables, band: Band) -> tuple[NDArray[np.int8], Integers]:
     """The steps into all cells, (cells, P); cell (i, j) is at row starts[i + j] + i."""
     (count, height), width = tables.words.shape, tables.reference.shape[1]
     words = np.vstack((np.zeros(count, tables.words.dtype), tables.words.T))
     backwards = np.vstack((tables.reference.T[::-1], np.zeros(count, tables.reference.dtype)))
     diagonals = np.arange(height + width + 1)
     rows = np.arange(height + 1)
-    lows = np.searchsorted(rows + corridor.last, diagonals)
-    highs = np.searchsorted(rows + corridor.first, diagonals, side="right") - 1
+    lows = np.searchsorted(rows + band.last, diagonals)
+    highs = np.searchsorted(rows + band.first, diagonals, side="right") - 1
     ends = offsets_of(highs - lows + 1)
     steps = np.empty((int(ends[-1]), count), np.int8)
     steps[0] = STAY
@@ -147,8 +147,8 @@ def _sweep(tables: Tables, corridor: Corridor) -> tuple[NDArray[np.int8], Intege
         apart = gap < pair
         inserted = apart & (old[here] < old[above])
         np.add(apart.view(np.int8), inserted.view(np.int8), out=steps[ends[k] : ends[k + 1]])
-        if corridor.beams is not None:
-            first, last = corridor.beams[:, above]
+        if band.beams is not None:
+            first, last = band.beams[:, above]
             columns = (k - rows[above, None]).astype(first.dtype)
             new[here][(columns < first) | (columns > last)] = far
         new[low] = new[high + 2] = far

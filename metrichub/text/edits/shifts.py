@@ -22,7 +22,7 @@ from metrichub.text.edits.banded import (
     Alignment,
     Tables,
     align,
-    beam,
+    sacrebleu_band,
     sizes,
     stays_inside,
     within,
@@ -179,7 +179,9 @@ def _improve(search: Search, chosen: Integers) -> None:
     reference = [search.reference[row] for row in chosen.tolist()]
     beamed = bool(search.beamed[chosen[0]])
     tables = Tables.of(words, reference)
-    alignment = align(tables, beam(tables) if beamed else within(tables, search.distance[chosen]))
+    alignment = align(
+        tables, sacrebleu_band(tables) if beamed else within(tables, search.distance[chosen])
+    )
     search.distance[chosen] = alignment.distance
     search.open[chosen] = False
     shifts, tried = _candidates(tables, alignment)
@@ -229,7 +231,7 @@ def _candidates(tables: Tables, alignment: Alignment) -> tuple[Shifts, Integers]
 def _runs(tables: Tables) -> tuple[Integers, Integers, Integers, Integers]:
     """The words that the reference has too: pair, both places, and for how long both are alike.
 
-    Sorted by pair, by how far the places are apart, and by place: a run is what has consecutive
+    Sorted by pair, by the distance of the two places, and by place: a run is what has consecutive
     keys.
     """
     words, reference = tables.words.T.copy(), tables.reference.T.copy()
@@ -274,7 +276,7 @@ def _gains(moved: list[str], reference: list[str], before: Integers, beamed: boo
         chosen = hopeful[portion]
         some = chosen.tolist()
         tables = Tables.of([moved[c] for c in some], [reference[c] for c in some])
-        gain[chosen] = before[chosen] - align(tables, beam(tables)).distance
+        gain[chosen] = before[chosen] - align(tables, sacrebleu_band(tables)).distance
     return gain
 
 

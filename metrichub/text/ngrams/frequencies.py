@@ -1,6 +1,6 @@
 """N-gram counts: how often the n-grams of a whole corpus occur in each of its texts.
 
-Most long n-grams occur once. These are told apart without sorting them: an n-gram occurs once if
+Most long n-grams occur once. These are recognized without sorting them: an n-gram occurs once if
 its beginning or its end does.
 """
 
