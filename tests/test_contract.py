@@ -17,7 +17,7 @@ from tests import plugins
 
 
 @cache
-def tested(entry: Entry) -> MetricUnderTest:
+def under_test(entry: Entry) -> MetricUnderTest:
     return MetricUnderTest(entry)
 
 
@@ -28,7 +28,7 @@ def tested(entry: Entry) -> MetricUnderTest:
 def test_a_metric_keeps_a_law(entry: Entry, law: Callable[[MetricUnderTest], None]) -> None:
     if lacking := entry.lacking:
         pytest.skip(str(lacking))
-    law(tested(entry))
+    law(under_test(entry))
 
 
 def test_there_are_fourteen_laws_and_the_contract_runs_each_under_its_number() -> None:

@@ -89,8 +89,9 @@ def test_every_metric_scores_without_datasets_evaluate_and_openai() -> None:
         "from metrichub.testing.under_test import MetricUnderTest\n"
         "for entry in list_metrics():\n"
         "    if entry.distribution == 'metrichub' and not entry.card.requires:\n"
-        "        tested = MetricUnderTest(entry)\n"
-        "        score = tested.evaluate(tested.columns).scores()[tested.metric.name]['score']\n"
+        "        found = MetricUnderTest(entry)\n"
+        "        scores = found.evaluate(found.columns).scores()\n"
+        "        score = scores[found.metric.name]['score']\n"
         "        assert score == score, entry\n"
     )
     assert "metric_cards.bleu" in found

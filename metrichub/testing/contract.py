@@ -35,65 +35,65 @@ class MetricContract:
     metric: ClassVar[str]
     columns: ClassVar[Mapping[str, Sequence[Any]] | None] = None
 
-    def tested(self) -> MetricUnderTest:
+    def under_test(self) -> MetricUnderTest:
         """The metric under test."""
         return MetricUnderTest(registry().find(self.metric), self.columns)
 
     def test_law_01_folder_entry_and_card_share_one_name(self) -> None:
         """See `laws.one_name`."""
-        laws.one_name(self.tested())
+        laws.one_name(self.under_test())
 
     def test_law_02_the_card_is_complete_and_current(self) -> None:
         """See `laws.card_is_complete`."""
-        laws.card_is_complete(self.tested())
+        laws.card_is_complete(self.under_test())
 
     def test_law_03_the_inputs_of_card_and_code_agree(self) -> None:
         """See `laws.inputs_agree`."""
-        laws.inputs_agree(self.tested())
+        laws.inputs_agree(self.under_test())
 
     def test_law_04_the_outputs_of_card_and_code_agree(self) -> None:
         """See `laws.outputs_agree`."""
-        laws.outputs_agree(self.tested())
+        laws.outputs_agree(self.under_test())
 
     def test_law_05_ordinary_samples_give_finite_rows(self) -> None:
         """See `laws.rows_are_finite`."""
-        laws.rows_are_finite(self.tested())
+        laws.rows_are_finite(self.under_test())
 
     def test_law_06_score_broadcasts(self) -> None:
         """See `laws.score_broadcasts`."""
-        laws.score_broadcasts(self.tested())
+        laws.score_broadcasts(self.under_test())
 
     def test_law_07_measuring_parts_is_measuring_the_whole(self) -> None:
         """See `laws.measuring_merges`."""
-        laws.measuring_merges(self.tested())
+        laws.measuring_merges(self.under_test())
 
     def test_law_08_the_order_of_samples_is_irrelevant(self) -> None:
         """See `laws.order_is_irrelevant`."""
-        laws.order_is_irrelevant(self.tested())
+        laws.order_is_irrelevant(self.under_test())
 
     def test_law_09_any_text_is_valid(self) -> None:
         """See `laws.any_text_is_valid`."""
-        laws.any_text_is_valid(self.tested())
+        laws.any_text_is_valid(self.under_test())
 
     def test_law_10_perfection_holds(self) -> None:
         """See `laws.perfection_holds`."""
-        laws.perfection_holds(self.tested())
+        laws.perfection_holds(self.under_test())
 
     def test_law_11_nothing_is_changed(self) -> None:
         """See `laws.nothing_is_changed`."""
-        laws.nothing_is_changed(self.tested())
+        laws.nothing_is_changed(self.under_test())
 
     def test_law_12_the_examples_run(self) -> None:
         """See `laws.examples_run`."""
-        laws.examples_run(self.tested())
+        laws.examples_run(self.under_test())
 
     def test_law_13_no_samples_give_nan(self) -> None:
         """See `laws.empty_is_nan`."""
-        laws.empty_is_nan(self.tested())
+        laws.empty_is_nan(self.under_test())
 
     def test_law_14_nothing_heavy_loads_and_no_socket_opens(self) -> None:
         """See `laws.nothing_heavy_loads`."""
-        laws.nothing_heavy_loads(self.tested())
+        laws.nothing_heavy_loads(self.under_test())
 
 
 def check(name: str) -> list[Finding]:
@@ -103,26 +103,26 @@ def check(name: str) -> list[Finding]:
         UnknownMetric: no installed metric has this name.
         MissingDependency: the metric needs a package that isn't installed.
     """
-    tested = MetricUnderTest(registry().find(name))
-    return [_finding(number, law, tested) for number, law in enumerate(laws.LAWS, start=1)]
+    under_test = MetricUnderTest(registry().find(name))
+    return [_finding(number, law, under_test) for number, law in enumerate(laws.LAWS, start=1)]
 
 
 def update_card(name: str) -> bool:
     """Rewrite the generated blocks of a metric's card; whether anything changed."""
-    tested = MetricUnderTest(registry().find(name))
-    path = tested.entry.folder / "README.md"
+    under_test = MetricUnderTest(registry().find(name))
+    path = under_test.entry.folder / "README.md"
     old = path.read_text(encoding="utf-8")
-    new = with_blocks(old, laws.generated(tested))
+    new = with_blocks(old, laws.generated(under_test))
     if new != old:
         path.write_text(new, encoding="utf-8")
-        vars(tested.entry).pop("card", None)
+        vars(under_test.entry).pop("card", None)
     return new != old
 
 
-def _finding(number: int, law: Any, tested: MetricUnderTest) -> Finding:
+def _finding(number: int, law: Any, under_test: MetricUnderTest) -> Finding:
     title = law.__doc__.strip()
     try:
-        law(tested)
+        law(under_test)
     except MissingDependency:
         raise
     except (Broken, MetrichubError) as error:

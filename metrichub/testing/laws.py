@@ -32,9 +32,9 @@ WRITTEN = ("headline", "definition")
 HEAVY = ("torch", "transformers", "openai", "tensorflow", "jax")
 
 
-def one_name(tested: MetricUnderTest) -> None:
+def one_name(under_test: MetricUnderTest) -> None:
     """Folder, entry point and card have one name, and the packages above import nothing."""
-    entry, folder = tested.entry, tested.entry.folder
+    entry, folder = under_test.entry, under_test.entry.folder
     names = {entry.name, folder.name, entry.card.name}
     _hold(len(names) == 1, f"the names differ: {', '.join(sorted(names))}")
     _hold((folder / "__init__.py").exists(), f"{folder} has no __init__.py")
@@ -47,9 +47,9 @@ def one_name(tested: MetricUnderTest) -> None:
         _hold(not body, f"{folder / '__init__.py'} has code; listing metrics would run it")
 
 
-def card_is_complete(tested: MetricUnderTest) -> None:
+def card_is_complete(under_test: MetricUnderTest) -> None:
     """The card parses: all keys and headings, one BibTeX block, current generated blocks."""
-    card = tested.entry.card
+    card = under_test.entry.card
     for key in WRITTEN:
         _hold(key in card.keys, f"the front matter has no {key}")
     headings = [name for name in card.sections if name in HEADINGS]
@@ -58,67 +58,68 @@ def card_is_complete(tested: MetricUnderTest) -> None:
         _hold(bool(text.strip()), f"the section {name!r} is empty")
     _hold(card.body.count("```bibtex") == 1, "a card has exactly one bibtex block")
     _hold(card.bibtex.startswith("@"), "the bibtex block holds no entry")
-    expected = generated(tested)
+    expected = generated(under_test)
     found = card.blocks()
     _hold(found.keys() == expected.keys(), f"the card needs the generated blocks {list(expected)}")
     for name, text in expected.items():
         _hold(
             found[name] == text,
-            f"the generated block {name!r} is old: metrichub check {tested.entry.name} --update",
+            f"the generated block {name!r} is old: "
+            f"metrichub check {under_test.entry.name} --update",
         )
 
 
-def inputs_agree(tested: MetricUnderTest) -> None:
+def inputs_agree(under_test: MetricUnderTest) -> None:
     """The card's inputs are the code's, and so is its judge, who is asked what is declared."""
-    card, code = tested.entry.card.inputs, tested.metric.inputs()
+    card, code = under_test.entry.card.inputs, under_test.metric.inputs()
     _hold(set(card) == set(code), f"the card asks for {list(card)}, the code for {list(code)}")
     for kind in ("judge", "embedder"):
-        asks, said = hasattr(tested.metric, kind), getattr(tested.entry.card, kind)
+        asks, said = hasattr(under_test.metric, kind), getattr(under_test.entry.card, kind)
         _hold(
             asks == (said is not None),
             f"the card says {kind}: {said}, the code has {'one' if asks else 'none'}",
         )
-    if tested.entry.card.judge == "model":
+    if under_test.entry.card.judge == "model":
         refused = False
         try:
-            tested.evaluate(tested.columns, judge="offline")
+            under_test.evaluate(under_test.columns, judge="offline")
         except JudgeUnavailable:
             refused = True
         _hold(refused, "the card says judge: model, but the offline judge serves it")
-    if isinstance(tested.metric, JudgeMetric):
-        _asks_what_it_declares(tested, tested.metric)
+    if isinstance(under_test.metric, JudgeMetric):
+        _asks_what_it_declares(under_test, under_test.metric)
 
 
-def _asks_what_it_declares(tested: MetricUnderTest, metric: JudgeMetric) -> None:
+def _asks_what_it_declares(under_test: MetricUnderTest, metric: JudgeMetric) -> None:
     declared = {(kind, name) for kind, names in metric.questions().items() for name in names}
     _hold(bool(declared), "it declares nothing that it asks its judge")
     for _, name in declared:
         metric.prompt(name)
     listening = Listening(judge_of(metric.judge))
-    tested.evaluate(tested.columns, judge=listening)
+    under_test.evaluate(under_test.columns, judge=listening)
     for kind, name in sorted(listening.heard - declared):
         raise Broken(f"it asks its judge to {kind} ({name}), which `asks` doesn't declare")
 
 
-def outputs_agree(tested: MetricUnderTest) -> None:
+def outputs_agree(under_test: MetricUnderTest) -> None:
     """The card's outputs are those of the code, "score" and the headline among them."""
-    card = tested.entry.card
-    code = tested.evaluate(tested.columns).results[tested.metric.name].scores()
+    card = under_test.entry.card
+    code = under_test.evaluate(under_test.columns).results[under_test.metric.name].scores()
     _hold("score" in code, f"there is no output 'score' in {sorted(code)}")
     unknown = [output for output in code if card.scale(output) is None]
     _hold(not unknown, f"the card doesn't list {', '.join(unknown)}")
     given = {id(card.scale(output)) for output in code}
     missing = [name for name, scale in card.scores.items() if id(scale) not in given]
     _hold(not missing, f"the card lists {', '.join(missing)}, which the code doesn't give")
-    absent = [output for output in tested.metric.headline() if output not in code]
+    absent = [output for output in under_test.metric.headline() if output not in code]
     _hold(not absent, f"the headline names {', '.join(absent)}, which the code doesn't give")
 
 
-def rows_are_finite(tested: MetricUnderTest) -> None:
+def rows_are_finite(under_test: MetricUnderTest) -> None:
     """N ordinary samples give N rows, all scored and finite."""
-    report = tested.evaluate(tested.columns)
-    result = report.results[tested.metric.name]
-    size = len(next(iter(tested.columns.values())))
+    report = under_test.evaluate(under_test.columns)
+    result = report.results[under_test.metric.name]
+    size = len(next(iter(under_test.columns.values())))
     _hold(result.unscored == 0, f"{result.unscored} of {size} ordinary samples are unscored")
     for name, values in result.samples().items():
         _hold(values.shape == (size,), f"{name} has shape {values.shape} for {size} samples")
@@ -127,12 +128,12 @@ def rows_are_finite(tested: MetricUnderTest) -> None:
         _hold(bool(np.isfinite(value)), f"the corpus {name} of ordinary samples is {value}")
 
 
-def score_broadcasts(tested: MetricUnderTest) -> None:
+def score_broadcasts(under_test: MetricUnderTest) -> None:
     """`score` gives the same for (), (N,) and (B, N) leading axes."""
-    result = tested.evaluate(tested.columns).results[tested.metric.name]
+    result = under_test.evaluate(under_test.columns).results[under_test.metric.name]
     if not isinstance(result, SumResult) or result.rows is None:
         return
-    metric, rows = tested.metric, result.rows
+    metric, rows = under_test.metric, result.rows
     count = rows.scored.astype(np.float64)
     flat = scores_of(metric, rows.arrays, count)
     twice: dict[str, Array] = {name: np.stack([a, a]) for name, a in rows.arrays.items()}
@@ -148,25 +149,25 @@ def score_broadcasts(tested: MetricUnderTest) -> None:
             _hold(_same(value, flat[name][row]), f"{name} of one sample differs from its row")
 
 
-def measuring_merges(tested: MetricUnderTest) -> None:
+def measuring_merges(under_test: MetricUnderTest) -> None:
     """Measuring a and b together is measuring a, then b, for any split."""
-    whole = tested.evaluate(tested.columns)
-    for cut in (1, 3, len(next(iter(tested.columns.values()))) - 1):
-        parts = [{k: v[:cut] for k, v in tested.columns.items()}]
-        parts += [{k: v[cut:] for k, v in tested.columns.items()}]
-        merged = tested.evaluate(parts[0]).merge(tested.evaluate(parts[1]))
+    whole = under_test.evaluate(under_test.columns)
+    for cut in (1, 3, len(next(iter(under_test.columns.values()))) - 1):
+        parts = [{k: v[:cut] for k, v in under_test.columns.items()}]
+        parts += [{k: v[cut:] for k, v in under_test.columns.items()}]
+        merged = under_test.evaluate(parts[0]).merge(under_test.evaluate(parts[1]))
         _same_reports(whole, merged, f"split at {cut}")
-        one, other = (r.results[tested.metric.name] for r in (whole, merged))
+        one, other = (r.results[under_test.metric.name] for r in (whole, merged))
         if isinstance(one, SumResult) and isinstance(other, SumResult):
             for name, total in one.totals.items():
                 _hold(_same(total, other.totals[name]), f"the sum of {name} differs by the split")
 
 
-def order_is_irrelevant(tested: MetricUnderTest) -> None:
+def order_is_irrelevant(under_test: MetricUnderTest) -> None:
     """The samples in reverse give the same corpus scores, and the same sample scores reversed."""
-    forward = tested.evaluate(tested.columns)
-    backward = tested.evaluate({k: v[::-1] for k, v in tested.columns.items()})
-    name = tested.metric.name
+    forward = under_test.evaluate(under_test.columns)
+    backward = under_test.evaluate({k: v[::-1] for k, v in under_test.columns.items()})
+    name = under_test.metric.name
     for output, value in forward.results[name].scores().items():
         other = backward.results[name].scores()[output]
         _hold(_same(value, other), f"{output} is {value}, and {other} in reverse order")
@@ -177,56 +178,56 @@ def order_is_irrelevant(tested: MetricUnderTest) -> None:
         )
 
 
-def any_text_is_valid(tested: MetricUnderTest) -> None:
+def any_text_is_valid(under_test: MetricUnderTest) -> None:
     """Any text stays in its range or is `nan`, alone and in a corpus, and raises nothing."""
     pool = [*HOSTILE, WORDS[0], "word " * 10_000]
     size = len(pool)
     columns: dict[str, list[Any]] = {}
-    for number, column in enumerate(tested.needed):
-        if tested.own is not None and column not in ("predictions", "references", "sources"):
-            values = list(tested.own[column])
+    for number, column in enumerate(under_test.needed):
+        if under_test.own is not None and column not in ("predictions", "references", "sources"):
+            values = list(under_test.own[column])
             columns[column] = [values[i % len(values)] for i in range(2 * size)]
             continue
         shift = 0 if number == 0 else 5
         texts = pool + [pool[(i + shift * number) % size] for i in range(size)]
         columns[column] = [[t] for t in texts] if column == "contexts" else texts
-    report = tested.evaluate(columns)
-    result = report.results[tested.metric.name]
-    for output, scale in tested.scales().items():
+    report = under_test.evaluate(columns)
+    result = report.results[under_test.metric.name]
+    for output, scale in under_test.scales().items():
         for row, value in enumerate([*result.samples()[output].tolist(), result.scores()[output]]):
             shown = {name: repr(v[row])[:60] for name, v in columns.items() if row < len(v)}
             _hold(value in scale, f"{output} is {value}, outside {scale.interval}, for {shown}")
 
 
-def perfection_holds(tested: MetricUnderTest) -> None:
+def perfection_holds(under_test: MetricUnderTest) -> None:
     """A prediction equal to its reference (or source, without references) scores `perfect`."""
-    target = next((c for c in ("references", "sources") if c in tested.needed), None)
-    if target is None or "predictions" not in tested.needed or tested.own is not None:
+    target = next((c for c in ("references", "sources") if c in under_test.needed), None)
+    if target is None or "predictions" not in under_test.needed or under_test.own is not None:
         return
-    columns = {**tested.columns, "predictions": tested.columns[target]}
-    result = tested.evaluate(columns).results[tested.metric.name]
-    for output, scale in tested.scales().items():
+    columns = {**under_test.columns, "predictions": under_test.columns[target]}
+    result = under_test.evaluate(columns).results[under_test.metric.name]
+    for output, scale in under_test.scales().items():
         if scale.perfect is not None:
             samples = result.samples()[output]
             for value in (*samples[~np.isnan(samples)], result.scores()[output]):
                 _hold(_same(value, scale.perfect), f"{output} is {value}, not {scale.perfect}")
 
 
-def nothing_is_changed(tested: MetricUnderTest) -> None:
+def nothing_is_changed(under_test: MetricUnderTest) -> None:
     """The caller's lists stay as they are, a second call agrees, pickle and repr round-trip."""
-    before = copy.deepcopy(tested.columns)
-    first = tested.evaluate(tested.columns)
-    _hold(tested.columns == before, "measuring changed the caller's columns")
-    _same_reports(first, tested.evaluate(tested.columns), "called twice")
-    metric = tested.metric
+    before = copy.deepcopy(under_test.columns)
+    first = under_test.evaluate(under_test.columns)
+    _hold(under_test.columns == before, "measuring changed the caller's columns")
+    _same_reports(first, under_test.evaluate(under_test.columns), "called twice")
+    metric = under_test.metric
     _hold(pickle.loads(pickle.dumps(metric)) == metric, "the metric doesn't survive pickling")
     again = eval(repr(metric), {type(metric).__name__: type(metric)})
     _hold(again == metric, f"repr doesn't give the metric back: {metric!r}")
 
 
-def examples_run(tested: MetricUnderTest) -> None:
+def examples_run(under_test: MetricUnderTest) -> None:
     """The card's examples run, and every parameter is given off its default in one of them."""
-    card = tested.entry.card
+    card = under_test.entry.card
     _hold(bool(card.examples), "the card has no example")
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
     said: list[str] = []
@@ -238,7 +239,7 @@ def examples_run(tested: MetricUnderTest) -> None:
     _hold(not runner.failures, "".join(said))
     code = "\n".join(card.examples)
     shared = {parameter.name for parameter in parameters_of(JudgeMetric)} - {"judge"}
-    for parameter in parameters_of(type(tested.metric)):
+    for parameter in parameters_of(type(under_test.metric)):
         if parameter.name in shared:
             continue
         values = re.findall(rf"\b{parameter.name}=([^,)\s\"]+|'[^']*')", code)
@@ -248,27 +249,27 @@ def examples_run(tested: MetricUnderTest) -> None:
         )
 
 
-def empty_is_nan(tested: MetricUnderTest) -> None:
+def empty_is_nan(under_test: MetricUnderTest) -> None:
     """No samples give `nan` for every output, and no exception; no rows are measured as none."""
-    view = Block({column: Column((), None) for column in tested.needed}, 0, 0).view(
-        tested.metric.inputs()
+    view = Block({column: Column((), None) for column in under_test.needed}, 0, 0).view(
+        under_test.metric.inputs()
     )
-    if isinstance(tested.metric, CorpusMetric):
-        measured = len(measure_objects(tested.metric, view))
+    if isinstance(under_test.metric, CorpusMetric):
+        measured = len(measure_objects(under_test.metric, view))
     else:
-        measured = len(measure_rows(tested.metric, view))
+        measured = len(measure_rows(under_test.metric, view))
     _hold(measured == 0, f"no rows are measured as {measured}")
-    result = tested.evaluate({column: [] for column in tested.needed})
-    scores = result.results[tested.metric.name].scores()
-    _hold(set(scores) == set(tested.scales()), f"no samples give {scores}")
+    result = under_test.evaluate({column: [] for column in under_test.needed})
+    scores = result.results[under_test.metric.name].scores()
+    _hold(set(scores) == set(under_test.scales()), f"no samples give {scores}")
     _hold(all(np.isnan(value) for value in scores.values()), f"no samples give {scores}")
 
 
-def nothing_heavy_loads(tested: MetricUnderTest) -> None:
+def nothing_heavy_loads(under_test: MetricUnderTest) -> None:
     """Nothing heavy loads before scoring, nor then but what the card requires; no socket opens."""
-    found = footprint(tested.spec, tested.columns)
+    found = footprint(under_test.spec, under_test.columns)
     early = [name for name in HEAVY if name in found.imported]
-    due = required_names(tested.entry.card.requires)
+    due = required_names(under_test.entry.card.requires)
     undue = [name for name in HEAVY if name in found.loaded and name not in due]
     _hold(not found.opened, f"scoring opened a socket: {found.opened}")
     _hold(not early, f"importing it loaded {', '.join(early)}")
@@ -293,10 +294,10 @@ LAWS: tuple[Callable[[MetricUnderTest], None], ...] = (
 )
 
 
-def generated(tested: MetricUnderTest) -> dict[str, str]:
+def generated(under_test: MetricUnderTest) -> dict[str, str]:
     """The generated blocks of a card as they have to be: the parameters (if any) and the bounds."""
-    blocks = {"bounds": bounds_table(tested.entry.card)}
-    if parameters := parameters_of(type(tested.metric)):
+    blocks = {"bounds": bounds_table(under_test.entry.card)}
+    if parameters := parameters_of(type(under_test.metric)):
         head = "| parameter | values | default | meaning |\n| --- | --- | --- | --- |\n"
         blocks = {"parameters": head + "".join(map(_row, parameters)), **blocks}
     return blocks

@@ -99,8 +99,8 @@ def make(site: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
         plugins.metric(site, "toy_pack", "toy", code=texts[0])
         path = site / "toy_pack" / "toy" / "README.md"
         path.write_text(texts[1], encoding="utf-8")
-        tested = MetricUnderTest(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy"), given)
-        path.write_text(with_blocks(texts[1], laws.generated(tested)), encoding="utf-8")
+        under_test = MetricUnderTest(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy"), given)
+        path.write_text(with_blocks(texts[1], laws.generated(under_test)), encoding="utf-8")
         monkeypatch.setenv("PYTHONPATH", str(site))
         return MetricUnderTest(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy"), given)
 
@@ -127,26 +127,26 @@ def test_an_entry_of_another_name_breaks_one_name(make: Make) -> None:
 
 
 def test_code_in_a_package_above_breaks_one_name(make: Make, site: Path) -> None:
-    tested = make()
+    under_test = make()
     above = site / "toy_pack" / "__init__.py"
     above.write_text('"""Only a docstring."""\n')
-    laws.one_name(tested)
+    laws.one_name(under_test)
     above.write_text('"""And code."""\nimport json\n')
     with pytest.raises(Broken, match=r"has code; listing metrics would run it"):
-        laws.one_name(tested)
+        laws.one_name(under_test)
 
 
 def test_a_folder_that_is_no_package_breaks_one_name(make: Make, site: Path) -> None:
-    tested = make()
+    under_test = make()
     (site / "toy_pack" / "toy" / "__init__.py").unlink()
     with pytest.raises(Broken, match=r"toy has no __init__\.py"):
-        laws.one_name(tested)
+        laws.one_name(under_test)
 
 
 def test_a_namespace_package_above_keeps_one_name(make: Make, site: Path) -> None:
-    tested = make()
+    under_test = make()
     (site / "toy_pack" / "__init__.py").unlink()
-    laws.one_name(tested)
+    laws.one_name(under_test)
 
 
 # 2: the card is complete.
@@ -408,9 +408,9 @@ def test_a_metric_that_changes_what_it_is_given_breaks_the_law(make: Make) -> No
         "measure(self, prediction, reference)": "measure(self, prediction, record)",
         START: f"        [r.clear() for r in record]\n        reference = prediction\n{START}",
     }
-    tested = make(code, given={"predictions": ["a", "b"], "records": [{"a": 1}, {"b": 2}]})
+    under_test = make(code, given={"predictions": ["a", "b"], "records": [{"a": 1}, {"b": 2}]})
     with pytest.raises(Broken, match=r"measuring changed the caller's columns"):
-        laws.nothing_is_changed(tested)
+        laws.nothing_is_changed(under_test)
 
 
 def test_a_metric_with_a_memory_breaks_the_law(make: Make) -> None:
@@ -508,9 +508,9 @@ def test_a_metric_that_loads_something_heavy_breaks_the_law(
     make: Make, site: Path, name: str
 ) -> None:
     (site / f"{name}.py").write_text("")
-    tested = make({START: f"        import {name}\n{START}"})
+    under_test = make({START: f"        import {name}\n{START}"})
     with pytest.raises(Broken, match=f"scoring loaded {name}, which the card doesn't require"):
-        laws.nothing_heavy_loads(tested)
+        laws.nothing_heavy_loads(under_test)
 
 
 def test_what_a_card_requires_may_load_when_it_scores_but_no_sooner(make: Make, site: Path) -> None:
@@ -535,18 +535,18 @@ def test_what_a_card_requires_may_load_when_it_scores_but_no_sooner(make: Make, 
     ],
 )
 def test_a_metric_that_opens_a_socket_breaks_the_law(make: Make, call: str) -> None:
-    tested = make({START: f"        import socket\n        {call}\n{START}"})
+    under_test = make({START: f"        import socket\n        {call}\n{START}"})
     with pytest.raises(Broken, match=r"scoring opened a socket"):
-        laws.nothing_heavy_loads(tested)
+        laws.nothing_heavy_loads(under_test)
 
 
 def test_a_metric_that_works_only_in_this_process_breaks_the_law(make: Make, site: Path) -> None:
-    tested = make()
-    assert tested.metric
+    under_test = make()
+    assert under_test.metric
     path = site / "toy_pack" / "toy" / "__init__.py"
     path.write_text(path.read_text().replace("import numpy", "import toy_gone, numpy"))
     with pytest.raises(Broken, match=r"scoring in a fresh process failed: .*toy_gone"):
-        laws.nothing_heavy_loads(tested)
+        laws.nothing_heavy_loads(under_test)
 
 
 PACE = "        if prediction[0][:4] == 'fast':\n            import torch\n"
@@ -567,10 +567,10 @@ def test_what_one_metric_loads_neither_blames_nor_hides_the_next(make: Make, sit
 @pytest.mark.usefixtures("_both_ways")
 def test_a_metric_that_ends_its_process_breaks_the_law_and_not_the_next(make: Make) -> None:
     end = "        import os\n        prediction[0] == 'end' and os._exit(7)\n"
-    tested = make({START: end + START}, given={"predictions": ["end"], "references": ["a"]})
+    under_test = make({START: end + START}, given={"predictions": ["end"], "references": ["a"]})
     with pytest.raises(Broken, match=r"scoring in a fresh process failed: exit status 7"):
-        laws.nothing_heavy_loads(tested)
-    laws.nothing_heavy_loads(MetricUnderTest(tested.entry))
+        laws.nothing_heavy_loads(under_test)
+    laws.nothing_heavy_loads(MetricUnderTest(under_test.entry))
 
 
 @pytest.mark.usefixtures("_both_ways")
@@ -583,18 +583,18 @@ def test_a_metric_that_prints_and_reads_keeps_the_law(make: Make) -> None:
 def test_a_metric_is_scored_under_the_variables_of_the_moment(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tested = make({START: f"        import os\n        os.environ['TOY_SIZE']\n{START}"})
+    under_test = make({START: f"        import os\n        os.environ['TOY_SIZE']\n{START}"})
     with pytest.raises(Broken, match=r"failed: .*TOY_SIZE"):
-        laws.nothing_heavy_loads(tested)
+        laws.nothing_heavy_loads(under_test)
     monkeypatch.setenv("TOY_SIZE", "1")
-    laws.nothing_heavy_loads(tested)
+    laws.nothing_heavy_loads(under_test)
 
 
 def test_an_interpreter_that_cannot_start_is_a_failure_with_its_exit_status(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tested = make()
+    under_test = make()
     monkeypatch.setattr("sys.executable", "/bin/false")
     monkeypatch.setenv("PYTHONHASHSEED", "1")
     with pytest.raises(Broken, match=r"failed: exit status 1"):
-        laws.nothing_heavy_loads(tested)
+        laws.nothing_heavy_loads(under_test)

@@ -37,7 +37,7 @@ CARD = plugins.CARD.replace("[prediction]", "[prediction, number]")
 
 
 @pytest.fixture
-def tested(site: Path) -> MetricUnderTest:
+def under_test(site: Path) -> MetricUnderTest:
     plugins.distribution(site, "toy-dist", ["toy = toy_pack.toy:Toy"])
     plugins.metric(site, "toy_pack", "toy", code=CODE, card=CARD)
     rows = [{"predictions": "a" * n, "numbers": n} for n in range(5)]
@@ -46,26 +46,26 @@ def tested(site: Path) -> MetricUnderTest:
     return MetricUnderTest(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy"))
 
 
-def test_the_laws_take_the_samples_beside_the_card(tested: MetricUnderTest) -> None:
-    assert tested.columns["numbers"] == [0, 1, 2, 3, 4]
-    assert tested.evaluate(tested.columns).scores()["toy"]["score"] == 1
+def test_the_laws_take_the_samples_beside_the_card(under_test: MetricUnderTest) -> None:
+    assert under_test.columns["numbers"] == [0, 1, 2, 3, 4]
+    assert under_test.evaluate(under_test.columns).scores()["toy"]["score"] == 1
     for law in (laws.inputs_agree, laws.rows_are_finite, laws.measuring_merges):
-        law(tested)
-    laws.any_text_is_valid(tested)
+        law(under_test)
+    laws.any_text_is_valid(under_test)
 
 
-def test_samples_that_are_given_come_first(tested: MetricUnderTest) -> None:
-    given = MetricUnderTest(tested.entry, {"predictions": ["a"], "numbers": [2]})
+def test_samples_that_are_given_come_first(under_test: MetricUnderTest) -> None:
+    given = MetricUnderTest(under_test.entry, {"predictions": ["a"], "numbers": [2]})
     assert given.columns == {"predictions": ["a"], "numbers": [2]}
 
 
-def test_without_a_file_plain_texts_have_to_do(tested: MetricUnderTest) -> None:
-    (tested.entry.folder / "samples.jsonl").unlink()
-    assert tested.own is None
-    assert len(tested.columns["numbers"]) == 8
+def test_without_a_file_plain_texts_have_to_do(under_test: MetricUnderTest) -> None:
+    (under_test.entry.folder / "samples.jsonl").unlink()
+    assert under_test.own is None
+    assert len(under_test.columns["numbers"]) == 8
 
 
-def test_a_parameter_takes_the_place_of_an_input(tested: MetricUnderTest) -> None:
+def test_a_parameter_takes_the_place_of_an_input(under_test: MetricUnderTest) -> None:
     assert Hub(load_metric("toy", number=1))(predictions=["a", ""]) == {"toy": {"score": 0.5}}
     with pytest.raises(MissingColumn, match="numbers"):
         Hub("toy")(predictions=["a", ""])
