@@ -17,8 +17,9 @@ TEXT = st.one_of(
 
 
 def grams(text, n):
-    """The n-grams of lower-cased runs of letters and digits, without combining marks."""
-    words = re.findall(r"[^\W_]+", text.lower())
+    """The n-grams of lower-cased runs of letters and digits, with the marks that follow them."""
+    # "İ" in lower case is an i and a mark, which is part of its word.
+    words = re.findall(r"[^\W_](?:[^\W_]|[\u0300-\u036f])*", text.lower())
     return [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
 
 
