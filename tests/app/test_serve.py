@@ -147,7 +147,7 @@ def test_the_machine_chooses_where_the_options_do_not(monkeypatch: pytest.Monkey
     ("options", "status", "says"),
     [
         (["--judge", "nobody"], 2, "no judge 'nobody' is installed"),
-        (["--judge", "openai(api_key='x')"], 2, "holds no key"),
+        (["--judge", "openai(api_key='x')"], 2, "can't hold a key"),
         (["--port", "99999"], 2, "--port"),
         (["--host", "192.0.2.1"], 1, "can't listen at 192.0.2.1"),
     ],

@@ -133,7 +133,7 @@ def test_a_name_that_comes_up_late_does_not_take_the_place_of_another() -> None:
     write("c.jsonl", rows)
     found = error(run("score", "c.jsonl", "-m", "wer"), 3)
     assert found.startswith("c.jsonl: references were read as 'reference' up to sample 2, but then")
-    assert found.endswith("say which: --columns references=reference")
+    assert found.endswith("choose one with --columns references=reference")
     assert scored("c.jsonl", "-m", "wer", "--columns", "references=reference")["samples"] == 3
 
 
