@@ -141,7 +141,7 @@ class Hub:
         called with the number of samples times metrics that are done. A sample whose call
         to a judge fails is an error in the report; more than `max_errors` of them end the
         run. Judges are asked `repeats` times, each time anew; their scores are the means,
-        and `report.spread()` gives the standard deviation between runs.
+        and `report.repeated()` gives the standard deviation between runs.
 
         Raises:
             InputError: samples that can't be scored; the text says where and what to do.

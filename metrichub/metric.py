@@ -28,7 +28,7 @@ from typing import Any, ClassVar, NamedTuple
 from numpy.typing import NDArray
 
 from metrichub.catalog.card import Card, Scale, pattern_of
-from metrichub.catalog.parameters import check, make, values_of
+from metrichub.catalog.parameters import check_parameters, make, values_of
 from metrichub.catalog.registry import registry
 from metrichub.catalog.spec import Spec
 from metrichub.errors import BrokenMetric, MetricError
@@ -93,7 +93,7 @@ class Metric:
         """Set the default name and check every parameter against its annotation."""
         if not self.name:
             object.__setattr__(self, "name", self.card.name)
-        check(self, self.name)
+        check_parameters(self, self.name)
 
     def inputs(self) -> tuple[str, ...]:
         """The names of what `observe` or `measure` asks for, unless they depend on a parameter.

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 
@@ -204,10 +205,18 @@ def test_the_packages_above_the_cards_are_empty() -> None:
     assert not ast.parse(Path(spec.origin).read_text("utf-8")).body
 
 
-def test_no_class_name_means_two_things() -> None:
+def test_no_name_of_a_class_or_public_function_means_two_things() -> None:
     homes: dict[str, list[str]] = {}
     for module, path in house.modules().items():
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef):
+            if isinstance(node, ast.ClassDef) or is_public_function(node):
                 homes.setdefault(node.name, []).append(module)
     assert {name: found for name, found in homes.items() if len(found) > 1} == {}
+
+
+def is_public_function(node: ast.stmt) -> TypeGuard[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Whether others may call it; a command's name is the one that a user types."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.name[0] == "_":
+        return False
+    decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
+    return not any(".command(" in text or ".group(" in text for text in decorators)

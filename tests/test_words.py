@@ -1,5 +1,6 @@
 """The words of the field: in-house idiom that was edited out doesn't grow back."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -35,6 +36,8 @@ NAMES = {
     "hyp": "prediction",
     "hyps": "predictions",
     "gts": "references",
+    "shelf": "index",
+    "inference": "significance",
 }
 """Names that code doesn't use, and the word that it uses."""
 
@@ -80,6 +83,9 @@ def paths(*patterns: str) -> list[Path]:
 
 
 CODE = paths("metrichub/**/*.py", "metric_cards/**/*.py", "plugins/**/*.py")
+SCORING = [path for path in CODE if "metric_cards" in path.parts or "text" in path.parts]
+SAVED = ("_bases/error_rates.py", "codebleu/__init__.py", "tool_call_f1/__init__.py")
+"""Where `wanted` is the name of a statistic in reports that were saved before."""
 PROSE = [
     *CODE,
     *paths("*.md", "metrichub/**/*.md", "metric_cards/**/*.md", "plugins/**/*.md"),
@@ -103,6 +109,13 @@ def test_code_uses_the_name_of_the_field(name: str) -> None:
     pattern = rf"(class|def|import|as) {name}\b|\b{name}[(\[.,:=)]|[\[(.=] ?{name}\b(?!['’\w -])"
     files = [path for path in CODE if "metrichub" in path.parts[-2:] or path.suffix == ".py"]
     assert found(pattern, files) == [], f"say {NAMES[name]}"
+
+
+@pytest.mark.parametrize("path", SCORING, ids=lambda path: "/".join(path.parts[-2:]))
+def test_scoring_code_calls_the_texts_by_their_names(path: Path) -> None:
+    used = {n.id for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Name)}
+    allowed = {"wanted"} if "/".join(path.parts[-2:]) in SAVED else set()
+    assert used & {"said", "wanted"} <= allowed, "say prediction and reference"
 
 
 @pytest.mark.parametrize("idiom", IDIOM)

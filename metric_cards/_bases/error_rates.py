@@ -71,8 +71,8 @@ class ErrorRate(Metric):
 
     def explain(self, prediction: str, reference: str) -> highlight.Step:
         """The alignment of both texts, and the number of edits."""
-        said, wanted = self._prepared(Texts([prediction, reference]))
-        return highlight.aligned(said, wanted, self.tokenizer)
+        predicted, expected = self._prepared(Texts([prediction, reference]))
+        return highlight.aligned(predicted, expected, self.tokenizer)
 
     def outputs(self) -> tuple[str, ...]:
         """All of the card, or the score alone without an alignment."""

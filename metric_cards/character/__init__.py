@@ -28,30 +28,34 @@ class CharacTer(Metric):
     def measure(self, prediction: Texts, reference: Texts) -> Measured:
         """The score of each pair, (N,); `nan` where both texts are empty."""
         pairs = [
-            (said.split(), wanted.split())
-            for said, wanted in zip(prediction, reference, strict=True)
+            (predicted.split(), expected.split())
+            for predicted, expected in zip(prediction, reference, strict=True)
         ]
         letters = [self._letters(*pair) for pair in pairs]
-        made = best_shifts([said for said, _ in letters], [wanted for _, wanted in letters])
+        made = best_shifts(
+            [predicted for predicted, _ in letters], [expected for _, expected in letters]
+        )
         scores = [_rate(*pair, shifts) for pair, shifts in zip(pairs, made, strict=True)]
         reasons = {i: "both texts are empty" for i in np.flatnonzero(np.isnan(scores)).tolist()}
         return Measured({"score": np.array(scores, np.float64)}, reasons)
 
     def explain(self, prediction: str, reference: str) -> highlight.Step:
         """The words that are shifted, and the alignment of the characters after that."""
-        words, wanted = prediction.split(), reference.split()
-        said, letters = self._letters(words, wanted)
-        (made,) = best_shifts([said], [letters])
+        words, expected = prediction.split(), reference.split()
+        predicted, letters = self._letters(words, expected)
+        (made,) = best_shifts([predicted], [letters])
         shifted = []
         for shift in made:
             shifted.append(" ".join(words[shift.start : shift.end]))
             words = shift(words)
-        return {"shifted": shifted} | highlight.aligned(" ".join(words), " ".join(wanted), "chars")
+        return {"shifted": shifted} | highlight.aligned(
+            " ".join(words), " ".join(expected), "chars"
+        )
 
     def _letters(self, words: list[str], reference: list[str]) -> tuple[str, str]:
         """Both texts with a character for every word, the same for words that match."""
         names: dict[str, str] = {}
-        wanted = [names.setdefault(word, _letter(len(names))) for word in reference]
+        expected = [names.setdefault(word, _letter(len(names))) for word in reference]
         known = list(names)
         for word in words:
             if word not in names:
@@ -60,7 +64,7 @@ class CharacTer(Metric):
                 )
                 matches = near is not None and near[1] < self.threshold
                 names[word] = names[near[0]] if near and matches else _letter(len(names))
-        return "".join([names[word] for word in words]), "".join(wanted)
+        return "".join([names[word] for word in words]), "".join(expected)
 
 
 def _letter(number: int) -> str:

@@ -39,15 +39,15 @@ class Chrf(Metric):
         """The n-grams of every order, (N, char_order + word_order), with the best reference."""
         if self.lowercase:
             prediction, references = prediction.lower(), references.lower()
-        said, wanted = prediction.take(references.rows), references.items
-        parts = [shared_ngrams(said, wanted, self._characters, self.char_order)]
+        paired, reference = prediction.take(references.rows), references.items
+        parts = [shared_ngrams(paired, reference, self._characters, self.char_order)]
         if self.word_order:
-            parts.append(shared_ngrams(said, wanted, "chrf", self.word_order))
+            parts.append(shared_ngrams(paired, reference, "chrf", self.word_order))
         matches, predicted, referenced = (np.hstack(arrays) for arrays in zip(*parts, strict=True))
         # sacrebleu leaves these out of the sums over a corpus.
         predicted[referenced == 0] = 0
         rows = {"matches": matches, "predicted": predicted, "referenced": referenced}
-        if len(wanted) == len(prediction):
+        if len(reference) == len(prediction):
             return rows
         with np.errstate(all="ignore"):
             best = best_pairs(self.score(**rows)["score"], references)
@@ -74,12 +74,12 @@ class Chrf(Metric):
 
     def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """The prediction and the best reference with shared character n-grams marked."""
-        said, wanted = (
+        predicted, reference = (
             Texts([prediction] * len(references)),
             RaggedTexts.of([[r] for r in references]),
         )
         with np.errstate(all="ignore"):
-            scores = self.score(**self.measure(said, wanted))["score"]
+            scores = self.score(**self.measure(predicted, reference))["score"]
         best = references[int(scores.argmax())]
         orders = range(1, self.char_order + 1)
         return highlight.shared_by_both(

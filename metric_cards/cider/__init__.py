@@ -43,9 +43,9 @@ class Cider(CorpusMetric):
 
     def measure(self, prediction: Texts, references: RaggedTexts) -> list[str]:
         """The tokens with spaces between: a line of the prediction's, and one a reference."""
-        said, wanted = self._lines(prediction), self._lines(references.items)
-        limits = zip(said, spans(references.offsets), strict=True)
-        return ["\n".join([line, *wanted[start:end]]) for line, (start, end) in limits]
+        predicted, referenced = self._lines(prediction), self._lines(references.items)
+        limits = zip(predicted, spans(references.offsets), strict=True)
+        return ["\n".join([line, *referenced[start:end]]) for line, (start, end) in limits]
 
     def conclude(self, rows: Sequence[str]) -> Mapping[str, float]:
         """The mean of the rows' scores."""
@@ -68,9 +68,9 @@ class Cider(CorpusMetric):
         similar = sum(corpus.similarities(order, self.variant == "cider-d") for order in orders)
         if self.variant == "cider-d":
             bigrams = np.maximum(tokens.lengths - 1, 0)
-            distance = bigrams - bigrams[corpus.said]
+            distance = bigrams - bigrams[corpus.partner]
             similar = similar * np.exp(-(distance**2) / (2 * self.sigma**2))
-        summed = np.bincount(row, similar * corpus.wanted, len(rows))
+        summed = np.bincount(row, similar * corpus.is_reference, len(rows))
         scores: Array = 10 / self.max_order * summed / (np.diff(limits) - 1)
         return scores
 
@@ -83,11 +83,11 @@ class Cider(CorpusMetric):
 
 
 class _Corpus:
-    """The S texts of R samples: `said` is the prediction that each stands beside, `row` its row."""
+    """The S texts of R samples: `partner` is the prediction beside each, `row` its row."""
 
-    def __init__(self, said: Integers, row: Integers, weights: Array) -> None:
-        self.said, self.row, self.weights = said, row, weights
-        self.wanted = said != np.arange(len(said))
+    def __init__(self, partner: Integers, row: Integers, weights: Array) -> None:
+        self.partner, self.row, self.weights = partner, row, weights
+        self.is_reference = partner != np.arange(len(partner))
         self.size = np.log(weights.sum())
 
     def similarities(self, order: NgramCounts, clipped: bool) -> Array:
@@ -95,17 +95,17 @@ class _Corpus:
         texts, limits = len(self.row), order.limits(self.row)
         first = limits[:-1]
         gram = np.cumsum(order.starts) - 1
-        referenced = row_sums(self.wanted[order.text], limits) > 0
+        referenced = row_sums(self.is_reference[order.text], limits) > 0
         weight = self.weights[self.row[order.text[first]]] * referenced
         rarity = self._rarity(np.bincount(gram[first], weight))
         vector = order.count * rarity[gram]
         head = np.repeat(first, np.diff(limits))
-        said = np.where(self.wanted[order.text[head]], 0, vector[head])
-        shared = (np.minimum(said, vector) if clipped else said) * vector
+        predicted = np.where(self.is_reference[order.text[head]], 0, vector[head])
+        shared = (np.minimum(predicted, vector) if clipped else predicted) * vector
         alone = np.bincount(order.single, minlength=texts)
-        alone = alone * self._rarity(self.weights[self.row] * self.wanted) ** 2
+        alone = alone * self._rarity(self.weights[self.row] * self.is_reference) ** 2
         norm = np.sqrt(np.bincount(order.text, vector**2, texts) + alone)
-        norms = norm * norm[self.said]
+        norms = norm * norm[self.partner]
         return np.bincount(order.text, shared, texts) / np.where(norms > 0, norms, 1)
 
     def _rarity(self, frequency: Array) -> Array:

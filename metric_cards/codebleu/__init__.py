@@ -93,12 +93,12 @@ class CodeBleu(Metric):
 
         Single tokens that are no keywords weigh a fifth.
         """
-        said, wanted = prediction.take(references.rows), references.items
-        given, asked = self._keywords(said), self._keywords(wanted)
-        matches = clipped_matches(said, wanted, "whitespace", 4).matches.astype(float)
+        predicted, reference = prediction.take(references.rows), references.items
+        given, asked = self._keywords(predicted), self._keywords(reference)
+        matches = clipped_matches(predicted, reference, "whitespace", 4).matches.astype(float)
         keywords = clipped_matches(given, asked, "whitespace", 1).matches[:, 0]
         matches[:, 0] = 0.2 * matches[:, 0] + 0.8 * keywords
-        totals = np.maximum(lengths(wanted, "whitespace")[:, None] - _ORDERS, 0).astype(float)
+        totals = np.maximum(lengths(reference, "whitespace")[:, None] - _ORDERS, 0).astype(float)
         totals[:, 0] = 0.2 * totals[:, 0] + 0.8 * lengths(asked, "whitespace")
         totals = np.maximum(totals, 1)
         starts = references.offsets[:-1]

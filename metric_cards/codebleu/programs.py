@@ -69,10 +69,10 @@ class Reader:
         for reference in references:
             # codebleu takes the comments out of one prediction once for every reference.
             prediction, reference = self._bare(prediction), self._bare(reference.strip())
-            said, wanted = self._root(prediction), self._root(reference)
-            known, trees = set(_subtrees(said)), _subtrees(wanted)
-            found = Counter(self._flows(prediction, said))
-            flows = Counter(self._flows(reference, wanted))
+            predicted, expected = self._root(prediction), self._root(reference)
+            known, trees = set(_subtrees(predicted)), _subtrees(expected)
+            found = Counter(self._flows(prediction, predicted))
+            flows = Counter(self._flows(reference, expected))
             matched = sum(tree in known for tree in trees)
             sums += [Shared(matched, len(trees), (found & flows).total(), flows.total())]
         return Shared(*map(sum, zip(*sums, strict=True)))

@@ -30,11 +30,11 @@ class ContextEntityRecall(JudgeMetric):
         passages = [text for text in contexts if text.strip()]
         if not passages:
             return Unscored("there is no context")
-        wanted, found = await asyncio.gather(
+        expected, found = await asyncio.gather(
             self.extract("entities", text=reference), self.extract("entities", text=passages)
         )
         named: dict[str, str] = {}
-        for entity in filter(str.strip, wanted):
+        for entity in filter(str.strip, expected):
             named.setdefault(self._key(entity), entity)
         if not named:
             return Unscored("the reference names no entity")

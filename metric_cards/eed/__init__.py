@@ -28,16 +28,19 @@ class ExtendedEditDistance(Metric):
 
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
         """The score of each pair, (N,)."""
-        said, wanted = [_spaced(text) for text in prediction], [_spaced(text) for text in reference]
-        costs, visits = jump_costs(said, wanted, truncated=self.convention == "cpp")
+        predicted, expected = (
+            [_spaced(text) for text in prediction],
+            [_spaced(text) for text in reference],
+        )
+        costs, visits = jump_costs(predicted, expected, truncated=self.convention == "cpp")
         # A place that was never visited counts like one that was visited twice.
         charged = np.where(visits > 0, visits - 1, 1)
         if self.convention == "cpp":
             charged[visits[:, 0] == 0, 0] = 0
-        lengths = np.array([len(text) for text in said])
+        lengths = np.array([len(text) for text in predicted])
         charged *= np.arange(visits.shape[1]) <= lengths[:, None]
         coverage = _RHO * charged.sum(axis=1)
-        rows = np.array([len(text) for text in wanted])
+        rows = np.array([len(text) for text in expected])
         return {"score": np.minimum((costs + coverage) / (rows + coverage), 1.0)}
 
 

@@ -55,9 +55,9 @@ class ExactMatch(Metric):
 
     def explain(self, prediction: str, reference: str) -> highlight.Step:
         """The alignment of both texts after the normalization, and the number of edits."""
-        said, wanted = self._cleaned(Texts([prediction, reference]))
+        predicted, expected = self._cleaned(Texts([prediction, reference]))
         tokenizer = {"none": "chars", "squad": "squad"}[self.normalization]
-        return highlight.aligned(said, wanted, tokenizer)
+        return highlight.aligned(predicted, expected, tokenizer)
 
     def _cleaned(self, texts: Texts) -> Texts:
         options = (self.ignore_case, self.ignore_punctuation, self.ignore_numbers)

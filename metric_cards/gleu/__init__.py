@@ -42,8 +42,8 @@ class Gleu(Metric):
 
     def measure(self, prediction: Texts, references: RaggedTexts) -> dict[str, Array]:
         """Matches with the best reference, and the n-grams of the longer of the two, (N,)."""
-        said = prediction.take(references.rows)
-        shared = shared_ngrams(said, references.items, self.tokenize, self.max_len)
+        predicted = prediction.take(references.rows)
+        shared = shared_ngrams(predicted, references.items, self.tokenize, self.max_len)
         matches, predicted, referenced = (
             counts[:, self.min_len - 1 :].sum(axis=1) for counts in shared
         )

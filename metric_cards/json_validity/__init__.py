@@ -38,5 +38,5 @@ class JsonValidity(Metric):
         reading = read(text, duplicate_keys=self.duplicate_keys == "allowed")
         if reading.problem:
             return reading.problem
-        wanted = {"any": object, "object": dict, "array": list}[self.root]
-        return "score" if isinstance(reading.value, wanted) else "wrong_root"
+        expected = {"any": object, "object": dict, "array": list}[self.root]
+        return "score" if isinstance(reading.value, expected) else "wrong_root"

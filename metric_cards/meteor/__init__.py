@@ -37,11 +37,11 @@ class Meteor(Metric):
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
         """The score and its parts, (N,) each; all 0 where no word matches."""
         near = open_wordnet(self.synonyms).synonyms if self.synonyms else None
-        given, wanted = self._tokens(prediction), self._tokens(reference)
-        pairs, chunks = pair_tokens(given, wanted, near)
+        predicted, expected = self._tokens(prediction), self._tokens(reference)
+        pairs, chunks = pair_tokens(predicted, expected, near)
         matched = np.maximum(pairs, 1)
-        precision = pairs / np.maximum(given.lengths, 1)
-        recall = pairs / np.maximum(wanted.lengths, 1)
+        precision = pairs / np.maximum(predicted.lengths, 1)
+        recall = pairs / np.maximum(expected.lengths, 1)
         weighted = self.alpha * precision + (1 - self.alpha) * recall
         mean = precision * recall / np.where(pairs > 0, weighted, 1)
         penalty = np.where(pairs > 0, self.gamma * (chunks / matched) ** self.beta, 0)

@@ -44,13 +44,13 @@ def pair_tokens(prediction: Tokens, reference: Tokens, synonyms: Synonyms | None
     size = len(prediction.lengths)
     tokens = Tokens.joined(prediction, reference).take(np.arange(2 * size).reshape(2, -1).T.ravel())
     partner = np.full(len(tokens.starts), NOBODY, np.int64)
-    said = np.repeat(np.arange(2 * size) % 2 == 0, tokens.lengths)
+    predicted = np.repeat(np.arange(2 * size) % 2 == 0, tokens.lengths)
     free = np.ones(len(partner), np.bool_)
-    _join(partner, free, np.flatnonzero(free), _equal(tokens, said))
-    left = _unpaired(free, said, tokens.offsets)
+    _join(partner, free, np.flatnonzero(free), _equal(tokens, predicted))
+    left = _unpaired(free, predicted, tokens.offsets)
     stems = tokens.select(left).map(porter)
     where = np.flatnonzero(left)
-    _join(partner, free, where, _equal(stems, said[where]))
+    _join(partner, free, where, _equal(stems, predicted[where]))
     if synonyms:
         still = free[where]
         stems, where = stems.select(still), where[still]
@@ -67,13 +67,13 @@ def _join(
     free[one] = free[other] = False
 
 
-def _unpaired(free: Flags, said: Flags, offsets: Integers) -> Flags:
+def _unpaired(free: Flags, predicted: Flags, offsets: Integers) -> Flags:
     """The free tokens of the rows that have some on both sides, (T,)."""
     rows = row_sums(free, offsets).reshape(-1, 2).all(axis=1)
     return free & np.repeat(np.repeat(rows, 2), np.diff(offsets))
 
 
-def _equal(tokens: Tokens, said: Flags) -> tuple[Integers, Integers]:
+def _equal(tokens: Tokens, predicted: Flags) -> tuple[Integers, Integers]:
     """The places of equal tokens of both texts, the k-th from the end with the k-th from it."""
     offsets = tokens.offsets[::2]
     width = np.uint64(int(np.diff(offsets).max(initial=0)).bit_length())
@@ -86,12 +86,12 @@ def _equal(tokens: Tokens, said: Flags) -> tuple[Integers, Integers]:
     np.not_equal(keys[1:] >> width, keys[:-1] >> width, out=changed[1:-1])
     start_runs(changed, offsets)
     limits = np.flatnonzero(changed)
-    ours = row_sums(said[place], limits)
+    ours = row_sums(predicted[place], limits)
     theirs = np.diff(limits) - ours
     # Within a run the prediction's places come first: a partner stands `theirs` places further on.
     run = np.cumsum(changed[:-1]) - 1
     behind = np.arange(len(place)) - (limits[:-1] + ours - theirs)[run]
-    one = np.flatnonzero(said[place] & (behind >= 0))
+    one = np.flatnonzero(predicted[place] & (behind >= 0))
     return place[one], place[one + theirs[run[one]]]
 
 

@@ -49,10 +49,10 @@ class Nist(CorpusMetric):
         """The tokens of every sample; information is known once all references are."""
         if self.lowercase:
             prediction, references = prediction.lower(), references.lower()
-        said = prediction.tokens(self.tokenize).all_strings()
-        wanted = references.items.tokens(self.tokenize).all_strings()
+        predicted = prediction.tokens(self.tokenize).all_strings()
+        reference = references.items.tokens(self.tokenize).all_strings()
         spans = pairwise(references.offsets.tolist())
-        return [(own, wanted[a:b]) for own, (a, b) in zip(said, spans, strict=True)]
+        return [(own, reference[a:b]) for own, (a, b) in zip(predicted, spans, strict=True)]
 
     def conclude(self, rows: Sequence[Row]) -> Mapping[str, float]:
         """The score of the corpus; `nan` where no reference has a token."""
@@ -72,23 +72,27 @@ class Nist(CorpusMetric):
     def _concluded(
         self, rows: Sequence[Row], information: Mapping[Ngram, float]
     ) -> dict[str, float]:
-        precision = wanted = 0.0
+        precision = length = 0.0
         for order in range(1, self.max_order + 1):
             parts = [self._part(row, order, information) for row in rows]
             precision += sum(p.information for p in parts) / max(1, sum(p.ngrams for p in parts))
-            wanted += sum(p.reference_length for p in parts)
-        ratio = self.max_order * sum(len(said) for said, _ in rows) / wanted if wanted else nan
+            length += sum(p.reference_length for p in parts)
+        ratio = (
+            self.max_order * sum(len(prediction) for prediction, _ in rows) / length
+            if length
+            else nan
+        )
         penalty = _penalty(ratio)
         return {"score": precision * penalty, "length_penalty": penalty, "length_ratio": ratio}
 
     def _part(self, row: Row, order: int, information: Mapping[Ngram, float]) -> _Part:
-        said, wanted = row
-        own = Counter(_ngrams(said, order))
+        prediction, references = row
+        own = Counter(_ngrams(prediction, order))
         if self.convention == "mteval":
             most = Counter[Ngram]()
-            for reference in wanted:
+            for reference in references:
                 most |= Counter(_ngrams(reference, order))
-            length = sum(map(len, wanted)) / len(wanted)
+            length = sum(map(len, references)) / len(references)
             return _Part(_sum(own & most, information), own.total(), length)
         return max(
             _Part(
@@ -96,12 +100,12 @@ class Nist(CorpusMetric):
                 own.total(),
                 len(reference),
             )
-            for reference in wanted
+            for reference in references
         )
 
     def _information(self, rows: Sequence[Row]) -> dict[Ngram, float]:
         """The bits that the last word of each n-gram of the references adds to those before."""
-        references = [reference for _, wanted in rows for reference in wanted]
+        references = [reference for _, own in rows for reference in own]
         counts = Counter[Ngram]()
         for order in range(1, self.max_order + 1):
             counts.update(chain.from_iterable(_ngrams(text, order) for text in references))

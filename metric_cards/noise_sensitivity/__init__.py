@@ -43,11 +43,16 @@ class NoiseSensitivity(JudgeMetric):
         )
         held: dict[bool, set[int]] = {True: set(), False: set()}
         steps = []
-        for place, about, said in zip(passages, rest[::2], rest[1::2], strict=True):
+        for place, about, verdicts in zip(passages, rest[::2], rest[1::2], strict=True):
             relevant = bool(_supported(about))
-            held[relevant] |= _supported(said)
+            held[relevant] |= _supported(verdicts)
             steps.append(
-                {"context": place, "relevant": relevant, "reference_claims": about, "claims": said}
+                {
+                    "context": place,
+                    "relevant": relevant,
+                    "reference_claims": about,
+                    "claims": verdicts,
+                }
             )
         known = held[True] if self.mode == "relevant" else held[False] - held[True]
         noise = sorted(known - _supported(correct))

@@ -17,9 +17,9 @@ from metrichub.text import (
     Integers,
     RaggedTexts,
     Texts,
+    category,
     clipped_matches,
     highlight,
-    kind,
     lcs,
     lengths,
     row_sums,
@@ -31,7 +31,7 @@ TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 
 _ORDERS = {f"rouge{n}": n for n in range(1, 10)}
 _OTHER, _LETTER = 1, 2
-_WIDE = Classes(lambda c: _LETTER if kind(c) in "LN" else _OTHER)
+_WIDE = Classes(lambda c: _LETTER if category(c) in "LN" else _OTHER)
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _UNREAD = (
     "has letters or digits, but none from a to z or 0 to 9; tokenizer='unicode' reads every script"
@@ -42,8 +42,8 @@ class _Counts(NamedTuple):
     """What a pair shares and what each of its texts has, (P, 5) each for the variant and types."""
 
     shared: Array
-    given: Array
-    wanted: Array
+    predicted: Array
+    referenced: Array
 
 
 class _Letters(NamedTuple):
@@ -88,8 +88,8 @@ class Rouge(Metric):
 
         Every type takes the reference that gives it the best F, the first of equal ones.
         """
-        shared, given, wanted = self._counts(prediction, references)
-        precision, recall = shared / np.maximum(given, 1), shared / np.maximum(wanted, 1)
+        shared, predicted, referenced = self._counts(prediction, references)
+        precision, recall = shared / np.maximum(predicted, 1), shared / np.maximum(referenced, 1)
         both = precision + recall
         fmeasure = 2 * precision * recall / np.where(both > 0, both, 1)
         best = _first_best(fmeasure, references)
@@ -132,11 +132,13 @@ class Rouge(Metric):
         That is one longest common subsequence, n-grams, or the tokens for the other variants.
         """
         tokenizer = f"{self.tokenizer}-stem" if self.stemmer else self.tokenizer
-        said, wanted = (
+        predicted, reference = (
             Texts([prediction] * len(references)),
             RaggedTexts.of([[r] for r in references]),
         )
-        best = references[int(self.measure(said, wanted).statistics["fmeasure"][:, 0].argmax())]
+        best = references[
+            int(self.measure(predicted, reference).statistics["fmeasure"][:, 0].argmax())
+        ]
         if self.variant == "rougeL":
             return highlight.common_subsequence(prediction, best, tokenizer)
         order = _ORDERS.get(self.variant, 1)
@@ -144,49 +146,53 @@ class Rouge(Metric):
 
     def _counts(self, prediction: Texts, references: RaggedTexts) -> _Counts:
         tokenizer = f"{self.tokenizer}-stem" if self.stemmer else self.tokenizer
-        said, wanted = prediction.take(references.rows), references.items
+        predicted, reference = prediction.take(references.rows), references.items
         longest = max(2, _ORDERS.get(self.variant, 1))
-        matches = clipped_matches(said, wanted, tokenizer, longest).matches
+        matches = clipped_matches(predicted, reference, tokenizer, longest).matches
         shared = {name: matches[:, n - 1] for name, n in _ORDERS.items() if n <= longest}
-        shared["rougeL"] = lcs(said, wanted, tokenizer)
+        shared["rougeL"] = lcs(predicted, reference, tokenizer)
         shared["rougeLsum"] = self._summary(prediction, references, tokenizer, shared["rougeL"])
         names = [name for name in (self.variant, *TYPES) if name in shared]
         fewer = np.array([_ORDERS.get(name, 1) - 1 for name in names])
         counts = _Counts(
             np.stack([shared[name] for name in names], axis=1),
-            np.maximum(lengths(said, tokenizer)[:, None] - fewer, 0),
-            np.maximum(lengths(wanted, tokenizer)[:, None] - fewer, 0),
+            np.maximum(lengths(predicted, tokenizer)[:, None] - fewer, 0),
+            np.maximum(lengths(reference, tokenizer)[:, None] - fewer, 0),
         )
         if self.variant in shared:
             return counts
-        own = self._own_counts(said, wanted, tokenizer)
+        own = self._own_counts(predicted, reference, tokenizer)
         pairs = zip(own, counts, strict=True)
         return _Counts(*(np.column_stack((mine, others)) for mine, others in pairs))
 
-    def _own_counts(self, said: Texts, wanted: Texts, tokenizer: str) -> _Counts:
+    def _own_counts(self, prediction: Texts, reference: Texts, tokenizer: str) -> _Counts:
         """The counts of ROUGE-W, -S and -SU as ROUGE-1.5.5 takes them, (P,) each."""
         if self.variant != "rougeW":
             single = self.variant == "rougeSU"
-            return _Counts(*skip_bigram_matches(said, wanted, tokenizer, self.gap, single))
-        worth = weighted_lcs(said, wanted, tokenizer, self.weight).runs ** (1 / self.weight)
+            return _Counts(*skip_bigram_matches(prediction, reference, tokenizer, self.gap, single))
+        worth = weighted_lcs(prediction, reference, tokenizer, self.weight).runs ** (
+            1 / self.weight
+        )
         # The program divides by f of the reference's length, and for the precision by the length.
-        return _Counts(worth, lengths(said, tokenizer), lengths(wanted, tokenizer) ** self.weight)
+        return _Counts(
+            worth, lengths(prediction, tokenizer), lengths(reference, tokenizer) ** self.weight
+        )
 
     def _summary(
         self, prediction: Texts, references: RaggedTexts, tokenizer: str, plain: Integers
     ) -> Integers:
         """The hits of ROUGE-Lsum, (P,): those of ROUGE-L where both texts are one sentence."""
-        said, wanted = prediction, references.items
+        predicted, reference = prediction, references.items
         if self.split_summaries:
-            said, wanted = _split(said), _split(wanted)
-        several = np.array(["\n" in text for text in said], np.bool_)[references.rows]
-        several |= np.array(["\n" in text for text in wanted], np.bool_)
+            predicted, reference = _split(predicted), _split(reference)
+        several = np.array(["\n" in text for text in predicted], np.bool_)[references.rows]
+        several |= np.array(["\n" in text for text in reference], np.bool_)
         rows = np.flatnonzero(several)
         if not len(rows):
             return plain
         hits = plain.copy()
-        said, wanted = said.take(references.rows[rows]), wanted.take(rows)
-        hits[rows] = union_lcs(said, wanted, tokenizer).hits
+        predicted, reference = predicted.take(references.rows[rows]), reference.take(rows)
+        hits[rows] = union_lcs(predicted, reference, tokenizer).hits
         return hits
 
     def _letters(
@@ -199,11 +205,15 @@ class Rouge(Metric):
         if self.tokenizer == "unicode":
             none = np.zeros(len(prediction), np.int64)
             return {"letters": none, "dropped": none}, {}
-        said, wanted = _letters_of(prediction), _letters_of(references.items)
-        letters = said.all + row_sums(wanted.all, references.offsets)
-        dropped = said.dropped + row_sums(wanted.dropped, references.offsets)
-        reasons = dict.fromkeys(references.rows[wanted.unread].tolist(), f"a reference {_UNREAD}")
-        reasons |= dict.fromkeys(np.flatnonzero(said.unread).tolist(), f"the prediction {_UNREAD}")
+        predicted, reference = _letters_of(prediction), _letters_of(references.items)
+        letters = predicted.all + row_sums(reference.all, references.offsets)
+        dropped = predicted.dropped + row_sums(reference.dropped, references.offsets)
+        reasons = dict.fromkeys(
+            references.rows[reference.unread].tolist(), f"a reference {_UNREAD}"
+        )
+        reasons |= dict.fromkeys(
+            np.flatnonzero(predicted.unread).tolist(), f"the prediction {_UNREAD}"
+        )
         return {"letters": letters, "dropped": dropped}, reasons
 
 

@@ -76,8 +76,8 @@ def weighted_lcs(
     sizes = np.diff(together.segments).reshape(-1, 2)
     found = WeightedMatches(np.zeros(len(prediction)), np.zeros(len(prediction)))
     for rows in _batches(sizes):
-        said, wanted = _padded(together, 2 * rows), _padded(together, 2 * rows + 1)
-        found.table[rows], found.runs[rows] = _weighted(said, wanted, weight)
+        predicted, expected = _padded(together, 2 * rows), _padded(together, 2 * rows + 1)
+        found.table[rows], found.runs[rows] = _weighted(predicted, expected, weight)
     return found
 
 
@@ -136,20 +136,20 @@ def _padded(together: InternedIds, texts: Integers) -> Integers:
     return padded
 
 
-def _weighted(said: Integers, wanted: Integers, weight: float) -> WeightedMatches:
+def _weighted(prediction: Integers, reference: Integers, weight: float) -> WeightedMatches:
     """The last cells of the tables of K pairs, from one diagonal of all to the next.
 
     Cell (i, j) of a table is element i of diagonal i + j. Padding stands before the texts and
     matches nothing, so that all tables end in the same cell.
     """
-    rows, columns = len(said), len(wanted)
-    backwards = np.where(wanted > 0, wanted, -1)[::-1]
+    rows, columns = len(prediction), len(reference)
+    backwards = np.where(reference > 0, reference, -1)[::-1]
     powers = np.array([float(k) ** weight for k in range(min(rows, columns) + 2)])
-    older, old, new = (_Diagonal.empty(rows + 1, said.shape[1]) for _ in range(3))
+    older, old, new = (_Diagonal.empty(rows + 1, prediction.shape[1]) for _ in range(3))
     for number in range(2, rows + columns + 1):
         start, stop = max(1, number - columns), min(rows, number - 1) + 1
         shift = columns - number
-        same = said[start - 1 : stop - 1] == backwards[start + shift : stop + shift]
+        same = prediction[start - 1 : stop - 1] == backwards[start + shift : stop + shift]
         new.fill(slice(start, stop), slice(start - 1, stop - 1), same, older, old, powers)
         older, old, new = old, new, older
     return WeightedMatches(old.weight[rows], old.hits[rows])

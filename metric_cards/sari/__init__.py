@@ -74,20 +74,20 @@ class Sari(Metric):
 
     def _kept(self, grams: _Grams) -> tuple[Array, ...]:
         kept = np.minimum(grams.source, grams.prediction)
-        wanted = np.minimum(grams.source, grams.references)
-        right = np.minimum(kept, wanted)
+        due = np.minimum(grams.source, grams.references)
+        right = np.minimum(kept, due)
         if self.variant == "easse":
-            return right, kept, right, wanted
+            return right, kept, right, due
         if self.variant == "hf":
-            return *_mean(right, kept), right, wanted
-        return *_mean(right, kept), *_mean(right, wanted)
+            return *_mean(right, kept), right, due
+        return *_mean(right, kept), *_mean(right, due)
 
     def _deleted(self, grams: _Grams) -> tuple[Array, ...]:
         gone = np.maximum(grams.source - grams.prediction, 0)
         if self.variant == "easse":
-            wanted = np.maximum(grams.source - grams.references, 0)
-            right = np.minimum(gone, wanted)
-            return right, gone, right, wanted
+            due = np.maximum(grams.source - grams.references, 0)
+            right = np.minimum(gone, due)
+            return right, gone, right, due
         return _mean(np.maximum(gone - grams.references, 0), gone)
 
     def _grams(self, source: Texts, prediction: Texts, references: RaggedTexts) -> Iterator[_Grams]:
@@ -111,8 +111,8 @@ class Sari(Metric):
 
 def _added(grams: _Grams) -> tuple[Array, ...]:
     added = (grams.source == 0) & (grams.prediction > 0)
-    wanted = (grams.source == 0) & (grams.references > 0)
-    return added & wanted, added, added & wanted, wanted
+    due = (grams.source == 0) & (grams.references > 0)
+    return added & due, added, added & due, due
 
 
 def _mean(over: Array, under: Array) -> tuple[Array, Array]:

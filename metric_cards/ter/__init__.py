@@ -34,25 +34,25 @@ class TranslationEditRate(Metric):
     def measure(self, prediction: Texts, references: RaggedTexts) -> dict[str, Array]:
         """The edits to the closest reference, and the mean length of all references, (N,)."""
         # sacrebleu normalizes references twice, which matters to texts like "..5".
-        said, wanted = self._prepared(prediction, 1), self._prepared(references.items, 2)
-        edits = shift_edits(said.take(references.rows), wanted, "none")
-        words = row_sums(lengths(wanted, "none"), references.offsets)
+        predicted, reference = self._prepared(prediction, 1), self._prepared(references.items, 2)
+        edits = shift_edits(predicted.take(references.rows), reference, "none")
+        words = row_sums(lengths(reference, "none"), references.offsets)
         return {
             "edits": np.minimum.reduceat(edits, references.offsets[:-1]),
             "reference_length": words / references.counts,
         }
 
     def score(self, edits: Array, reference_length: Array) -> Scores:
-        """Edits per reference word; without such words 1 if anything was said, else 0."""
+        """Edits per reference word; without such words 1 if the prediction has words, else 0."""
         rate = edits / np.where(reference_length > 0, reference_length, 1)
         score = np.where(reference_length > 0, rate, edits > 0)
         return {"score": score, "edits": edits, "reference_length": reference_length}
 
     def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """The shifts, and the alignment with the closest reference after them."""
-        (said,) = self._prepared(Texts([prediction]), 1)
-        wanted = self._prepared(Texts(references), 2)
-        steps = [highlight.aligned_after_shifts(said, text, "none") for text in wanted]
+        (predicted,) = self._prepared(Texts([prediction]), 1)
+        reference = self._prepared(Texts(references), 2)
+        steps = [highlight.aligned_after_shifts(predicted, text, "none") for text in reference]
         return min(steps, key=lambda step: int(step["edits"]))
 
     def _prepared(self, texts: Texts, passes: int) -> Texts:

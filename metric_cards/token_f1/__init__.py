@@ -33,13 +33,13 @@ class TokenF1(Metric):
         """F1, precision and recall of every prediction, (N,)."""
         tokenizer = _TOKENIZERS[self.normalization]
         shared = clipped_matches(prediction, reference, tokenizer, 1).matches[:, 0]
-        given, wanted = lengths(prediction, tokenizer), lengths(reference, tokenizer)
-        agreed = self.both_empty * (given + wanted == 0)
-        shared, given, wanted = shared + agreed, given + agreed, wanted + agreed
+        predicted, expected = lengths(prediction, tokenizer), lengths(reference, tokenizer)
+        agreed = self.both_empty * (predicted + expected == 0)
+        shared, predicted, expected = shared + agreed, predicted + agreed, expected + agreed
         return {
-            "score": 2 * shared / np.maximum(given + wanted, 1),
-            "precision": shared / np.maximum(given, 1),
-            "recall": shared / np.maximum(wanted, 1),
+            "score": 2 * shared / np.maximum(predicted + expected, 1),
+            "precision": shared / np.maximum(predicted, 1),
+            "recall": shared / np.maximum(expected, 1),
         }
 
     def explain(self, prediction: str, reference: str) -> highlight.Step:

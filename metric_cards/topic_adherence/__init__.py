@@ -36,8 +36,8 @@ class TopicAdherence(JudgeMetric):
         Raises:
             InputError: a topic of the sample is no text.
         """
-        wanted = own_texts(self.name, "topics", self.topics or topics)
-        if not wanted:
+        named = own_texts(self.name, "topics", self.topics or topics)
+        if not named:
             return Unscored("there is no topic")
         if not prediction.strip():
             return Unscored("there is no conversation")
@@ -46,7 +46,7 @@ class TopicAdherence(JudgeMetric):
             return Unscored("the user asks nothing")
         answered, allowed = await asyncio.gather(
             self.verify("answered", asked, conversation=prediction),
-            self.verify("allowed", asked, topics=wanted),
+            self.verify("allowed", asked, topics=named),
         )
         pairs = list(zip(values(answered), values(allowed), strict=True))
         row = {

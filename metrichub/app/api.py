@@ -10,12 +10,12 @@ from starlette.requests import Request
 
 from metrichub.app import catalog
 from metrichub.app.bodies import ScoreRequest
-from metrichub.app.limits import check
-from metrichub.app.openapi import document
+from metrichub.app.limits import check_size
+from metrichub.app.openapi import openapi_document
 from metrichub.app.problem import problem
 from metrichub.app.service import service
 from metrichub.app.views import Json
-from metrichub.app.work import Job, score
+from metrichub.app.work import Job, score_job
 
 
 async def metrics(request: Request) -> Json:
@@ -27,7 +27,7 @@ async def metrics(request: Request) -> Json:
     return Json({"metrics": [catalog.facts(item, judging) for item in found]})
 
 
-async def metric(request: Request) -> Json:
+async def describe_metric(request: Request) -> Json:
     """One metric."""
     here = service(request)
     item = here.item(request.path_params["name"])
@@ -62,7 +62,7 @@ async def post_score(request: Request) -> Json:
     wanted, columns = body.wanted(), body.texts()
     if len(wanted) > here.settings.limits.metrics:
         raise problem(413, "TooLarge", f"at most {here.settings.limits.metrics} metrics at a time")
-    check(columns, here.settings.limits, [one.parameters for one in wanted])
+    check_size(columns, here.settings.limits, [one.parameters for one in wanted])
     job = Job(
         wanted,
         columns,
@@ -73,12 +73,12 @@ async def post_score(request: Request) -> Json:
         body.samples,
         body.explanations,
     )
-    return Json(await here.pool.run(score, job, seconds=here.settings.limits.seconds))
+    return Json(await here.pool.run(score_job, job, seconds=here.settings.limits.seconds))
 
 
 async def openapi(request: Request) -> Json:
     """The OpenAPI document."""
-    return Json(document(service(request).settings.limits))
+    return Json(openapi_document(service(request).settings.limits))
 
 
 async def _json(request: Request) -> Any:

@@ -98,7 +98,7 @@ class IntervalBody(BaseModel):
     low: float | None
     high: float | None
     mean: float | None
-    deviation: float | None
+    std: float | None
 
 
 class ScoreReply(BaseModel):

@@ -86,7 +86,7 @@ def _form(
     )
 
 
-async def run(request: Request) -> Page:
+async def run_page(request: Request) -> Page:
     """A run's page: how far it is, or what came out of it."""
     found = service(request).runs.find(request.path_params["id"])
     return page(request, "run.html", {"run": found, "progress": found.progress()})
@@ -100,7 +100,7 @@ async def state(request: Request) -> Json:
     return Json(found.progress())
 
 
-async def columns(request: Request) -> Response:
+async def choose_columns(request: Request) -> Response:
     """Score a run's file once more with the columns that were chosen."""
     here = service(request)
     found = here.runs.find(request.path_params["id"])

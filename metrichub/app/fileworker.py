@@ -16,7 +16,7 @@ from metrichub.app.limits import rows_of
 from metrichub.app.policy import Wanted
 from metrichub.app.refusal import Refusal
 from metrichub.app.settings import Judging
-from metrichub.app.work import hub_of
+from metrichub.app.work import job_hub
 from metrichub.data.files import read_batches, write_text
 from metrichub.data.reading import Reading
 from metrichub.errors import InputError, MetrichubError, MissingColumn, MissingDependency
@@ -80,7 +80,7 @@ def score_file(job: FileJob) -> Summary | Refusal:
     names: list[str] = []
     needs: Mapping[str, str] = {}
     try:
-        hub = hub_of(job.metrics, job.reduce, job.judging)
+        hub = job_hub(job.metrics, job.reduce, job.judging)
         needs = hub.needs()
         batches = _noted(read_batches(job.path, format=job.format), names, job.rows)
         reading = Reading(batches, needs, job.mapping, keep_ids=True)

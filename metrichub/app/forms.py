@@ -62,7 +62,9 @@ def begun(description: Description) -> Filled:
     return Filled(samples, fields)
 
 
-def read(form: Mapping[str, Any], choices: Mapping[str, Sequence[str]], of: Description) -> Filled:
+def read_form(
+    form: Mapping[str, Any], choices: Mapping[str, Sequence[str]], of: Description
+) -> Filled:
     """The form as it was posted; `choices` holds every field that may come several times."""
     columns = [given.column for given in of.inputs]
     texts: dict[int, dict[str, dict[int, str]]] = {}
@@ -92,7 +94,7 @@ def read(form: Mapping[str, Any], choices: Mapping[str, Sequence[str]], of: Desc
     return filled
 
 
-def columns_of(filled: Filled, description: Description) -> dict[str, list[Any]]:
+def filled_columns(filled: Filled, description: Description) -> dict[str, list[Any]]:
     """The columns of all samples that aren't blank; the first always counts."""
     rows = [
         sample
@@ -109,7 +111,7 @@ def columns_of(filled: Filled, description: Description) -> dict[str, list[Any]]
     return found
 
 
-def parameters_of(filled: Filled, description: Description) -> dict[str, Any]:
+def filled_parameters(filled: Filled, description: Description) -> dict[str, Any]:
     """The parameters that differ from their defaults, or have none.
 
     Raises:

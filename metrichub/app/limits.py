@@ -13,7 +13,7 @@ from metrichub.app.settings import Limits
 _DEEPEST = 50
 
 
-def check(
+def check_size(
     columns: Mapping[str, Sequence[Any]],
     limits: Limits,
     parameters: Iterable[Mapping[str, Any]] = (),

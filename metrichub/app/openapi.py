@@ -72,7 +72,7 @@ OPERATIONS = (
 )
 
 
-def document(limits: Limits) -> dict[str, Any]:
+def openapi_document(limits: Limits) -> dict[str, Any]:
     """The document."""
     models: list[type[BaseModel]] = [bodies.ProblemBody]
     for operation in OPERATIONS:

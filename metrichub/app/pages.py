@@ -10,15 +10,15 @@ from starlette.requests import Request
 
 from metrichub.app import catalog, forms
 from metrichub.app.describe import Description
-from metrichub.app.limits import check
-from metrichub.app.openapi import document
+from metrichub.app.limits import check_size
+from metrichub.app.openapi import openapi_document
 from metrichub.app.policy import Wanted
 from metrichub.app.problem import Problem, problem
 from metrichub.app.refusal import Refusal
 from metrichub.app.service import service
 from metrichub.app.settings import Judging
 from metrichub.app.views import Page, markdown, page
-from metrichub.app.work import Job, score
+from metrichub.app.work import Job, score_job
 from metrichub.errors import InputError
 from metrichub.models.resolve import embedder_of, judge_of
 
@@ -46,7 +46,7 @@ async def gallery(request: Request) -> Page:
     )
 
 
-async def metric(request: Request) -> Page:
+async def metric_page(request: Request) -> Page:
     """A metric's card, with a form that holds its example."""
     return await _metric(request)
 
@@ -58,14 +58,14 @@ async def post_metric(request: Request) -> Page:
     form = await request.form(max_files=0, max_fields=forms.MOST_FIELDS)
     description = await here.described(item)
     choices = {name: [str(value) for value in form.getlist(name)] for name in form}
-    filled = forms.read(dict(form), choices, description)
+    filled = forms.read_form(dict(form), choices, description)
     if more := form.get("more"):
         filled.more(str(more))
         return await _metric(request, filled)
     try:
-        columns = forms.columns_of(filled, description)
-        parameters = forms.parameters_of(filled, description)
-        check(columns, here.settings.limits, [parameters])
+        columns = forms.filled_columns(filled, description)
+        parameters = forms.filled_parameters(filled, description)
+        check_size(columns, here.settings.limits, [parameters])
         wanted = Wanted(item.entry.qualified, parameters, item.card.name)
         job = Job(
             [wanted],
@@ -75,7 +75,7 @@ async def post_metric(request: Request) -> Page:
             samples=True,
             explanations=True,
         )
-        told = await here.pool.run(score, job, seconds=here.settings.limits.seconds)
+        told = await here.pool.run(score_job, job, seconds=here.settings.limits.seconds)
         return await _metric(request, filled, told=told)
     except InputError as error:
         return await _metric(request, filled, refusal=Refusal.of(error), status=422)
@@ -161,6 +161,6 @@ async def api(request: Request) -> Page:
         "references": [["the cat is on the mat", "a cat sat on the mat"]],
         "intervals": True,
     }
-    found = document(service(request).settings.limits)
+    found = openapi_document(service(request).settings.limits)
     shown = json.dumps(example, indent=2)
     return page(request, "api.html", {"api": found, "base": base, "example": shown})

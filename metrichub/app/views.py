@@ -14,7 +14,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from metrichub.report.tables import json_safe, shown
+from metrichub.report.tables import format_cell, json_safe
 from metrichub.web.markup import html, slug
 
 HOME = Path(__file__).parent
@@ -65,11 +65,11 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "columns": columns,
+        "columns": row_keys,
         "json": json.dumps,
-        "kind": kind,
+        "kind": trace_kind,
         "number": number,
-        "plain": plain,
+        "plain": json_text,
         "slug": slug,
         "ticked": ticked,
     }
@@ -92,11 +92,11 @@ def markdown(text: str, link: Any) -> Markup:
 def number(value: object) -> Markup:
     """A number as tables show it, with all its digits behind."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return Markup.escape(shown(None) if value is None else value)
-    return Markup('<data value="{}">{}</data>').format(repr(value), shown(value))
+        return Markup.escape(format_cell(None) if value is None else value)
+    return Markup('<data value="{}">{}</data>').format(repr(value), format_cell(value))
 
 
-def plain(value: object) -> str:
+def json_text(value: object) -> str:
     """A value in the words of JSON, texts as they are."""
     if isinstance(value, str):
         return value
@@ -112,12 +112,12 @@ def ticked(text: str) -> Markup:
     return Markup("").join(codes)
 
 
-def columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def row_keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """The keys of all rows, in the order in which they come up; a row's number says nothing."""
     return [key for key in dict.fromkeys(key for row in rows for key in row) if key != "index"]
 
 
-def kind(value: object) -> str:
+def trace_kind(value: object) -> str:
     """How a template shows a part of an explanation."""
     if isinstance(value, Mapping):
         return "mapping"

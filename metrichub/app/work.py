@@ -43,7 +43,7 @@ class Job:
     explanations: bool = False
 
 
-def hub_of(metrics: Sequence[Wanted], reduce: str | None, judging: Judging) -> Hub:
+def job_hub(metrics: Sequence[Wanted], reduce: str | None, judging: Judging) -> Hub:
     """The hub of what a client asks for.
 
     Raises:
@@ -53,10 +53,10 @@ def hub_of(metrics: Sequence[Wanted], reduce: str | None, judging: Judging) -> H
     return Hub(made, reduce_fn=reduce)  # type: ignore[arg-type]  # Hub checks the word
 
 
-def score(job: Job) -> dict[str, Any] | Refusal:
+def score_job(job: Job) -> dict[str, Any] | Refusal:
     """The scores of a job in the types of JSON, or why there are none."""
     try:
-        hub = hub_of(job.metrics, job.reduce, job.judging)
+        hub = job_hub(job.metrics, job.reduce, job.judging)
         # As a table, since a column's name must never be taken for an argument.
         report = hub.evaluate(dict(job.columns), columns=dict(job.mapping) or None)
         return _payload(report, job)

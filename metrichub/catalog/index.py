@@ -1,4 +1,4 @@
-"""The index of cards: the generated block of a shelf's README.md, from the cards' front matter."""
+"""The index of cards: the generated block of a folder's README.md, from the cards' front matter."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 from metrichub.catalog.card import JUDGES, Card, with_blocks
 
 
-def index(shelf: Path) -> str:
-    """A Markdown table of the cards in the folders of a shelf, by family, then by name."""
-    cards = [Card.read(path) for path in shelf.glob("*/README.md")]
+def index(folder: Path) -> str:
+    """A Markdown table of the cards in a folder, by family, then by name."""
+    cards = [Card.read(path) for path in folder.glob("*/README.md")]
     head = "| metric | family | judge | inputs | what it is |\n| --- | --- | --- | --- | --- |\n"
     rows = [
         f"| [{card.name}]({card.name}/README.md) | {card.tags.family} | "
@@ -21,12 +21,12 @@ def index(shelf: Path) -> str:
     return head + "".join(rows)
 
 
-def main(shelf: str = "metric_cards") -> None:
-    """Rewrite the index in a shelf's README.md."""
-    path = Path(shelf, "README.md")
-    text = with_blocks(path.read_text(encoding="utf-8"), {"index": index(Path(shelf))})
+def write_index(folder: str = "metric_cards") -> None:
+    """Rewrite the index in a folder's README.md."""
+    path = Path(folder, "README.md")
+    text = with_blocks(path.read_text(encoding="utf-8"), {"index": index(Path(folder))})
     path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    write_index(*sys.argv[1:])

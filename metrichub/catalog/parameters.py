@@ -84,7 +84,7 @@ def make(metric: type, parameters: Mapping[str, object], label: str) -> Any:
     )
 
 
-def check(metric: object, label: str) -> None:
+def check_parameters(metric: object, label: str) -> None:
     """Raise `ParameterError` if a field's value doesn't fit its annotation.
 
     A list given for a tuple becomes one, as lists come from JSON and specs.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from metrichub.catalog.card import Card
-from metrichub.catalog.requirements import install_command, missing
+from metrichub.catalog.requirements import install_command, missing_requirements
 from metrichub.errors import (
     AmbiguousMetric,
     BrokenMetric,
@@ -59,7 +59,7 @@ class Entry:
     @property
     def lacking(self) -> MissingDependency | None:
         """The error of a metric whose requirements aren't all installed, or None."""
-        absent = missing(self.card.requires)
+        absent = missing_requirements(self.card.requires)
         return MissingDependency(self.name, absent[0], self.install) if absent else None
 
     @property

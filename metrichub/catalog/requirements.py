@@ -21,7 +21,7 @@ def is_requirement(text: str) -> bool:
     return True
 
 
-def missing(requires: Iterable[str]) -> tuple[str, ...]:
+def missing_requirements(requires: Iterable[str]) -> tuple[str, ...]:
     """Those requirements that aren't installed, or not in a version that fits."""
     return tuple(text for text in requires if not _is_met(text))
 

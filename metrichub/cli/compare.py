@@ -16,7 +16,7 @@ from metrichub.cli.page import report_option, write_page
 from metrichub.cli.program import Command
 from metrichub.cli.systems import (
     check_distinct,
-    hub_of,
+    chosen_hub,
     label,
     measure,
     metric_options,
@@ -118,11 +118,13 @@ def _reports(
     fresh = [name for name in files if name not in saved]
     example = f"metrichub compare {' '.join(files)}"
     if metrics or not saved:
-        hub = hub_of(metrics, reduce, example, judging)
+        hub = chosen_hub(metrics, reduce, example, judging)
         saved = {name: _only(name, report, hub) for name, report in saved.items()}
     else:
         first = next(iter(saved.values()))
-        hub = hub_of([result.metric for result in first.results.values()], reduce, example, judging)
+        hub = chosen_hub(
+            [result.metric for result in first.results.values()], reduce, example, judging
+        )
     check_distinct(fresh)
     systems = {name: read(name, format=input_format) for name in fresh}
     _same_samples(systems, hub, columns)

@@ -134,17 +134,17 @@ def _usage(usage: Usage, seconds: bool = True) -> dict[str, Any]:
 
 
 def judged(report: Report) -> dict[str, Any]:
-    """What a JSON document says of judges: usage, and the spread of repeated runs."""
+    """What a JSON document says of judges: usage, and how repeated runs differ."""
     found: dict[str, Any] = {}
     if report.usage.calls or report.usage.cached:
         found["usage"] = _usage(report.usage)
     if report.runs:
-        found["spread"] = {
+        found["repeated"] = {
             metric: {
-                output: {k: v for k, v in spread._asdict().items() if k != "samples"}
-                for output, spread in outputs.items()
+                output: {k: v for k, v in repeated._asdict().items() if k != "samples"}
+                for output, repeated in outputs.items()
             }
-            for metric, outputs in report.spread().items()
+            for metric, outputs in report.repeated().items()
         }
     return found
 

@@ -40,15 +40,15 @@ def write_page(
     path: Path | None,
     reports: Mapping[str, Report],
     ids: Sequence[Any] | None = None,
-    **inference: Any,
+    **options: Any,
 ) -> None:
-    """Write the page if one was asked for; intervals and tests are made as `inference` says."""
+    """Write the page if one was asked for; intervals and tests are made as `options` says."""
     if path is None:
         return
     from metrichub.report.html import write
 
     names = _short([label(name) for name in reports])
-    write(path, dict(zip(names, reports.values(), strict=True)), ids=ids, **inference)
+    write(path, dict(zip(names, reports.values(), strict=True)), ids=ids, **options)
 
 
 def _short(names: Sequence[str]) -> list[str]:

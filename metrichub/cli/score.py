@@ -21,7 +21,7 @@ from metrichub.cli.program import Command
 from metrichub.cli.sample_rows import rendered, samples_file
 from metrichub.cli.systems import (
     check_distinct,
-    hub_of,
+    chosen_hub,
     label,
     measure,
     metric_options,
@@ -116,7 +116,7 @@ def score(
     if save and len(files) > 1:
         raise click.UsageError("--save holds one system's report; give one FILE")
     example = f"metrichub score {' '.join(files) or '-p FILE -r FILE'}"
-    hub = hub_of(metrics, reduce, example, judging)
+    hub = chosen_hub(metrics, reduce, example, judging)
     bounds = thresholds(fail_under, fail_over, hub)
     given: dict[str, Iterable[Samples]] = (
         dict(_batches(files, input_format)) if files else {predictions or "": read_columns(lists)}

@@ -32,7 +32,7 @@ def build(out: Path, strict: bool) -> None:
 
     metrichub site build public
     """
-    from metrichub.site.build import build as built
+    from metrichub.site.build import build_site as built
 
     made = built(out, strict=strict)
     for problem in made.problems:
@@ -52,6 +52,6 @@ def serve(port: int) -> None:
     """Serve the site on this machine only, and rebuild it when a card changes. Ctrl-C ends it."""
     from threading import Event
 
-    from metrichub.site.serve import serve as served
+    from metrichub.site.serve import serve_site as served
 
     served(port, click.echo, Event())

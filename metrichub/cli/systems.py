@@ -107,7 +107,7 @@ def _column_names(
     return chosen
 
 
-def hub_of(
+def chosen_hub(
     metrics: Sequence[Any], reduce: str | None, example: str, judging: Mapping[str, Any]
 ) -> Hub:
     """The hub of the chosen metrics; without any the error says how to choose."""
@@ -167,8 +167,8 @@ def measure(
             except InputError as error:
                 raise reading.located(error) from error
             size, found = reading.size, ", ".join(reading.columns)
-            _log.info("%s: %d samples, columns %s", source.shown(name), size, found)
-            _log.info("%s: measured with %s", source.shown(name), ", ".join(report.results))
+            _log.info("%s: %d samples, columns %s", source.display_path(name), size, found)
+            _log.info("%s: measured with %s", source.display_path(name), ", ".join(report.results))
             measured[name] = System(report, reading.ids)
     return measured
 

@@ -96,7 +96,7 @@ def _named(column: str, metric: str, names: list[str]) -> str:
             f"columns={{{column!r}: {found[0]!r}}} or --columns {column}={found[0]}"
         )
     if not found:
-        raise missing(column, metric, names)
+        raise missing_column(column, metric, names)
     return found[0]
 
 
@@ -105,7 +105,7 @@ def _singulars(column: str) -> Iterator[str]:
     return iter((stem, f"{column.removesuffix('ies')}y", column.removesuffix("es")))
 
 
-def missing(column: str, metric: str, names: Iterable[str]) -> MissingColumn:
+def missing_column(column: str, metric: str, names: Iterable[str]) -> MissingColumn:
     """The error for a column that a metric needs and nobody gave."""
     have = list(names)
     close = difflib.get_close_matches(column, have, n=1)

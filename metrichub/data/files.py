@@ -57,26 +57,26 @@ def read_batches(
     """
     kind = format or _kind(path)
     if kind not in READERS:
-        name = source.shown(path)
+        name = source.display_path(path)
         raise FileError(name, f"unknown format {kind!r}{did_you_mean(kind, FORMATS)}")
-    source.check(path)
+    source.check_path(path)
     return _batches(path, kind, characters)
 
 
 def _batches(path: str | Path, kind: str, characters: int) -> Iterator[Samples]:
     empty = True
-    with source.opened(path) as found:
+    with source.open_source(path) as found:
         for samples in READERS[kind](found, characters):
             if samples.size:
                 empty = False
                 yield samples
     if empty:
-        raise FileError(source.shown(path), "there are no samples in the file")
+        raise FileError(source.display_path(path), "there are no samples in the file")
 
 
 def read_lines(path: str | Path) -> list[str]:
     """The lines of a text file without their line breaks (LF or CRLF); all else is kept."""
-    with source.opened(path) as found:
+    with source.open_source(path) as found:
         return list(found.lines())
 
 
@@ -93,7 +93,7 @@ def read_columns(
     """
     paths = list(dict.fromkeys(path for paths in columns.values() for path in paths))
     for path in paths:
-        source.check(path)
+        source.check_path(path)
     return _line_batches(columns, paths, characters)
 
 
@@ -116,7 +116,7 @@ def _lines_of(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Line i of every file, for all i."""
     counts = [0] * len(paths)
     with ExitStack() as stack:
-        files = [stack.enter_context(source.opened(path)).lines() for path in paths]
+        files = [stack.enter_context(source.open_source(path)).lines() for path in paths]
         for row in zip_longest(*files):
             counts = [count + (line is not None) for count, line in zip(counts, row, strict=True)]
             if None not in row and len(set(counts)) == 1:
@@ -169,7 +169,7 @@ def _kind(path: str | Path) -> str:
         return "jsonl"
     suffix = Path(path).suffix.lower()
     if suffix not in _SUFFIXES:
-        source.check(path)
+        source.check_path(path)
         what = f"unknown suffix {suffix!r}" if suffix else "the name has no suffix"
         plain = "; plain text is given as -p FILE -r FILE" if suffix in ("", ".txt") else ""
         raise FileError(path, f"{what}; known: {', '.join(_SUFFIXES)} (or --input-format){plain}")

@@ -84,7 +84,7 @@ class Source:
 
 
 @contextmanager
-def opened(path: str | Path) -> Iterator[Source]:
+def open_source(path: str | Path) -> Iterator[Source]:
     """A file, or standard input for "-", while it is read.
 
     Raises:
@@ -92,17 +92,17 @@ def opened(path: str | Path) -> Iterator[Source]:
     """
     try:
         if str(path) == STDIN:
-            yield Source(shown(path), sys.stdin.buffer, None)
+            yield Source(display_path(path), sys.stdin.buffer, None)
             return
-        check(path)
+        check_path(path)
         with Path(path).open("rb") as stream:
             size = os.fstat(stream.fileno()).st_size
-            yield Source(shown(path), stream, size or None)
+            yield Source(display_path(path), stream, size or None)
     except OSError as error:
-        raise FileError(shown(path), f"can't be read: {error.strerror or error}") from error
+        raise FileError(display_path(path), f"can't be read: {error.strerror or error}") from error
 
 
-def check(path: str | Path) -> None:
+def check_path(path: str | Path) -> None:
     """Raise `FileError` if a path is no file; nothing is opened, as a pipe opens only once."""
     if str(path) == STDIN:
         return
@@ -112,7 +112,7 @@ def check(path: str | Path) -> None:
         raise FileError(path, f"no such file{_neighbour(Path(path))}")
 
 
-def shown(path: str | Path) -> str:
+def display_path(path: str | Path) -> str:
     """How errors name a path."""
     return "<stdin>" if str(path) == STDIN else str(path)
 

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from metrichub.catalog.parameters import Range, check
+from metrichub.catalog.parameters import Range, check_parameters
 from metrichub.embed import Vectors
 
 _WORD = re.compile(r"\w+")
@@ -36,7 +36,7 @@ class OfflineEmbedder:
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        check(self, "offline")
+        check_parameters(self, "offline")
 
     @property
     def label(self) -> str:

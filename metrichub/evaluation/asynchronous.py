@@ -18,7 +18,7 @@ from metrichub.evaluation.explanation import (
     Trace,
     TraceItem,
     WithTrace,
-    plain,
+    json_value,
 )
 from metrichub.metric import Metric
 from metrichub.models.loop import run
@@ -137,7 +137,7 @@ def _parted(found: Sequence[_Done], view: View) -> tuple[list[Any], Trace]:
         if keys:
             calls.setdefault(sample, []).extend(keys)
         if isinstance(row, WithTrace):
-            steps.setdefault(sample, []).append(plain(row.step))
+            steps.setdefault(sample, []).append(json_value(row.step))
         elif isinstance(row, Failed):
             errors.setdefault(sample, row.cause)
     rows = [

@@ -118,7 +118,7 @@ class Observed:
     usage: Usage
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """A value in the types of JSON; a dataclass or named tuple is a mapping of its fields.
 
     Numbers that aren't finite become None, and what JSON doesn't know its text.
@@ -128,9 +128,9 @@ def plain(value: Any) -> Any:
     elif hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): json_value(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
+        return [json_value(item) for item in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

@@ -21,12 +21,12 @@ _CELLS = 50_000
 
 
 class Interval(NamedTuple):
-    """A percentile interval of the bootstrap, with the mean and deviation of the resamples."""
+    """A percentile interval of the bootstrap; `mean` and `std` are those of the resamples."""
 
     low: float
     high: float
     mean: float
-    deviation: float
+    std: float
 
 
 class Draw:

@@ -1,4 +1,4 @@
-"""Inference: bootstrap intervals and paired tests of the results of a report."""
+"""Significance: bootstrap intervals and paired tests of the results of a report."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def intervals(
     }
 
 
-def comparisons(
+def compare_outputs(
     mine: Mapping[str, Result],
     theirs: Mapping[str, Result],
     size: int,

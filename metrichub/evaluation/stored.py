@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any
 
 from metrichub.data.batch import Batch
-from metrichub.evaluation.explanation import TraceItem, plain
+from metrichub.evaluation.explanation import TraceItem, json_value
 from metrichub.metric import Metric
 
 Sample = Mapping[str, Any]
@@ -47,7 +47,7 @@ class StoredSamples:
         view = block.view(metric.inputs())
         names = list(view.arguments)
         rows = zip(*view.arguments.values(), strict=True)
-        return [plain(explain(**dict(zip(names, row, strict=True)))) for row in rows]
+        return [json_value(explain(**dict(zip(names, row, strict=True)))) for row in rows]
 
     @cached_property
     def _starts(self) -> Sequence[int]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from metrichub.catalog.parameters import Range, check
+from metrichub.catalog.parameters import Range, check_parameters
 from metrichub.judge.lexical import sentences
 from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Sampling, Verdict
 
@@ -31,7 +31,7 @@ class ChanceJudge:
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        check(self, "chance")
+        check_parameters(self, "chance")
 
     @property
     def label(self) -> str:

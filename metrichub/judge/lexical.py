@@ -27,7 +27,7 @@ _REACH = 3
 _stem = lru_cache(maxsize=65_536)(porter)
 
 
-def words(text: str) -> list[str]:
+def lowercase_words(text: str) -> list[str]:
     """The words of a text in lower case; scripts without spaces give their characters."""
     return [word.lower() for word in _WORD.findall(_SPACED_NUMBER.sub(r"\1", text))]
 
@@ -73,7 +73,7 @@ class Passages:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._sentences = [sentence for text in texts for sentence in sentences(text)]
-        split = [words(sentence) for sentence in self._sentences]
+        split = [lowercase_words(sentence) for sentence in self._sentences]
         stems = [[_stem(word) for word in found] for found in split]
         self._words = [frozenset(found) for found in stems]
         self._negated = [negated(found) for found in split]
@@ -82,7 +82,7 @@ class Passages:
 
     def support(self, claim: str) -> Support:
         """Two thirds the content words that one sentence has, one third the pairs of words."""
-        found = words(claim)
+        found = lowercase_words(claim)
         if not found or not self._sentences:
             return Support(0.0, "", None)
         wanted = content(found)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NoReturn
 
 from metrichub.errors import JudgeUnavailable, MetricError
-from metrichub.judge.lexical import content, passages_of, sentences, words
+from metrichub.judge.lexical import content, lowercase_words, passages_of, sentences
 from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Sampling, Verdict
 
 THRESHOLD = 0.8
@@ -103,10 +103,10 @@ def _supported(item: str, fields: Fields, verdicts: Sequence[str]) -> tuple[str,
 
 
 def _covers(item: str, fields: Fields, verdicts: Sequence[str]) -> tuple[str, str]:
-    have = set(content(words(item)))
+    have = set(content(lowercase_words(item)))
     shares = []
     for field in fields.values():
-        wanted = content([word for text in _texts(field) for word in words(text)])
+        wanted = content([word for text in _texts(field) for word in lowercase_words(text)])
         shares.append(sum(word in have for word in wanted) / len(wanted) if wanted else 0.0)
     least = min(shares, default=0.0)
     return _word(verdicts, int(least < COVERED)), f"it has {least:.0%} of the words"

@@ -191,7 +191,7 @@ class OpenAIJudge(Connection):
         A server that knows no schemas gets JSON mode, and one that knows neither plain text, both
         with the schema in the prompt. What worked is remembered; what never did is left behind.
         """
-        from metrichub.judge.replies import Unreadable, read
+        from metrichub.judge.replies import Unreadable, read_reply
 
         mode, spent = live.modes.get("works", 0), Answer("")
         problem: JudgeError | None = None
@@ -200,7 +200,7 @@ class OpenAIJudge(Connection):
             try:
                 done, took = await self._completed(live, asked, _FORMATS[mode])
                 spent = _both(spent, took)
-                found = read(reply, done.content)
+                found = read_reply(reply, done.content)
                 if valid:
                     found = valid(found, done)
             except Refused as error:

@@ -88,7 +88,7 @@ def _schema(
     return schema
 
 
-def read(reply: type[R], content: str) -> R:
+def read_reply(reply: type[R], content: str) -> R:
     """The reply in a model's answer; prose and code fences around the JSON are ignored.
 
     Raises:

@@ -11,7 +11,7 @@ from metrichub.catalog.parameters import LocalPath
 from metrichub.errors import JudgeError
 from metrichub.judge.openai import OpenAIJudge
 from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Sampling, Verdict
-from metrichub.models.store import Store, opened
+from metrichub.models.store import Store, open_store
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Recorded(OpenAIJudge):
         return None
 
     def _store(self) -> Store:
-        return opened(Path(self.path))
+        return open_store(Path(self.path))
 
     async def _completed(self, *_: object) -> NoReturn:
         raise JudgeError(f"{self.path} holds no recorded answer of {self.label} to this request")

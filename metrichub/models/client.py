@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
-from metrichub.catalog.parameters import Address, Range, Secret, check, off_default
+from metrichub.catalog.parameters import Address, Range, Secret, check_parameters, off_default
 from metrichub.catalog.spec import Spec
 from metrichub.errors import JudgeError, JudgeUnavailable, MissingDependency, ParameterError
 from metrichub.models.session import Session, per_loop
@@ -82,7 +82,7 @@ class Connection:
 
     def __post_init__(self) -> None:
         """Fill in what the environment says, and check the rest."""
-        check(self, self._name())
+        check_parameters(self, self._name())
         if len(self.prices) not in (0, 2):
             raise ParameterError(
                 self._name(), "prices", self.prices, "the two prices of prompt and completion"

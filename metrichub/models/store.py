@@ -118,10 +118,10 @@ class Store:
 
 def store() -> Store:
     """The store in the cache folder, opened once a process."""
-    return opened(Path(cache_folder(), "calls.sqlite"))
+    return open_store(Path(cache_folder(), "calls.sqlite"))
 
 
-def opened(path: Path) -> Store:
+def open_store(path: Path) -> Store:
     """The store in a file, opened once a process."""
     return _opened(path, os.getpid())
 

@@ -20,12 +20,12 @@ from metrichub.models.usage import Usage
 class RepeatedScore(NamedTuple):
     """The runs of one output: their mean, standard deviation, lowest and highest.
 
-    `runs` are the corpus scores, `deviation` their sample standard deviation; `samples` (N,) holds
+    `runs` are the corpus scores, `std` their sample standard deviation; `samples` (N,) holds
     that of each sample, `nan` where fewer than two runs scored it.
     """
 
     mean: float
-    deviation: float
+    std: float
     low: float
     high: float
     runs: tuple[float, ...]
@@ -49,12 +49,12 @@ def together(reports: Sequence[Measurement]) -> Measurement:
     return replace(first, results=results, traces=traces, usage=usage, runs=runs)
 
 
-def spread(runs: Mapping[str, Sequence[Result]]) -> dict[str, dict[str, RepeatedScore]]:
+def repeated_scores(runs: Mapping[str, Sequence[Result]]) -> dict[str, dict[str, RepeatedScore]]:
     """Metric -> output -> `RepeatedScore`."""
-    return {name: _spread(found) for name, found in runs.items()}
+    return {name: _repeated(found) for name, found in runs.items()}
 
 
-def _spread(runs: Sequence[Result]) -> dict[str, RepeatedScore]:
+def _repeated(runs: Sequence[Result]) -> dict[str, RepeatedScore]:
     corpus = [run.scores() for run in runs]
     samples = [{} if run.pooled else run.samples() for run in runs]
     found = {}

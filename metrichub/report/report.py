@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metrichub.errors import ReportError, did_you_mean
-from metrichub.evaluation import significance as inference
+from metrichub.evaluation import significance
 from metrichub.evaluation.explanation import Explanation, Trace
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.resample import SEED, Interval
@@ -96,17 +96,17 @@ class Report(Measurement):
         found = [store().get(key) for key in keys]
         return [None if answer is None else json.loads(answer.reply) for answer in found]
 
-    def spread(self) -> dict[str, dict[str, RepeatedScore]]:
+    def repeated(self) -> dict[str, dict[str, RepeatedScore]]:
         """The mean and standard deviation of repeated runs: metric -> output -> `RepeatedScore`.
 
         Raises:
             ReportError: nothing was repeated.
         """
-        from metrichub.report.repeats import spread
+        from metrichub.report.repeats import repeated_scores
 
         if not self.runs:
             raise ReportError("no judge was asked several times; evaluate with repeats=3")
-        return spread(self.runs)
+        return repeated_scores(self.runs)
 
     def samples(self) -> dict[str, Outputs]:
         """The scores of every sample: metric -> output -> (N,); `nan` where unscored.
@@ -128,7 +128,7 @@ class Report(Measurement):
             ReportError: the report was pooled.
             ParameterError: level isn't between 0 and 1, or resamples isn't positive.
         """
-        return inference.intervals(self.results, self.size, level, resamples, seed)
+        return significance.intervals(self.results, self.size, level, resamples, seed)
 
     def compare(
         self,
@@ -155,7 +155,7 @@ class Report(Measurement):
         common = merging.comparable(self, other)
         mine = {name: self.results[name] for name in common}
         theirs = {name: other.results[name] for name in common}
-        return inference.comparisons(mine, theirs, self.size, level, resamples, trials, seed)
+        return significance.compare_outputs(mine, theirs, self.size, level, resamples, trials, seed)
 
     def signatures(self) -> dict[str, str]:
         """Each metric's signature: parameters, definition, version, reduction, candidates.
@@ -276,6 +276,6 @@ class Report(Measurement):
     def _apart(self, name: str) -> list[str]:
         if name not in self.runs:
             return []
-        found = self.spread()[name]["score"]
+        found = self.repeated()[name]["score"]
         scores = ", ".join(f"{score:.4f}" for score in found.runs)
-        return [f"score in {len(found.runs)} runs: {scores} (deviation {found.deviation:.4f})"]
+        return [f"score in {len(found.runs)} runs: {scores} (deviation {found.std:.4f})"]

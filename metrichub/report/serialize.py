@@ -18,7 +18,7 @@ from metrichub.catalog.registry import origin
 from metrichub.catalog.spec import Spec
 from metrichub.data.files import write_text
 from metrichub.errors import MetrichubError, ReportError, SpecError, what
-from metrichub.evaluation.explanation import Trace, plain
+from metrichub.evaluation.explanation import Trace, json_value
 from metrichub.evaluation.result import Result, RowsResult, SumResult
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import Stats
@@ -40,8 +40,8 @@ def save(report: Report, path: Path) -> None:
             "segments": report.segments,
             "candidates": report.candidates,
             "results": {name: _plain(result) for name, result in report.results.items()},
-            "evidence": plain(report.traces),
-            "usage": plain(report.usage),
+            "evidence": json_value(report.traces),
+            "usage": json_value(report.usage),
             "runs": {name: [_plain(run) for run in runs] for name, runs in report.runs.items()},
         }
         # ASCII only: a lone surrogate in a row has no UTF-8.

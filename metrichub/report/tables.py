@@ -112,7 +112,7 @@ class Table(NamedTuple):
 
     def text(self) -> str:
         """The table in aligned columns of plain text."""
-        cells = [list(self.head), *([shown(cell) for cell in row] for row in self.rows)]
+        cells = [list(self.head), *([format_cell(cell) for cell in row] for row in self.rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         number = [all(not isinstance(row[i], str) for row in self.rows) for i in range(len(widths))]
         return "\n".join(
@@ -173,7 +173,7 @@ class Table(NamedTuple):
 
     def _cells(self, escaped: Callable[[str], str], bold: str) -> list[list[str]]:
         """The cells as text of some format."""
-        cells = [[escaped(shown(cell)) for cell in row] for row in self.rows]
+        cells = [[escaped(format_cell(cell)) for cell in row] for row in self.rows]
         for row, column in self.best:
             cells[row][column] = bold.format(cells[row][column])
         return cells
@@ -187,7 +187,7 @@ class Table(NamedTuple):
         table = RichTable(box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
         for i, name in enumerate(self.head):
             number = all(not isinstance(row[i], str) for row in self.rows)
-            words = [word for row in self.rows for word in shown(row[i]).split()]
+            words = [word for row in self.rows for word in format_cell(row[i]).split()]
             table.add_column(
                 Text(name),
                 justify="right" if number else "left",
@@ -195,11 +195,11 @@ class Table(NamedTuple):
                 min_width=min(24, max(map(len, [*words, name[:10]]))),
             )
         for row in self.rows:
-            table.add_row(*(Text(shown(cell)) for cell in row))
+            table.add_row(*(Text(format_cell(cell)) for cell in row))
         return table
 
 
-def shown(cell: str | float | None) -> str:
+def format_cell(cell: str | float | None) -> str:
     """A cell for a reader: four decimals, none for counts, "–" for None and `nan`."""
     if isinstance(cell, str):
         return cell
@@ -218,8 +218,8 @@ def best_of(values: Sequence[Cell], better: str) -> list[int]:
     }
     if not numbers:
         return []
-    best = shown((max if better == "higher" else min)(numbers.values()))
-    places = [i for i, value in numbers.items() if shown(value) == best]
+    best = format_cell((max if better == "higher" else min)(numbers.values()))
+    places = [i for i, value in numbers.items() if format_cell(value) == best]
     return places if len(places) < len(values) else []
 
 

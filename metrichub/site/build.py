@@ -12,8 +12,8 @@ from metrichub.catalog.registry import Registry
 from metrichub.errors import MissingDependency, SiteError
 from metrichub.site import check, pages
 from metrichub.site.generate import generate
+from metrichub.site.index import CardPage, SiteIndex
 from metrichub.site.links import Links
-from metrichub.site.shelf import CardPage, SiteIndex
 
 # What marks a folder as one that may be replaced.
 _MARK = ".metrichub-site"
@@ -27,7 +27,7 @@ class Built:
     problems: tuple[str, ...]
 
 
-def build(out: Path, installed: Registry | None = None, *, strict: bool = False) -> Built:
+def build_site(out: Path, installed: Registry | None = None, *, strict: bool = False) -> Built:
     """Build the site of the installed metrics in `out`, which an earlier one may be in.
 
     A card that can't be read is a line on the front page and a problem; so is a link in a card
@@ -39,25 +39,25 @@ def build(out: Path, installed: Registry | None = None, *, strict: bool = False)
         SiteError: the generator warned, a link of the site is dead, or strict found problems.
     """
     _refuse_other_files(out)
-    shelf = SiteIndex.of(installed or Registry.installed())
-    links = Links(shelf)
-    sources = {page.path: _page(page, links) for page in shelf.pages}
-    sources["index.html"] = pages.gallery(shelf)
-    problems = (*(f"{name}: {reason}" for name, reason in shelf.broken.items()), *links.problems)
+    index = SiteIndex.of(installed or Registry.installed())
+    links = Links(index)
+    sources = {page.path: _page(page, links) for page in index.pages}
+    sources["index.html"] = pages.gallery_page(index)
+    problems = (*(f"{name}: {reason}" for name, reason in index.broken.items()), *links.problems)
     if strict and problems:
         raise SiteError(f"cards: {'; '.join(problems)}")
     with TemporaryDirectory(prefix="metrichub-site-") as folder:
-        made = generate(shelf, sources, Path(folder))
+        made = generate(index, sources, Path(folder))
         if wrong := check.problems(made):
             raise SiteError(f"the built site: {'; '.join(wrong)}")
         (made / _MARK).touch()
         _replace(out, made)
-    return Built(len(shelf.pages), problems)
+    return Built(len(index.pages), problems)
 
 
 def _page(page: CardPage, links: Links) -> str:
     try:
-        return pages.card(page, links)
+        return pages.card_page(page, links)
     except MissingDependency:
         raise
     # A card may be whatever its author wrote; one that can't be shown must not end the build.

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from metrichub.errors import MissingDependency, SiteError
-from metrichub.site.shelf import SiteIndex, one_line
+from metrichub.site.index import SiteIndex, one_line
 
 ASSETS = Path(__file__).parent / "assets"
 NAME = "metrichub"
@@ -25,7 +25,7 @@ _FRONT = ("All metrics", "Metrics for generated text, and their cards.")
 _CHARSET = '<meta charset="utf-8">'
 
 
-def generate(shelf: SiteIndex, sources: Mapping[str, str], project: Path) -> Path:
+def generate(index: SiteIndex, sources: Mapping[str, str], project: Path) -> Path:
     """The folder of the generated site, inside of `project`, from the HTML of its pages by path.
 
     Raises:
@@ -34,7 +34,7 @@ def generate(shelf: SiteIndex, sources: Mapping[str, str], project: Path) -> Pat
     """
     if find_spec("zensical") is None:
         raise MissingDependency("the cards' site", "zensical", "pip install 'metrichub[site]'")
-    _write(shelf, sources, project)
+    _write(index, sources, project)
     ran = subprocess.run(
         [sys.executable, "-m", "zensical", "build", "--strict", "--config-file", "zensical.toml"],
         cwd=project,
@@ -89,12 +89,12 @@ def _hash(code: str) -> str:
     return f"'sha256-{digest}'"
 
 
-def _write(shelf: SiteIndex, sources: Mapping[str, str], project: Path) -> None:
+def _write(index: SiteIndex, sources: Mapping[str, str], project: Path) -> None:
     docs = project / "docs"
     shutil.copytree(ASSETS, docs / "assets")
     # The generator takes a script of this name for its search on pages without a server.
     (docs / "assets" / "worker.js").rename(docs / "assets" / "iframe-worker.js")
-    titles = {page.path: (page.title, page.card.summary) for page in shelf.pages}
+    titles = {page.path: (page.title, page.card.summary) for page in index.pages}
     for path, page in sources.items():
         if re.search("<script", page, re.IGNORECASE):
             # Whatever script is in a built page is allowed to run there, as the generator's own.
@@ -107,12 +107,12 @@ def _write(shelf: SiteIndex, sources: Mapping[str, str], project: Path) -> None:
         target = (docs / path).with_suffix(".md")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(f"---\n{json.dumps(front)}\n---\n{page}", encoding="utf-8")
-    (project / "zensical.toml").write_text(f"project = {_toml(_settings(shelf))}\n", "utf-8")
+    (project / "zensical.toml").write_text(f"project = {_toml(_settings(index))}\n", "utf-8")
 
 
-def _settings(shelf: SiteIndex) -> Mapping[str, object]:
+def _settings(index: SiteIndex) -> Mapping[str, object]:
     nav: list[object] = [{"All metrics": "index.md"}]
-    for family, pages in shelf.families.items():
+    for family, pages in index.families.items():
         cards = [{_escaped(page.title): page.path.replace(".html", ".md")} for page in pages]
         nav.append({_escaped(family): cards})
     return {

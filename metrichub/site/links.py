@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 from metrichub.judge import protocol as types
-from metrichub.site.shelf import CardPage, SiteIndex
+from metrichub.site.index import CardPage, SiteIndex
 from metrichub.web.markup import html, slug
 
 SHARED_PROMPTS = types.SHARED_PROMPTS.resolve()
@@ -31,12 +31,12 @@ class PromptPage:
 
 @dataclass
 class Links:
-    """The links of all cards on a shelf, as they are on the site.
+    """The links of all cards of an index, as they are on the site.
 
     `problems` collects the links that lead nowhere; such a link is dropped, and its text stays.
     """
 
-    shelf: SiteIndex
+    index: SiteIndex
     problems: list[str] = field(default_factory=list)
 
     def of(self, page: CardPage) -> Callable[[str], str | None]:
@@ -61,14 +61,14 @@ class Links:
 
     @cached_property
     def _prompts(self) -> Mapping[str, Mapping[Path, PromptPage]]:
-        return {page.path: _prompts(page) for page in self.shelf.pages}
+        return {page.path: _prompts(page) for page in self.index.pages}
 
     @cached_property
     def _anchors(self) -> Mapping[str, frozenset[str]]:
         """The ids of every page's headings."""
         return {
             page.path: frozenset(re.findall(r'<h\d id="([^"]+)"', html(page.card.body, _nowhere)))
-            for page in self.shelf.pages
+            for page in self.index.pages
         }
 
     def _inside(self, page: CardPage, href: str) -> str | None:
@@ -82,10 +82,10 @@ class Links:
         if target == folder.parent / "README.md":
             return "../index.html"
         # The page itself comes first, as it may be the one that shows a shared prompt.
-        for other in (page, *self.shelf.pages):
+        for other in (page, *self.index.pages):
             if prompt := self.prompts(other).get(target):
                 return f"{_address(page, other)}#{prompt.anchor}"
-        found = self.shelf.by_folder.get(target.parent) if target.name == "README.md" else None
+        found = self.index.by_folder.get(target.parent) if target.name == "README.md" else None
         if found is None or not self._has(found, parts.fragment):
             return None
         return _address(page, found) + (f"#{parts.fragment}" if parts.fragment else "")

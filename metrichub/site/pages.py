@@ -12,8 +12,8 @@ from urllib.parse import urlencode
 
 from metrichub.catalog.card import JUDGES
 from metrichub.errors import MissingDependency
+from metrichub.site.index import CardPage, SiteIndex
 from metrichub.site.links import Links
-from metrichub.site.shelf import CardPage, SiteIndex
 from metrichub.web.markup import html
 
 if TYPE_CHECKING:
@@ -37,16 +37,16 @@ _CODE = re.compile(r'<pre><code class="language-([\w+-]+)">(.*?)</code></pre>', 
 _TITLE = re.compile(r"\s*<h1[^>]*>.*?</h1>", re.DOTALL)
 
 
-def gallery(shelf: SiteIndex) -> str:
+def gallery_page(index: SiteIndex) -> str:
     """The front page: what metrichub is, the first command, and all cards with their filters."""
     choices = {
-        facet: [(value, words.get(value, value)) for value in shelf.choices(facet)]
+        facet: [(value, words.get(value, value)) for value in index.choices(facet)]
         for facet, (_, words) in FACETS.items()
     }
-    return _render("gallery.html", shelf=shelf, facets=FACETS, choices=choices)
+    return _render("gallery.html", index=index, facets=FACETS, choices=choices)
 
 
-def card(page: CardPage, links: Links) -> str:
+def card_page(page: CardPage, links: Links) -> str:
     """The page of a card: its facts, its body, its prompts and related metrics."""
     body = html(page.card.body, links.of(page))
     return _render(
@@ -56,7 +56,7 @@ def card(page: CardPage, links: Links) -> str:
         facets=FACETS,
         body=_CODE.sub(_highlighted, _TITLE.sub("", body, count=1)),
         prompts=tuple(links.prompts(page).values()),
-        related=links.shelf.related(page),
+        related=links.index.related(page),
         install=page.entry.install,
     )
 

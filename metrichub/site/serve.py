@@ -15,7 +15,7 @@ from typing import Any
 
 from metrichub.catalog.registry import Registry
 from metrichub.errors import CardError, MetrichubError
-from metrichub.site.build import Built, build
+from metrichub.site.build import Built, build_site
 from metrichub.site.links import SHARED_PROMPTS
 
 HOST = "127.0.0.1"
@@ -44,7 +44,7 @@ class LiveSite:
             return None
         self.seen = found
         folder = self.home / str(self.builds)
-        built = build(folder, installed)
+        built = build_site(folder, installed)
         self.builds += 1
         self.folder = folder
         return built
@@ -79,7 +79,7 @@ def serving(live: LiveSite, port: int) -> Iterator[str]:
         thread.join()
 
 
-def serve(port: int, say: Callable[[str], None], stop: threading.Event) -> None:
+def serve_site(port: int, say: Callable[[str], None], stop: threading.Event) -> None:
     """Build, serve and follow the cards until `stop` is set, saying each build in a line."""
     with TemporaryDirectory(prefix="metrichub-site-") as home:
         live = LiveSite(Path(home))

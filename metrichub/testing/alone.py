@@ -17,7 +17,7 @@ SOCKETS = tuple(
 opened: list[str] = []
 
 
-def serve(forks: bool) -> None:
+def answer_requests(forks: bool) -> None:
     """Answer every request; what a metric prints goes to stderr, what it reads is empty."""
     sys.addaudithook(lambda event, _: opened.append(event) if event in SOCKETS else None)
     requests, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
@@ -72,4 +72,4 @@ def scored(request: str) -> str:
 
 
 if __name__ == "__main__":
-    serve(forks="fork" in sys.argv[1:])
+    answer_requests(forks="fork" in sys.argv[1:])

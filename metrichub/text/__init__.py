@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from metrichub.text.ragged import spans as spans
     from metrichub.text.ragged import start_runs as start_runs
     from metrichub.text.tokenize.porter import porter as porter
-    from metrichub.text.tokenize.reference import kind as kind
+    from metrichub.text.tokenize.reference import category as category
     from metrichub.text.tokenize.tokenizers import Classes as Classes
     from metrichub.text.tokenize.tokens import Tokens as Tokens
 
@@ -63,7 +63,7 @@ _HOMES = {
             "Flags Integers offsets_of positions_within row_sums sort_rows spans start_runs Words"
         ),
         "tokenize.porter": "porter",
-        "tokenize.reference": "kind",
+        "tokenize.reference": "category",
         "tokenize.tokenizers": "Classes",
         "tokenize.tokens": "Tokens",
     }.items()

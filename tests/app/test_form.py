@@ -70,7 +70,7 @@ def description(*fields: Field, example: Example | None = None) -> Description:
 )
 def test_a_field_is_read_as_its_kind(given: Field, shown: Any, value: Any) -> None:
     filled = forms.Filled([], {"x": shown})
-    assert forms.parameters_of(filled, description(given)) == {"x": value}
+    assert forms.filled_parameters(filled, description(given)) == {"x": value}
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_field_is_read_as_its_kind(given: Field, shown: Any, value: Any) -> No
 )
 def test_a_field_that_cannot_be_read_is_named(given: Field, shown: str, says: str) -> None:
     with pytest.raises(InputError, match=says):
-        forms.parameters_of(forms.Filled([], {"x": shown}), description(given))
+        forms.filled_parameters(forms.Filled([], {"x": shown}), description(given))
 
 
 @pytest.mark.parametrize(
@@ -110,11 +110,11 @@ def test_a_field_that_cannot_be_read_is_named(given: Field, shown: str, says: st
 )
 def test_a_default_that_is_shown_is_read_as_no_change(given: Field) -> None:
     of = description(given)
-    assert forms.parameters_of(forms.begun(of), of) == {}
+    assert forms.filled_parameters(forms.begun(of), of) == {}
 
 
 def columns(*samples: dict[str, list[str]], example: Example | None = None) -> dict[str, list[Any]]:
-    return forms.columns_of(forms.Filled(list(samples)), description(example=example))
+    return forms.filled_columns(forms.Filled(list(samples)), description(example=example))
 
 
 def test_texts_beyond_the_first_are_left_out_where_they_are_blank() -> None:
@@ -145,13 +145,13 @@ def test_text_is_read_as_json_only_where_the_example_holds_more_than_text() -> N
 
 def test_line_breaks_are_those_that_were_typed() -> None:
     posted = {"s.0.predictions.0": "a\r\nb"}
-    filled = forms.read(posted, {}, description())
+    filled = forms.read_form(posted, {}, description())
     assert filled.samples[0]["predictions"] == ["a\nb"]
 
 
 def test_fields_of_other_names_are_ignored() -> None:
     posted = {"s.0.secrets.0": "a", "s.x.predictions.0": "b", "s.0.predictions.0": "c"}
-    filled = forms.read(posted, {}, description())
+    filled = forms.read_form(posted, {}, description())
     assert filled.samples == [{"predictions": ["c"], "contexts": [""]}]
 
 

@@ -18,8 +18,8 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
 from metrichub.catalog.registry import Registry
-from metrichub.site.build import build
-from metrichub.site.shelf import SiteIndex
+from metrichub.site.build import build_site
+from metrichub.site.index import SiteIndex
 from tests.site_cards import hostile
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ pytestmark = pytest.mark.browser
 
 
 class Site(NamedTuple):
-    """A built site: its shelf, and its address in the file system and under a path of a server."""
+    """A built site: its index, and its address in the file system and under a path of a server."""
 
-    shelf: SiteIndex
+    index: SiteIndex
     file: str
     http: str
     out: Path
@@ -50,7 +50,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(root)
         installed = Registry((*Registry.installed().entries, hostile(root)))
-        build(out, installed)
+        build_site(out, installed)
         server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(root)))
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_address[1]}/deep/under%20a%20path/"
@@ -81,7 +81,7 @@ def test_the_search_finds_a_card(page: Page, site: Site, way: str) -> None:
 @pytest.mark.parametrize("way", ["file", "http"])
 def test_filters_combine_count_and_stay_in_the_address(page: Page, site: Site, way: str) -> None:
     page.goto(getattr(site, way) + "index.html")
-    every = site.shelf.pages
+    every = site.index.pages
     expect(page.locator("#mh-count")).to_have_text(f"{len(every)} metrics")
     page.get_by_label("Task").select_option("translation")
     page.get_by_label("Needs").select_option("references")
@@ -109,7 +109,7 @@ def test_metrics_without_an_input_and_for_a_language_are_found(page: Page, site:
     assert page.get_by_label("Task").input_value() == ""
     assert names(page) == {
         found.name
-        for found in site.shelf.pages
+        for found in site.index.pages
         if "references" not in found.facets["input"]
         and {"en", "any"} & set(found.facets["language"])
         and found.facets["judge"] == ("none",)
@@ -122,13 +122,13 @@ def test_a_tag_on_a_card_leads_to_the_gallery_that_it_filters(page: Page, site: 
     page.goto(site.file + "metrics/bleu.html")
     page.locator(".mh-facts").get_by_role("link", name="overlap").click()
     expect(page.get_by_label("Family")).to_have_value("overlap")
-    assert names(page) == {found.name for found in site.shelf.families["overlap"]}
+    assert names(page) == {found.name for found in site.index.families["overlap"]}
 
 
 def test_the_citation_and_the_example_are_copied(page: Page, site: Site) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(site.http + "metrics/bleu.html")
-    bleu = next(found.card for found in site.shelf.pages if found.name == "bleu")
+    bleu = next(found.card for found in site.index.pages if found.name == "bleu")
     for heading, expected in (("citation", bleu.bibtex), ("examples", "from metrichub import Hub")):
         page.locator(f"#{heading} ~ .highlight").first.get_by_title("Copy to clipboard").click()
         expect(page.locator(".md-dialog")).to_contain_text("Copied")
@@ -155,7 +155,7 @@ def test_the_keyboard_alone_suffices(page: Page, site: Site) -> None:
     expect(page.locator("#mh-family")).to_have_value("overlap")
     tab_to("#mh-gallery a")
     page.keyboard.press("Enter")
-    expect(page.locator("h1")).to_have_text(site.shelf.families["overlap"][0].title)
+    expect(page.locator("h1")).to_have_text(site.index.families["overlap"][0].title)
     page.wait_for_load_state()
     page.keyboard.press("/")
     expect(page.get_by_role("combobox", name="Search")).to_be_focused()
@@ -213,13 +213,13 @@ def test_the_gallery_is_whole_without_scripts(browser: Browser, site: Site) -> N
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(site.file + "index.html")
-    assert names(page) == {found.name for found in site.shelf.pages}
+    assert names(page) == {found.name for found in site.index.pages}
     expect(page.locator("#mh-filters")).to_be_hidden()
     context.close()
 
 
 def test_a_page_of_every_family_opens_without_an_error(page: Page, site: Site) -> None:
-    for first, *_ in site.shelf.families.values():
+    for first, *_ in site.index.families.values():
         page.goto(site.file + first.path)
         expect(page.locator("h1")).to_have_text(first.title)
 

@@ -45,9 +45,9 @@ class Knobs:
 
     def __post_init__(self) -> None:
         """Check every field."""
-        from metrichub.catalog.parameters import check
+        from metrichub.catalog.parameters import check_parameters
 
-        check(self, "knobs")
+        check_parameters(self, "knobs")
 
 
 def test_parameters_are_the_fields_without_the_name() -> None:

@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from metrichub.catalog.registry import registry
-from metrichub.catalog.requirements import install_command, is_requirement, missing, required_names
+from metrichub.catalog.requirements import (
+    install_command,
+    is_requirement,
+    missing_requirements,
+    required_names,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -56,12 +61,12 @@ def test_a_requirement_is_missing_unless_a_version_that_fits_is_there(
     site: Path, text: str, there: bool
 ) -> None:
     installed(site, "toy-parser", "2.0")
-    assert missing([text]) == (() if there else (text,))
+    assert missing_requirements([text]) == (() if there else (text,))
 
 
 def test_a_pre_release_that_is_installed_fits(site: Path) -> None:
     installed(site, "toy-parser", "2.0rc1")
-    assert missing(["toy-parser>=1"]) == ()
+    assert missing_requirements(["toy-parser>=1"]) == ()
 
 
 def test_required_names_are_without_versions_and_conditions() -> None:

@@ -74,8 +74,8 @@ def test_an_estimate_of_bad_data_names_the_place(stub: Stub) -> None:
 def test_repeats_say_how_far_the_runs_lie_apart(stub: Stub) -> None:
     found = scored("in.jsonl", "-m", "faithfulness", "--judge", spec(stub), "--repeats", "3")
     assert found["usage"]["calls"] == 12
-    assert found["spread"]["faithfulness"]["score"]["runs"] == [0.5, 0.5, 0.5]
-    assert found["spread"]["faithfulness"]["score"]["deviation"] == 0.0
+    assert found["repeated"]["faithfulness"]["score"]["runs"] == [0.5, 0.5, 0.5]
+    assert found["repeated"]["faithfulness"]["score"]["std"] == 0.0
     assert "in 3 runs" in found["notes"]["faithfulness"][0]
 
 

@@ -176,7 +176,7 @@ def test_an_interval_leaves_out_the_same_share_at_both_ends() -> None:
     # 0..99 at level 0.9: five are left out at each end, so it runs from 5 to 94.
     found = interval(np.random.default_rng(0).permutation(np.arange(100.0)), 0.9)
     assert found[:3] == (5.0, 94.0, 49.5)
-    assert found.deviation == pytest.approx(np.sqrt((100**2 - 1) / 12))
+    assert found.std == pytest.approx(np.sqrt((100**2 - 1) / 12))
 
 
 def test_an_interval_leaves_nan_out() -> None:

@@ -14,7 +14,7 @@ from metrichub.authoring import Judge, Prompt
 from metrichub.embed.offline import OfflineEmbedder
 from metrichub.errors import JudgeUnavailable, ParameterError
 from metrichub.judge.aggregate import cosine
-from metrichub.judge.lexical import negated, sentences, words
+from metrichub.judge.lexical import lowercase_words, negated, sentences
 from metrichub.judge.offline import OfflineJudge
 from metrichub.models.loop import run
 from tests.vectors import corpus
@@ -95,9 +95,9 @@ def test_a_passage_covers_a_question_whose_words_it_has() -> None:
 
 def test_a_negation_belongs_to_the_next_word_of_content() -> None:
     # "the" is passed over; what stands further than three words away isn't denied.
-    assert negated(words("It is not the old bridge")) == {"old"}
-    assert negated(words("He didn't of the it ever")) == set()
-    assert negated(words("They won't sell")) == {"sell"}
+    assert negated(lowercase_words("It is not the old bridge")) == {"old"}
+    assert negated(lowercase_words("He didn't of the it ever")) == set()
+    assert negated(lowercase_words("They won't sell")) == {"sell"}
 
 
 @pytest.mark.parametrize("ask", ["grade", "choose"])

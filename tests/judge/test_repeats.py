@@ -40,12 +40,12 @@ def test_scores_are_the_means_of_the_runs_and_the_spread_says_how_far_they_lie(s
     report = hub.evaluate(**columns(1), references=["a"], repeats=2)
     # The runs give 1 and 0, whose sample standard deviation is the root of (1/4 + 1/4) / 1.
     assert report.scores()["faithfulness"] == {"score": 0.5}
-    spread = report.spread()["faithfulness"]["score"]
-    assert spread.runs == (1.0, 0.0)
-    assert (spread.mean, spread.low, spread.high) == (0.5, 0.0, 1.0)
-    assert spread.deviation == pytest.approx(0.5**0.5)
-    assert spread.samples.tolist() == pytest.approx([0.5**0.5])
-    assert list(report.spread()) == ["faithfulness"]
+    found = report.repeated()["faithfulness"]["score"]
+    assert found.runs == (1.0, 0.0)
+    assert (found.mean, found.low, found.high) == (0.5, 0.0, 1.0)
+    assert found.std == pytest.approx(0.5**0.5)
+    assert found.samples.tolist() == pytest.approx([0.5**0.5])
+    assert list(report.repeated()) == ["faithfulness"]
     assert "|repeats:2|" in report.signatures()["faithfulness"]
     assert "repeats" not in report.signatures()["exact_match"]
     assert report.notes()["faithfulness"][0].startswith("score in 2 runs: 1.0000, 0.0000 (dev")
@@ -75,10 +75,10 @@ def test_a_sample_is_scored_by_the_runs_that_did_not_fail(stub: Stub) -> None:
     stub.faults = [failure(500)]
     report = Hub("faithfulness", judge=spec(stub)).evaluate(**columns(1), repeats=2)
     assert report.scores() == {"faithfulness": {"score": 0.5}}
-    spread = report.spread()["faithfulness"]["score"]
-    assert np.isnan(spread.runs[0])
-    assert spread.runs[1] == 0.5
-    assert np.isnan(spread.deviation)
+    found = report.repeated()["faithfulness"]["score"]
+    assert np.isnan(found.runs[0])
+    assert found.runs[1] == 0.5
+    assert np.isnan(found.std)
 
 
 def test_a_sample_that_only_a_later_run_scored_is_not_counted_as_unscored(stub: Stub) -> None:
@@ -106,17 +106,17 @@ def test_repeated_runs_are_saved_merged_and_pooled(stub: Stub, tmp_path: Path) -
     report.save(tmp_path / "report.json")
     loaded = Report.load(tmp_path / "report.json")
     assert loaded.scores() == report.scores()
-    assert loaded.spread()["faithfulness"]["score"].runs == (1.0, 0.0)
+    assert loaded.repeated()["faithfulness"]["score"].runs == (1.0, 0.0)
     merged = report.merge(report)
-    assert merged.spread()["faithfulness"]["score"].samples.shape == (2,)
-    assert report.pool().spread()["faithfulness"]["score"].runs == (1.0, 0.0)
+    assert merged.repeated()["faithfulness"]["score"].samples.shape == (2,)
+    assert report.pool().repeated()["faithfulness"]["score"].runs == (1.0, 0.0)
 
 
 def test_a_metric_without_a_judge_is_measured_once() -> None:
     report = Hub("bleu").evaluate(predictions=["a"], references=["a"], repeats=5)
     assert "repeats" not in report.signatures()["bleu"]
     with pytest.raises(ReportError, match="evaluate with repeats=3"):
-        report.spread()
+        report.repeated()
     with pytest.raises(ParameterError, match="repeats"):
         Hub("bleu").evaluate(predictions=["a"], references=["a"], repeats=0)
 

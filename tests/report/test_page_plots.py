@@ -127,7 +127,7 @@ def test_any_name_can_label_a_plot(name: str) -> None:
     one = {name: np.array([0.0, 1.0]), "b": np.array([1.0, 1.0])}
     for figure in (
         plots.distributions([Scores(name, "higher", one)]),
-        plots.comparisons([Scores(name, "higher", one)]),
+        plots.comparison_plot([Scores(name, "higher", one)]),
     ):
         ElementTree.fromstring(plots.svg(figure))
 

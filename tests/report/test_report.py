@@ -208,7 +208,7 @@ def test_comparing_the_other_way_round_mirrors_everything(
                 (found.score, found.difference, low, mean, deviation, *found[4:]),
                 (
                     *(mirrored.other, -mirrored.difference, -mirrored.interval.high),
-                    *(-mirrored.interval.mean, mirrored.interval.deviation, *mirrored[4:]),
+                    *(-mirrored.interval.mean, mirrored.interval.std, *mirrored[4:]),
                 ),
             )
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from metrichub import Hub
-from metrichub.report.tables import Table, best_of, shown
+from metrichub.report.tables import Table, best_of, format_cell
 
 COLUMNS: dict[str, Any] = {"predictions": ["a b c", "d"], "references": ["a b d", "d"]}
 WORSE = {**COLUMNS, "predictions": ["z", "z"]}
@@ -35,7 +35,7 @@ def reports(*metrics: str) -> dict[str, Any]:
     ],
 )
 def test_a_cell_has_four_decimals_unless_it_counts(cell: float | None, text: str) -> None:
-    assert shown(cell) == text
+    assert format_cell(cell) == text
 
 
 @pytest.mark.parametrize(

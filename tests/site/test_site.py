@@ -11,8 +11,8 @@ pytest.importorskip("zensical", reason="the extra site is not installed")
 
 from metrichub.catalog.registry import Entry, Registry
 from metrichub.site import pages
+from metrichub.site.index import SiteIndex
 from metrichub.site.links import Links
-from metrichub.site.shelf import SiteIndex
 from tests.site_cards import hostile, toy
 
 SETTING = {"style", "src", "srcset", "action", "formaction", "xlink:href"}
@@ -33,7 +33,7 @@ class Seen(HTMLParser):
         self.addresses += [value or "" for name, value in attrs if name == "href"]
 
 
-def shelf(*entries: Entry) -> SiteIndex:
+def index(*entries: Entry) -> SiteIndex:
     return SiteIndex.of(Registry(entries))
 
 
@@ -45,7 +45,7 @@ def link(home: SiteIndex, name: str, href: str) -> str | None:
 
 def test_metrics_of_one_name_have_pages_under_their_qualified_names(site: Path) -> None:
     twins = [toy(site, "twin", package=f"toy_{side}", distribution=f"dist-{side}") for side in "ab"]
-    found = shelf(*twins, toy(site, "alone"))
+    found = index(*twins, toy(site, "alone"))
     assert {page.name: (page.title, page.path) for page in found.pages} == {
         "alone": ("Toy", "metrics/alone.html"),
         "dist-a/twin": ("Toy (dist-a/twin)", "metrics/dist-a-twin.html"),
@@ -56,14 +56,14 @@ def test_metrics_of_one_name_have_pages_under_their_qualified_names(site: Path) 
 def test_a_built_in_keeps_its_name_beside_a_plugin_s(site: Path) -> None:
     ours = toy(site, "bleu", package="toy_ours", distribution="metrichub")
     theirs = toy(site, "bleu", package="toy_theirs", distribution="theirs")
-    assert {page.name for page in shelf(ours, theirs).pages} == {"bleu", "theirs/bleu"}
+    assert {page.name for page in index(ours, theirs).pages} == {"bleu", "theirs/bleu"}
 
 
 def test_an_entry_point_of_any_name_gets_a_page_inside_the_site(site: Path) -> None:
     toy(site, "deep")
     names = ("../../up", "/etc/x", "Ü", "a b", "a-b", "A.B", "")
     entries = [Entry(name, "dist", "1.0", "toy_pack.deep:Toy") for name in names]
-    paths = [page.path for page in shelf(*entries).pages]
+    paths = [page.path for page in index(*entries).pages]
     assert sorted(paths) == [
         *("metrics/a-b-2.html", "metrics/a-b-3.html", "metrics/a-b.html", "metrics/etc-x.html"),
         *("metrics/metric-2.html", "metrics/metric.html", "metrics/up.html"),
@@ -75,9 +75,9 @@ def test_a_card_that_cannot_be_read_is_a_line_without_folders_of_this_machine(si
     gone = Entry("gone", "dist", "1.0", "toy_nowhere.gone:Toy")
     # YAML takes this for a date, of which there is none.
     dated = toy(site, "dated", summary="2020-13-45")
-    found = shelf(broken, gone, dated, toy(site, "fine"))
+    found = index(broken, gone, dated, toy(site, "fine"))
     assert [page.name for page in found.pages] == ["fine"]
-    front = pages.gallery(found)
+    front = pages.gallery_page(found)
     assert "<code>broken</code>: README.md:10: unknown key titel" in front
     assert "<code>dated</code>: README.md:1: the front matter is no YAML" in front
     assert "<code>gone</code>: dist/gone: the package toy_nowhere.gone" in front
@@ -88,7 +88,7 @@ def test_what_the_gallery_filters_by_stands_on_the_card(site: Path) -> None:
     tags = "{task: [a, b], dimension: [c], family: d, language: [en]}"
     inputs = "[prediction, reference]"
     card = toy(site, "one", inputs=inputs, better="lower", tags=tags, more="judge: model\n")
-    assert shelf(card).pages[0].facets == {
+    assert index(card).pages[0].facets == {
         "task": ("a", "b"),
         "dimension": ("c",),
         "family": ("d",),
@@ -105,14 +105,14 @@ def test_related_metrics_share_the_most_tags(site: Path) -> None:
 
     given = {"it": tags("a", "b", "c"), "twin": tags("a", "b", "c"), "task": tags("a", "x", "y"),
              "family": tags("x", "y", "c"), "stranger": tags("x", "y", "z")}  # fmt: skip
-    found = shelf(*(toy(site, name, title=name, tags=value) for name, value in given.items()))
+    found = index(*(toy(site, name, title=name, tags=value) for name, value in given.items()))
     it = next(page for page in found.pages if page.name == "it")
     assert [page.name for page in found.related(it)] == ["twin", "family", "task"]
 
 
 def test_links_between_cards_become_links_between_pages(site: Path) -> None:
     body = "# Other\n\n## Further reading\n"
-    found = shelf(toy(site, "one", "[x](#nothing)"), toy(site, "other", body))
+    found = index(toy(site, "one", "[x](#nothing)"), toy(site, "other", body))
     assert link(found, "one", "../other/README.md") == "other.html"
     assert link(found, "one", "../other/README.md#further-reading") == "other.html#further-reading"
     assert link(found, "one", "../README.md") == "../index.html"
@@ -125,10 +125,10 @@ def test_links_to_prompts_become_links_to_where_they_are_shown(site: Path) -> No
     prompts = site / "toy_pack" / "two" / "prompts"
     prompts.mkdir()
     (prompts / "ask me.md").write_text("<!-- offline: covers -->\nAsk <b>this</b>.", "utf-8")
-    found = shelf(one, two)
+    found = index(one, two)
     assert link(found, "two", "prompts/ask%20me.md") == "#prompt-ask-me"
     assert link(found, "one", "../two/prompts/ask%20me.md") == "two.html#prompt-ask-me"
-    page = pages.card(next(page for page in found.pages if page.name == "two"), Links(found))
+    page = pages.card_page(next(page for page in found.pages if page.name == "two"), Links(found))
     assert '<pre class="mh-text" tabindex="0">Ask &lt;b&gt;this&lt;/b&gt;.</pre>' in page
 
 
@@ -162,18 +162,18 @@ def test_a_link_that_leads_out_or_nowhere_is_dropped_and_reads_nothing(
     prompts = site / "toy_pack" / "one" / "prompts"
     prompts.mkdir()
     (prompts / "linked.md").symlink_to(site / "secret.md")
-    links = Links(shelf(one, other))
-    page = next(page for page in links.shelf.pages if page.name == "one")
+    links = Links(index(one, other))
+    page = next(page for page in links.index.pages if page.name == "one")
     assert links.of(page)(href) is None
     assert links.problems == [f"one: the link {href!r} leads nowhere on the site"]
-    assert "secret text" not in pages.card(page, links)
+    assert "secret text" not in pages.card_page(page, links)
 
 
 def test_every_link_of_our_own_cards_leads_somewhere_on_the_site() -> None:
     ours = [entry for entry in Registry.installed().entries if entry.distribution == "metrichub"]
-    links = Links(shelf(*ours))
-    for page in links.shelf.pages:
-        pages.card(page, links)
+    links = Links(index(*ours))
+    for page in links.index.pages:
+        pages.card_page(page, links)
     assert links.problems == []
 
 
@@ -181,8 +181,8 @@ def test_a_card_s_page_has_its_facts(site: Path) -> None:
     card = toy(
         site, "one", title="One", summary="Counts.", more="requires: [heavy>=2]\njudge: any\n"
     )
-    found = shelf(card)
-    page = pages.card(found.pages[0], Links(found))
+    found = index(card)
+    page = pages.card_page(found.pages[0], Links(found))
     for fact in (
         "<h1>One</h1>",
         "Counts.",
@@ -198,16 +198,16 @@ def test_a_card_s_page_has_its_facts(site: Path) -> None:
 
 def test_an_example_is_copied_without_prompts_and_output(site: Path) -> None:
     body = "```python\n>>> x = [1,\n...      2]\n>>> x\n[1, 2]\n```\n\n```nonsense\nx\n```\n"
-    found = shelf(toy(site, "one", body))
-    page = pages.card(found.pages[0], Links(found))
+    found = index(toy(site, "one", body))
+    page = pages.card_page(found.pages[0], Links(found))
     assert 'data-copy="x = [1,\n     2]\nx\n"' in page
     assert '<pre><code class="language-nonsense">x\n</code></pre>' in page
 
 
 def test_a_hostile_card_stays_text(site: Path) -> None:
-    found = shelf(hostile(site))
+    found = index(hostile(site))
     links = Links(found)
-    shown = pages.card(found.pages[0], links) + pages.gallery(found)
+    shown = pages.card_page(found.pages[0], links) + pages.gallery_page(found)
     seen = Seen()
     seen.feed(shown)
     assert not seen.tags & {"script", "img", "svg", "style", "iframe", "link", "meta", "base"}

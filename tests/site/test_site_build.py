@@ -17,10 +17,10 @@ from metrichub.catalog.registry import Registry
 from metrichub.errors import MissingDependency, SiteError
 from metrichub.site import build as building
 from metrichub.site import check
-from metrichub.site.build import build
+from metrichub.site.build import build_site
 from metrichub.site.generate import generate, secured
+from metrichub.site.index import SiteIndex
 from metrichub.site.serve import LiveSite, serving
-from metrichub.site.shelf import SiteIndex
 from metrichub.site.verbatim import contents
 from tests.commands import error, run
 from tests.site_cards import hostile, toy
@@ -33,7 +33,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)
         body = "# One\n\n## Description\n\nSee *this* and [x](https://a.example).\n\n### Deeper\n"
-        build(folder / "out", Registry((toy(folder, "one", body), hostile(folder))))
+        build_site(folder / "out", Registry((toy(folder, "one", body), hostile(folder))))
         yield folder
 
 
@@ -76,20 +76,20 @@ def test_a_folder_with_other_files_is_refused(site: Path) -> None:
     (site / "out").mkdir()
     (site / "out" / "thesis.tex").touch()
     with pytest.raises(FileExistsError, match="holds other files"):
-        build(site / "out", Registry(()))
+        build_site(site / "out", Registry(()))
     assert [path.name for path in (site / "out").iterdir()] == ["thesis.tex"]
 
 
 def test_an_earlier_site_is_replaced(site: Path) -> None:
-    build(site / "out", Registry((toy(site, "old"),)))
-    build(site / "out", Registry((toy(site, "new"),)))
+    build_site(site / "out", Registry((toy(site, "old"),)))
+    build_site(site / "out", Registry((toy(site, "new"),)))
     assert [path.name for path in (site / "out" / "metrics").iterdir()] == ["new.html"]
 
 
 def test_strict_fails_on_a_dead_link_and_a_broken_card_and_writes_nothing(site: Path) -> None:
     entries = (toy(site, "one", "[x](gone.md)"), toy(site, "broken", more="titel: x\n"))
     with pytest.raises(SiteError, match=r"^cards: broken: .*; one: the link"):
-        build(site / "out", Registry(entries), strict=True)
+        build_site(site / "out", Registry(entries), strict=True)
     assert not (site / "out").exists()
 
 
@@ -99,8 +99,8 @@ def test_a_card_that_cannot_be_shown_has_a_page_that_says_so(
     def fail(*_: object) -> str:
         raise RecursionError("too deep")
 
-    monkeypatch.setattr(building.pages, "card", fail)
-    built = build(site / "out", Registry((toy(site, "one"),)))
+    monkeypatch.setattr(building.pages, "card_page", fail)
+    built = build_site(site / "out", Registry((toy(site, "one"),)))
     assert built.problems == ("one: RecursionError: too deep",)
     page = (site / "out" / "metrics" / "one.html").read_text(encoding="utf-8")
     assert "can't be shown: RecursionError: too deep" in page
@@ -119,7 +119,7 @@ def test_a_script_in_a_source_is_an_error(tmp_path: Path) -> None:
 def test_a_missing_generator_names_the_extra(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "zensical", None)
     with pytest.raises(MissingDependency, match=r"pip install 'metrichub\[site\]'"):
-        build(site / "out", Registry(()))
+        build_site(site / "out", Registry(()))
 
 
 def test_a_page_runs_the_scripts_that_it_was_built_with_and_no_other() -> None:

@@ -44,11 +44,11 @@ def write(
     """
     require()
     from metrichub.data.files import write_text
-    from metrichub.report.html.document import Inference, document
+    from metrichub.report.html.document import SignificanceOptions, report_page
     from metrichub.report.html.records import PageLimits
 
-    inference = Inference(level, resamples, trials, seed)
-    write_text(path, document(systems, ids, inference, PageLimits(explained, size)))
+    options = SignificanceOptions(level, resamples, trials, seed)
+    write_text(path, report_page(systems, ids, options, PageLimits(explained, size)))
 
 
 def require() -> None:

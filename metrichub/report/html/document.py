@@ -11,21 +11,21 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from metrichub.errors import ReportError
-from metrichub.evaluation.explanation import plain
+from metrichub.evaluation.explanation import json_value
 from metrichub.evaluation.merge import comparable
 from metrichub.models.usage import Usage
 from metrichub.report.html import numbers, plots
-from metrichub.report.html.escape import as_json, digest, image, inside_script, readable
+from metrichub.report.html.escape import digest, image, inside_script, readable, script_json
 from metrichub.report.html.plots import Scores
 from metrichub.report.html.records import (
     CHUNK,
     PageLimits,
     Records,
     SystemRecords,
-    columns_of,
     outputs_of,
     problems_of,
     records_of,
+    score_columns,
 )
 from metrichub.report.report import Report
 from metrichub.report.tables import Table
@@ -33,7 +33,7 @@ from metrichub.report.tables import Table
 SCRIPTS = ("steps.js", "samples.js")
 
 
-class Inference(NamedTuple):
+class SignificanceOptions(NamedTuple):
     """How intervals and tests are made; see `Report.compare`."""
 
     level: float
@@ -49,10 +49,10 @@ class Figure(NamedTuple):
     text: str
 
 
-def document(
+def report_page(
     systems: Mapping[str, Report],
     ids: Sequence[Any] | None,
-    inference: Inference,
+    options: SignificanceOptions,
     limits: PageLimits,
 ) -> str:
     """The page of these systems; the first is the one that the others are compared with."""
@@ -73,13 +73,13 @@ def document(
             policy=_policy(scripts, style),
             style=Markup(style),
             scripts=[Markup(script) for script in scripts],
-            data=Markup(inside_script(as_json(_data(systems, ids, outputs, limits, records)))),
+            data=Markup(inside_script(script_json(_data(systems, ids, outputs, limits, records)))),
             chunks=[Markup(inside_script(chunk)) for chunk in records.chunks],
             systems=list(systems),
             size=first.size,
-            inference=inference,
-            scores=_scores(systems, inference),
-            tests=_tests(systems, inference),
+            options=options,
+            scores=_scores(systems, options),
+            tests=_tests(systems, options),
             figures=_figures(main),
             quartiles=numbers.quartiles(main),
             correlations=numbers.correlations(main) if len(main) > 1 else None,
@@ -121,8 +121,8 @@ def _data(
         "systems": list(systems),
         "size": next(iter(systems.values())).size,
         "chunk": CHUNK,
-        "ids": plain(list(ids)) if ids else None,
-        "outputs": columns_of(outputs),
+        "ids": json_value(list(ids)) if ids else None,
+        "outputs": score_columns(outputs),
         "problems": [problems_of(report) for report in systems.values()],
         "explaining": sorted(explaining),
         "explained": limits.explained,
@@ -131,9 +131,11 @@ def _data(
     }
 
 
-def _scores(systems: Mapping[str, Report], inference: Inference) -> tuple[Table, Table | None]:
+def _scores(
+    systems: Mapping[str, Report], options: SignificanceOptions
+) -> tuple[Table, Table | None]:
     """The main output of every metric, and all outputs where there are more."""
-    how = {"level": inference.level, "resamples": inference.resamples, "seed": inference.seed}
+    how = {"level": options.level, "resamples": options.resamples, "seed": options.seed}
     intervals = {name: report.intervals(**how) for name, report in systems.items()}  # type: ignore[arg-type]  # numbers of their own kinds
     whole = Table.beside(systems, intervals)
     return _main_and_whole(whole)
@@ -149,12 +151,12 @@ def _main_and_whole(table: Table) -> tuple[Table, Table | None]:
 
 
 def _tests(
-    systems: Mapping[str, Report], inference: Inference
+    systems: Mapping[str, Report], options: SignificanceOptions
 ) -> tuple[Table, Table | None] | None:
     (baseline, first), *others = systems.items()
     if not others:
         return None
-    compared = {name: report.compare(first, **inference._asdict()) for name, report in others}
+    compared = {name: report.compare(first, **options._asdict()) for name, report in others}
     return _main_and_whole(Table.compared(baseline, systems, compared))
 
 
@@ -178,7 +180,7 @@ def _figures(main: Sequence[Scores]) -> dict[str, list[Figure]]:
         ],
         "comparisons": [
             _figure(
-                plots.comparisons([s]),
+                plots.comparison_plot([s]),
                 f"Sample scores by {s.label} of {list(s.systems)[1]} over those of {first}: "
                 f"{plots.won(s)}.",
             )

@@ -10,7 +10,7 @@ import re
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
-def as_json(value: object) -> str:
+def script_json(value: object) -> str:
     """A value as JSON; it may hold no number that isn't finite."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 

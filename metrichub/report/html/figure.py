@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from metrichub.errors import ReportError, did_you_mean
 from metrichub.evaluation.merge import comparable
-from metrichub.report.html.plots import Plot, Scores, comparisons, distributions, scatters
+from metrichub.report.html.plots import Plot, Scores, comparison_plot, distributions, scatters
 from metrichub.report.report import Report
 
 
@@ -24,7 +24,9 @@ def figure(
         return scatters(chosen) if metric and len(chosen) > 1 else distributions(chosen)
     common = comparable(report, other)
     systems = {"this": report, "other": other}
-    return comparisons([_scores(name, output, systems) for name in (names if metric else common)])
+    return comparison_plot(
+        [_scores(name, output, systems) for name in (names if metric else common)]
+    )
 
 
 def _scores(metric: str, output: str, systems: Mapping[str, Report]) -> Scores:

@@ -106,7 +106,7 @@ def scatters(outputs: Sequence[Scores]) -> Plot:
     return figure
 
 
-def comparisons(outputs: Sequence[Scores]) -> Plot:
+def comparison_plot(outputs: Sequence[Scores]) -> Plot:
     """The second system's scores against the first's, with the line where both are equal."""
     figure, axes = _grid(len(outputs), 2.8)
     with matplotlib.rc_context(_SETTINGS):

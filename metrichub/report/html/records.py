@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metrichub.evaluation.explanation import Trace, plain
-from metrichub.report.html.escape import as_json
+from metrichub.evaluation.explanation import Trace, json_value
+from metrichub.report.html.escape import script_json
 from metrichub.report.html.plots import Scores, Values
 from metrichub.report.report import Report
 
@@ -59,7 +59,7 @@ def _better(systems: Mapping[str, Report], metric: str, output: str) -> str:
     return result.metric.card.better(output)
 
 
-def columns_of(outputs: Iterable[tuple[str, str, Scores]]) -> list[dict[str, Any]]:
+def score_columns(outputs: Iterable[tuple[str, str, Scores]]) -> list[dict[str, Any]]:
     """The numbers of every output as the page sorts them; None where unscored."""
     return [
         {
@@ -110,7 +110,7 @@ class SystemRecords:
     def texts(self, sample: int) -> dict[str, Any]:
         """The columns of a sample; nothing where none were kept."""
         kept = self.report.texts
-        return plain(kept[sample]) if kept else {}
+        return json_value(kept[sample]) if kept else {}
 
     def steps(self, sample: int, explain: Iterable[str]) -> dict[str, Any]:
         """The steps of judges, and of the metrics that are to explain the sample."""
@@ -142,7 +142,7 @@ def records_of(
     room, found = limits.size, dict[int, str]()
     for sample in dict.fromkeys(chain(_turns(chosen.values()), range(size))):
         wanted = [name for name, samples in chosen.items() if sample in samples]
-        record = as_json(_record(shown, sample, wanted, explaining))
+        record = script_json(_record(shown, sample, wanted, explaining))
         room -= len(record.encode("utf-8", "replace"))
         if room < 0:
             break

@@ -66,10 +66,10 @@ def edit_counts(prediction: Texts, reference: Texts, tokenizer: str) -> EditCoun
     found = list(map(Levenshtein.editops, references, predictions))
     distance = np.fromiter(map(len, found), np.int64, len(found))
     hits = np.fromiter(map(_hits, found), np.int64, len(found))
-    wanted, given = lengths(reference, tokenizer), lengths(prediction, tokenizer)
-    substitutions = wanted + given - 2 * hits - distance
-    deletions = wanted - hits - substitutions
-    return EditCounts(hits, substitutions, deletions, given - hits - substitutions)
+    expected, predicted = lengths(reference, tokenizer), lengths(prediction, tokenizer)
+    substitutions = expected + predicted - 2 * hits - distance
+    deletions = expected - hits - substitutions
+    return EditCounts(hits, substitutions, deletions, predicted - hits - substitutions)
 
 
 def _hits(operations: Editops) -> int:
@@ -95,17 +95,17 @@ def union_lcs(prediction: Texts, reference: Texts, tokenizer: str) -> UnionMatch
     A token of a reference sentence is hit if it lies on the longest common subsequence with
     any sentence of the prediction, but no more often than it occurs in the prediction.
     """
-    said, wanted = _sentences(prediction), _sentences(reference)
-    texts = intern_both(said, wanted, tokenizer).lists
-    starts = offsets_of(said.counts + wanted.counts)
+    predicted, expected = _sentences(prediction), _sentences(reference)
+    texts = intern_both(predicted, expected, tokenizer).lists
+    starts = offsets_of(predicted.counts + expected.counts)
     hits = [
         _union_hits(texts[start:middle], texts[middle:end])
-        for (start, end), middle in zip(spans(starts), starts[:-1] + said.counts, strict=True)
+        for (start, end), middle in zip(spans(starts), starts[:-1] + predicted.counts, strict=True)
     ]
     return UnionMatches(
         np.array(hits, np.int64),
-        row_sums(lengths(said, tokenizer), said.offsets),
-        row_sums(lengths(wanted, tokenizer), wanted.offsets),
+        row_sums(lengths(predicted, tokenizer), predicted.offsets),
+        row_sums(lengths(expected, tokenizer), expected.offsets),
     )
 
 
@@ -120,9 +120,9 @@ def _sequences(
     prediction: Texts, reference: Texts, tokenizer: str
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     """The tokens of every row as sequences that rapidfuzz compares fast."""
-    given, wanted = prediction.strings(tokenizer), reference.strings(tokenizer)
-    if given is not None and wanted is not None:
-        return given, wanted
+    predicted, expected = prediction.strings(tokenizer), reference.strings(tokenizer)
+    if predicted is not None and expected is not None:
+        return predicted, expected
     both = intern_both(prediction, reference, tokenizer).sequences
     return both[::2], both[1::2]
 

@@ -122,14 +122,14 @@ class Search:
 
 def shift_edits(prediction: Texts, reference: Texts, tokenizer: str) -> Integers:
     """Shifts, insertions, deletions and substitutions that give the reference, (N,)."""
-    said, wanted = lengths(prediction, tokenizer), lengths(reference, tokenizer)
+    predicted, expected = lengths(prediction, tokenizer), lengths(reference, tokenizer)
     common = clipped_matches(prediction, reference, tokenizer, 1).matches[:, 0]
     edits = levenshtein(prediction, reference, tokenizer)
     # No order of the words needs fewer edits than the words that one text has too many; a shift
     # counts one edit itself, so that it takes two to spare for the sum to fall.
-    goal = np.maximum(said, wanted) - common + 1
-    unsure = (edits > goal) | ~stays_inside(edits, said, wanted)
-    rows = np.flatnonzero(unsure & (said > 0) & (wanted > 0))
+    goal = np.maximum(predicted, expected) - common + 1
+    unsure = (edits > goal) | ~stays_inside(edits, predicted, expected)
+    rows = np.flatnonzero(unsure & (predicted > 0) & (expected > 0))
     if len(rows):
         texts = intern_both(prediction, reference, tokenizer).strings
         words, aims = ([texts[2 * row + side] for row in rows.tolist()] for side in (0, 1))
@@ -145,8 +145,8 @@ def best_shifts(words: list[str], reference: list[str]) -> list[list[Shift]]:
     made: list[list[Shift]] = [[] for _ in words]
     rows = [row for row, pair in enumerate(zip(words, reference, strict=True)) if all(pair)]
     if rows:
-        said, wanted = ([texts[row] for row in rows] for texts in (words, reference))
-        search = Search.of(said, wanted, distance[rows], np.zeros(len(rows), np.int64))
+        prediction, expected = ([texts[row] for row in rows] for texts in (words, reference))
+        search = Search.of(prediction, expected, distance[rows], np.zeros(len(rows), np.int64))
         search.run()
         for row, shifts in zip(rows, search.made, strict=True):
             made[row] = shifts

@@ -47,14 +47,14 @@ def aligned_after_shifts(prediction: str, reference: str, tokenizer: str) -> Ste
 
     `edits` counts both.
     """
-    said, wanted = token_spans(prediction, tokenizer), token_spans(reference, tokenizer)
+    predicted, expected = token_spans(prediction, tokenizer), token_spans(reference, tokenizer)
     made = _shifts(*intern_both(Texts([prediction]), Texts([reference]), tokenizer).strings)
-    words, shifts = list(said.tokens), []
+    words, shifts = list(predicted.tokens), []
     for shift in made:
         shifts.append(" ".join(words[shift.start : shift.end]))
         words = shift(words)
-    moved = token_spans(" ".join(words), "whitespace") if made else said
-    found = _alignment(moved, wanted)
+    moved = token_spans(" ".join(words), "whitespace") if made else predicted
+    found = _alignment(moved, expected)
     return {"shifted": shifts, **found, "edits": found["edits"] + len(shifts)}
 
 
@@ -70,14 +70,14 @@ def _shifts(words: str, reference: str) -> list[Shift]:
     return search.made[0]
 
 
-def _alignment(said: TokenSpans, wanted: TokenSpans) -> Step:
-    first, second = numbered(said, wanted)
-    ours, theirs = _edges(said), _edges(wanted)
+def _alignment(prediction: TokenSpans, reference: TokenSpans) -> Step:
+    first, second = numbered(prediction, reference)
+    ours, theirs = _edges(prediction), _edges(reference)
     runs = [
         EditOp(
             _EDITS[operation.tag],
-            wanted.text[theirs[operation.src_start] : theirs[operation.src_end]],
-            said.text[ours[operation.dest_start] : ours[operation.dest_end]],
+            reference.text[theirs[operation.src_start] : theirs[operation.src_end]],
+            prediction.text[ours[operation.dest_start] : ours[operation.dest_end]],
             max(
                 operation.src_end - operation.src_start,
                 operation.dest_end - operation.dest_start,

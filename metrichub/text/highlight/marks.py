@@ -39,21 +39,21 @@ def novel(
 
     Marked as copied is each token that lies in an n-gram that another text has.
     """
-    said = token_spans(prediction, tokenizer, lower=lower)
+    predicted = token_spans(prediction, tokenizer, lower=lower)
     known = {
         gram for text in others for gram in _grams(token_spans(text, tokenizer, lower=lower), order)
     }
-    grams = list(_grams(said, order))
-    return novel_where(said, [gram not in known for gram in grams], order)
+    grams = list(_grams(predicted, order))
+    return novel_where(predicted, [gram not in known for gram in grams], order)
 
 
-def novel_where(said: TokenSpans, new: Sequence[bool], order: int) -> Step:
+def novel_where(prediction: TokenSpans, new: Sequence[bool], order: int) -> Step:
     """The same where it is known of every n-gram whether it is new."""
-    lengths = [0] * len(said.tokens)
+    lengths = [0] * len(prediction.tokens)
     for start, is_new in enumerate(new):
         if not is_new:
             lengths[start : start + order] = [order] * order
-    return {"prediction": _marked(said, lengths, order), "novel": sum(new), "total": len(new)}
+    return {"prediction": _marked(prediction, lengths, order), "novel": sum(new), "total": len(new)}
 
 
 def repeated(text: str, tokenizer: str, order: int) -> Step:
@@ -61,12 +61,12 @@ def repeated(text: str, tokenizer: str, order: int) -> Step:
 
     Marked as copied is each token that lies in an n-gram said before.
     """
-    said, seen = token_spans(text, tokenizer), set[tuple[str, ...]]()
+    prediction, seen = token_spans(text, tokenizer), set[tuple[str, ...]]()
     new = []
-    for gram in _grams(said, order):
+    for gram in _grams(prediction, order):
         new.append(gram not in seen)
         seen.add(gram)
-    return novel_where(said, new, order)
+    return novel_where(prediction, new, order)
 
 
 def shared(
@@ -78,34 +78,36 @@ def shared(
     lower: bool = False,
 ) -> Step:
     """The n-grams that a reference has too, as often as `clipped_matches` counts them."""
-    said = token_spans(prediction, tokenizer, lower=lower)
-    wanted = [token_spans(text, tokenizer, lower=lower) for text in references]
-    lengths, found = _matched(said, wanted, orders)
-    return {"prediction": _marked(said, lengths, orders[-1]), "ngrams": found}
+    predicted = token_spans(prediction, tokenizer, lower=lower)
+    reference = [token_spans(text, tokenizer, lower=lower) for text in references]
+    lengths, found = _matched(predicted, reference, orders)
+    return {"prediction": _marked(predicted, lengths, orders[-1]), "ngrams": found}
 
 
 def shared_by_both(
     prediction: str, reference: str, tokenizer: str, orders: range, *, lower: bool = False
 ) -> Step:
     """The n-grams that both texts have, marked in both, as `shared_ngrams` counts them."""
-    said, wanted = (token_spans(text, tokenizer, lower=lower) for text in (prediction, reference))
-    here, counts = _matched(said, [wanted], orders)
-    there, others = _matched(wanted, [said], orders)
+    predicted, expected = (
+        token_spans(text, tokenizer, lower=lower) for text in (prediction, reference)
+    )
+    here, counts = _matched(predicted, [expected], orders)
+    there, others = _matched(expected, [predicted], orders)
     ngrams = [
         row | {"in_reference": other["in_prediction"]}
         for row, other in zip(counts, others, strict=True)
     ]
     return {
-        "prediction": _marked(said, here, orders[-1]),
-        "reference": _marked(wanted, there, orders[-1]),
+        "prediction": _marked(predicted, here, orders[-1]),
+        "reference": _marked(expected, there, orders[-1]),
         "ngrams": ngrams,
     }
 
 
 def common_subsequence(prediction: str, reference: str, tokenizer: str) -> Step:
     """The tokens on one longest common subsequence, marked in both texts; `lcs` of them."""
-    said, wanted = token_spans(prediction, tokenizer), token_spans(reference, tokenizer)
-    first, second = numbered(said, wanted)
+    predicted, expected = token_spans(prediction, tokenizer), token_spans(reference, tokenizer)
+    first, second = numbered(predicted, expected)
     path = subsequence(occurrences(second), len(second), first)
     there = [path >> i & 1 for i in range(len(second))]
     common = iter([token for token, kept in zip(second, there, strict=True) if kept])
@@ -114,8 +116,8 @@ def common_subsequence(prediction: str, reference: str, tokenizer: str) -> Step:
         here.append(int(token == awaited))
         awaited = next(common, None) if token == awaited else awaited
     return {
-        "prediction": _marked(said, here, 1),
-        "reference": _marked(wanted, there, 1),
+        "prediction": _marked(predicted, here, 1),
+        "reference": _marked(expected, there, 1),
         "shared": sum(there),
         "in_prediction": len(first),
         "in_reference": len(second),
@@ -124,8 +126,8 @@ def common_subsequence(prediction: str, reference: str, tokenizer: str) -> Step:
 
 def copied_fragments(prediction: str, source: str, tokenizer: str, *, lower: bool = False) -> Step:
     """The extractive fragments of a prediction, as `fragments` finds them; one segment each."""
-    said, given = (token_spans(text, tokenizer, lower=lower) for text in (prediction, source))
-    first, second = numbered(said, given)
+    predicted, given = (token_spans(text, tokenizer, lower=lower) for text in (prediction, source))
+    first, second = numbered(predicted, given)
     lengths, labels = [0] * len(first), list(range(len(first)))
     for start, size in _fragments(first, second):
         lengths[start : start + size] = [size] * size
@@ -133,27 +135,27 @@ def copied_fragments(prediction: str, source: str, tokenizer: str, *, lower: boo
     copied = sum(length > 0 for length in lengths)
     labels = [label if length else -1 for label, length in zip(labels, lengths, strict=True)]
     return {
-        "prediction": _marked(said, lengths, 1, labels),
+        "prediction": _marked(predicted, lengths, 1, labels),
         "copied": copied,
         "total": len(lengths),
     }
 
 
 def _matched(
-    said: TokenSpans, others: Sequence[TokenSpans], orders: range
+    prediction: TokenSpans, others: Sequence[TokenSpans], orders: range
 ) -> tuple[list[int], list[dict[str, int]]]:
     """The longest shared n-gram over each token, and for each order how many are shared.
 
     An n-gram counts as often as in the text that has most of it; the first ones do.
     """
-    lengths = [0] * len(said.tokens)
+    lengths = [0] * len(prediction.tokens)
     rows = []
     for order in orders:
         room = Counter[tuple[str, ...]]()
         for other in others:
             room |= Counter(_grams(other, order))
         total = count = 0
-        for start, gram in enumerate(_grams(said, order)):
+        for start, gram in enumerate(_grams(prediction, order)):
             total += 1
             if room[gram]:
                 room[gram] -= 1

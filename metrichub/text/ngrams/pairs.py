@@ -32,13 +32,13 @@ class Shared(NamedTuple):
 
 def shared_ngrams(prediction: Texts, reference: Texts, tokenizer: str, max_order: int) -> Shared:
     """How many n-grams each pair of texts shares, each as often as both texts have it."""
-    said, wanted = prediction.tokens(tokenizer), reference.tokens(tokenizer)
+    predicted, expected = prediction.tokens(tokenizer), reference.tokens(tokenizer)
     pairs = _paired(prediction, reference, tokenizer)
     if pairs.bits * max_order < BITS:
         matches = _matches(pairs, max_order)
     else:
         matches = clipped_matches(prediction, reference, tokenizer, max_order).matches
-    return Shared(matches, _counts(said, max_order), _counts(wanted, max_order))
+    return Shared(matches, _counts(predicted, max_order), _counts(expected, max_order))
 
 
 def best_pairs(scores: NDArray[np.float64], references: RaggedTexts) -> Integers:
@@ -73,10 +73,10 @@ class _Pairs(NamedTuple):
 
 
 def _paired(prediction: Texts, reference: Texts, tokenizer: str) -> _Pairs:
-    said, wanted = prediction.tokens(tokenizer), reference.tokens(tokenizer)
-    if said.codes is not None and wanted.codes is not None:
-        codes = _merged(said.codes, said.offsets, wanted.codes, wanted.offsets)
-        segments = offsets_of(np.stack((said.lengths, wanted.lengths), axis=1).ravel())
+    predicted, expected = prediction.tokens(tokenizer), reference.tokens(tokenizer)
+    if predicted.codes is not None and expected.codes is not None:
+        codes = _merged(predicted.codes, predicted.offsets, expected.codes, expected.offsets)
+        segments = offsets_of(np.stack((predicted.lengths, expected.lengths), axis=1).ravel())
         ranks = _alphabetical(codes)
     else:
         together = intern_both(prediction, reference, tokenizer)

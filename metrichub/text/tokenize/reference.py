@@ -54,10 +54,10 @@ def international(text: str) -> list[str]:
     """Mteval-v14: symbols alone; punctuation too, unless it stands between two numbers."""
     text = _set_apart(text.rstrip(), _not_number, _punctuation, "{} {} ")
     text = _set_apart(text, _punctuation, _not_number, " {} {}")
-    return "".join(f" {c} " if kind(c) == "S" else c for c in text).split()
+    return "".join(f" {c} " if category(c) == "S" else c for c in text).split()
 
 
-def words(text: str) -> list[str]:
+def whitespace_words(text: str) -> list[str]:
     """What stands between white space."""
     return text.split()
 
@@ -107,7 +107,9 @@ def rouge_stem(token: str) -> str:
 
 def letters(text: str) -> list[str]:
     """Lower-cased runs of letters, marks and numbers; letters of unspaced scripts alone."""
-    spaced = (f" {c} " if is_unspaced(c) else c if kind(c) in "LMN" else " " for c in text.lower())
+    spaced = (
+        f" {c} " if is_unspaced(c) else c if category(c) in "LMN" else " " for c in text.lower()
+    )
     return "".join(spaced).split()
 
 
@@ -132,7 +134,7 @@ def jiwer_characters(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=1 << 16)
-def kind(character: str) -> str:
+def category(character: str) -> str:
     """The first letter of the character's Unicode category, as in "L" for letters."""
     return unicodedata.category(character)[0]
 
@@ -145,7 +147,7 @@ def is_chinese(character: str) -> bool:
 @lru_cache(maxsize=1 << 16)
 def is_unspaced(character: str) -> bool:
     """Whether it is a letter, mark or number of a script that is written without spaces."""
-    return kind(character) in "LMN" and unicodedata.name(character, "").startswith(UNSPACED)
+    return category(character) in "LMN" and unicodedata.name(character, "").startswith(UNSPACED)
 
 
 def _western(text: str) -> list[str]:
@@ -176,11 +178,11 @@ def _pairs(
 
 
 def _not_number(character: str) -> bool:
-    return kind(character) != "N"
+    return category(character) != "N"
 
 
 def _punctuation(character: str) -> bool:
-    return kind(character) == "P"
+    return category(character) == "P"
 
 
 def _without_punctuation(text: str) -> str:
@@ -192,8 +194,8 @@ TOKENIZERS: dict[str, Callable[[str], list[str]]] = {
     "intl": international,
     "zh": chinese,
     "char": ink,
-    "none": words,
-    "whitespace": words,
+    "none": whitespace_words,
+    "whitespace": whitespace_words,
     "rouge": rouge,
     "rouge-stem": rouge_stems,
     "unicode-stem": letter_stems,

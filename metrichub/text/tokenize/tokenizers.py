@@ -72,7 +72,7 @@ def _rouge(character: str) -> int:
 def _letter(character: str) -> int:
     if plain.is_unspaced(character):
         return ALONE
-    return WORD if plain.kind(character) in "LMN" else GAP
+    return WORD if plain.category(character) in "LMN" else GAP
 
 
 def _mark(character: str) -> int:
@@ -97,7 +97,7 @@ def _chinese(character: str) -> int:
 
 def _international(character: str) -> int:
     classes = {"N": NUMBER, "P": POINT, "S": ALONE}
-    return classes.get(plain.kind(character), _space(character))
+    return classes.get(plain.category(character), _space(character))
 
 
 def _english(character: str) -> int:

@@ -55,7 +55,7 @@ class SiteIndex:
 
     @classmethod
     def of(cls, installed: Registry) -> SiteIndex:
-        """The shelf of the installed metrics; imports none of their code."""
+        """The index of the installed metrics; imports none of their code."""
         pages, broken, taken = [], {}, set[str]()
         for entry in installed.entries:
             name = one_line(installed.name_of(entry))
