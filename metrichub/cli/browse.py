@@ -11,7 +11,7 @@ import click
 from metrichub.catalog.card import JUDGES
 from metrichub.catalog.registry import list_metrics, registry
 from metrichub.catalog.spec import Spec
-from metrichub.cli.output import chosen, emit
+from metrichub.cli.output import emit, shown_as
 from metrichub.cli.program import Command, note
 from metrichub.report.tables import Table
 
@@ -45,7 +45,7 @@ def list_(
         note("no metric has all these tags" if filtered else "no metric is installed")
     named = [(registry().name_of(entry), entry) for entry in entries]
     emit(
-        chosen(form),
+        shown_as(form),
         lambda: Table(
             ("name", "what it measures", "inputs", "task"), [_row(*pair) for pair in named]
         ),

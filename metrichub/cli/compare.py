@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrichub.cli.judging import judge_options, tell_usage
-from metrichub.cli.output import chosen, emit, format_option, output_option
+from metrichub.cli.judging import JudgeOptions, judge_options, tell_usage
+from metrichub.cli.output import emit, format_option, output_option, shown_as
 from metrichub.cli.page import report_option, write_page
 from metrichub.cli.program import Command
 from metrichub.cli.systems import (
+    MetricOptions,
+    ResamplingOptions,
     check_distinct,
     chosen_hub,
     label,
@@ -54,20 +57,14 @@ _Comparisons = Mapping[str, Mapping[str, Mapping[str, "Comparison"]]]
 @click.option("--signature", "with_signatures", is_flag=True, help="Add each metric's signature.")
 def compare(
     files: tuple[str, ...],
-    metrics: tuple[str, ...],
-    columns: dict[str, str],
-    workers: int,
-    reduce: str | None,
-    input_format: str | None,
+    chosen: MetricOptions,
+    judging: JudgeOptions,
     form: str | None,
     output: Path | None,
-    level: float,
-    resamples: int,
-    seed: int,
+    resampling: ResamplingOptions,
     trials: int,
     page: Path | None,
     with_signatures: bool,
-    judging: dict[str, Any],
 ) -> None:
     """Compare systems on the same samples; the first FILE is the baseline.
 
@@ -80,17 +77,13 @@ def compare(
     """
     if len(files) < 2:
         raise click.UsageError("give two files or more, the baseline first")
-    reports, ids = _reports(files, metrics, columns, reduce, input_format, workers, judging)
+    reports, ids = _reports(files, chosen, judging)
     baseline, *others = files
-    compared = {
-        name: reports[name].compare(
-            reports[baseline], level=level, resamples=resamples, trials=trials, seed=seed
-        )
-        for name in others
-    }
+    how = asdict(resampling) | {"trials": trials}
+    compared = {name: reports[name].compare(reports[baseline], **how) for name in others}
     signatures = reports[baseline].signatures()
     emit(
-        chosen(form, output),
+        shown_as(form, output),
         lambda: _table(baseline, reports, compared),
         lambda: (
             _document(baseline, reports, compared)
@@ -99,39 +92,30 @@ def compare(
         output=output,
         foot=list(signatures.values()) if with_signatures else (),
     )
-    write_page(page, reports, ids, level=level, resamples=resamples, trials=trials, seed=seed)
+    write_page(page, reports, ids, **how)
     tell_notes(reports)
     tell_usage(reports)
 
 
 def _reports(
-    files: Sequence[str],
-    metrics: Sequence[str],
-    columns: Mapping[str, str],
-    reduce: str | None,
-    input_format: str | None,
-    workers: int,
-    judging: Mapping[str, Any],
+    files: Sequence[str], chosen: MetricOptions, judging: JudgeOptions
 ) -> tuple[dict[str, Report], Sequence[Any] | None]:
     """The report of every file, and the samples' ids: a saved one is read, samples are measured."""
     saved = _saved(files)
     fresh = [name for name in files if name not in saved]
     example = f"metrichub compare {' '.join(files)}"
-    if metrics or not saved:
-        hub = chosen_hub(metrics, reduce, example, judging)
+    if chosen.metrics or not saved:
+        hub = chosen_hub(chosen.metrics, chosen.reduce, example, judging)
         saved = {name: _only(name, report, hub) for name, report in saved.items()}
     else:
         first = next(iter(saved.values()))
-        hub = chosen_hub(
-            [result.metric for result in first.results.values()], reduce, example, judging
-        )
+        metrics = [result.metric for result in first.results.values()]
+        hub = chosen_hub(metrics, chosen.reduce, example, judging)
     check_distinct(fresh)
-    systems = {name: read(name, format=input_format) for name in fresh}
-    _same_samples(systems, hub, columns)
+    systems = {name: read(name, format=chosen.input_format) for name in fresh}
+    _same_samples(systems, hub, chosen.columns)
     batches = {name: [samples] for name, samples in systems.items()}
-    measured = measure(
-        hub, batches, columns, workers=workers, texts=True, keep_ids=True, judging=judging
-    )
+    measured = measure(hub, batches, chosen, judging, texts=True, keep_ids=True)
     reports = saved | {name: system.report for name, system in measured.items()}
     ids = next((system.ids for system in measured.values() if system.ids), None)
     return {name: reports[name] for name in files}, ids

@@ -1,17 +1,20 @@
-"""What commands share that ask judges: who judges, how often, at what cost; and the call store."""
+"""What commands share that ask judges: which judge, how often, at what cost; and the call store."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrichub.cli.output import chosen, emit
+from metrichub.cli.groups import option_group
+from metrichub.cli.output import emit, shown_as
 from metrichub.cli.program import Command, note
 from metrichub.data.reading import Reading
+from metrichub.data.rows import Samples
 from metrichub.errors import InputError
 from metrichub.report.tables import Table
 
@@ -20,61 +23,24 @@ if TYPE_CHECKING:
     from metrichub.models.usage import Usage
     from metrichub.report.report import Report
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
+@dataclass(frozen=True)
+class JudgeOptions:
+    """Which judge and embedder metrics without their own ask, how often, and when a run ends."""
 
-def judge_options(function: _Function) -> _Function:
-    """--judge, --embedder, --repeats, --max-errors and --no-cache, as a dict named `judging`."""
+    judge: str | None
+    embedder: str | None
+    repeats: int
+    max_errors: int | None
 
-    def keep(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
-        context.params.setdefault("judging", {})[parameter.name] = value
-        return value
+    def for_hub(self) -> dict[str, Any]:
+        """What `Hub` takes of them."""
+        chosen = {"judge": self.judge, "embedder": self.embedder}
+        return {name: spec for name, spec in chosen.items() if spec}
 
-    for option in (
-        click.option(
-            "--no-cache",
-            is_flag=True,
-            expose_value=False,
-            callback=_without_store,
-            help="Neither take answers of judges from the call store nor keep them there.",
-        ),
-        click.option(
-            "--max-errors",
-            metavar="N",
-            type=click.IntRange(0),
-            expose_value=False,
-            callback=keep,
-            help="End the run when more than N samples failed.  [default: never]",
-        ),
-        click.option(
-            "--repeats",
-            metavar="N",
-            type=click.IntRange(1),
-            default=1,
-            expose_value=False,
-            callback=keep,
-            help="Ask judges N times and report the standard deviation between runs.",
-        ),
-        click.option(
-            "--embedder",
-            metavar="SPEC",
-            expose_value=False,
-            callback=keep,
-            help="Who makes vectors, for metrics that name none: \"openai(model='…')\", or offline "
-            "(hashed n-grams, a baseline).  [default: METRICHUB_EMBEDDER]",
-        ),
-        click.option(
-            "--judge",
-            metavar="SPEC",
-            expose_value=False,
-            callback=keep,
-            help="Who judges, for metrics that name none: \"openai(model='…')\", with "
-            "base_url='http://127.0.0.1:8000/v1' for a server of your own, or offline (a "
-            "word-matching baseline).  [default: METRICHUB_JUDGE]",
-        ),
-    ):
-        function = option(function)
-    return function
+    def for_run(self) -> dict[str, Any]:
+        """What `Hub.evaluate` takes of them."""
+        return {"repeats": self.repeats, "max_errors": self.max_errors}
 
 
 def _without_store(_: click.Context, __: click.Parameter, value: bool) -> None:
@@ -83,19 +49,49 @@ def _without_store(_: click.Context, __: click.Parameter, value: bool) -> None:
         os.environ["METRICHUB_NO_CACHE"] = "1"
 
 
-def asking(judging: Mapping[str, Any]) -> dict[str, Any]:
-    """What a hub takes of the options: the judge and the embedder."""
-    return {name: judging[name] for name in ("judge", "embedder") if judging.get(name)}
-
-
-def running(judging: Mapping[str, Any]) -> dict[str, Any]:
-    """What a run takes of the options."""
-    return {"max_errors": judging.get("max_errors"), "repeats": judging.get("repeats") or 1}
+judge_options = option_group(
+    "judging",
+    JudgeOptions,
+    click.option(
+        "--judge",
+        metavar="SPEC",
+        help="The judge of metrics that name none: \"openai(model='…')\", with "
+        "base_url='http://127.0.0.1:8000/v1' for a server of your own, or offline (a "
+        "word-matching baseline).  [default: METRICHUB_JUDGE]",
+    ),
+    click.option(
+        "--embedder",
+        metavar="SPEC",
+        help="The embedder of metrics that name none: \"openai(model='…')\", or offline "
+        "(hashed n-grams, a baseline).  [default: METRICHUB_EMBEDDER]",
+    ),
+    click.option(
+        "--repeats",
+        metavar="N",
+        type=click.IntRange(1),
+        default=1,
+        help="Ask judges N times and report the standard deviation between runs.",
+    ),
+    click.option(
+        "--max-errors",
+        metavar="N",
+        type=click.IntRange(0),
+        help="End the run when more than N samples failed.  [default: never]",
+    ),
+    click.option(
+        "--no-cache",
+        is_flag=True,
+        expose_value=False,
+        callback=_without_store,
+        help="Neither take answers of judges from the call store nor keep them there.",
+    ),
+)
+"""--judge, --embedder, --repeats and --max-errors as `judging`, and --no-cache."""
 
 
 def show_estimate(
     hub: Hub,
-    readings: Mapping[str, Reading],
+    systems: Mapping[str, Iterable[Samples]],
     columns: Mapping[str, str],
     repeats: int,
     form: str | None,
@@ -103,13 +99,14 @@ def show_estimate(
 ) -> None:
     """Print what scoring these files would ask of models."""
     found: dict[str, Usage] = {}
-    for name, reading in readings.items():
+    for name, batches in systems.items():
+        reading = Reading(batches, hub.needs(), columns, False)
         try:
             found[name] = hub.estimate(iter(reading), columns=columns, repeats=repeats)
         except InputError as error:
             raise reading.located(error) from error
     emit(
-        chosen(form, output),
+        shown_as(form, output),
         lambda: Table(
             ("file", "calls", "without a call", "prompt tokens", "completion tokens", "money"),
             [_costs(name, usage) for name, usage in found.items()],
@@ -129,8 +126,8 @@ def _costs(name: str, usage: Usage) -> Sequence[str]:
 
 def _usage(usage: Usage, seconds: bool = True) -> dict[str, Any]:
     names = ["calls", "cached", "prompt_tokens", "completion_tokens", "money"]
-    said = {name: getattr(usage, name) for name in [*names, *(["seconds"] if seconds else [])]}
-    return {name: round(v, 9) if isinstance(v, float) else v for name, v in said.items()}
+    counts = {name: getattr(usage, name) for name in [*names, *(["seconds"] if seconds else [])]}
+    return {name: round(v, 9) if isinstance(v, float) else v for name, v in counts.items()}
 
 
 def judged(report: Report) -> dict[str, Any]:
@@ -171,7 +168,7 @@ def info(form: str | None) -> None:
     models = kept.models()
     size = sum(path.stat().st_size for path in kept.files())
     emit(
-        chosen(form),
+        shown_as(form),
         lambda: Table(("model", "answers"), [(name, f"{n:,}") for name, n in models.items()]),
         lambda: {"path": str(kept.path), "bytes": size, "models": models},
         foot=(f"{kept.path}: {sum(models.values()):,} answers, {size / 1e6:,.1f} MB",),

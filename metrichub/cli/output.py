@@ -45,7 +45,7 @@ output_option = click.option(
 )
 
 
-def chosen(form: str | None, output: Path | None = None) -> str:
+def shown_as(form: str | None, output: Path | None = None) -> str:
     """The format that was asked for, or else the one that fits where the result goes."""
     if form:
         return form

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrichub.cli.judging import judge_options, judged, show_estimate, tell_usage
+from metrichub.cli.groups import option_group
+from metrichub.cli.judging import (
+    JudgeOptions,
+    judge_options,
+    judged,
+    show_estimate,
+    tell_usage,
+)
 from metrichub.cli.output import (
-    chosen,
     emit,
     format_option,
     output_file,
     output_option,
+    shown_as,
 )
 from metrichub.cli.page import report_option, write_page
 from metrichub.cli.program import Command
 from metrichub.cli.sample_rows import rendered, samples_file
 from metrichub.cli.systems import (
+    MetricOptions,
+    ResamplingOptions,
+    System,
     check_distinct,
     chosen_hub,
     label,
@@ -28,9 +39,8 @@ from metrichub.cli.systems import (
     resampling_options,
     tell_notes,
 )
-from metrichub.cli.thresholds import failures, thresholds
+from metrichub.cli.thresholds import ThresholdOptions, failures, threshold_options
 from metrichub.data.files import STDIN, Samples, read_batches, read_columns, write_text
-from metrichub.data.reading import Reading
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
@@ -40,64 +50,101 @@ if TYPE_CHECKING:
 _Intervals = Mapping[str, Mapping[str, "Interval"]]
 
 
+@dataclass(frozen=True)
+class TextFiles:
+    """Files of plain text, one sample a line: the files of each column that was named."""
+
+    predictions: str | None
+    references: tuple[str, ...]
+    sources: str | None
+    questions: str | None
+
+    def columns(self) -> dict[str, list[str]]:
+        """The files of each column that was named."""
+        single = {
+            "predictions": self.predictions,
+            "sources": self.sources,
+            "questions": self.questions,
+        }
+        found = {column: [path] for column, path in single.items() if path}
+        return found | ({"references": list(self.references)} if self.references else {})
+
+
+text_options = option_group(
+    "texts",
+    TextFiles,
+    click.option("-p", "--predictions", metavar="FILE", help="Predictions as text, one a line."),
+    click.option(
+        "-r", "--references", metavar="FILE", multiple=True, help="References; repeatable."
+    ),
+    click.option("-s", "--sources", metavar="FILE", help="Sources, one a line."),
+    click.option("-q", "--questions", metavar="FILE", help="Questions, one a line."),
+)
+
+
+@dataclass(frozen=True)
+class Results:
+    """What is shown or written beside the table of scores."""
+
+    samples_out: Path | None
+    save: Path | None
+    page: Path | None
+    with_intervals: bool
+    with_signatures: bool
+
+    @property
+    def need_samples(self) -> bool:
+        """Whether the scores of samples are needed, and not only those of the corpus."""
+        return bool(self.with_intervals or self.samples_out or self.save or self.page)
+
+
+result_options = option_group(
+    "results",
+    Results,
+    click.option(
+        "--samples",
+        "samples_out",
+        metavar="FILE",
+        callback=samples_file,
+        help="Write the scores of every sample there (.jsonl or .csv).",
+    ),
+    click.option(
+        "--save", metavar="FILE", callback=output_file, help="Save the report for compare (JSON)."
+    ),
+    report_option,
+    click.option("--intervals", "with_intervals", is_flag=True, help="Add bootstrap intervals."),
+    click.option(
+        "--signature", "with_signatures", is_flag=True, help="Add each metric's signature."
+    ),
+)
+
+
 @click.command(cls=Command, short_help="Score files of samples.")
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @metric_options
 @judge_options
-@click.option("--estimate", is_flag=True, help="Say what judges would be asked; ask nothing.")
-@click.option("-p", "--predictions", metavar="FILE", help="Predictions as text, one a line.")
-@click.option("-r", "--references", metavar="FILE", multiple=True, help="References; repeatable.")
-@click.option("-s", "--sources", metavar="FILE", help="Sources, one a line.")
-@click.option("-q", "--questions", metavar="FILE", help="Questions, one a line.")
+@click.option(
+    "--estimate", is_flag=True, help="Estimate the calls and tokens of judges; call none."
+)
+@text_options
 @format_option
 @output_option
-@click.option(
-    "--samples",
-    "samples_out",
-    metavar="FILE",
-    callback=samples_file,
-    help="Write the scores of every sample there (.jsonl or .csv).",
-)
-@click.option(
-    "--save", metavar="FILE", callback=output_file, help="Save the report for compare (JSON)."
-)
-@report_option
-@click.option("--intervals", "with_intervals", is_flag=True, help="Add bootstrap intervals.")
+@result_options
 @resampling_options
-@click.option("--signature", "with_signatures", is_flag=True, help="Add each metric's signature.")
-@click.option(
-    "--fail-under", metavar="METRIC=N", multiple=True, help="Exit with 1 if the score is below."
-)
-@click.option(
-    "--fail-over", metavar="METRIC=N", multiple=True, help="Exit with 1 if the score is above."
-)
+@threshold_options
 @click.pass_context
 def score(
     context: click.Context,
     files: tuple[str, ...],
-    predictions: str | None,
-    references: tuple[str, ...],
-    sources: str | None,
-    questions: str | None,
-    metrics: tuple[str, ...],
-    columns: dict[str, str],
-    workers: int,
-    reduce: str | None,
-    input_format: str | None,
+    texts: TextFiles,
+    chosen: MetricOptions,
+    judging: JudgeOptions,
+    estimate: bool,
     form: str | None,
     output: Path | None,
-    samples_out: Path | None,
-    save: Path | None,
-    page: Path | None,
-    with_intervals: bool,
-    level: float,
-    resamples: int,
-    seed: int,
-    with_signatures: bool,
-    estimate: bool,
-    judging: dict[str, Any],
-    fail_under: tuple[str, ...],
-    fail_over: tuple[str, ...],
+    results: Results,
+    resampling: ResamplingOptions,
+    bounds: ThresholdOptions,
 ) -> None:
     """Score files of samples (JSONL, JSON, CSV, TSV, Parquet; - is JSONL from stdin).
 
@@ -108,64 +155,31 @@ def score(
 
     metrichub score -p predictions.txt -r references.txt -m wer --fail-over wer=0.25
     """
-    plain = {"predictions": predictions, "sources": sources, "questions": questions}
-    lists = {name: [path] for name, path in plain.items() if path} | (
-        {"references": list(references)} if references else {}
-    )
-    _one_kind(files, lists)
-    if save and len(files) > 1:
+    _one_kind(files, texts.columns())
+    if results.save and len(files) > 1:
         raise click.UsageError("--save holds one system's report; give one FILE")
     example = f"metrichub score {' '.join(files) or '-p FILE -r FILE'}"
-    hub = chosen_hub(metrics, reduce, example, judging)
-    bounds = thresholds(fail_under, fail_over, hub)
-    given: dict[str, Iterable[Samples]] = (
-        dict(_batches(files, input_format)) if files else {predictions or "": read_columns(lists)}
-    )
+    hub = chosen_hub(chosen.metrics, chosen.reduce, example, judging)
+    thresholds = bounds.of(hub)
+    given = _given(files, texts, chosen.input_format)
     if estimate:
-        tables = {
-            name: Reading(batches, hub.needs(), columns, False) for name, batches in given.items()
-        }
-        show_estimate(hub, tables, columns, judging["repeats"], form, output)
+        show_estimate(hub, given, chosen.columns, judging.repeats, form, output)
         return
     systems = measure(
         hub,
         given,
-        columns,
-        workers=workers,
-        samples=bool(with_intervals or samples_out or save or page),
-        texts=page is not None,
-        keep_ids=bool(samples_out or page),
-        judging=judging,
+        chosen,
+        judging,
+        samples=results.need_samples,
+        texts=results.page is not None,
+        keep_ids=bool(results.samples_out or results.page),
     )
+    _show(systems, results, resampling, form, output)
+    _write(systems, results, resampling)
     reports = {name: system.report for name, system in systems.items()}
-    intervals = {
-        name: report.intervals(level=level, resamples=resamples, seed=seed)
-        for name, report in reports.items()
-        if with_intervals
-    }
-    signatures = {name: report.signatures() for name, report in reports.items() if with_signatures}
-
-    documents = {
-        name: _document(report, intervals.get(name), signatures.get(name))
-        for name, report in reports.items()
-    }
-    shown_as = chosen(form, output)
-    emit(
-        shown_as,
-        lambda: _table(reports, intervals, signatures if shown_as == "csv" else {}),
-        lambda: next(iter(documents.values())) if len(documents) == 1 else {"systems": documents},
-        output=output,
-        foot=list(dict.fromkeys(s for found in signatures.values() for s in found.values())),
-    )
-    if samples_out:
-        write_text(samples_out, rendered(samples_out, systems))
-    if save:
-        next(iter(reports.values())).save(save)
-    ids = next(iter(systems.values())).ids
-    write_page(page, reports, ids, level=level, resamples=resamples, seed=seed)
     tell_notes(reports)
     tell_usage(reports)
-    failed = list(failures(bounds, {name: report.scores() for name, report in reports.items()}))
+    failed = list(failures(thresholds, {name: report.scores() for name, report in reports.items()}))
     for line in failed:
         click.echo(f"metrichub: failed: {line}", err=True)
     context.exit(1 if failed else 4 if any(report.failed for report in reports.values()) else 0)
@@ -184,9 +198,56 @@ def _one_kind(files: Sequence[str], lists: Mapping[str, Sequence[str]]) -> None:
         raise click.UsageError("standard input is given twice")
 
 
-def _batches(files: Sequence[str], input_format: str | None) -> dict[str, Iterator[Samples]]:
+def _given(
+    files: Sequence[str], texts: TextFiles, input_format: str | None
+) -> dict[str, Iterable[Samples]]:
+    """The samples of every system, unread: of each file, or of the files of plain text."""
+    if not files:
+        return {texts.predictions or "": read_columns(texts.columns())}
     check_distinct(files)
     return {name: read_batches(name, format=input_format) for name in files}
+
+
+def _show(
+    systems: Mapping[str, System],
+    results: Results,
+    resampling: ResamplingOptions,
+    form: str | None,
+    output: Path | None,
+) -> None:
+    """Print the scores of every system, with intervals and signatures if they were asked for."""
+    reports = {name: system.report for name, system in systems.items()}
+    intervals = {
+        name: report.intervals(**asdict(resampling))
+        for name, report in reports.items()
+        if results.with_intervals
+    }
+    signatures = {
+        name: report.signatures() for name, report in reports.items() if results.with_signatures
+    }
+    documents = {
+        name: _document(report, intervals.get(name), signatures.get(name))
+        for name, report in reports.items()
+    }
+    shown = shown_as(form, output)
+    emit(
+        shown,
+        lambda: _table(reports, intervals, signatures if shown == "csv" else {}),
+        lambda: next(iter(documents.values())) if len(documents) == 1 else {"systems": documents},
+        output=output,
+        foot=list(dict.fromkeys(s for found in signatures.values() for s in found.values())),
+    )
+
+
+def _write(systems: Mapping[str, System], results: Results, resampling: ResamplingOptions) -> None:
+    """Write the files that were asked for: scores of samples, the report, and its page."""
+    if results.samples_out:
+        write_text(results.samples_out, rendered(results.samples_out, systems))
+    first = next(iter(systems.values()))
+    if results.save:
+        first.report.save(results.save)
+    reports = {name: system.report for name, system in systems.items()}
+    write_page(results.page, reports, first.ids, **asdict(resampling))
 
 
 def _document(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from metrichub.cli.judging import asking, running
+from metrichub.cli.groups import option_group
+from metrichub.cli.judging import JudgeOptions
 from metrichub.cli.program import note
 from metrichub.cli.progress import progress
 from metrichub.data import columns as names
@@ -25,72 +27,6 @@ if TYPE_CHECKING:
     from metrichub.report.report import Report
 
 _log = logging.getLogger("metrichub")
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def metric_options(function: _Function) -> _Function:
-    """-m, --columns, --reduce, --workers and --input-format."""
-    for option in (
-        click.option(
-            "--input-format",
-            type=click.Choice(FORMATS),
-            help="What the files are, if not what their suffixes say; stdin is jsonl.",
-        ),
-        click.option(
-            "--workers",
-            metavar="N",
-            type=click.IntRange(1),
-            default=1,
-            show_default=True,
-            help="How many processes measure; the result is the same.",
-        ),
-        click.option(
-            "--reduce",
-            metavar="HOW",
-            help="Which of a sample's candidates counts: best, worst, mean, max, min or first.  "
-            "[default: best, or mean where nothing is better]",
-        ),
-        click.option(
-            "--columns",
-            metavar="COLUMN=NAME",
-            multiple=True,
-            callback=_column_names,
-            help="Which column of the file to read: predictions=answer,references=gold",
-        ),
-        click.option(
-            "-m",
-            "--metric",
-            "metrics",
-            metavar="SPEC",
-            multiple=True,
-            help="A metric: bleu, 'bleu(max_order=2)' or 'bleu2 = bleu(max_order=2)'; repeatable.",
-        ),
-    ):
-        function = option(function)
-    return function
-
-
-def resampling_options(function: _Function) -> _Function:
-    """--level, --resamples and --seed."""
-    for option in (
-        click.option("--seed", type=int, default=12345, show_default=True),
-        click.option(
-            "--resamples",
-            type=click.IntRange(1),
-            default=1000,
-            show_default=True,
-            help="How many times the samples are drawn for an interval.",
-        ),
-        click.option(
-            "--level",
-            type=click.FloatRange(0, 1, min_open=True, max_open=True),
-            default=0.95,
-            show_default=True,
-            help="The share of the resamples that an interval holds.",
-        ),
-    ):
-        function = option(function)
-    return function
 
 
 def _column_names(
@@ -107,8 +43,91 @@ def _column_names(
     return chosen
 
 
+@dataclass(frozen=True)
+class MetricOptions:
+    """Which metrics score which columns, and how."""
+
+    metrics: Sequence[str]
+    columns: Mapping[str, str]
+    reduce: str | None
+    workers: int
+    input_format: str | None
+
+
+metric_options = option_group(
+    "chosen",
+    MetricOptions,
+    click.option(
+        "-m",
+        "--metric",
+        "metrics",
+        metavar="SPEC",
+        multiple=True,
+        help="A metric: bleu, 'bleu(max_order=2)' or 'bleu2 = bleu(max_order=2)'; repeatable.",
+    ),
+    click.option(
+        "--columns",
+        metavar="COLUMN=NAME",
+        multiple=True,
+        callback=_column_names,
+        help="Which column of the file to read: predictions=answer,references=gold",
+    ),
+    click.option(
+        "--reduce",
+        metavar="HOW",
+        help="Which of a sample's candidates counts: best, worst, mean, max, min or first.  "
+        "[default: best, or mean where nothing is better]",
+    ),
+    click.option(
+        "--workers",
+        metavar="N",
+        type=click.IntRange(1),
+        default=1,
+        show_default=True,
+        help="How many processes measure; the result is the same.",
+    ),
+    click.option(
+        "--input-format",
+        type=click.Choice(FORMATS),
+        help="What the files are, if not what their suffixes say; stdin is jsonl.",
+    ),
+)
+"""-m, --columns, --reduce, --workers and --input-format as `chosen`."""
+
+
+@dataclass(frozen=True)
+class ResamplingOptions:
+    """How samples are drawn again for intervals and tests."""
+
+    level: float
+    resamples: int
+    seed: int
+
+
+resampling_options = option_group(
+    "resampling",
+    ResamplingOptions,
+    click.option(
+        "--level",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        default=0.95,
+        show_default=True,
+        help="The confidence level of the intervals.",
+    ),
+    click.option(
+        "--resamples",
+        type=click.IntRange(1),
+        default=1000,
+        show_default=True,
+        help="How many times the samples are drawn for an interval.",
+    ),
+    click.option("--seed", type=int, default=12345, show_default=True),
+)
+"""--level, --resamples and --seed as `resampling`."""
+
+
 def chosen_hub(
-    metrics: Sequence[Any], reduce: str | None, example: str, judging: Mapping[str, Any]
+    metrics: Sequence[Any], reduce: str | None, example: str, judging: JudgeOptions
 ) -> Hub:
     """The hub of the chosen metrics; without any the error says how to choose."""
     if not metrics:
@@ -118,7 +137,7 @@ def chosen_hub(
         )
     from metrichub.hub import Hub
 
-    return Hub(metrics, reduce_fn=reduce, **asking(judging))  # type: ignore[arg-type]  # Hub checks the word
+    return Hub(metrics, reduce_fn=reduce, **judging.for_hub())  # type: ignore[arg-type]  # Hub checks the word
 
 
 def check_distinct(files: Sequence[str]) -> None:
@@ -138,18 +157,17 @@ class System(NamedTuple):
 def measure(
     hub: Hub,
     systems: Mapping[str, Iterable[Samples]],
-    columns: Mapping[str, str],
+    chosen: MetricOptions,
+    judging: JudgeOptions,
     *,
-    workers: int = 1,
     samples: bool = True,
     texts: bool = False,
     keep_ids: bool = False,
-    judging: Mapping[str, Any],
 ) -> dict[str, System]:
     """Every system's report, one system after the other, under a progress bar."""
     needs = hub.needs()
     readings = {
-        name: Reading(batches, needs, columns, keep_ids) for name, batches in systems.items()
+        name: Reading(batches, needs, chosen.columns, keep_ids) for name, batches in systems.items()
     }
     measured: dict[str, System] = {}
     with progress(lambda: _expected(list(readings.values()), len(hub.metrics))) as advance:
@@ -157,12 +175,12 @@ def measure(
             try:
                 report = hub.evaluate(
                     iter(reading),
-                    columns=columns,
+                    columns=chosen.columns,
                     samples=samples,
                     texts=texts,
-                    workers=workers,
+                    workers=chosen.workers,
                     progress=advance,
-                    **running(judging),
+                    **judging.for_run(),
                 )
             except InputError as error:
                 raise reading.located(error) from error

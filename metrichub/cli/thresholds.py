@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
+from metrichub.cli.groups import option_group
 from metrichub.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -67,15 +69,35 @@ class Threshold(NamedTuple):
         return not (score >= self.value if self.side == "under" else score <= self.value)
 
 
-def thresholds(under: Sequence[str], over: Sequence[str], hub: Hub) -> list[Threshold]:
-    """The thresholds of both options, checked against the hub."""
-    found = [
-        *(Threshold.parse(text, "under") for text in under),
-        *(Threshold.parse(text, "over") for text in over),
-    ]
-    for threshold in found:
-        threshold.check(hub)
-    return found
+@dataclass(frozen=True)
+class ThresholdOptions:
+    """The bounds of scores, as they were typed."""
+
+    fail_under: tuple[str, ...]
+    fail_over: tuple[str, ...]
+
+    def of(self, hub: Hub) -> list[Threshold]:
+        """The thresholds of both options, checked against the hub."""
+        found = [
+            *(Threshold.parse(text, "under") for text in self.fail_under),
+            *(Threshold.parse(text, "over") for text in self.fail_over),
+        ]
+        for threshold in found:
+            threshold.check(hub)
+        return found
+
+
+threshold_options = option_group(
+    "bounds",
+    ThresholdOptions,
+    click.option(
+        "--fail-under", metavar="METRIC=N", multiple=True, help="Exit with 1 if the score is below."
+    ),
+    click.option(
+        "--fail-over", metavar="METRIC=N", multiple=True, help="Exit with 1 if the score is above."
+    ),
+)
+"""--fail-under and --fail-over as `bounds`."""
 
 
 def failures(bounds: Sequence[Threshold], scores: Mapping[str, Nested]) -> Iterator[str]:
