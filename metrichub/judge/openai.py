@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from metrichub.errors import JudgeError
 from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Sampling, Verdict
-from metrichub.judge.request import DATA_RULE, PromptRequest, data_of
+from metrichub.judge.request import (
+    DATA_RULE,
+    PromptRequest,
+    data_of,
+    typical_choice,
+    typical_grade,
+    typical_items,
+    typical_verdicts,
+)
 from metrichub.judge.weights import weights_of
 from metrichub.models.client import ClientState, Connection, Refused
 from metrichub.models.session import Request
@@ -59,7 +67,8 @@ class OpenAIJudge(Connection):
 
         more = f"\n\nGive at most {limit} items." if limit else ""
         system = f"{prompt.text}{more}\n\n{DATA_RULE}"
-        asked = PromptRequest(system, data_of(fields), schema_of(Items), limit=limit)
+        likely = partial(typical_items, fields, limit)
+        asked = PromptRequest(system, data_of(fields), schema_of(Items), likely)
         reply = await self._once(asked, lambda live: self._one(live, asked, Items, None))
         items = [item.strip() for item in json.loads(reply)["items"]]
         return [item for item in items if item][:limit]
@@ -89,7 +98,8 @@ class OpenAIJudge(Connection):
         low, high = scale
         system = f"{prompt.text}\n\nThe score is a whole number from {low} to {high}. {DATA_RULE}"
         more = {"logprobs": True, "top_logprobs": 20} if weighing.logprobs else {}
-        asked = PromptRequest(system, data_of(fields), schema_of(Graded, scale=scale), more)
+        schema, likely = schema_of(Graded, scale=scale), partial(typical_grade, scale)
+        asked = PromptRequest(system, data_of(fields), schema, likely, more)
         read = partial(_graded, scale=scale, logprobs=weighing.logprobs)
         replies = await asyncio.gather(
             *(
@@ -113,7 +123,8 @@ class OpenAIJudge(Connection):
 
         words = ("A", "B", "tie")
         data = {**data_of(fields), "candidates": dict(zip(words, candidates, strict=False))}
-        asked = PromptRequest(f"{prompt.text}\n\n{DATA_RULE}", data, schema_of(Chosen, words))
+        system, likely = f"{prompt.text}\n\n{DATA_RULE}", partial(typical_choice, "A")
+        asked = PromptRequest(system, data, schema_of(Chosen, words), likely)
 
         def valid(reply: Chosen, _: Completion) -> Chosen:
             if reply.winner not in words:
@@ -139,7 +150,8 @@ class OpenAIJudge(Connection):
 
         def asked_of(indices: Sequence[int]) -> PromptRequest:
             listed = [{"index": i, "text": items[i]} for i in indices]
-            return PromptRequest(system, {**data_of(fields), "items": listed}, schema)
+            likely = partial(typical_verdicts, indices, verdicts[0])
+            return PromptRequest(system, {**data_of(fields), "items": listed}, schema, likely)
 
         async def ask(live: ClientState) -> Answer:
             first = await self._one(live, asked_of(wanted), Judgements, None)
@@ -216,8 +228,8 @@ class OpenAIJudge(Connection):
                 live.modes.setdefault("works", mode)
                 return spent._replace(reply=found.model_dump_json())
         assert problem is not None
-        said = str(problem)
-        raise JudgeError(said if said.startswith(self.label) else f"{self.label}: {said}")
+        message = str(problem)
+        raise JudgeError(message if message.startswith(self.label) else f"{self.label}: {message}")
 
     async def _completed(
         self, live: ClientState, asked: PromptRequest, form: str

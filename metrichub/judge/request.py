@@ -1,9 +1,9 @@
-"""Asking: one request to a model before its form is chosen, and what is likely to come back."""
+"""One request to a model before its form is chosen, and the reply that it is likely to get."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -22,14 +22,14 @@ _REASON = " ".join(["reason"] * 20)
 class PromptRequest(NamedTuple):
     """Instructions, data, the schema of the reply, and further parameters of the request.
 
-    `limit` is how many items the instructions ask for at most.
+    `typical` makes a reply of the size that a model is likely to send; only estimates call it.
     """
 
     system: str
     data: Mapping[str, Any]
     schema: Mapping[str, Any]
+    typical: Callable[[], Mapping[str, Any]]
     more: Mapping[str, Any] = MappingProxyType({})
-    limit: int | None = None
 
     def messages(self, told: bool) -> list[dict[str, str]]:
         """The messages; the instructions hold the schema if the server is `told` of it there."""
@@ -44,26 +44,29 @@ class PromptRequest(NamedTuple):
 
     def likely(self) -> tuple[str, object]:
         """A reply of the size that a model is likely to send, as JSON, and all that is sent."""
-        return json.dumps(self._likely()), [self.messages(told=False), self.schema]
+        return json.dumps(self.typical()), [self.messages(told=False), self.schema]
 
-    def _likely(self) -> Mapping[str, Any]:
-        properties = self.schema["properties"]
-        if "items" in properties:
-            return {"items": self._sentences()[: self.limit]}
-        if "verdicts" in properties:
-            word = self.schema["$defs"]["Judged"]["properties"]["verdict"]["enum"][0]
-            asked = [item["index"] for item in self.data["items"]]
-            return {
-                "verdicts": [{"index": i, "reason": _REASON, "verdict": word} for i in asked],
-            }
-        if "score" in properties:
-            scale = properties["score"]["enum"]
-            return {"reason": _REASON, "score": scale[len(scale) // 2]}
-        return {"reason": _REASON, "winner": properties["winner"]["enum"][0]}
 
-    def _sentences(self) -> list[str]:
-        texts = [t if isinstance(t, str) else " ".join(map(str, t)) for t in self.data.values()]
-        return [part for text in texts for part in sentences(text)]
+def typical_items(fields: Fields, limit: int | None) -> dict[str, Any]:
+    """Every sentence of the fields as an item, at most `limit`."""
+    texts = [t if isinstance(t, str) else " ".join(map(str, t)) for t in fields.values()]
+    return {"items": [part for text in texts for part in sentences(text)][:limit]}
+
+
+def typical_verdicts(indices: Sequence[int], verdict: str) -> dict[str, Any]:
+    """The same verdict on every item, each with a reason."""
+    return {"verdicts": [{"index": i, "reason": _REASON, "verdict": verdict} for i in indices]}
+
+
+def typical_grade(scale: tuple[int, int]) -> dict[str, Any]:
+    """A grade in the middle of the scale, with its reason."""
+    low, high = scale
+    return {"reason": _REASON, "score": (low + high + 1) // 2}
+
+
+def typical_choice(winner: str) -> dict[str, Any]:
+    """A choice with its reason."""
+    return {"reason": _REASON, "winner": winner}
 
 
 def data_of(fields: Fields) -> dict[str, Any]:
