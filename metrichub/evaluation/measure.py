@@ -111,10 +111,7 @@ class _Pooled:
 
     def __call__(self, batch: Batch, progress: Progress | None = None) -> Measurement:
         measurement = self.measure(batch, progress)
-        results = {
-            name: result.pool() if isinstance(result, SumResult) else result
-            for name, result in measurement.results.items()
-        }
+        results = {name: result.without_rows() for name, result in measurement.results.items()}
         traces = {name: found.pool() for name, found in measurement.traces.items()}
         return replace(measurement, results=results, traces=traces)
 
@@ -190,7 +187,7 @@ def _gathered(measurements: Iterable[Measurement]) -> Measurement:
         for name, result in measurement.results.items():
             kept = parts.setdefault(name, [])
             kept.append(result)
-            if isinstance(result, SumResult) and result.pooled:
+            if result.only_sums:
                 kept[:] = [_merged(kept)]
     return replace(whole, results={name: _merged(parts.pop(name)) for name in list(parts)})
 

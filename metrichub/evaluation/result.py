@@ -73,6 +73,28 @@ class Result(ABC):
     def merge(cls, parts: Sequence[Any], signature: Signature) -> Result:
         """The result of all parts' samples, in order."""
 
+    @abstractmethod
+    def saved(self) -> dict[str, Any]:
+        """What a file holds of it beside the scores: arrays, rows, and what they belong to."""
+
+    @abstractmethod
+    def check(self, size: int) -> None:
+        """Raise `ValueError` if the parts don't fit together and a report of `size`."""
+
+    @property
+    def statistics(self) -> Stats | None:
+        """The statistics of every sample; None where there are none, or no longer."""
+        return None
+
+    @property
+    def only_sums(self) -> bool:
+        """Whether all that is left are sums, so that parts can be merged as they come."""
+        return False
+
+    def without_rows(self) -> Result:
+        """The same with less to keep, where scores and merges need no rows."""
+        return self
+
     def notes(self) -> Sequence[str]:
         """Remarks that a reader of the corpus score has to know."""
         return ()
@@ -151,6 +173,38 @@ class SumResult(Result):
     def pool(self) -> SumResult:
         """The sums without the rows."""
         return replace(self, rows=None)
+
+    def without_rows(self) -> SumResult:
+        """The sums: they are all that scores and merges need."""
+        return self.pool()
+
+    @property
+    def only_sums(self) -> bool:
+        """Whether the rows were given up."""
+        return self.pooled
+
+    @property
+    def statistics(self) -> Stats | None:
+        """The statistics of every sample, None once pooled."""
+        return self.rows
+
+    def saved(self) -> dict[str, Any]:
+        """The sums, and the statistics of every sample with the reasons of those unscored."""
+        sums: dict[str, Any] = {"totals": self.totals}
+        if self.rows is None:
+            return sums
+        why = {str(row): reason for row, reason in self.rows.reasons.items()}
+        scored = self.rows.scored.tolist()
+        return sums | {"statistics": self.rows.arrays, "scored": scored, "why": why}
+
+    def check(self, size: int) -> None:
+        """Raise `ValueError` if rows and sums differ, or there are other than `size` samples."""
+        sizes = [self.count + self.unscored]
+        if self.rows is not None:
+            sizes += [len(self.rows), *map(len, self.rows.arrays.values())]
+            if not _equal(self.rows.totals(), self.totals) or self.rows.count != self.count:
+                raise ValueError("its samples have other sums than it says")
+        _check_sizes(sizes, size)
 
     def notes(self) -> Sequence[str]:
         """What the metric itself says of the summed statistics."""
@@ -278,6 +332,22 @@ class RowsResult(Result):
         """The concluded scores without the rows."""
         return replace(self, rows=(), sample=self.sample[:0], final=self.scores())
 
+    def saved(self) -> dict[str, Any]:
+        """The rows with the sample of each, and once pooled the concluded scores."""
+        saved: dict[str, Any] = {
+            "rows": list(self.rows),
+            "sample": self.sample.tolist(),
+            "size": self.size,
+        }
+        return saved if self.final is None else saved | {"final": self.final}
+
+    def check(self, size: int) -> None:
+        """Raise `ValueError` if a row belongs to no sample, or there are other than `size`."""
+        inside = (self.sample >= 0) & (self.sample < size)
+        if len(inside) != len(self.rows) or not inside.all():
+            raise ValueError("its rows belong to no sample")
+        _check_sizes([self.count + self.unscored, self.size], size)
+
     def _conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
         if not rows:
             return dict.fromkeys(self.metric.outputs(), float("nan"))
@@ -307,6 +377,18 @@ class RowsResult(Result):
         sample = np.concatenate([p.sample + s for p, s in zip(parts, starts, strict=False)])
         merged = cls.of(parts[0].metric, signature, rows, sample, starts[-1])
         return replace(merged, reasons=sum((part.reasons for part in parts), Counter()))
+
+
+def _check_sizes(found: Sequence[int], size: int) -> None:
+    if set(found) != {size}:
+        raise ValueError(f"its parts have {[size, *found]} samples")
+
+
+def _equal(one: Mapping[str, Array], other: Mapping[str, Array]) -> bool:
+    return one.keys() == other.keys() and all(
+        one[name].shape == other[name].shape and np.allclose(one[name], other[name], equal_nan=True)
+        for name in one
+    )
 
 
 def _stacked(rows: Iterator[Mapping[str, float]]) -> Outputs:

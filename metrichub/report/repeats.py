@@ -87,7 +87,7 @@ def _deviation(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def _mean(runs: Sequence[Result]) -> Result:
     """The result with the mean statistics of the runs; the first where rows are no numbers."""
     signature = replace(runs[0].signature, repeats=len(runs))
-    rows = [run.rows for run in runs if isinstance(run, SumResult) and run.rows is not None]
+    rows = [run.statistics for run in runs if run.statistics is not None]
     if len(rows) < len(runs):
         return replace(runs[0], signature=signature)
     scored = np.array([stats.scored for stats in rows])

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -93,26 +93,10 @@ def load(path: Path, metrics: Sequence[Metric]) -> Report:
 def _whole(report: Report) -> None:
     """Raise `ValueError` if the parts of a report don't fit together."""
     sizes = [report.size, sum(size for size, _ in report.segments)]
-    for result in report.results.values():
-        sizes.append(result.count + result.unscored)
-        if isinstance(result, SumResult) and result.rows is not None:
-            sizes += [len(result.rows), *map(len, result.rows.arrays.values())]
-            if not _equal(result.rows.totals(), result.totals) or result.rows.count != result.count:
-                raise ValueError("its samples have other sums than it says")
-        elif isinstance(result, RowsResult):
-            sizes.append(result.size)
-            inside = (result.sample >= 0) & (result.sample < report.size)
-            if len(inside) != len(result.rows) or not inside.all():
-                raise ValueError("its rows belong to no sample")
     if not isinstance(report.size, int) or len(set(sizes)) > 1:
         raise ValueError(f"its parts have {sizes} samples")
-
-
-def _equal(one: Mapping[str, Array], other: Mapping[str, Array]) -> bool:
-    return one.keys() == other.keys() and all(
-        one[name].shape == other[name].shape and np.allclose(one[name], other[name], equal_nan=True)
-        for name in one
-    )
+    for result in report.results.values():
+        result.check(report.size)
 
 
 def _plain(result: Result) -> dict[str, Any]:
@@ -120,7 +104,9 @@ def _plain(result: Result) -> dict[str, Any]:
     # A judge or embedder that was given as an object is kept as the spec that it says it is.
     given = {key: getattr(v, "label", v) for key, v in off_default(result.metric).items()}
     spec = Spec(entry.qualified if entry else result.metric.card.name, given)
-    plain: dict[str, Any] = {
+    saved = result.saved()
+    plain = {name: encode(saved[name]) for name, encode in _ENCODED.items() if name in saved}
+    return {
         "metric": spec.metric,
         "parameters": spec.parameters,
         "signature": str(result.signature),
@@ -128,19 +114,9 @@ def _plain(result: Result) -> dict[str, Any]:
         "unscored": result.unscored,
         "reasons": result.reasons,
         "scores": json_safe(result.scores()),
+        **saved,
+        **plain,
     }
-    if isinstance(result, SumResult):
-        plain["totals"] = _arrays(result.totals)
-        if result.rows is not None:
-            plain["statistics"] = _arrays(result.rows.arrays)
-            plain["scored"] = result.rows.scored.tolist()
-            plain["why"] = {str(row): why for row, why in result.rows.reasons.items()}
-    elif isinstance(result, RowsResult):
-        rows = [_tagged(row) for row in result.rows]
-        plain |= {"rows": rows, "sample": result.sample.tolist(), "size": result.size}
-        if result.final is not None:
-            plain["final"] = json_safe(result.final)
-    return plain
 
 
 def _evidence(found: Mapping[str, Any]) -> Trace:
@@ -183,6 +159,15 @@ def _arrays(arrays: Mapping[str, Array]) -> dict[str, Any]:
         name: {"type": array.dtype.kind, "shape": array.shape, "values": array.ravel().tolist()}
         for name, array in ((name, np.asarray(values)) for name, values in arrays.items())
     }
+
+
+_ENCODED: dict[str, Callable[[Any], Any]] = {
+    "totals": _arrays,
+    "statistics": _arrays,
+    "rows": lambda rows: [_tagged(row) for row in rows],
+    "final": json_safe,
+}
+"""How a file holds the parts of a result that aren't JSON as they are."""
 
 
 def _read_arrays(plain: Mapping[str, Any]) -> dict[str, Array]:

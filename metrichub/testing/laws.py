@@ -131,9 +131,9 @@ def rows_are_finite(under_test: MetricUnderTest) -> None:
 def score_broadcasts(under_test: MetricUnderTest) -> None:
     """`score` gives the same for (), (N,) and (B, N) leading axes."""
     result = under_test.evaluate(under_test.columns).results[under_test.metric.name]
-    if not isinstance(result, SumResult) or result.rows is None:
+    metric, rows = under_test.metric, result.statistics
+    if rows is None:
         return
-    metric, rows = under_test.metric, result.rows
     count = rows.scored.astype(np.float64)
     flat = scores_of(metric, rows.arrays, count)
     twice: dict[str, Array] = {name: np.stack([a, a]) for name, a in rows.arrays.items()}
