@@ -22,16 +22,6 @@ from metrichub.metric import Metric, load_metric
 from metrichub.models.usage import Usage
 from metrichub.report.report import Nested, Report
 
-_OPTIONS = (
-    "columns",
-    "max_errors",
-    "progress",
-    "reduce_fn",
-    "repeats",
-    "samples",
-    "texts",
-    "workers",
-)
 _ELSEWHERE = {
     "judge": "give the judge to the hub: Hub(metrics, judge=...)",
     "embedder": "give the embedder to the hub: Hub(metrics, embedder=...)",
@@ -225,11 +215,11 @@ class Hub:
 
     def _check_options(self, given: Mapping[str, Any]) -> None:
         """Raise `InputError` for what was meant as an option and would be taken for a column."""
-        needed = self.needs()
+        needed, options = self.needs(), list(Hub.evaluate.__kwdefaults__ or ())
         for name, value in given.items():
             if name in _ELSEWHERE and name not in needed:
                 raise InputError(f"{name} is no column; {_ELSEWHERE[name]}")
-            close = difflib.get_close_matches(name, _OPTIONS, n=1)
+            close = difflib.get_close_matches(name, options, n=1)
             if close and (value is None or isinstance(value, (bool, int, float))):
                 raise InputError(f"there is no option {name!r}; did you mean {close[0]!r}?")
 

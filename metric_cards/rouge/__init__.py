@@ -29,6 +29,10 @@ from metrichub.text import (
 TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 """What is always given; statistics hold the chosen variant first, then these."""
 
+_OUTPUTS = (
+    ("score", "precision", "recall"),
+    *((name, f"{name}_precision", f"{name}_recall") for name in TYPES),
+)
 _ORDERS = {f"rouge{n}": n for n in range(1, 10)}
 _OTHER, _LETTER = 1, 2
 _WIDE = Classes(lambda c: _LETTER if category(c) in "LN" else _OTHER)
@@ -109,11 +113,9 @@ class Rouge(Metric):
         count: Array,
     ) -> Scores:
         """The means over the samples (macro)."""
-        found = {}
-        for i, name in enumerate(("", *TYPES)):
-            found[name or "score"] = fmeasure[..., i]
-            found[f"{name}_precision".strip("_")] = precision[..., i]
-            found[f"{name}_recall".strip("_")] = recall[..., i]
+        found: dict[str, Array] = {}
+        for i, names in enumerate(_OUTPUTS):
+            found |= zip(names, (fmeasure[..., i], precision[..., i], recall[..., i]), strict=True)
         return {name: total / count for name, total in found.items()}
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:

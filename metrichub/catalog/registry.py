@@ -13,6 +13,7 @@ from typing import Any
 
 from metrichub.catalog.card import Card
 from metrichub.catalog.requirements import install_command, missing_requirements
+from metrichub.data.columns import column_of, column_of_alias
 from metrichub.errors import (
     AmbiguousMetric,
     BrokenMetric,
@@ -201,24 +202,18 @@ def list_metrics(
 
     Without a filter, entries whose card can't be read are listed too (`Entry.problem`).
     `judge` is "none", "any" (any judge will do, rules too) or "model" (only a model will).
-    `input` takes the singular or the plural: "source" finds what needs `sources`.
+    `input` is a column by any of its names: "source" and "articles" find what needs `sources`.
     """
+    column = input and column_of(column_of_alias(input))
+    given = {"task": task, "dimension": dimension, "family": family, "input": column}
+    filters = {name: value for name, value in (given | {"judge": judge}).items() if value}
 
-    def wanted(entry: Entry) -> bool:
-        if task is dimension is family is input is judge is None:
-            return True
+    def fits(entry: Entry) -> bool:
         if entry.problem:
-            return False
-        card = entry.card
-        return (
-            (task is None or task in card.tags.task)
-            and (dimension is None or dimension in card.tags.dimension)
-            and (family is None or family == card.tags.family)
-            and (judge is None or judge == (card.judge or "none"))
-            and (input is None or input.rstrip("s") in {name.rstrip("s") for name in card.inputs})
-        )
+            return not filters
+        return all(value in entry.card.facets[name] for name, value in filters.items())
 
-    return tuple(entry for entry in registry().entries if wanted(entry))
+    return tuple(entry for entry in registry().entries if fits(entry))
 
 
 def _normal(distribution: str) -> str:

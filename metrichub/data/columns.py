@@ -92,8 +92,8 @@ def _named(column: str, metric: str, names: list[str]) -> str:
     found = [name for name in others if name in names]
     if len(found) > 1:
         raise InputError(
-            f"{' and '.join(repr(name) for name in found)} could both be {column}; say which: "
-            f"columns={{{column!r}: {found[0]!r}}} or --columns {column}={found[0]}"
+            f"{' and '.join(repr(name) for name in found)} could both be {column}; "
+            f"choose with columns={{{column!r}: {found[0]!r}}} or --columns {column}={found[0]}"
         )
     if not found:
         raise missing_column(column, metric, names)
