@@ -49,6 +49,7 @@ def _alignment(words: str, reference: str) -> Iterator[int]:
     That is a word that occurs once in both texts, or stands in a run of words that does: the
     shortest that begins with it or ends with it, the former if both are as long.
     """
+    after, before = _sizes(words, reference), _sizes(words[::-1], reference[::-1])[::-1]
     for i, word in enumerate(words):
         if word not in reference:
             continue
@@ -57,36 +58,34 @@ def _alignment(words: str, reference: str) -> Iterator[int]:
             continue
         # The limit is nltk's; it keeps some words at both ends from their longest runs.
         limit = min(max(i, len(words) - i + 1), len(reference))
-        after = _needed(words[i : i + limit], words, reference)
-        before = _needed(words[max(0, i + 1 - limit) : i + 1], words, reference, last=True)
-        if after and (not before or after <= before):
-            yield reference.index(words[i : i + after])
-        elif before:
-            yield reference.index(words[i + 1 - before : i + 1]) + before - 1
+        first = words[i : i + after[i]] if after[i] <= limit else ""
+        last = words[i + 1 - before[i] : i + 1] if before[i] <= limit else ""
+        first, last = (run if run in reference else "" for run in (first, last))
+        if first and (not last or len(first) <= len(last)):
+            yield reference.index(first)
+        elif last:
+            yield reference.index(last) + len(last) - 1
 
 
-def _needed(run: str, words: str, reference: str, last: bool = False) -> int:
-    """How many of the first (or last) words of a run occur once in both texts; 0 if no number does.
+def _sizes(words: str, reference: str) -> list[int]:
+    """For every word the length of the shortest run from it that occurs at most once in each text.
 
-    The longer a part is, the rarer, so the shortest that occurs nowhere twice is searched.
+    A run has two words at least; 0 stands where there is none. No run ends before that of the word
+    before, as the longer a run is, the rarer.
     """
-
-    def part(size: int) -> str:
-        return run[len(run) - size :] if last else run[:size]
-
-    size = bisect_left(
-        range(len(run) + 1),
-        True,
-        lo=2,
-        key=lambda size: _rare(part(size), words) and _rare(part(size), reference),
-    )
-    return size if size <= len(run) and part(size) in reference else 0
+    sizes, end = [], 0
+    for i in range(len(words)):
+        end = max(end, i + 2)
+        while end <= len(words) and not _rare(words[i:end], words, reference):
+            end += 1
+        sizes.append(end - i if end <= len(words) else 0)
+    return sizes
 
 
-def _rare(part: str, text: str) -> bool:
-    """Whether a part occurs at most once in a text; occurrences may overlap."""
-    first = text.find(part)
-    return first < 0 or text.find(part, first + 1) < 0
+def _rare(run: str, *texts: str) -> bool:
+    """Whether a run occurs at most once in each text; occurrences may overlap."""
+    places = ((text, text.find(run)) for text in texts)
+    return all(first < 0 or text.find(run, first + 1) < 0 for text, first in places)
 
 
 def _rising(order: list[int]) -> float:
