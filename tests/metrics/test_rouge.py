@@ -240,7 +240,7 @@ def test_rouge_2_of_one_word_is_zero_as_in_rouge_score() -> None:
     assert scored("yes", "yes")["rouge2"] == 0
 
 
-def test_two_texts_of_200_000_words_take_less_than_a_gigabyte() -> None:
+def test_two_texts_of_100_000_words_take_less_than_half_a_gigabyte() -> None:
     status = Path("/proc/self/status")
     if not status.exists() or "VmHWM" not in status.read_text():
         pytest.skip("only Linux tells a process's own peak, without that of the one it comes from")
@@ -248,7 +248,7 @@ def test_two_texts_of_200_000_words_take_less_than_a_gigabyte() -> None:
         "import random, re\n"
         "from metrichub import Hub\n"
         "draw = random.Random(1)\n"
-        "words = [f'w{int(draw.paretovariate(0.6)) % 50000}' for _ in range(200_000)]\n"
+        "words = [f'w{int(draw.paretovariate(0.6)) % 50000}' for _ in range(100_000)]\n"
         "other = [w if draw.random() < 0.8 else 'x' for w in words]\n"
         "texts = {'predictions': [' '.join(words)], 'references': [' '.join(other)]}\n"
         "found = Hub(metrics='rouge')(**texts)\n"
@@ -259,7 +259,8 @@ def test_two_texts_of_200_000_words_take_less_than_a_gigabyte() -> None:
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     score, peak = map(float, said.split())
     assert score == pytest.approx(0.8, abs=0.01)
-    assert peak * 1024 < 1e9
+    # A table of the longest common subsequence has 10^10 cells, 1.25 GB even in bits.
+    assert peak * 1024 < 5e8
 
 
 def test_a_saved_report_gives_the_same_scores(tmp_path: Any) -> None:

@@ -60,9 +60,9 @@ def test_a_few_words_in_any_order_equal_the_plain_search_and_sacrebleu(pairs: li
     ("pairs", "lengths", "vocabulary"),
     [
         (1000, range(1, 20), 3),
-        (400, range(1, 30), 12),
-        (40, range(30, 60), 40),
-        (10, range(60, 100), 8),
+        (300, range(1, 30), 12),
+        (25, range(30, 60), 40),
+        (6, range(60, 100), 8),
         (15, range(60, 120), 400),
     ],
 )
