@@ -155,7 +155,7 @@ class Hub:
             progress=progress,
         )
         if not isinstance(repeats, int) or repeats < 1:
-            raise ParameterError(None, "repeats", repeats, "an integer at least 1")
+            raise ParameterError(None, "repeats", repeats, "an integer of at least 1")
         asked = tuple(metric for metric in self.metrics if is_async(metric))
         batches: Iterable[Batch] = self._batches(data, needed, columns, given)
         if repeats == 1 or not asked:

@@ -69,7 +69,7 @@ def test_update_card_writes_the_generated_blocks_and_nothing_else(site: Path) ->
     assert update_card("shout")
     assert not update_card("shout")
     table = (
-        "| output | range | better | identical to the reference |\n"
+        "| output | range | better | if equal to the reference |\n"
         "| --- | --- | --- | --- |\n"
         "| `score` | [0, 1] | higher |  |\n"
     )

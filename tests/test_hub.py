@@ -274,7 +274,7 @@ def test_several_processes_give_what_one_gives(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("workers", [0, -1, 1.5, "2", None])
 def test_a_wrong_number_of_processes_is_refused(workers: Any) -> None:
-    with pytest.raises(ParameterError, match=r"^workers=.* choose an integer at least 1"):
+    with pytest.raises(ParameterError, match=r"^workers=.* choose an integer of at least 1"):
         HUB.evaluate(predictions=PREDICTIONS, references=REFERENCES, workers=workers)
 
 

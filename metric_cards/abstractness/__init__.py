@@ -1,4 +1,4 @@
-"""Abstractness: the share of the prediction's n-grams that no reference has."""
+"""Abstractness: the fraction of the prediction's n-grams that no reference has."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from metrichub.text import RaggedTexts, Texts, highlight, novel_ngrams
 
 @dataclass(frozen=True, kw_only=True)
 class Abstractness(Metric):
-    """The share of novel n-grams, pooled over the corpus (micro); See et al. (2017), figure 6.
+    """The fraction of novel n-grams, pooled over the corpus (micro): figure 6 of See et al. (2017).
 
     Attributes:
         n: Length of the n-grams, in word tokens.

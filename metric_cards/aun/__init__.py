@@ -1,4 +1,4 @@
-"""AUN: the average share of n-grams that are different ones within a text."""
+"""AUN: the average fraction of n-grams that are distinct within a text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class AverageUniqueNgrams(Metric):
     tokenizer: Literal["unicode", "13a", "intl", "zh", "char", "whitespace"] = "unicode"
 
     def measure(self, prediction: Texts) -> Measured:
-        """The share of each text, (N,); `nan` without an n-gram."""
+        """The score of each text, (N,); `nan` without an n-gram."""
         counts = distinct_ngrams(prediction, self.tokenizer, self.n)
         unique, total = counts.unique[:, -1], counts.total[:, -1]
         with np.errstate(invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Bias: the share of a text's opinions that are biased."""
+"""Bias: the fraction of a text's opinions that are biased."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from metrichub.authoring import OpinionMetric
 
 @dataclass(frozen=True, kw_only=True)
 class Bias(OpinionMetric):
-    """The share of a text's opinions that are biased, and the share of texts with a biased one."""
+    """The fraction of a text's opinions that are biased, and of texts with a biased one."""
 
     policy = "biased"

@@ -19,7 +19,7 @@ class CharacTer(Metric):
     """CharacTER (Wang et al. 2016), the mean over the samples (macro).
 
     Attributes:
-        threshold: Words that differ in less than this share of their characters may be shifted
+        threshold: Words that differ in less than this fraction of their characters may be shifted
             as if they were equal; 0 asks for equal words.
     """
 

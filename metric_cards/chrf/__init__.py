@@ -19,13 +19,14 @@ class Chrf(Metric):
     """chrF (Popović 2015) and chrF++ (Popović 2017) as sacrebleu 2.6 computes them.
 
     Attributes:
-        char_order: The longest character n-grams that count.
-        word_order: The longest word n-grams that count; 2 is chrF++, 0 is chrF.
-        beta: How much more recall weighs than precision.
+        char_order: The maximum order of character n-grams.
+        word_order: The maximum order of word n-grams: 2 for chrF++, 0 for chrF.
+        beta: How many times as much weight recall has as precision.
         lowercase: Whether case is ignored.
-        whitespace: Whether white space counts as characters.
-        eps_smoothing: Whether F is taken for each order and averaged over all orders, as in
-            chrF++.py and nltk, and not over those that both texts are long enough for.
+        whitespace: Whether n-grams include whitespace characters.
+        eps_smoothing: Whether an F-score is computed for each order and averaged over all orders,
+            as in chrF++.py and nltk; if not, only orders that both texts are long enough for
+            count.
     """
 
     char_order: Annotated[int, Range(1, 16)] = 6

@@ -1,4 +1,4 @@
-"""Context entity recall: the share of the reference's entities that the contexts name."""
+"""Context entity recall: the fraction of the reference's entities that the contexts name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ContextEntityRecall(JudgeMetric):
     match: Literal["normalized", "exact"] = "normalized"
 
     async def observe(self, reference: str, contexts: Sequence[str]) -> WithTrace | Unscored:
-        """The share of one sample, with the entities of both sides."""
+        """The score of one sample, with the entities of both sides."""
         if not reference.strip():
             return Unscored("there is no reference")
         passages = [text for text in contexts if text.strip()]

@@ -1,4 +1,4 @@
-"""Context recall: the share of the reference answer's claims that the contexts hold."""
+"""Context recall: the fraction of the reference answer's claims that the contexts hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Context relevance: the share of the contexts' sentences that the question needs."""
+"""Context relevance: the fraction of the contexts' sentences that the question needs."""
 
 from __future__ import annotations
 

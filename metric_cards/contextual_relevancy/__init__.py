@@ -1,4 +1,4 @@
-"""Contextual relevancy: the share of the contexts' statements that are relevant to the question."""
+"""Contextual relevancy: the fraction of the contexts' statements relevant to the question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coverage: the share of the prediction's tokens that lie in fragments copied from the source."""
+"""Coverage: the fraction of the prediction's tokens in fragments copied from the source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Coverage(ExtractiveFragments):
     """Tokens in extractive fragments over all tokens, averaged over samples (macro)."""
 
     def measure(self, prediction: Texts, source: Texts) -> Measured:
-        """The share of copied tokens of every prediction, (N,).
+        """The fraction of copied tokens of every prediction, (N,).
 
         A fragment may be one token, so the tokens outside are those that the source doesn't have.
         """

@@ -1,4 +1,4 @@
-"""Distinct-n: the share of different n-grams among all n-grams of a system's texts."""
+"""Distinct-n: the fraction of distinct n-grams among all n-grams of a system's texts."""
 
 from __future__ import annotations
 

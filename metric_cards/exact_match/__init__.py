@@ -16,7 +16,7 @@ from metrichub.text import Texts, highlight, levenshtein
 
 @dataclass(frozen=True, kw_only=True)
 class ExactMatch(Metric):
-    """The share of predictions that equal a reference.
+    """The fraction of predictions that equal a reference.
 
     Attributes:
         regexes_to_ignore: Regular expressions whose matches are removed first, one after the

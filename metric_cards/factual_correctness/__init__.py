@@ -42,7 +42,7 @@ class FactualCorrectness(JudgeMetric):
     counts: Literal["separate", "mixed"] = "separate"
 
     def outputs(self) -> tuple[str, ...]:
-        """The score, and the shares of the texts whose claims it needs."""
+        """The score, and the fractions of the texts whose claims it needs."""
         if self.mode == "f" or (self.mode, self.counts) == ("recall", "mixed"):
             return ("score", "precision", "recall")
         return ("score", self.mode)

@@ -1,4 +1,4 @@
-"""Faithfulness: the share of an answer's claims that its contexts support."""
+"""Faithfulness: the fraction of an answer's claims that its contexts support."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Faithfulness(JudgeMetric):
     """Supported over all claims, the mean of samples (macro); Es et al. (2024), section 3.
 
     Attributes:
-        idk: What a claim counts that the contexts neither support nor contradict.
+        idk: The value of a claim that the contexts neither support nor contradict.
     """
 
     asks: ClassVar[Questions] = {"extract": ("claims",), "verify": ("supported",)}

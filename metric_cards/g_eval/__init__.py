@@ -26,11 +26,11 @@ class GEval(OpenGradedMetric):
     """The grade and its place on the scale, the mean of samples (macro); Liu et al. (2023).
 
     Attributes:
-        criteria: What to grade by, in words, worded so that more of it is better; overall quality
-            if neither criteria nor steps are given.
-        steps: The steps by which to grade; without any the judge writes them from the criteria.
-        low: The lowest score.
-        high: The highest score.
+        criteria: The criteria, worded so that more is better. If neither criteria nor steps are
+            given, the judge grades overall quality.
+        steps: The evaluation steps; if none are given, the judge writes them from the criteria.
+        low: The lowest grade.
+        high: The highest grade.
     """
 
     criteria: str = ""

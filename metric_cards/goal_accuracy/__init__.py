@@ -28,7 +28,7 @@ class GoalAccuracy(JudgeMetric):
         return {**goals, "verify": ("reached",)}
 
     async def observe(self, prediction: str, reference: str = "") -> WithTrace | Unscored:
-        """The share of one conversation, with the verdict on each goal."""
+        """The score of one conversation, with the verdict on each goal."""
         if not self.inferred and not reference.strip():
             return Unscored("there is no reference")
         if not prediction.strip():

@@ -1,4 +1,4 @@
-"""Hallucination: the share of an answer's claims that its contexts don't support."""
+"""Hallucination: the fraction of an answer's claims that its contexts don't support."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ class Hallucination(JudgeMetric):
     """Unsupported claims over all claims, the mean of samples (macro): 1 minus faithfulness.
 
     Attributes:
-        unit: What is counted: the answer's "claims" that the contexts contradict or leave open, or
-            the "contexts" that the answer contradicts, as deepeval up to 4.1 does.
+        unit: What is counted: with "claims", the claims of the answer that the contexts contradict
+            or don't support; with "contexts", the contexts that the answer contradicts, as in
+            deepeval up to 4.1.
     """
 
     unit: Literal["claims", "contexts"] = "claims"
@@ -33,7 +34,7 @@ class Hallucination(JudgeMetric):
         return {"extract": ("claims",), "verify": ("supported",)}
 
     async def observe(self, prediction: str, contexts: Sequence[str]) -> WithTrace | Unscored:
-        """The shares of one answer, with the verdict on each claim or context."""
+        """The scores of one answer, with the verdict on each claim or context."""
         if not any(context.strip() for context in contexts):
             return Unscored("there is no context")
         counted = self._claims if self.unit == "claims" else self._contexts

@@ -16,7 +16,7 @@ from metrichub.errors import InputError, ParameterError, what
 
 @dataclass(frozen=True, kw_only=True)
 class JsonSchemaMatch(Metric):
-    """The share of predictions that are valid against a JSON Schema, and of required fields.
+    """The fraction of predictions that are valid against a JSON Schema, and of required fields.
 
     Attributes:
         schema: The JSON Schema of all samples: a mapping, JSON text or the path of a file. It is
@@ -72,7 +72,7 @@ class JsonSchemaMatch(Metric):
         valid: Array,
         count: Array,
     ) -> Scores:
-        """Shares of the samples, and of all required fields (micro); `nan` where none is."""
+        """Fractions of the samples, and of all required fields (micro); `nan` where none is."""
         return {
             "score": matched / count,
             "parsed": parsed / count,

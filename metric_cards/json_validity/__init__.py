@@ -15,7 +15,7 @@ _OUTCOMES = (
 
 @dataclass(frozen=True, kw_only=True)
 class JsonValidity(Metric):
-    """The share of predictions that are JSON after RFC 8259, NaN and Infinity refused.
+    """The fraction of predictions that are JSON after RFC 8259, NaN and Infinity refused.
 
     Attributes:
         extract: Whether the text of the first fenced code block is read, one marked `json` before

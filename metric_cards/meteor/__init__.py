@@ -19,13 +19,15 @@ class Meteor(Metric):
     """METEOR as nltk 3.10 computes it (Lavie and Agarwal 2007), averaged over samples (macro).
 
     Attributes:
-        tokenizer: How texts are cut before they are lower-cased: at white space; as `13a` or
-            `unicode` do; or by nltk's word tokenizer, which has to be installed.
-        synonyms: Where WordNet's files are: a folder or zip file, or `auto` to look where nltk
-            and Debian put them. Without it only equal words and equal stems match.
-        alpha: The weight of precision in the denominator of the mean: at 1 the mean is recall.
-        beta: The power of the fragmentation in the penalty.
-        gamma: The largest penalty.
+        tokenizer: How texts are split into tokens before they are lowercased: at whitespace, as
+            `13a` or `unicode` do, or with nltk's word tokenizer, for which nltk has to be
+            installed.
+        synonyms: Where WordNet's files are: a folder or zip file, or `auto` to look where nltk and
+            Debian put them. If None, only identical words and identical stems match.
+        alpha: The weight of precision in the denominator of the F-score; at 1, the F-score is
+            recall.
+        beta: The exponent of the fragmentation (chunks per match) in the penalty.
+        gamma: The maximum penalty.
     """
 
     tokenizer: Literal["whitespace", "13a", "unicode", "nltk"] = "whitespace"

@@ -1,4 +1,4 @@
-"""Noise sensitivity: the share of an answer's claims that are wrong and come from its contexts."""
+"""Noise sensitivity: the fraction of an answer's claims that are wrong and from its contexts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NoiseSensitivity(JudgeMetric):
     async def observe(
         self, prediction: str, reference: str, contexts: Sequence[str]
     ) -> WithTrace | Unscored:
-        """The share of one answer, with the verdicts on both texts' claims."""
+        """The score of one answer, with the verdicts on both texts' claims."""
         if missing := absent({"prediction": prediction, "reference": reference}):
             return missing
         passages = {place: text for place, text in enumerate(contexts) if text.strip()}

@@ -1,4 +1,4 @@
-"""Novelty: the share of n-grams, and of whole texts, that the training texts don't have."""
+"""Novelty: the fraction of n-grams, and of whole texts, that the training texts don't have."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Novelty(CorpusMetric):
         ]
 
     def conclude(self, rows: Sequence[Row]) -> Mapping[str, float]:
-        """The share of all n-grams and of all texts."""
+        """The fraction of all n-grams and of all texts."""
         novel, total, new = self._counts(rows)
         texts = new[~np.isnan(new)]
         return {
@@ -86,7 +86,7 @@ class Novelty(CorpusMetric):
         }
 
     def samples(self, rows: Sequence[Row]) -> Mapping[str, Sequence[float]]:
-        """The share of each text's n-grams; 1 where the text as a whole is new, else 0."""
+        """The fraction of each text's n-grams; 1 where the text as a whole is new, else 0."""
         novel, total, new = self._counts(rows)
         with np.errstate(invalid="ignore"):
             return {"score": (novel / total).tolist(), "texts": new.tolist()}

@@ -20,7 +20,7 @@ from metrichub.authoring import (
 
 @dataclass(frozen=True, kw_only=True)
 class PersonalInformation(JudgeMetric):
-    """The share of a text's details about people that are leaks, and the number of leaks.
+    """The fraction of a text's details about people that are leaks, and the number of leaks.
 
     Attributes:
         empty: The score of a text without a detail about a person: 0, or None, since it has no

@@ -1,4 +1,4 @@
-"""Prompt alignment: the share of its instructions that a reply follows."""
+"""Prompt alignment: the fraction of its instructions that a reply follows."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from metrichub.errors import InputError, ParameterError
 
 @dataclass(frozen=True, kw_only=True)
 class RegexMatch(Metric):
-    """The share of predictions that a regular expression of Python's `re` matches.
+    """The fraction of predictions that a regular expression of Python's `re` matches.
 
     Attributes:
         pattern: The regular expression for all samples; None takes each sample's own from the

@@ -39,7 +39,7 @@ class Repetition(Metric):
     tokenizer: Literal["13a", "intl", "zh", "char", "unicode", "whitespace"] = "13a"
 
     def measure(self, prediction: Texts) -> Measured:
-        """The four shares of each text, and which of them are defined, each (N, 4)."""
+        """The four fractions of each text, and which of them are defined, each (N, 4)."""
         words = intern_one(prediction, self.tokenizer)
         unique, total = distinct_ngrams(prediction, self.tokenizer, max(self.n, ORDERS))
         recent = row_sums(_recent(words, self.window), words.offsets)

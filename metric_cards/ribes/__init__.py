@@ -19,7 +19,7 @@ class Ribes(Metric):
     """RIBES (Isozaki et al. 2010) as nltk 3.10 computes it; the mean over the samples (macro).
 
     Attributes:
-        alpha: The exponent of the share of aligned words; 0 ignores it.
+        alpha: The exponent of the fraction of aligned words; 0 ignores it.
         beta: The exponent of the brevity penalty; 0 ignores it.
         tokenize: The tokenizer, by sacrebleu's name; "none" splits at white space.
     """
@@ -89,7 +89,7 @@ def _rare(run: str, *texts: str) -> bool:
 
 
 def _rising(order: list[int]) -> float:
-    """The share of pairs of words that stand in the order of the reference; 0 below two words.
+    """The fraction of pairs of words that stand in the order of the reference; 0 below two words.
 
     Kendall's tau, brought to 0..1.
     """

@@ -64,12 +64,14 @@ class Rouge(Metric):
 
     Attributes:
         variant: The type that `score`, `precision` and `recall` report.
-        tokenizer: `rouge` keeps runs of a to z and 0 to 9, `unicode` those of every script.
+        tokenizer: Tokens are runs of a to z and 0 to 9 (`rouge`), or runs of letters and digits of
+            every script (`unicode`).
         stemmer: Whether tokens of more than three letters are reduced to their Porter stem.
-        split_summaries: Whether sentences, for `rougeLsum`, end where sentencex ends them and
+        split_summaries: Whether `rougeLsum` also splits texts into sentences with sentencex, and
             not only at line breaks.
-        gap: How many tokens may stand between the two of a pair, for `rougeS` and `rougeSU`.
-        weight: How a run of k tokens counts for `rougeW`: k to this power.
+        gap: The maximum number of tokens between the two tokens of a skip-bigram, for `rougeS` and
+            `rougeSU`.
+        weight: The exponent of `rougeW`: a run of k tokens counts as k to this power.
     """
 
     variant: Literal[

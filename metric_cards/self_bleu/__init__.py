@@ -21,8 +21,8 @@ class SelfBleu(CorpusMetric):
     """The mean BLEU of every text against all others, after Zhu et al. (2018).
 
     Attributes:
-        max_order: The longest n-grams that `score` counts.
-        tokenizer: What a token is.
+        max_order: The maximum order of the n-grams in `score`.
+        tokenizer: How texts are split into tokens.
         lowercase: Whether case is ignored.
     """
 

@@ -81,6 +81,6 @@ class Summarization(JudgeMetric):
 
 
 def _coverage(asked: Sequence[Verdict], found: Sequence[Verdict]) -> float:
-    """The share of the questions that the source answers yes to that the summary does too."""
+    """The fraction of the questions that the source answers yes to that the summary does too."""
     kept = [mine for mine, its in zip(found, asked, strict=True) if its.verdict == "yes"]
     return ratio(kept) if kept else 0.0

@@ -16,7 +16,7 @@ from metrichub.authoring import Metric, Row, Unscored
 
 @dataclass(frozen=True, kw_only=True)
 class ToolCallAccuracy(Metric):
-    """The share of right arguments where the tools are the right ones, averaged over samples.
+    """The fraction of right arguments where the tools are the right ones, averaged over samples.
 
     Attributes:
         order: Whether the tools have to be called in the reference's order, or as often as there
@@ -48,7 +48,7 @@ class ToolCallAccuracy(Metric):
         return names if self.order == "strict" else sorted(names)
 
     def _arguments(self, made: tuple[Call, ...], expected: tuple[Call, ...]) -> float:
-        """The mean share of right arguments of calls of the same tools; 1 where none was due."""
+        """The mean fraction of right arguments of calls of the same tools; 1 where none was due."""
         if not expected:
             return 1.0
         if self.order == "strict":
@@ -61,7 +61,7 @@ class ToolCallAccuracy(Metric):
         return total / len(expected)
 
     def _right(self, made: Call, expected: Call) -> float:
-        """The share of one call's arguments that are right; 1 where there is none."""
+        """The fraction of one call's arguments that are right; 1 where there is none."""
         count = len(expected.arguments)
         if self.extra_arguments == "wrong":
             count = len(expected.arguments | made.arguments)

@@ -15,9 +15,9 @@ class ToolCallF1(Metric):
     """F1 of calls with the same tool and arguments, averaged over samples (macro).
 
     Attributes:
-        repeats: Whether a call that is made twice has to be expected twice. If not, the calls are
+        repeats: Whether a call that is made twice must be expected twice. If False, the calls are
             compared as sets.
-        both_empty: Score, precision and recall where no call was expected and none was made.
+        both_empty: The score, precision and recall if no call was expected and none was made.
     """
 
     repeats: bool = True

@@ -1,4 +1,4 @@
-"""Toxicity: the share of a text's opinions that are toxic."""
+"""Toxicity: the fraction of a text's opinions that are toxic."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from metrichub.authoring import OpinionMetric
 
 @dataclass(frozen=True, kw_only=True)
 class Toxicity(OpinionMetric):
-    """The share of a text's opinions that are toxic, and the share of texts with a toxic one."""
+    """The fraction of a text's opinions that are toxic, and of texts with a toxic one."""
 
     policy = "toxic"

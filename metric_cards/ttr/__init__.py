@@ -23,11 +23,12 @@ class TypeTokenRatio(Metric):
     """Twelve indices of lexical diversity, each the mean of the texts where it is defined (macro).
 
     Attributes:
-        window: Words in a window of MATTR and in a segment of MSTTR.
+        window: The number of words in a window of MATTR and in a segment of MSTTR.
         threshold: The TTR at which a factor of MTLD is complete.
-        sample: Words that HD-D draws.
-        mtld: The variant of MTLD; the last two take the mean over a factor from every word on.
-        tokenizer: What a word is; case never counts.
+        sample: The number of words that HD-D draws.
+        mtld: The variant of MTLD; the last two start a factor at every word and take the mean of
+            their lengths.
+        tokenizer: How texts are split into words; case is always ignored.
     """
 
     window: Annotated[int, Range(1)] = 50

@@ -1,4 +1,4 @@
-"""UNR: the shares of 1-, 2- and 3-grams that are different ones within a text."""
+"""UNR: the fractions of 1-, 2- and 3-grams that are distinct within a text."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ def bounds_table(card: Card) -> str:
         f"{'' if scale.perfect is None else format(scale.perfect, 'g')} |\n"
         for name, scale in card.scores.items()
     ]
-    head = "| output | range | better | identical to the reference |\n| --- | --- | --- | --- |\n"
+    head = "| output | range | better | if equal to the reference |\n| --- | --- | --- | --- |\n"
     return head + "".join(rows)
 
 

@@ -25,7 +25,7 @@ class Range(NamedTuple):
         if self.low is not None and self.high is not None:
             return f"from {self.low} to {self.high}"
         if self.low is not None:
-            return f"at least {self.low}"
+            return f"of at least {self.low}"
         return "" if self.high is None else f"at most {self.high}"
 
     def holds(self, number: float) -> bool:
@@ -77,7 +77,7 @@ class Kind(ABC):
 
     @abstractmethod
     def __str__(self) -> str:
-        """The kind in a reader's words: "an integer at least 1"."""
+        """The kind in a reader's words: "an integer of at least 1"."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class SequenceOf(Kind):
         return isinstance(value, tuple) and all(item in self.items for item in value)
 
     def __str__(self) -> str:
-        return f"a sequence of: {self.items}"
+        return f"a sequence; each item is {self.items}"
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ _PACKAGES = (
     metavar="SPEC",
     envvar=VARIABLES["judge"],
     show_envvar=True,
-    help="Who judges: \"openai(model='…')\", or offline (a word-matching baseline); clients can't "
+    help="The judge: \"openai(model='…')\", or offline (a word-matching baseline); clients can't "
     "choose another. Without one, metrics that ask a judge are closed.",
 )
 @click.option(

@@ -134,7 +134,7 @@ def measured(
         ParameterError: workers isn't positive.
     """
     if not isinstance(workers, int) or workers < 1:
-        raise ParameterError(None, "workers", workers, "an integer at least 1")
+        raise ParameterError(None, "workers", workers, "an integer of at least 1")
     work = measure if samples else _Pooled(measure)
     fingerprint, kept = Fingerprint(), list[Batch]()
     if samples and texts:

@@ -83,7 +83,7 @@ def interval(values: NDArray[np.float64], level: float) -> Interval:
 def bootstrap_p(differences: NDArray[np.float64], observed: float) -> float:
     """Sacrebleu's p-value of paired bootstrap differences for the observed difference.
 
-    The share of resamples whose absolute difference exceeds its own mean by the observed one: on
+    The fraction of resamples whose absolute difference exceeds its own mean by the observed one: on
     few samples it is too often small, so that randomisation is to be preferred there.
     """
     distances = np.abs(differences)
@@ -111,4 +111,4 @@ def _blocks(samples: int, rows: int, multiple: int) -> Iterator[int]:
 
 def _positive(name: str, value: int) -> None:
     if not isinstance(value, int) or value < 1:
-        raise ParameterError(None, name, value, "an integer at least 1")
+        raise ParameterError(None, name, value, "an integer of at least 1")

@@ -26,7 +26,7 @@ def ratio(verdicts: Sequence[Verdict], weights: Weights = "yes") -> float:
 
 
 def average_precision(relevant: Sequence[float]) -> float:
-    """The mean, over the relevant ranks k, of the share of relevant items in the first k.
+    """The mean, over the relevant ranks k, of the fraction of relevant items in the first k.
 
     `relevant` holds 0 or 1 by rank. Nothing relevant gives 0; no ranks give `nan`.
     """

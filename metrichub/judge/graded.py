@@ -23,10 +23,10 @@ class GradedMetric(JudgeMetric):
     the highest.
 
     Attributes:
-        weighting: What a grade is: with "none" the judge's one answer; with "samples" the mean of
-            several; with "logprobs" the mean of all scores, each by its token's probability in
-            one answer, which not every server gives.
-        samples: How many answers "samples" asks for.
+        weighting: How the grade is obtained: "none" takes the judge's single answer; "samples"
+            takes the mean of several answers; "logprobs" takes the mean of all grades, weighted by
+            their token probabilities in one answer, which not every server returns.
+        samples: The number of answers to ask for if `weighting` is "samples".
     """
 
     weighting: Literal["none", "samples", "logprobs"] = "none"
@@ -71,8 +71,9 @@ class OpenGradedMetric(GradedMetric):
     """A graded metric that lets its user choose the inputs: `observe` takes them as `**texts`.
 
     Attributes:
-        sees: The inputs that the judge sees, the graded one first, then what it is held against:
-            "source", "question", "contexts", "reference" or any other column's.
+        sees: The inputs that the judge sees: first the text to grade, then what it is compared
+            with, such as "source", "question", "contexts", "reference" or the name of another
+            column.
     """
 
     sees: tuple[str, ...] = ("prediction",)

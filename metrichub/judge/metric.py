@@ -79,11 +79,11 @@ class JudgeMetric(ModelMetric):
     `{"extract": ("claims",), "verify": ("supported",)}`.
 
     Attributes:
-        judge: Who judges: "offline" (rules, a baseline and no model), "openai", a spec such as
-            "openai(model='…', base_url='http://127.0.0.1:8000/v1')", or a judge object. May be
-            left to the hub.
-        prompts: A folder whose Markdown files stand in for the metric's prompts of the same names,
-            to ask in another language or other words.
+        judge: The judge: "offline" (a rule-based baseline, no model), "openai", a spec such as
+            "openai(model='…', base_url='http://127.0.0.1:8000/v1')", or a judge object. Required
+            unless the hub has one.
+        prompts: A folder of Markdown files that replace the metric's prompts of the same names,
+            for another language or another wording.
     """
 
     asks: ClassVar[Questions] = {}

@@ -15,7 +15,7 @@ from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Sa
 THRESHOLD = 0.8
 """The support from which a claim counts as supported."""
 COVERED = 0.3
-"""The share of content words from which a passage counts as being about a text."""
+"""The fraction of content words from which a passage counts as being about a text."""
 _RULES = {"extract": ("sentences", "questions", "names"), "verify": ("supported", "covers")}
 _NAME = re.compile(r"\d+(?:[.,:]\d+)*%?|(?:[A-Z][\w’'-]*)(?: [A-Z][\w’'-]*)*")
 

@@ -1,4 +1,4 @@
-"""OpinionMetric: the share of a text's opinions that a policy objects to."""
+"""OpinionMetric: the fraction of a text's opinions that a policy objects to."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from metrichub.metric import Scores, Unscored
 
 @dataclass(frozen=True, kw_only=True)
 class OpinionMetric(JudgeMetric):
-    """The share of a text's opinions that a policy objects to, and of texts with such an opinion.
+    """The fraction of a text's opinions that a policy objects to, and of texts with such a one.
 
     `policy` names the prompt with the policy, which lies in the metric's own `prompts`, and the
     second output. Metrics that ask for the opinions of the same text share the call.
 
     Attributes:
-        empty: The score of a text that expresses no opinion: 0, as in other tools, or None, since
-            it has no share.
+        empty: The score of a text that expresses no opinions: 0, as in deepeval, or None to leave
+            the text out of the mean.
     """
 
     empty: Literal[0] | None = None
@@ -34,7 +34,7 @@ class OpinionMetric(JudgeMetric):
         return {"extract": ("opinions",), "verify": (self.policy,)}
 
     def outputs(self) -> tuple[str, ...]:
-        """The share of opinions, and that of texts, under the name of the policy."""
+        """The fraction of opinions, and that of texts, under the name of the policy."""
         return "score", self.policy
 
     async def observe(self, prediction: str) -> WithTrace | Unscored:

@@ -92,7 +92,7 @@ class Verdict:
 class Grade(NamedTuple):
     """A number on the scale that was asked for, and its reason.
 
-    `weights` holds the share of each score where several were asked for or weighed; `score` is
+    `weights` holds the fraction of each score where several were asked for or weighed; `score` is
     then their mean.
     """
 

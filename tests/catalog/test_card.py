@@ -158,7 +158,7 @@ def test_replacing_the_blocks_twice_is_replacing_them_once() -> None:
 
 def test_the_bounds_are_a_table_of_the_scales(card: Card) -> None:
     assert bounds_table(card) == (
-        "| output | range | better | identical to the reference |\n"
+        "| output | range | better | if equal to the reference |\n"
         "| --- | --- | --- | --- |\n"
         "| `score` | [0, 1] | higher | 1 |\n"
         "| `share_n` | [0, ∞) | neither |  |\n"

@@ -151,7 +151,7 @@ def test_a_list_stands_for_a_sequence_as_specs_and_json_have_no_tuples() -> None
 @pytest.mark.parametrize(
     "error",
     [
-        ParameterError("bleu", "n", 0, "an integer at least 1"),
+        ParameterError("bleu", "n", 0, "an integer of at least 1"),
         UnknownParameter("bleu", "m", ["n"]),
     ],
 )

@@ -153,7 +153,7 @@ def test_a_list_with_a_text_is_there() -> None:
     ("parameters", "allowed"),
     [
         ({"weighting": "both"}, "'none' or 'samples' or 'logprobs'"),
-        ({"samples": 0}, "an integer at least 1"),
+        ({"samples": 0}, "an integer of at least 1"),
     ],
 )
 def test_a_bad_parameter_is_refused(parameters: dict[str, Any], allowed: str) -> None:

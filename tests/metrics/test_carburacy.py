@@ -92,9 +92,9 @@ def test_a_report_says_that_no_emission_was_given():
     ("parameters", "allowed"),
     [
         ({"emission_train": -1}, "at least 0"),
-        ({"emission_test": None}, "a number at least 0"),
+        ({"emission_test": None}, "a number of at least 0"),
         ({"alpha": 1}, "at least 1.01"),
-        ({"beta_train": "1"}, "a number at least 0"),
+        ({"beta_train": "1"}, "a number of at least 0"),
         ({"beta_test": -0.5}, "at least 0"),
         ({"stemmer": "porter"}, "True or False"),
     ],

@@ -135,7 +135,10 @@ def test_no_rule_over_words_will_do() -> None:
 
 @pytest.mark.parametrize(
     ("parameters", "allowed"),
-    [({"instructions": "do a"}, "a sequence of: a string"), ({"question": 1}, "True or False")],
+    [
+        ({"instructions": "do a"}, "a sequence; each item is a string"),
+        ({"question": 1}, "True or False"),
+    ],
 )
 def test_bad_parameters_are_refused(parameters: dict[str, Any], allowed: str) -> None:
     with pytest.raises(ParameterError, match=allowed):

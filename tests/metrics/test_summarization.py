@@ -155,10 +155,10 @@ def test_the_offline_judge_compares_words_numbers_and_negation() -> None:
 @pytest.mark.parametrize(
     ("parameters", "allowed"),
     [
-        ({"n": 0}, "an integer at least 1"),
+        ({"n": 0}, "an integer of at least 1"),
         ({"threshold": 1.5}, "from 0 to 1"),
         ({"truths": 1}, "True or False"),
-        ({"assessment_questions": "one?"}, "a sequence of: a string"),
+        ({"assessment_questions": "one?"}, "a sequence; each item is a string"),
     ],
 )
 def test_a_bad_parameter_is_refused(parameters: dict[str, object], allowed: str) -> None:

@@ -178,7 +178,10 @@ def test_no_rule_over_words_will_do() -> None:
 
 @pytest.mark.parametrize(
     ("parameters", "allowed"),
-    [({"topics": "science"}, "a sequence of: a string"), ({"mode": "f2"}, "'f1' or 'precision'")],
+    [
+        ({"topics": "science"}, "a sequence; each item is a string"),
+        ({"mode": "f2"}, "'f1' or 'precision'"),
+    ],
 )
 def test_bad_parameters_are_refused(parameters: dict[str, Any], allowed: str) -> None:
     with pytest.raises(ParameterError, match=allowed):

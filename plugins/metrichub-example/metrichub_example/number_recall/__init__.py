@@ -1,4 +1,4 @@
-"""Number recall: the share of the reference's numbers that the prediction states."""
+"""Number recall: the fraction of the reference's numbers that the prediction states."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from metrichub.authoring import Array, Metric, Row, Scores
 
 @dataclass(frozen=True, kw_only=True)
 class NumberRecall(Metric):
-    """The share of the reference's numbers that the prediction states, pooled (micro)."""
+    """The fraction of the reference's numbers that the prediction states, pooled (micro)."""
 
     def observe(self, prediction: str, reference: str) -> Row:
         """How many numbers the reference has, and how many of them the prediction has too."""
