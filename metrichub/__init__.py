@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from metrichub.catalog.card import Card as Card
-    from metrichub.catalog.card import Scale as Scale
+    from metrichub.catalog.frontmatter import Scale as Scale
     from metrichub.catalog.registry import Entry as Entry
     from metrichub.catalog.registry import list_metrics as list_metrics
     from metrichub.data.files import read as read
@@ -57,7 +57,8 @@ if TYPE_CHECKING:
 _HOMES = {
     name: home
     for home, names in {
-        "catalog.card": "Card Scale",
+        "catalog.card": "Card",
+        "catalog.frontmatter": "Scale",
         "catalog.registry": "Entry list_metrics",
         "data.files": "read",
         "embed.openai": "OpenAIEmbedder",

@@ -27,7 +27,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from numpy.typing import NDArray
 
-from metrichub.catalog.card import Card, Scale, pattern_of
+from metrichub.catalog.card import Card
+from metrichub.catalog.frontmatter import Scale, pattern_of
 from metrichub.catalog.parameters import check_parameters, make, values_of
 from metrichub.catalog.registry import registry
 from metrichub.catalog.spec import Spec

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
-from metrichub.catalog.card import Card, Scale
+from metrichub.catalog.card import Card
+from metrichub.catalog.frontmatter import Scale
 from metrichub.errors import MetricError, ParameterError
 from metrichub.evaluation.observation import scores_of
 from metrichub.metric import CorpusMetric, Measured, Metric, Unscored

@@ -8,7 +8,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from metrichub.catalog.card import Card, Scale
+from metrichub.catalog.card import Card
+from metrichub.catalog.frontmatter import Scale
 from metrichub.catalog.parameters import Range
 from metrichub.metric import Array, CorpusMetric, Metric, Row, Scores, Unscored
 from metrichub.text import RaggedTexts, Texts

@@ -12,7 +12,8 @@ from urllib.parse import quote, unquote, urlsplit
 
 from metrichub.app.policy import unavailable
 from metrichub.app.settings import Judging
-from metrichub.catalog.card import JUDGES, Card
+from metrichub.catalog.card import Card
+from metrichub.catalog.frontmatter import JUDGES
 from metrichub.catalog.registry import Entry, Registry, registry
 from metrichub.data.columns import column_of
 from metrichub.judge.protocol import SHARED_PROMPTS

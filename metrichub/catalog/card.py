@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NamedTuple, cast
 
-from metrichub.catalog.requirements import is_requirement
+from metrichub.catalog.frontmatter import FrontMatter, Scale, Tags, pattern_of
 from metrichub.data.columns import column_of
-from metrichub.errors import CardError, did_you_mean
 
 HEADINGS = (
     "Description",
@@ -26,50 +22,8 @@ HEADINGS = (
     "Citation",
     "Further reading",
 )
-JUDGES = MappingProxyType({"none": "no judge", "any": "any judge", "model": "a model as judge"})
-"""Who is asked, by the word on the card and in filters ("none" stands on no card), in words."""
-EMBEDDERS = ("any",)
-BETTER = ("higher", "lower", "neither")
-_KEYS = (
-    "name", "title", "summary", "inputs", "scores", "headline", "definition", "requires", "tags",
-    "license", "judge", "embedder",
-)  # fmt: skip
-_SCORE_KEYS = ("range", "better", "perfect")
-_TAG_KEYS = ("task", "dimension", "family", "language")
 _BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 _FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.DOTALL | re.MULTILINE)
-
-
-class Scale(NamedTuple):
-    """What one output's numbers mean: range (None: unbounded), direction, value at perfection."""
-
-    low: float | None = None
-    high: float | None = None
-    better: str = "neither"
-    perfect: float | None = None
-
-    def __contains__(self, value: object) -> bool:
-        """Whether a number lies in the range, up to float rounding; `nan` does."""
-        if not isinstance(value, (int, float)) or math.isnan(value):
-            return isinstance(value, (int, float))
-        above = self.low is None or value >= self.low or _near(value, self.low)
-        return above and (self.high is None or value <= self.high or _near(value, self.high))
-
-    @property
-    def interval(self) -> str:
-        """The range in mathematical notation: "[0, 1]", "[0, ∞)"."""
-        low = "(-∞" if self.low is None else f"[{self.low:g}"
-        high = "∞)" if self.high is None else f"{self.high:g}]"
-        return f"{low}, {high}"
-
-
-class Tags(NamedTuple):
-    """What a metric is for; the gallery and `list` filter by these."""
-
-    task: tuple[str, ...] = ()
-    dimension: tuple[str, ...] = ()
-    family: str = ""
-    language: tuple[str, ...] = ("any",)
 
 
 @dataclass(frozen=True)
@@ -107,13 +61,8 @@ class Card:
             CardError: no such file, no front matter, an unknown or missing key, a value of
                 the wrong shape; the text starts with file and line.
         """
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise CardError(f"{path}: the card can't be read ({error})") from error
-        front, body = _split(path, text)
-        values, lines = _load(path, front)
-        return _FrontMatter(path, values, lines).card(body)
+        values, body = FrontMatter.read(path)
+        return cls(**values, body=body, path=path)
 
     def scale(self, output: str) -> Scale | None:
         """The scale of an output; "precision_n" on the card stands for "precision_1" and so on."""
@@ -164,15 +113,6 @@ class Card:
         return {name: text for _, name, text, _ in _BLOCK.findall(self.body)}
 
 
-def pattern_of(output: str) -> str:
-    """What stands on a card for an output with a number: "precision_n" for "precision_2"."""
-    return re.sub(r"\d+$", "n", output)
-
-
-def _near(one: float, other: float) -> bool:
-    return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
-
-
 def with_blocks(text: str, blocks: Mapping[str, str]) -> str:
     """A card's text in which each named generated block is replaced."""
 
@@ -192,172 +132,3 @@ def bounds_table(card: Card) -> str:
     ]
     head = "| output | range | better | if equal to the reference |\n| --- | --- | --- | --- |\n"
     return head + "".join(rows)
-
-
-def _split(path: Path, text: str) -> tuple[str, str]:
-    found = re.match(r"---\n(.*?\n)---\n", text.replace("\r\n", "\n"), re.DOTALL)
-    if not found:
-        raise CardError(f"{path}:1: a card starts with front matter between two lines of ---")
-    return found[1], text.replace("\r\n", "\n")[found.end() :]
-
-
-def _load(path: Path, front: str) -> tuple[dict[str, Any], dict[str, int]]:
-    """The front matter's values, and the line in the file of every key ("scores.f1")."""
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        node, values = yaml.compose(front, loader), yaml.load(front, loader)
-    # An impossible date raises a plain ValueError.
-    except (yaml.YAMLError, ValueError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 2 if mark else 1
-        reason = " ".join(str(error).split())
-        raise CardError(f"{path}:{line}: the front matter is no YAML: {reason}") from error
-    if not isinstance(values, dict):
-        raise CardError(f"{path}:2: the front matter has to be a mapping of keys")
-    return values, dict(_lines(node, ""))
-
-
-def _lines(node: Any, prefix: str) -> Iterator[tuple[str, int]]:
-    for key, value in getattr(node, "value", []) if hasattr(node, "value") else []:
-        name = f"{prefix}{key.value}"
-        yield name, key.start_mark.line + 2
-        if isinstance(value.value, list) and value.id == "mapping":
-            yield from _lines(value, f"{name}.")
-
-
-@dataclass(frozen=True)
-class _FrontMatter:
-    """A card's front matter as it was read: values to be checked, and the line of every key."""
-
-    path: Path
-    values: Mapping[str, Any]
-    lines: Mapping[str, int]
-
-    def card(self, body: str) -> Card:
-        """The card of these values.
-
-        Raises:
-            CardError: an unknown or missing key, or a value of the wrong shape.
-        """
-        values = self.values
-        self.only(values, _KEYS)
-        name, title, summary, license_ = map(self.text, ("name", "title", "summary", "license"))
-        scales = self.scales(values.get("scores"))
-        tags = self.only(values.get("tags", {}), _TAG_KEYS, "tags.")
-        return Card(
-            name=name,
-            title=title,
-            summary=summary,
-            inputs=self.words("inputs", values.get("inputs")),
-            scores=scales,
-            headline=self.headline(values.get("headline", ["score"]), scales),
-            definition=self.definition(values.get("definition", 1)),
-            tags=Tags(
-                self.words("tags.task", tags.get("task", [])),
-                self.words("tags.dimension", tags.get("dimension", [])),
-                str(tags.get("family", "")),
-                self.words("tags.language", tags.get("language", ["any"])),
-            ),
-            license=license_,
-            requires=self.requires(values.get("requires", [])),
-            judge=self.one_of("judge", [*JUDGES][1:]),
-            embedder=self.one_of("embedder", EMBEDDERS),
-            body=body,
-            path=self.path,
-            keys=tuple(values),
-        )
-
-    def fail(self, key: str, message: str) -> CardError:
-        """The error that names the file, the line of a key, and what is wrong there."""
-        return CardError(f"{self.path}:{self.lines.get(key, 1)}: {message}")
-
-    def only(self, found: object, known: tuple[str, ...], prefix: str = "") -> dict[str, Any]:
-        """A mapping whose keys are all known."""
-        if not isinstance(found, dict):
-            raise self.fail(prefix.rstrip("."), f"{prefix.rstrip('.')} has to be a mapping of keys")
-        for key in found:
-            if key not in known:
-                hint = did_you_mean(str(key), known)
-                raise self.fail(
-                    f"{prefix}{key}", f"unknown key {prefix}{key}{hint} (known: {', '.join(known)})"
-                )
-        return found
-
-    def words(self, key: str, found: object) -> tuple[str, ...]:
-        """One word or several."""
-        items = [found] if isinstance(found, str) else found
-        if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-            raise self.fail(key, f"{key} has to be a list of words, not {found!r}")
-        return tuple(items)
-
-    def scale(self, name: str, found: object) -> Scale:
-        """What an output's numbers mean."""
-        prefix = f"scores.{name}"
-        given = self.only(found, _SCORE_KEYS, f"{prefix}.")
-        bounds = given.get("range")
-        if not (
-            isinstance(bounds, list)
-            and len(bounds) == 2
-            and all(b is None or isinstance(b, (int, float)) for b in bounds)
-        ):
-            raise self.fail(
-                prefix, f"{prefix}.range has to be [low, high], with null for unbounded"
-            )
-        if given.get("better") not in BETTER:
-            raise self.fail(prefix, f"{prefix}.better has to be one of {', '.join(BETTER)}")
-        perfect = given.get("perfect")
-        if perfect is not None and not isinstance(perfect, (int, float)):
-            raise self.fail(prefix, f"{prefix}.perfect has to be a number, not {perfect!r}")
-        return Scale(bounds[0], bounds[1], cast("str", given["better"]), perfect)
-
-    def headline(self, found: object, outputs: Mapping[str, object]) -> tuple[str, ...]:
-        """Outputs of the card."""
-        named = self.words("headline", found)
-        if not named:
-            raise self.fail("headline", "headline has to name an output")
-        for name in named:
-            if name not in outputs and pattern_of(name) not in outputs:
-                raise self.fail(
-                    "headline",
-                    f"headline names {name}, which is no output{did_you_mean(name, outputs)}",
-                )
-        return named
-
-    def requires(self, found: object) -> tuple[str, ...]:
-        """Requirements as pip knows them."""
-        texts = self.words("requires", found)
-        for text in texts:
-            if not is_requirement(text):
-                raise self.fail(
-                    "requires",
-                    f"requires has {text!r}, which pip doesn't know; quote one with a comma",
-                )
-        return texts
-
-    def text(self, key: str) -> str:
-        """The text of a key that has to be there."""
-        found = self.values.get(key)
-        if not isinstance(found, str):
-            raise self.fail(key, f"{key} is missing or no text")
-        return found
-
-    def scales(self, found: object) -> dict[str, Scale]:
-        """The scales of all outputs."""
-        if not isinstance(found, dict) or "score" not in found:
-            raise self.fail("scores", 'scores has to list the outputs, "score" among them')
-        return {str(name): self.scale(str(name), one) for name, one in found.items()}
-
-    def definition(self, found: object) -> int:
-        """The version of the numbers."""
-        if type(found) is not int or found < 1:
-            raise self.fail("definition", f"definition has to be a number from 1, not {found!r}")
-        return found
-
-    def one_of(self, key: str, known: Sequence[str]) -> str | None:
-        """One of the known words, or None where the key is left out."""
-        if key in self.values and self.values[key] not in known:
-            allowed = f"has to be {' or '.join(known)}, or left out"
-            raise self.fail(key, f"{key} {allowed}, not {self.values[key]!r}")
-        return cast("str | None", self.values.get(key))

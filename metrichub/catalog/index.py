@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from metrichub.catalog.card import JUDGES, Card, with_blocks
+from metrichub.catalog.card import Card, with_blocks
+from metrichub.catalog.frontmatter import JUDGES
 
 
 def index(folder: Path) -> str:

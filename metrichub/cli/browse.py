@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrichub.catalog.card import JUDGES
+from metrichub.catalog.frontmatter import JUDGES
 from metrichub.catalog.registry import list_metrics, registry
 from metrichub.catalog.spec import Spec
 from metrichub.cli.output import emit, shown_as

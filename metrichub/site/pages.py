@@ -10,7 +10,7 @@ from html import unescape
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from metrichub.catalog.card import JUDGES
+from metrichub.catalog.frontmatter import JUDGES
 from metrichub.errors import MissingDependency
 from metrichub.site.index import CardPage, SiteIndex
 from metrichub.site.links import Links

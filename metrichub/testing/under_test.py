@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from metrichub.catalog.card import Scale
+from metrichub.catalog.frontmatter import Scale
 from metrichub.catalog.parameters import parameters_of
 from metrichub.catalog.registry import Entry
 from metrichub.catalog.spec import Spec

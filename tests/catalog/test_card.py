@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub.catalog.card import HEADINGS, Card, Scale, Tags, bounds_table, with_blocks
+from metrichub.catalog.card import HEADINGS, Card, bounds_table, with_blocks
+from metrichub.catalog.frontmatter import Scale, Tags
 from metrichub.errors import CardError
 
 FRONT = """\
