@@ -1,4 +1,4 @@
-"""Abstractness: the fraction of the prediction's n-grams that no reference has."""
+"""Abstractness: the fraction of the prediction's n-grams that no reference contains."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Abstractness(Metric):
     n: Annotated[int, Range(1)] = 1
 
     def measure(self, prediction: Texts, references: RaggedTexts) -> dict[str, Array]:
-        """Novel and all n-gram tokens of each prediction, (N,)."""
+        """The number of novel n-grams and of all n-grams in each prediction, (N,)."""
         novel, total = novel_ngrams(prediction, references, "unicode", self.n)
         return {"novel": novel, "total": total}
 
     def score(self, novel: Array, total: Array) -> Scores:
-        """Novel over all; `nan` without n-grams."""
+        """Novel n-grams over all n-grams; `nan` if there are none."""
         return {"score": novel / total}
 
     def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
-        """The prediction with the n-grams marked that a reference has, and the counts."""
+        """The prediction, with the n-grams that a reference contains marked, and the counts."""
         return highlight.novel(prediction, references, "unicode", self.n)

@@ -1,4 +1,4 @@
-"""Answer accuracy: how far an answer agrees with the reference, as two grades say."""
+"""Answer accuracy: how well an answer agrees with the reference, according to two grades."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from metrichub.authoring import Questions, Unscored, WithTrace, absent
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerAccuracy(TwoGrades):
-    """Half the mean of two grades from 0 to 2, the mean of samples (macro)."""
+    """Half the mean of two grades from 0 to 2, averaged over samples (macro)."""
 
     asks: ClassVar[Questions] = {"grade": ("agrees", "marked")}
 

@@ -1,4 +1,4 @@
-"""Answer correctness: shared claims and likeness of an answer and its reference, weighed."""
+"""Answer correctness: weighted mean of the F-score over claims and the cosine similarity."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from metrichub.errors import ParameterError
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerCorrectness(JudgeMetric, EmbedderMetric):
-    """The weighted mean of F-beta over claims and a cosine, the mean of samples (macro).
+    """The weighted mean of F-beta over claims and a cosine, averaged over samples (macro).
 
     Attributes:
-        weights: The weights of factuality and similarity. A part with the weight 0 isn't measured.
-        beta: How much more recall weighs than precision in the factuality.
+        weights: The weights of factuality and similarity. A part with weight 0 is not computed.
+        beta: How many times as much weight recall has as precision in the factuality.
     """
 
     asks: ClassVar[Questions] = {"extract": ("claims",), "verify": ("supported",)}
@@ -36,18 +36,18 @@ class AnswerCorrectness(JudgeMetric, EmbedderMetric):
     beta: Annotated[float, Range(0)] = 1.0
 
     def __post_init__(self) -> None:
-        """Check the parameters, and that the two weights make a mean."""
+        """Check the parameters, and that there are two weights with a positive, finite sum."""
         super().__post_init__()
         if len(self.weights) != 2 or not 0 < sum(self.weights) < math.inf:
             allowed = "two numbers at least 0, one of them above 0"
             raise ParameterError(self.name, "weights", self.weights, allowed)
 
     def outputs(self) -> tuple[str, ...]:
-        """The score, and the parts that have a weight."""
+        """The score, and the parts whose weight isn't 0."""
         return ("score", *self._weights())
 
     def models(self) -> tuple[str, ...]:
-        """The judge for factuality, the embedder for similarity, where they have a weight."""
+        """The judge for factuality and the embedder for similarity, if their weights aren't 0."""
         asked = zip(("judge", "embedder"), self.weights, strict=True)
         return tuple(kind for kind, weight in asked if weight)
 

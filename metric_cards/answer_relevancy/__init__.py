@@ -1,4 +1,4 @@
-"""Answer relevancy: how near the questions that an answer fits are to the question asked."""
+"""Answer relevancy: how similar the questions that an answer fits are to the question asked."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from metrichub.authoring import (
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerRelevancy(JudgeMetric, EmbedderMetric):
-    """Mean cosine of generated questions with the one asked; Es et al. (2024), section 3.
+    """The mean cosine of generated questions and the one asked; Es et al. (2024), section 3.
 
     Attributes:
-        n: How many questions the judge makes from the answer.
-        noncommittal: When an evasive answer scores 0: if it evades "all" of the generated
-            questions, or "any" of them. None doesn't ask about evasion.
+        n: The number of questions that the judge generates from the answer.
+        noncommittal: How many of the generated questions an answer has to evade to score 0:
+            "all" or "any" of them. If None, the judge isn't asked about evasion.
     """
 
     n: Annotated[int, Range(1)] = 3
     noncommittal: Literal["all", "any"] | None = None
 
     def questions(self) -> Questions:
-        """The questions of the answer, and evasion where it counts."""
+        """The tasks of the judge: generating questions and, if it counts, detecting evasion."""
         evaded: Questions = {"verify": ("evaded",)} if self.noncommittal else {}
         return {"extract": ("questions",), **evaded}
 

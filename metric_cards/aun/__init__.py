@@ -13,18 +13,18 @@ from metrichub.text import Texts, distinct_ngrams
 
 @dataclass(frozen=True, kw_only=True)
 class AverageUniqueNgrams(Metric):
-    """Different n-grams over all n-grams of a text, the mean over texts (macro).
+    """Distinct n-grams over all n-grams of a text, averaged over texts (macro).
 
     Attributes:
         n: Length of the n-grams, in tokens.
-        tokenizer: What a token is; `unicode` ignores case and punctuation.
+        tokenizer: How texts are split into tokens; `unicode` ignores case and punctuation.
     """
 
     n: Annotated[int, Range(1)] = 1
     tokenizer: Literal["unicode", "13a", "intl", "zh", "char", "whitespace"] = "unicode"
 
     def measure(self, prediction: Texts) -> Measured:
-        """The score of each text, (N,); `nan` without an n-gram."""
+        """The score of each text, (N,); `nan` for a text without n-grams."""
         counts = distinct_ngrams(prediction, self.tokenizer, self.n)
         unique, total = counts.unique[:, -1], counts.total[:, -1]
         with np.errstate(invalid="ignore"):

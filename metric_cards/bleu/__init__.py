@@ -1,4 +1,4 @@
-"""BLEU: clipped n-gram precision with a brevity penalty, equal to sacrebleu's."""
+"""BLEU: clipped n-gram precision with a brevity penalty, as in sacrebleu."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ class Bleu(Metric):
     """Corpus BLEU (Papineni et al. 2002) as sacrebleu 2.6 computes it (Post 2018).
 
     Attributes:
-        tokenize: The tokenizer, by sacrebleu's name.
-        smooth_method: What a precision without a match becomes (Chen and Cherry 2014); the names
-            with "nltk" follow all conventions of that package.
-        smooth_value: The value of `floor` (0.1 if None), the k of `add-k` (1 if None), or nltk's
-            epsilon of method 1 (0.1 if None), k of 4 and 7, alpha of 6 (5 if None).
-        max_order: The longest n-grams that count.
-        weights: The weight of each of `max_order` orders; () for equal ones that sum to 1.
+        tokenize: The tokenizer, under its name in sacrebleu.
+        smooth_method: How precisions without a match are smoothed (Chen and Cherry 2014); the
+            methods named after nltk follow all conventions of that package.
+        smooth_value: The value of `floor` (0.1 if None), the k of `add-k` (1 if None) or, in nltk's
+            methods, the epsilon of method 1 (0.1 if None), the k of methods 4 and 7 and the alpha
+            of method 6 (5 if None).
+        max_order: The maximum order of n-grams.
+        weights: One weight for each of the `max_order` orders; () for equal weights that sum to 1.
         effective_order: Whether orders that the prediction is too short for are left out.
         lowercase: Whether case is ignored.
     """
@@ -50,7 +51,7 @@ class Bleu(Metric):
         """Check the parameters.
 
         Raises:
-            ParameterError: a value that isn't allowed, or not one weight for each order.
+            ParameterError: If a value isn't allowed, or there isn't one weight for each order.
         """
         super().__post_init__()
         if self.weights and len(self.weights) != self.max_order:
@@ -60,7 +61,7 @@ class Bleu(Metric):
     def measure(self, prediction: Texts, references: RaggedTexts) -> dict[str, Array]:
         """Matches and totals of every order, (N, max_order), and both lengths, (N,).
 
-        nltk's conventions need five orders, and one n-gram where a text is too short for any.
+        nltk's conventions need five orders, and one n-gram if a text is too short for any.
         """
         if self.lowercase:
             prediction, references = prediction.lower(), references.lower()
@@ -99,7 +100,7 @@ class Bleu(Metric):
         return highlight.shared(prediction, references, self.tokenize, orders, lower=self.lowercase)
 
     def outputs(self) -> tuple[str, ...]:
-        """The score, one precision an order, and the two parts of the brevity penalty."""
+        """The score, one precision for each order, and the two parts of the brevity penalty."""
         precisions = (f"precision_{n + 1}" for n in range(self.max_order))
         return ("score", *precisions, "brevity_penalty", "length_ratio")
 

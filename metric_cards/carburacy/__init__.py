@@ -1,4 +1,4 @@
-"""Carburacy: what a summarizer reaches in ROUGE for the carbon dioxide that it costs."""
+"""Carburacy: a summarizer's ROUGE, discounted by its carbon emissions."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Carburacy(Metric):
     """Carbon-aware accuracy (Moro et al. 2023), with the emissions that the caller measured.
 
     Attributes:
-        emission_train: What training cost, in kg of CO2.
-        emission_test: What a prediction costs, in kg of CO2.
-        alpha: The base of the logarithm: the greater, the less ROUGE counts.
-        beta_train: The weight of the training's emission.
-        beta_test: The weight of a prediction's emission.
+        emission_train: The emissions of training, in kg of CO2.
+        emission_test: The emissions of one prediction, in kg of CO2.
+        alpha: The base of the logarithm; the larger it is, the less ROUGE counts.
+        beta_train: The weight of the emissions of training.
+        beta_test: The weight of the emissions of one prediction.
         stemmer: Whether ROUGE compares Porter stems.
     """
 
@@ -42,7 +42,7 @@ class Carburacy(Metric):
         return {"rouge": 2 * common / np.maximum(total, 1)}
 
     def score(self, rouge: Array, count: Array) -> Scores:
-        """The harmonic mean of what ROUGE is worth at both costs."""
+        """The harmonic mean of ROUGE discounted for training and for use."""
         means = rouge / count[..., None]
         effectiveness = means.mean(axis=-1) / (1 + means.var(axis=-1))
         worth = effectiveness ** (1 / np.log(self.alpha))
@@ -53,6 +53,6 @@ class Carburacy(Metric):
         return {"score": score, "train": train, "test": test, "effectiveness": effectiveness}
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """That nothing was paid, where no emission was given."""
+        """A note that no emissions were given, if that is the case."""
         free = not (self.emission_train or self.emission_test)
         return ["no emission was given, so this is the score of a model that costs nothing"] * free

@@ -1,4 +1,4 @@
-"""Character error rate: edits per character of the reference, and what else they tell."""
+"""Character error rate: edits per character of the reference, and related rates."""
 
 from __future__ import annotations
 

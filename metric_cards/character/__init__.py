@@ -1,4 +1,4 @@
-"""CharacTER: character edits, after phrases were shifted, per character of the prediction."""
+"""CharacTER: character edits after phrases are shifted, per character of the prediction."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from metrichub.text import Shift, Texts, best_shifts, highlight
 
 @dataclass(frozen=True, kw_only=True)
 class CharacTer(Metric):
-    """CharacTER (Wang et al. 2016), the mean over the samples (macro).
+    """CharacTER (Wang et al. 2016), averaged over samples (macro).
 
     Attributes:
         threshold: Words that differ in less than this fraction of their characters may be shifted
-            as if they were equal; 0 asks for equal words.
+            as if they were equal; with 0, words have to be equal.
     """
 
     threshold: Annotated[float, Range(0, 1)] = 0.5
 
     def measure(self, prediction: Texts, reference: Texts) -> Measured:
-        """The score of each pair, (N,); `nan` where both texts are empty."""
+        """The score of each pair, (N,); `nan` if both texts are empty."""
         pairs = [
             (predicted.split(), expected.split())
             for predicted, expected in zip(prediction, reference, strict=True)
@@ -40,7 +40,7 @@ class CharacTer(Metric):
         return Measured({"score": np.array(scores, np.float64)}, reasons)
 
     def explain(self, prediction: str, reference: str) -> highlight.Step:
-        """The words that are shifted, and the alignment of the characters after that."""
+        """The words that are shifted, and the alignment of the characters after the shifts."""
         words, expected = prediction.split(), reference.split()
         predicted, letters = self._letters(words, expected)
         (made,) = best_shifts([predicted], [letters])

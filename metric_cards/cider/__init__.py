@@ -1,4 +1,4 @@
-"""CIDEr: how much a caption has of the n-grams that its references use and other captions don't."""
+"""CIDEr: TF-IDF weighted similarity between a caption's n-grams and those of its references."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ from metrichub.text import (
 
 @dataclass(frozen=True, kw_only=True)
 class Cider(CorpusMetric):
-    """CIDEr and CIDEr-D (Vedantam et al. 2015) as pycocoevalcap computes them, a mean of samples.
+    """CIDEr and CIDEr-D (Vedantam et al. 2015) as pycocoevalcap computes them, a mean over samples.
 
     Attributes:
-        variant: `cider-d` clips repeated n-grams and punishes other lengths; `cider` doesn't.
-        tokenizer: `ptb` for lower-cased words without punctuation, clitics apart; `unicode` for
-            lower-cased letters and digits of any script; `whitespace` for tokens as they are.
-        max_order: The longest n-grams that count.
-        sigma: The width of CIDEr-D's penalty, in tokens.
+        variant: `cider-d` clips repeated n-grams and penalizes different lengths; `cider` doesn't.
+        tokenizer: How texts are split into tokens: `ptb` gives lowercased words without
+            punctuation, with clitics split off; `unicode` keeps lowercased letters and digits of
+            any script; `whitespace` keeps the tokens between spaces as they are.
+        max_order: The maximum order of n-grams.
+        sigma: The width of CIDEr-D's length penalty, in tokens.
     """
 
     variant: Literal["cider-d", "cider"] = "cider-d"
@@ -42,13 +43,13 @@ class Cider(CorpusMetric):
     sigma: Annotated[float, Range(1e-3)] = 6.0
 
     def measure(self, prediction: Texts, references: RaggedTexts) -> list[str]:
-        """The tokens with spaces between: a line of the prediction's, and one a reference."""
+        """The tokens joined by spaces: one line for the prediction and one for each reference."""
         predicted, referenced = self._lines(prediction), self._lines(references.items)
         limits = zip(predicted, spans(references.offsets), strict=True)
         return ["\n".join([line, *referenced[start:end]]) for line, (start, end) in limits]
 
     def conclude(self, rows: Sequence[str]) -> Mapping[str, float]:
-        """The mean of the rows' scores."""
+        """The mean of the scores of the rows."""
         times = Counter(rows)
         weights = np.fromiter(times.values(), np.float64, len(times))
         return {"score": float(self._scores(list(times), weights) @ weights / weights.sum())}

@@ -17,14 +17,14 @@ _ORDERS = np.arange(4)
 
 @dataclass(frozen=True, kw_only=True)
 class CodeBleu(Metric):
-    """CodeBLEU (Ren et al. 2020), equal to codebleu 0.7.0; all four parts pool their counts.
+    """CodeBLEU (Ren et al. 2020), as in codebleu 0.7.0; all four parts pool their counts.
 
     Attributes:
-        language: The programming language, which chooses parser and keywords.
-        weights: The weights of n-grams, weighted n-grams, syntax and data flow; they sum to 1.
-        no_dataflow: What a data-flow match of 0 is worth in the score: `one`, as in codebleu, or
-            `nothing`; then the part is left out, and the weights of the others are raised, only
-            where no reference has a data flow.
+        language: The programming language, which determines the parser and the keywords.
+        weights: The weights of n-grams, weighted n-grams, syntax and data flow; they must sum to 1.
+        no_dataflow: The value of a data-flow match of 0 in the score: `one`, as in codebleu, or
+            `nothing`. With `nothing`, the part is left out, and the weights of the others are
+            raised, only if no reference has a data flow.
     """
 
     language: Literal[
@@ -91,7 +91,7 @@ class CodeBleu(Metric):
     def _recalled(self, prediction: Texts, references: RaggedTexts) -> tuple[Array, Array]:
         """The references' n-grams that the prediction has, and all of them, (N, 4) each.
 
-        Single tokens that are no keywords weigh a fifth.
+        Single tokens that aren't keywords have a weight of 0.2.
         """
         predicted, reference = prediction.take(references.rows), references.items
         given, asked = self._keywords(predicted), self._keywords(reference)
@@ -116,7 +116,7 @@ def _penalty(length: Array, closest: Array) -> Array:
 
 
 def _mean(counts: Array, totals: Array) -> Array:
-    """The geometric mean of the shares, a count of 0 taken for 0.1; 0 without a single token."""
+    """The geometric mean of the fractions, with 0.1 for a count of 0; 0 without a single token."""
     logs = np.log(np.where(counts == 0, 0.1, counts) / totals)
     mean: Array = np.where(counts[..., 0] > 0, np.exp(logs.mean(axis=-1)), 0.0)
     return mean

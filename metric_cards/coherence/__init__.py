@@ -1,4 +1,4 @@
-"""Coherence: how well the sentences of a summary make one text, as a judge grades it."""
+"""Coherence: how well the sentences of a summary form one text, as graded by a judge."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from metrichub.authoring import GradedMetric, Questions, Unscored, WithTrace
 
 @dataclass(frozen=True, kw_only=True)
 class Coherence(GradedMetric):
-    """The grade and its place on the scale, the mean of samples (macro); Fabbri et al. (2021)."""
+    """The grade and its rescaled value, averaged over samples (macro); Fabbri et al. (2021)."""
 
     asks: ClassVar[Questions] = {"grade": ("coherence",)}
 

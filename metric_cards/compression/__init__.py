@@ -1,4 +1,4 @@
-"""Compression: how many times longer than the prediction its source is."""
+"""Compression: how many times longer the source is than the prediction."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Compression(Metric):
     Grusky et al. (2018).
 
     Attributes:
-        tokenizer: How texts are cut: at white space, or into runs of letters, marks and digits
-            of any script without punctuation (`unicode`).
+        tokenizer: How texts are split into tokens: at whitespace, or into runs of letters, marks
+            and digits of any script, without punctuation (`unicode`).
     """
 
     tokenizer: Literal["whitespace", "unicode"] = "whitespace"

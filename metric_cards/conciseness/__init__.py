@@ -1,4 +1,4 @@
-"""Conciseness: whether an answer is no longer than its question asks, as a judge grades it."""
+"""Conciseness: whether an answer is no longer than its question requires, as graded by a judge."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from metrichub.authoring import GradedMetric, Questions, Unscored, WithTrace
 
 @dataclass(frozen=True, kw_only=True)
 class Conciseness(GradedMetric):
-    """The grade and its place on the scale, the mean of samples (macro)."""
+    """The grade and its rescaled value, averaged over samples (macro)."""
 
     asks: ClassVar[Questions] = {"grade": ("conciseness",)}
 

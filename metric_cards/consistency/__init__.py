@@ -1,4 +1,4 @@
-"""Consistency: whether a summary says only what its source does, as a judge grades it."""
+"""Consistency: whether a summary states only what follows from its source, as graded by a judge."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from metrichub.authoring import GradedMetric, Questions, Unscored, WithTrace
 
 @dataclass(frozen=True, kw_only=True)
 class Consistency(GradedMetric):
-    """The grade and its place on the scale, the mean of samples (macro); Fabbri et al. (2021)."""
+    """The grade and its rescaled value, averaged over samples (macro); Fabbri et al. (2021)."""
 
     asks: ClassVar[Questions] = {"grade": ("consistency",)}
 

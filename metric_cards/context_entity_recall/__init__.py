@@ -12,11 +12,11 @@ from metrichub.authoring import JudgeMetric, Questions, Unscored, WithTrace
 
 @dataclass(frozen=True, kw_only=True)
 class ContextEntityRecall(JudgeMetric):
-    """Entities of the reference that the contexts name over all of them, the mean of samples.
+    """The fraction of the reference's entities that the contexts name, averaged over samples.
 
     Attributes:
-        match: When two entities are the same: "normalized" looks neither at case nor at the kind
-            and amount of white space, "exact" at every character.
+        match: How entities are compared: "normalized" ignores case and the kind and amount of
+            whitespace; "exact" compares every character.
     """
 
     asks: ClassVar[Questions] = {"extract": ("entities",)}

@@ -1,4 +1,4 @@
-"""Context precision: whether the passages that the reference answer needs stand first."""
+"""Context precision: whether the passages that the reference answer needs are ranked first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Context recall: the fraction of the reference answer's claims that the contexts hold."""
+"""Context recall: the fraction of the reference answer's claims that the contexts support."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from metrichub.authoring import JudgeMetric, Questions, Unscored, WithTrace, rat
 
 @dataclass(frozen=True, kw_only=True)
 class ContextRecall(JudgeMetric):
-    """Attributable over all claims of the reference, the mean of samples (macro)."""
+    """Attributable claims over all claims of the reference, averaged over samples (macro)."""
 
     asks: ClassVar[Questions] = {"extract": ("claims",), "verify": ("supported",)}
 

@@ -11,7 +11,7 @@ from metrichub.authoring import JudgeMetric, Questions, Unscored, WithTrace, rat
 
 @dataclass(frozen=True, kw_only=True)
 class ContextRelevance(JudgeMetric):
-    """Needed over all sentences, the mean of samples (macro); Es et al. (2024), section 3."""
+    """Needed sentences over all, averaged over samples (macro); Es et al. (2024), section 3."""
 
     asks: ClassVar[Questions] = {"verify": ("needed",)}
 

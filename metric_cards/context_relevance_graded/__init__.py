@@ -1,4 +1,4 @@
-"""Context relevance, graded: how far the contexts can answer the question, as two grades say."""
+"""Context relevance, graded: how well the contexts can answer the question, in two grades."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from metrichub.authoring import Questions, Unscored, WithTrace
 
 @dataclass(frozen=True, kw_only=True)
 class ContextRelevanceGraded(TwoGrades):
-    """Half the mean of two grades from 0 to 2, the mean of samples (macro).
+    """Half the mean of two grades from 0 to 2, averaged over samples (macro).
 
     Attributes:
-        shortcuts: Whether no judge is asked where ragas asks none: 0 for a blank question, for
-            blank contexts, and for contexts that stand word for word in the question.
+        shortcuts: Whether a sample scores 0 without a judge call in the cases where ragas does so:
+            a blank question, blank contexts, or contexts that occur word for word in the question.
     """
 
     asks: ClassVar[Questions] = {"grade": ("informative", "answerable")}

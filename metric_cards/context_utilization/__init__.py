@@ -1,4 +1,4 @@
-"""Context utilization: whether the passages that the answer needs stand first."""
+"""Context utilization: whether the passages that the answer needs are ranked first."""
 
 from __future__ import annotations
 

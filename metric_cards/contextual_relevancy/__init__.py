@@ -12,7 +12,7 @@ from metrichub.authoring import JudgeMetric, Questions, Unscored, Verdict, WithT
 
 @dataclass(frozen=True, kw_only=True)
 class ContextualRelevancy(JudgeMetric):
-    """Relevant over all statements of a sample, the mean of samples (macro), after deepeval."""
+    """Relevant statements over all, averaged over samples (macro), after deepeval."""
 
     asks: ClassVar[Questions] = {"extract": ("claims",), "verify": ("relevant",)}
 

@@ -1,4 +1,4 @@
-"""Density: how long the fragments are that the prediction copies from the source."""
+"""Density: how long the fragments of the prediction copied from the source are."""
 
 from __future__ import annotations
 

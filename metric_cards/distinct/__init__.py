@@ -14,11 +14,11 @@ from metrichub.authoring import Array, CorpusMetric, Range
 from metrichub.text import Integers, RaggedTexts, Tokens, intern_tokens, row_sums
 
 ORDERS = 4
-"""The orders that are always given."""
+"""The orders that are always reported."""
 
 
 class _Counts(NamedTuple):
-    """Different n-grams of a row's texts together, and all of them, each (R, K)."""
+    """The distinct n-grams of a row's texts together, and all of them, each (R, K)."""
 
     unique: Integers
     total: Integers
@@ -30,7 +30,7 @@ class Distinct(CorpusMetric):
 
     Attributes:
         n: Length of the n-grams that `score` counts.
-        tokenizer: What a token is: by default what stands between white space.
+        tokenizer: How texts are split into tokens; by default at whitespace.
         lowercase: Whether case is ignored.
     """
 
@@ -41,16 +41,16 @@ class Distinct(CorpusMetric):
     lowercase: bool = False
 
     def headline(self) -> tuple[str, ...]:
-        """The orders that papers report, behind the chosen one if it is another."""
+        """The orders that papers report, after the chosen one if it is a different one."""
         named = super().headline()
         return named if f"distinct_{self.n}" in named else ("score", *named)
 
     def measure(self, predictions: RaggedTexts) -> list[list[str]]:
-        """The predictions of each sample as they are: different n-grams don't add up."""
+        """The predictions of each sample as they are: numbers of distinct n-grams don't add up."""
         return list(predictions)
 
     def conclude(self, rows: Sequence[Sequence[str]]) -> Mapping[str, float]:
-        """The scores of all predictions together; an order without an n-gram is `nan`."""
+        """The scores of all predictions together; an order without n-grams is `nan`."""
         times = Counter(chain.from_iterable(rows))
         counts = self._counts(RaggedTexts(list(times), [0, len(times)]), list(times.values()))
         return {name: float(values[0]) for name, values in self._scores(counts).items()}
@@ -78,7 +78,7 @@ class Distinct(CorpusMetric):
 
 
 def _unique(tokens: Tokens, offsets: Integers, highest: int) -> Integers:
-    """How many different n-grams each group of texts has, (R, K); no n-gram leaves its text.
+    """How many distinct n-grams each group of texts has, (R, K); no n-gram leaves its text.
 
     An n-gram is named by its group and the ranks of its tokens, side by side in 64 bits, so that
     the names of shorter ones are prefixes, and a 0 stands behind the end of a text. Where 64 bits

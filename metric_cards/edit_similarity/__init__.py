@@ -18,7 +18,7 @@ class EditSimilarity(Metric):
     """Similarity and distance of each pair, averaged over the samples (macro).
 
     Attributes:
-        unit: What one edit inserts, deletes or replaces: a code point, or a word between spaces.
+        unit: The unit of an edit: a code point (`char`), or a word between spaces (`word`).
     """
 
     unit: Literal["char", "word"] = "char"

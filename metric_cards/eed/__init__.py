@@ -18,10 +18,10 @@ _MARK = re.compile(r"([.,!?])")
 
 @dataclass(frozen=True, kw_only=True)
 class ExtendedEditDistance(Metric):
-    """EED (Stanchev et al. 2019), the mean over the samples (macro).
+    """EED (Stanchev et al. 2019), averaged over samples (macro).
 
     Attributes:
-        convention: Which of the two official programs is followed, which differ.
+        convention: Which of the authors' two programs to follow, in C++ or in Python; they differ.
     """
 
     convention: Literal["cpp", "python"] = "cpp"

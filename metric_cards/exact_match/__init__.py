@@ -1,4 +1,4 @@
-"""Exact match: whether the prediction is the reference, after the normalization that is chosen."""
+"""Exact match: whether the prediction equals the reference after the chosen normalization."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class ExactMatch(Metric):
         ignore_case: Whether case is ignored; this comes second.
         ignore_punctuation: Whether ASCII punctuation is removed.
         ignore_numbers: Whether the digits 0 to 9 are removed.
-        normalization: What comes last. `squad` ignores case, ASCII punctuation, the English
-            articles and the amount of white space; `none` does nothing.
+        normalization: The last step: `squad` ignores case, ASCII punctuation, the English
+            articles and the amount of whitespace; `none` does nothing.
     """
 
     regexes_to_ignore: tuple[str, ...] = ()

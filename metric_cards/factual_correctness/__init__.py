@@ -1,4 +1,4 @@
-"""Factual correctness: how far the claims of an answer and of its reference support each other."""
+"""Factual correctness: how well the claims of an answer and its reference support each other."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ _MAKER = {"precision": "prediction", "recall": "reference"}
 
 @dataclass(frozen=True, kw_only=True)
 class FactualCorrectness(JudgeMetric):
-    """F-beta, precision or recall of claims, the mean of samples; Ru et al. (2024), section 3.3.1.
+    """F-beta, precision or recall of claims, averaged over samples; Ru et al. (2024), 3.3.1.
 
     Attributes:
-        mode: What `score` is. "precision" asks for the claims of the prediction only, "recall" for
-            those of the reference only.
-        beta: How much more recall weighs than precision in F.
-        counts: "separate" takes each share among the claims of one text. "mixed" makes recall and
-            F of the prediction's correct claims and the reference's missing ones, as ragas does.
+        mode: The measure that `score` reports. "precision" asks only for the claims of the
+            prediction, "recall" only for those of the reference.
+        beta: How many times as much weight recall has as precision in F.
+        counts: How claims are counted: "separate" computes each fraction over the claims of one
+            text; "mixed" computes recall and F from the prediction's correct claims and the
+            reference's missing ones, as ragas does.
     """
 
     asks: ClassVar[Questions] = {"extract": ("claims",), "verify": ("supported",)}

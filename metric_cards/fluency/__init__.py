@@ -1,4 +1,4 @@
-"""Fluency: how well the single sentences of a text are written, as a judge grades them."""
+"""Fluency: how well the individual sentences of a text are written, as graded by a judge."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from metrichub.authoring import GradedMetric, Questions, Unscored, WithTrace
 
 @dataclass(frozen=True, kw_only=True)
 class Fluency(GradedMetric):
-    """The grade and its place on the scale, the mean of samples (macro); Fabbri et al. (2021)."""
+    """The grade and its rescaled value, averaged over samples (macro); Fabbri et al. (2021)."""
 
     asks: ClassVar[Questions] = {"grade": ("fluency",)}
 
