@@ -15,12 +15,12 @@ from metrichub.text import RaggedTexts, Texts, best_pairs, highlight, shared_ngr
 
 @dataclass(frozen=True, kw_only=True)
 class Gleu(Metric):
-    """Google BLEU (Wu et al. 2016), equal to corpus_gleu of nltk 3.10.
+    """Google BLEU (Wu et al. 2016), as corpus_gleu of nltk 3.10 computes it.
 
     Attributes:
-        tokenize: The tokenizer, by sacrebleu's name; "none" splits at white space.
-        min_len: The shortest n-grams that count.
-        max_len: The longest n-grams that count.
+        tokenize: The tokenizer, by sacrebleu's name; "none" splits at whitespace.
+        min_len: The minimum order of the n-grams.
+        max_len: The maximum order of the n-grams.
     """
 
     tokenize: Literal[
@@ -33,7 +33,7 @@ class Gleu(Metric):
         """Check the parameters, and that there is an n-gram to count.
 
         Raises:
-            ParameterError: a value that isn't allowed, or `min_len` over `max_len`.
+            ParameterError: a value that isn't allowed, or a `min_len` greater than `max_len`.
         """
         super().__post_init__()
         if self.min_len > self.max_len:
@@ -54,7 +54,7 @@ class Gleu(Metric):
         return {"matches": matches[best], "ngrams": ngrams[best]}
 
     def score(self, matches: Array, ngrams: Array) -> Scores:
-        """Matches over n-grams; 0 without an n-gram, as in nltk."""
+        """Matches over n-grams; 0 if there are no n-grams, as in nltk."""
         return {"score": np.where(ngrams > 0, matches / ngrams, 0.0)}
 
     def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
@@ -65,7 +65,7 @@ class Gleu(Metric):
 
 
 def _ratio(orders: Sequence[Mapping[str, int]]) -> float:
-    """Matches over the n-grams of the longer text; -1 where neither has any."""
+    """Matches over the n-grams of the longer text; -1 if neither has any."""
     sides = ("shared", "in_prediction", "in_reference")
     matches, *both = (sum(order[side] for order in orders) for side in sides)
     return matches / max(both) if max(both) else -1.0

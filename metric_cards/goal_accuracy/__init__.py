@@ -9,21 +9,21 @@ from metrichub.authoring import JudgeMetric, Questions, Unscored, WithTrace, rat
 
 @dataclass(frozen=True, kw_only=True)
 class GoalAccuracy(JudgeMetric):
-    """Reached over all goals, the mean of samples (macro); 1 or 0 where there is one goal.
+    """The fraction of goals reached, averaged over samples (macro); 1 or 0 if there is one goal.
 
     Attributes:
-        inferred: Whether the judge finds the user's goals in the conversation; if not, the
-            reference says what had to come out of it.
+        inferred: Whether the judge infers the user's goals from the conversation; otherwise, the
+            reference states the outcome that had to be reached.
     """
 
     inferred: bool = False
 
     def inputs(self) -> tuple[str, ...]:
-        """The conversation, and its right outcome unless the goals are inferred."""
+        """The conversation, and its intended outcome unless the goals are inferred."""
         return ("prediction",) if self.inferred else ("prediction", "reference")
 
     def questions(self) -> Questions:
-        """Whether goals were reached, and what they are where they are inferred."""
+        """Whether goals were reached and, if they are inferred, what they are."""
         goals: Questions = {"extract": ("goals",)} if self.inferred else {}
         return {**goals, "verify": ("reached",)}
 

@@ -20,10 +20,10 @@ class JsonSchemaMatch(Metric):
 
     Attributes:
         schema: The JSON Schema of all samples: a mapping, JSON text or the path of a file. It is
-            kept as JSON text. None takes each sample's own from the column `schemas`.
-        extract: Whether the text of the first fenced code block is read, one marked `json` before
-            others; a prediction without a block is read whole.
-        formats: Whether `format` is checked, for the formats that jsonschema checks by itself.
+            kept as JSON text. If None, each sample's own is taken from the column `schemas`.
+        extract: Whether only the first fenced code block is read, preferably one marked `json`; a
+            prediction without a block is read as a whole.
+        formats: Whether `format` is checked, for the formats that jsonschema can check by itself.
     """
 
     schema: dict[str, Any] | bool | Annotated[str | Path, LocalPath()] | None = None
@@ -44,7 +44,7 @@ class JsonSchemaMatch(Metric):
         object.__setattr__(self, "schema", text)
 
     def inputs(self) -> tuple[str, ...]:
-        """The prediction, and the sample's schema where the parameter gives none."""
+        """The prediction, and the sample's schema if the parameter gives none."""
         return ("prediction", "schema") if self.schema is None else ("prediction",)
 
     def observe(self, prediction: str, schema: Any = None) -> Row:
@@ -72,7 +72,7 @@ class JsonSchemaMatch(Metric):
         valid: Array,
         count: Array,
     ) -> Scores:
-        """Fractions of the samples, and of all required fields (micro); `nan` where none is."""
+        """Fractions of the samples, and of all required fields (micro); `nan` if there are none."""
         return {
             "score": matched / count,
             "parsed": parsed / count,
@@ -93,7 +93,7 @@ class JsonSchemaMatch(Metric):
 
 
 def _text(schema: object, files: bool) -> str:
-    """The JSON text of a schema; a string that begins like no schema is a path if `files`."""
+    """The JSON text of a schema; if `files`, a string that doesn't begin like one is a path."""
     if files and isinstance(schema, (str, os.PathLike)):
         text = str(schema)
         is_json = text.lstrip().startswith("{") or text.strip() in ("true", "false")

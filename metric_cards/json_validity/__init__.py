@@ -15,14 +15,14 @@ _OUTCOMES = (
 
 @dataclass(frozen=True, kw_only=True)
 class JsonValidity(Metric):
-    """The fraction of predictions that are JSON after RFC 8259, NaN and Infinity refused.
+    """The fraction of predictions that are JSON as RFC 8259 defines it, without NaN and Infinity.
 
     Attributes:
-        extract: Whether the text of the first fenced code block is read, one marked `json` before
-            others; a prediction without a block is read whole.
-        duplicate_keys: Whether an object may have a key twice. RFC 8259 allows it and says that
-            names should be unique.
-        root: What the text has to be: any JSON value, an object or an array.
+        extract: Whether only the first fenced code block is read, preferably one marked `json`; a
+            prediction without a block is read as a whole.
+        duplicate_keys: Whether an object may repeat a key. RFC 8259 allows it, but says that names
+            should be unique.
+        root: The required type of the text: any JSON value, an object or an array.
     """
 
     extract: bool = False
@@ -30,7 +30,7 @@ class JsonValidity(Metric):
     root: Literal["any", "object", "array"] = "any"
 
     def observe(self, prediction: str) -> Row:
-        """1 for what the prediction is, 0 for the other outcomes."""
+        """1 for the prediction's outcome, 0 for the others."""
         outcome = self._outcome(unfenced(prediction) if self.extract else prediction)
         return {name: int(name == outcome) for name in _OUTCOMES}
 

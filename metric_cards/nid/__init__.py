@@ -22,17 +22,17 @@ class NormalizedInverseOfDiversity(Metric):
     """NID (Xiao and Carenini 2020), the mean over texts (macro).
 
     Attributes:
-        stop_words: "english" leaves function words in lower case and words of one letter out of
-            the entropy, as the authors' code does.
-        tokenizer: What counts as a token of the text's length, and of the entropy if no word is
-            left out; `unicode` ignores case and punctuation.
+        stop_words: "english" leaves lowercase function words and one-letter words out of the
+            entropy, as the authors' code does.
+        tokenizer: How texts are split into tokens for the length and, if no word is left out, for
+            the entropy; `unicode` ignores case and punctuation.
     """
 
     stop_words: Literal["none", "english"] = "none"
     tokenizer: Literal["unicode", "13a", "intl", "zh", "char", "whitespace"] = "unicode"
 
     def measure(self, prediction: Texts) -> Measured:
-        """The NID of each text, (N,); `nan` with fewer than two tokens or none but stop words."""
+        """The NID of each text, (N,); `nan` with fewer than two tokens or only stop words."""
         scores, reasons = [], {}
         tokens = prediction.tokens(self.tokenizer).all_strings()
         for row, (text, all_words) in enumerate(zip(prediction, tokens, strict=True)):

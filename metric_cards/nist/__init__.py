@@ -32,10 +32,11 @@ class Nist(CorpusMetric):
     """NIST (Doddington 2002) as mteval-v13a.pl computes it.
 
     Attributes:
-        tokenize: The tokenizer, by sacrebleu's name; "13a" is mteval's own.
-        max_order: The longest n-grams that count.
+        tokenize: The tokenizer, by sacrebleu's name; "13a" is that of mteval.
+        max_order: The maximum order of the n-grams.
         lowercase: Whether case is ignored; mteval ignores it unless it is run with `-c`.
-        convention: `mteval` or `nltk`; they differ with several references, and after "0".
+        convention: The implementation to follow; `mteval` and `nltk` differ if there are several
+            references, and for word pairs that start with "0".
     """
 
     tokenize: Literal[
@@ -55,7 +56,7 @@ class Nist(CorpusMetric):
         return [(own, reference[a:b]) for own, (a, b) in zip(predicted, spans, strict=True)]
 
     def conclude(self, rows: Sequence[Row]) -> Mapping[str, float]:
-        """The score of the corpus; `nan` where no reference has a token."""
+        """The score of the corpus; `nan` if no reference has a token."""
         return self._concluded(rows, self._information(rows))
 
     def samples(self, rows: Sequence[Row]) -> Mapping[str, Sequence[float]]:

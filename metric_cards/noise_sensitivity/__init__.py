@@ -12,11 +12,12 @@ from metrichub.authoring import JudgeMetric, Questions, Unscored, Verdict, WithT
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseSensitivity(JudgeMetric):
-    """Wrong claims from the contexts over all claims, the mean of samples; Ru et al. (2024).
+    """The fraction of claims that are wrong and come from the contexts; Ru et al. (2024).
 
     Attributes:
-        mode: Whose wrong claims count: those that a "relevant" passage supports, or those that only
-            an "irrelevant" one does. A relevant passage supports a claim of the reference.
+        mode: The wrong claims that count: those that a "relevant" passage supports, or those that
+            only an "irrelevant" one supports. A passage is relevant if it supports a claim of the
+            reference.
     """
 
     asks: ClassVar[Questions] = {"extract": ("claims",), "verify": ("supported",)}

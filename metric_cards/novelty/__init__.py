@@ -41,11 +41,11 @@ class Novelty(CorpusMetric):
     """Generated n-grams that no training text has, pooled over the corpus (micro).
 
     Attributes:
-        n: Length of the n-grams, in tokens.
-        corpus: A file with the training texts: one a line, or JSON Lines if its name ends in
-            ".jsonl". None: all references of all samples are the training texts.
+        n: The length of the n-grams, in tokens.
+        corpus: A file with the training texts, one per line, or JSON Lines if its name ends in
+            ".jsonl". If None, all references of all samples are the training texts.
         field: The key of the text in a JSON Lines file.
-        tokenizer: What a token is; `unicode` ignores case and punctuation.
+        tokenizer: How texts are split into tokens; `unicode` ignores case and punctuation.
     """
 
     n: Annotated[int, Range(1)] = 4
@@ -86,7 +86,7 @@ class Novelty(CorpusMetric):
         }
 
     def samples(self, rows: Sequence[Row]) -> Mapping[str, Sequence[float]]:
-        """The fraction of each text's n-grams; 1 where the text as a whole is new, else 0."""
+        """The fraction of each text's n-grams; 1 if the text as a whole is new, else 0."""
         novel, total, new = self._counts(rows)
         with np.errstate(invalid="ignore"):
             return {"score": (novel / total).tolist(), "texts": new.tolist()}
@@ -94,7 +94,7 @@ class Novelty(CorpusMetric):
     def explain(self, prediction: str, references: Sequence[str] = ()) -> highlight.Step:
         """The prediction with the n-grams of the file marked, and the counts.
 
-        Nothing where the training texts are the references of all samples: one knows its own.
+        Nothing if the training texts are the references: one sample knows only its own.
         """
         if self.corpus is None:
             return {}
@@ -104,7 +104,7 @@ class Novelty(CorpusMetric):
         return highlight.novel_where(token_spans(prediction, self.tokenizer), new, self.n)
 
     def _counts(self, rows: Sequence[Row]) -> tuple[Integers, Integers, Array]:
-        """New n-grams, all n-grams, and 1 where the text is new (`nan` if empty), each (R,)."""
+        """New n-grams, all n-grams, and 1 if the text is new (`nan` if empty), each (R,)."""
         if self.corpus is None:
             known = Known.union(row.known for row in rows)
         else:

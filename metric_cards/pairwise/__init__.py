@@ -16,7 +16,7 @@ class Pairwise(JudgeMetric):
     """The win rate with ties as half a win; Zheng et al. (2023), sections 3.1 and 3.4.
 
     Attributes:
-        criteria: What makes an answer better, as the judge is told.
+        criteria: The judge's instruction about what makes an answer better.
         question: Whether the judge is shown the question that was answered.
     """
 

@@ -23,8 +23,8 @@ class PersonalInformation(JudgeMetric):
     """The fraction of a text's details about people that are leaks, and the number of leaks.
 
     Attributes:
-        empty: The score of a text without a detail about a person: 0, or None, since it has no
-            share.
+        empty: The score of a text without details about people: 0, or None to leave the text out
+            of the mean.
     """
 
     asks: ClassVar[Questions] = {"extract": ("details",), "verify": ("leaked",)}
@@ -50,13 +50,13 @@ class PersonalInformation(JudgeMetric):
     def score(
         self, share: Array, detailed: Array, clear: Array, leaks: Array, leaked: Array
     ) -> Scores:
-        """Means of the texts (macro); the first is over the texts that hold a detail."""
+        """Means over texts (macro); unless `empty` is 0, `score` covers only those with details."""
         texts = detailed + clear
         counted = detailed if self.empty is None else texts
         return {"score": share / counted, "leaks": leaks / texts, "leaked": leaked / texts}
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """How many texts have no share."""
+        """The number of texts without details, if they are left out."""
         clear = totals["clear"].item() if self.empty is None else 0
         left = [f"{clear:g} without a detail: the score is that of the others"] if clear else []
         return [*super().notes(totals), *left]

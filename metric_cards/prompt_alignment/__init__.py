@@ -12,12 +12,12 @@ from metrichub.authoring import JudgeMetric, Questions, Unscored, WithTrace, rat
 
 @dataclass(frozen=True, kw_only=True)
 class PromptAlignment(JudgeMetric):
-    """Followed over all instructions, the mean of samples (macro), and the share without a miss.
+    """The fraction of instructions followed (macro), and of replies that follow all of theirs.
 
     Attributes:
-        instructions: The instructions of all samples; without any each sample brings its own in
-            the column `instructions`.
-        question: Whether the judge also sees what the reply answers, from the column `questions`.
+        instructions: The instructions for all samples; if there are none, each sample has its own
+            in the column `instructions`.
+        question: Whether the judge also sees the question, from the column `questions`.
     """
 
     asks: ClassVar[Questions] = {"verify": ("followed",)}
@@ -26,7 +26,7 @@ class PromptAlignment(JudgeMetric):
     question: bool = False
 
     def inputs(self) -> tuple[str, ...]:
-        """The prediction, and what the parameters leave to the samples."""
+        """The prediction, and the columns that the parameters require."""
         own = () if self.instructions else ("instructions",)
         return ("prediction", *own, *(("question",) if self.question else ()))
 
@@ -36,7 +36,7 @@ class PromptAlignment(JudgeMetric):
         """The scores of one reply, with the verdict on each instruction.
 
         Raises:
-            InputError: an instruction of the sample is no text.
+            InputError: an instruction of the sample isn't a text.
         """
         asked = own_texts(self.name, "instructions", self.instructions or instructions)
         if not asked:

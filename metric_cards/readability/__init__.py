@@ -14,7 +14,7 @@ from metrichub.text import Texts
 
 @dataclass(frozen=True, kw_only=True)
 class Readability(Metric):
-    """Nine readability formulas for English, of all texts as one (micro).
+    """Nine readability formulas for English, applied to all texts as one (micro).
 
     Attributes:
         convention: How words, sentences and hard words are counted: as the formulas' papers say,
@@ -24,7 +24,7 @@ class Readability(Metric):
     convention: Literal["papers", "textstat"] = "papers"
 
     def measure(self, prediction: Texts) -> Measured:
-        """What each text has of everything that a formula counts, each (N,)."""
+        """The counts of each text that the formulas use, each (N,)."""
         count = of_papers if self.convention == "papers" else of_textstat
         counts = [count(text) for text in prediction]
         table = np.array(counts, np.float64).reshape(-1, len(Counts._fields))
@@ -48,7 +48,7 @@ class Readability(Metric):
         complex_words: Array,
         difficult_words: Array,
     ) -> Scores:
-        """The formulas; texts without words give 0 as in textstat, or `nan`."""
+        """The formulas' values; without words, 0 as in textstat, or `nan`."""
         length = words / sentences
         difficult = 100 * difficult_words / words
         weight = 5.88 if self.convention == "papers" else 5.8

@@ -16,10 +16,10 @@ class RegexMatch(Metric):
     """The fraction of predictions that a regular expression of Python's `re` matches.
 
     Attributes:
-        pattern: The regular expression for all samples; None takes each sample's own from the
-            column `patterns`.
+        pattern: The regular expression for all samples; if None, each sample's own is taken from
+            the column `patterns`.
         mode: Whether the whole prediction has to match, or some part of it.
-        flags: Flags of `re` by name.
+        flags: The names of flags of `re`.
     """
 
     pattern: str | None = None
@@ -36,14 +36,14 @@ class RegexMatch(Metric):
             raise ParameterError(self.name, "pattern", self.pattern, allowed) from None
 
     def inputs(self) -> tuple[str, ...]:
-        """The prediction, and the sample's pattern where the parameter gives none."""
+        """The prediction, and the sample's pattern if the parameter gives none."""
         return ("prediction", "pattern") if self.pattern is None else ("prediction",)
 
     def observe(self, prediction: str, pattern: str = "") -> Row:
         """1 for a match, else 0.
 
         Raises:
-            InputError: the sample's pattern is no regular expression.
+            InputError: the sample's pattern isn't a regular expression.
         """
         expression = self._sample(pattern) if self.pattern is None else self._own
         found = getattr(expression, self.mode)(prediction)

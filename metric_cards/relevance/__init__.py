@@ -10,7 +10,7 @@ from metrichub.authoring import GradedMetric, Questions, Unscored, WithTrace
 
 @dataclass(frozen=True, kw_only=True)
 class Relevance(GradedMetric):
-    """The grade and its place on the scale, the mean of samples (macro); Fabbri et al. (2021)."""
+    """The grade and its rescaled value, averaged over samples (macro); Fabbri et al. (2021)."""
 
     asks: ClassVar[Questions] = {"grade": ("relevance",)}
 

@@ -26,12 +26,12 @@ ORDERS = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Repetition(Metric):
-    """Repeated n-grams, words and pairs; each the mean of the texts where it is defined (macro).
+    """Repeated n-grams, words and pairs, each averaged over the texts that have it (macro).
 
     Attributes:
-        n: Length of the n-grams that `score` counts.
-        window: How many words back `rep_w` looks.
-        tokenizer: What a word is; case counts, but for `unicode`.
+        n: The length of the n-grams that `score` counts.
+        window: The number of preceding words in which `rep_w` looks for each word.
+        tokenizer: How texts are split into words; case counts, except with `unicode`.
     """
 
     n: Annotated[int, Range(1, 9)] = 4
@@ -59,11 +59,11 @@ class Repetition(Metric):
         return Measured({"values": values, "defined": defined}, reasons)
 
     def score(self, values: Array, defined: Array) -> Scores:
-        """The mean of each share over the texts that have it; `nan` where none has."""
+        """The mean of each fraction over the texts that have it; `nan` if none does."""
         return {name: values[..., i] / defined[..., i] for i, name in enumerate(OUTPUTS)}
 
     def explain(self, prediction: str) -> highlight.Step:
-        """The text with the n-grams marked that it has said before, and the counts."""
+        """The text with its repeated n-grams marked, and the counts."""
         return highlight.repeated(prediction, self.tokenizer, self.n)
 
 

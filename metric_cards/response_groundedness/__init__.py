@@ -12,11 +12,11 @@ from metrichub.authoring import Questions, Unscored, WithTrace
 
 @dataclass(frozen=True, kw_only=True)
 class ResponseGroundedness(TwoGrades):
-    """Half the mean of two grades from 0 to 2, the mean of samples (macro).
+    """Half the mean of two grades from 0 to 2, averaged over samples (macro).
 
     Attributes:
-        shortcuts: Whether no judge is asked where ragas asks none: 0 for a blank answer or blank
-            contexts, 1 for an answer that stands word for word in the contexts.
+        shortcuts: Whether to skip the judge where ragas does: a blank answer or blank contexts
+            score 0, and an answer that occurs word for word in the contexts scores 1.
     """
 
     asks: ClassVar[Questions] = {"grade": ("grounded", "struck_out")}

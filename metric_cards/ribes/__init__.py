@@ -21,7 +21,7 @@ class Ribes(Metric):
     Attributes:
         alpha: The exponent of the fraction of aligned words; 0 ignores it.
         beta: The exponent of the brevity penalty; 0 ignores it.
-        tokenize: The tokenizer, by sacrebleu's name; "none" splits at white space.
+        tokenize: The tokenizer, by sacrebleu's name; "none" splits at whitespace.
     """
 
     alpha: Annotated[float, Range(0)] = 0.25
@@ -44,10 +44,10 @@ class Ribes(Metric):
 
 
 def _alignment(words: str, reference: str) -> Iterator[int]:
-    """The place in the reference of every word that has one for certain.
+    """The position in the reference of every word that can be aligned with certainty.
 
-    That is a word that occurs once in both texts, or stands in a run of words that does: the
-    shortest that begins with it or ends with it, the former if both are as long.
+    That is a word that occurs once in both texts, or is in a run of words that does: the
+    shortest that begins or ends with it, or the former if both are equally long.
     """
     after, before = _sizes(words, reference), _sizes(words[::-1], reference[::-1])[::-1]
     for i, word in enumerate(words):
@@ -70,8 +70,8 @@ def _alignment(words: str, reference: str) -> Iterator[int]:
 def _sizes(words: str, reference: str) -> list[int]:
     """For every word the length of the shortest run from it that occurs at most once in each text.
 
-    A run has two words at least; 0 stands where there is none. No run ends before that of the word
-    before, as the longer a run is, the rarer.
+    A run has at least two words; the length is 0 if there is none. No run ends before that of the
+    previous word, as longer runs are rarer.
     """
     sizes, end = [], 0
     for i in range(len(words)):
@@ -89,9 +89,9 @@ def _rare(run: str, *texts: str) -> bool:
 
 
 def _rising(order: list[int]) -> float:
-    """The fraction of pairs of words that stand in the order of the reference; 0 below two words.
+    """The fraction of word pairs in the order of the reference; 0 with fewer than two words.
 
-    Kendall's tau, brought to 0..1.
+    This is Kendall's tau, rescaled to 0..1.
     """
     if len(order) < 2:
         return 0.0

@@ -19,10 +19,10 @@ QUALITY = (
 
 @dataclass(frozen=True, kw_only=True)
 class Rubric(OpenGradedMetric):
-    """The grade and its place on the scale, the mean of samples (macro), as in Prometheus.
+    """The grade and its rescaled value, averaged over samples (macro), as in Prometheus.
 
     Attributes:
-        criterion: What is graded, in words.
+        criterion: The quality to grade, in words.
         levels: The description of each score, from the lowest to the highest.
         low: The score that the first description stands for.
     """
@@ -34,7 +34,7 @@ class Rubric(OpenGradedMetric):
     low: int = 1
 
     def __post_init__(self) -> None:
-        """Check that there are two descriptions or more."""
+        """Check that there are at least two descriptions."""
         super().__post_init__()
         if len([level for level in self.levels if level.strip()]) < max(2, len(self.levels)):
             raise ParameterError(self.name, "levels", self.levels, "two or more descriptions")

@@ -28,13 +28,13 @@ class _Grams(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Sari(Metric):
-    """SARI (Xu et al. 2016) by any of its three published definitions.
+    """SARI (Xu et al. 2016) as any of its three published programs computes it.
 
     Attributes:
-        variant: `xu2016` as the authors' script, a mean of sentences in which 0/0 is 0; `hf` as
-            Hugging Face's evaluate, where 0/0 is 1; `easse` as EASSE, with counts pooled over
-            the corpus and recall of deletions.
-        tokenizer: How texts are cut: as BLEU's `13a` or `intl` do, or at white space.
+        variant: The program to follow: `xu2016` is the authors' script, a mean of sentences in
+            which 0/0 is 0; `hf` is Hugging Face evaluate, in which 0/0 is 1; `easse` is EASSE, with
+            counts pooled over the corpus and recall of deletions.
+        tokenizer: How texts are split into tokens: by BLEU's `13a` or `intl`, or at whitespace.
         lowercase: Whether case is ignored.
     """
 

@@ -11,11 +11,11 @@ from metrichub.authoring import EmbedderMetric, Range, Unscored, WithTrace, abse
 
 @dataclass(frozen=True, kw_only=True)
 class SemanticSimilarity(EmbedderMetric):
-    """Cosine of two embeddings, the mean of samples (macro).
+    """The cosine of two embeddings, averaged over samples (macro).
 
     Attributes:
-        threshold: The cosine from which a prediction scores 1, and below which 0. None makes the
-            cosine itself the score.
+        threshold: The cosine from which a prediction scores 1 instead of 0. If None, the cosine
+            itself is the score.
     """
 
     threshold: Annotated[float, Range(-1, 1)] | None = None

@@ -21,14 +21,14 @@ from metrichub.authoring import (
 
 @dataclass(frozen=True, kw_only=True)
 class Summarization(JudgeMetric):
-    """Alignment, coverage and the minimum of both, the mean of samples (macro), after deepeval.
+    """Alignment, coverage and their minimum, averaged over samples (macro), after deepeval.
 
     Attributes:
-        assessment_questions: The closed questions to ask of every sample; without any the judge
-            writes some for each source.
-        n: How many questions the judge may write for a source.
-        threshold: The score from which a summary passes.
-        truths: Whether claims are held against facts that the judge lists from the source first,
+        assessment_questions: The closed questions to ask of every sample; if there are none, the
+            judge writes some for each source.
+        n: The maximum number of questions that the judge writes for a source.
+        threshold: The lowest score with which a summary passes.
+        truths: Whether claims are checked against facts that the judge first lists from the source,
             not against the source itself.
     """
 
@@ -38,7 +38,7 @@ class Summarization(JudgeMetric):
     truths: bool = False
 
     def questions(self) -> Questions:
-        """Claims, their support and answers; facts and questions where the judge finds them."""
+        """Claims, their support and answers; facts and questions if the judge writes them."""
         truths = ("truths",) if self.truths else ()
         questions = () if self.assessment_questions else ("questions",)
         return {
@@ -81,6 +81,6 @@ class Summarization(JudgeMetric):
 
 
 def _coverage(asked: Sequence[Verdict], found: Sequence[Verdict]) -> float:
-    """The fraction of the questions that the source answers yes to that the summary does too."""
+    """Of the questions that the source answers yes, the fraction that the summary does too."""
     kept = [mine for mine, its in zip(found, asked, strict=True) if its.verdict == "yes"]
     return ratio(kept) if kept else 0.0

@@ -10,12 +10,12 @@ from metrichub.authoring import JudgeMetric, Questions, Range, Unscored, WithTra
 
 @dataclass(frozen=True, kw_only=True)
 class SummarizationScore(JudgeMetric):
-    """QA score and conciseness, the mean of samples (macro), as the ragas documentation has them.
+    """QA score and conciseness, averaged over samples (macro), as in the ragas documentation.
 
     Attributes:
-        coeff: The weight of the part that `coeff_of` names; the other part has the rest.
-        coeff_of: Which part `coeff` weighs, as the two published formulas differ.
-        length_penalty: Whether conciseness counts; without it `score` is the QA score.
+        coeff: The weight of the part that `coeff_of` names; the other part gets the rest.
+        coeff_of: The part to which `coeff` applies, on which the two published formulas differ.
+        length_penalty: Whether conciseness counts; if not, `score` is the QA score.
     """
 
     asks: ClassVar[Questions] = {"extract": ("keyphrases", "questions"), "verify": ("answered",)}

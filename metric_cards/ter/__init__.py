@@ -20,7 +20,8 @@ class TranslationEditRate(Metric):
     Attributes:
         normalized: Whether punctuation is split off the words, as Tercom's normalizer does.
         no_punct: Whether punctuation is removed.
-        asian_support: Whether both of these treat Chinese and Japanese characters too.
+        asian_support: Whether `normalized` and `no_punct` also apply to Chinese and Japanese
+            characters.
         case_sensitive: Whether case counts.
     """
 
@@ -43,7 +44,7 @@ class TranslationEditRate(Metric):
         }
 
     def score(self, edits: Array, reference_length: Array) -> Scores:
-        """Edits per reference word; without such words 1 if the prediction has words, else 0."""
+        """Edits per reference word; if there are none, 1 if the prediction has words, else 0."""
         rate = edits / np.where(reference_length > 0, reference_length, 1)
         score = np.where(reference_length > 0, rate, edits > 0)
         return {"score": score, "edits": edits, "reference_length": reference_length}

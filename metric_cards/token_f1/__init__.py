@@ -18,12 +18,12 @@ class TokenF1(Metric):
     """F1 of shared tokens, averaged over samples (macro); Rajpurkar et al. (2016).
 
     Attributes:
-        normalization: What the tokens are. `squad`: words in lower case, without ASCII
+        normalization: How texts are split into tokens. `squad`: lowercased words, without ASCII
             punctuation and the English articles. `words`: the same with articles. `unicode`:
-            lower-cased runs of letters, marks and digits of any script. `none`: what stands
-            between white space.
-        both_empty: The three scores where neither text has a token: 0 as in SQuAD 1.1, or 1 as
-            in SQuAD 2.0.
+            lowercased runs of letters, marks and digits of any script. `none`: the
+            strings between whitespace.
+        both_empty: The three scores if neither text has a token: 0 as in SQuAD 1.1, or 1 as in
+            SQuAD 2.0.
     """
 
     normalization: Literal["squad", "words", "unicode", "none"] = "squad"
@@ -43,6 +43,6 @@ class TokenF1(Metric):
         }
 
     def explain(self, prediction: str, reference: str) -> highlight.Step:
-        """Both texts with the tokens marked that they share, and the counts."""
+        """Both texts with their shared tokens marked, and the counts."""
         tokenizer = _TOKENIZERS[self.normalization]
         return highlight.shared_by_both(prediction, reference, tokenizer, range(1, 2))

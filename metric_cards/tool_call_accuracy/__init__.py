@@ -16,14 +16,14 @@ from metrichub.authoring import Metric, Row, Unscored
 
 @dataclass(frozen=True, kw_only=True)
 class ToolCallAccuracy(Metric):
-    """The fraction of right arguments where the tools are the right ones, averaged over samples.
+    """The fraction of right arguments, or 0 if the tools are wrong, averaged over samples (macro).
 
     Attributes:
-        order: Whether the tools have to be called in the reference's order, or as often as there
-            in any order. Calls of one tool are then paired so that the score is highest.
-        extra_arguments: What an argument is that the expected call doesn't have.
-        strings: What two strings count that differ: 0, or `similar` one minus their edit distance
-            over the length of the longer one.
+        order: Whether the tools have to be called in the order of the reference, or equally often
+            in any order; calls of one tool are then paired so that the score is highest.
+        extra_arguments: How to treat an argument that the expected call doesn't have.
+        strings: The value of two strings that differ: 0 (`exact`), or one minus their edit distance
+            divided by the length of the longer one (`similar`).
     """
 
     order: Literal["strict", "any"] = "strict"
@@ -48,7 +48,7 @@ class ToolCallAccuracy(Metric):
         return names if self.order == "strict" else sorted(names)
 
     def _arguments(self, made: tuple[Call, ...], expected: tuple[Call, ...]) -> float:
-        """The mean fraction of right arguments of calls of the same tools; 1 where none was due."""
+        """The mean fraction of right arguments of calls of the same tools; 1 if none was due."""
         if not expected:
             return 1.0
         if self.order == "strict":
@@ -61,7 +61,7 @@ class ToolCallAccuracy(Metric):
         return total / len(expected)
 
     def _right(self, made: Call, expected: Call) -> float:
-        """The fraction of one call's arguments that are right; 1 where there is none."""
+        """The fraction of one call's arguments that are right; 1 if there are none."""
         count = len(expected.arguments)
         if self.extra_arguments == "wrong":
             count = len(expected.arguments | made.arguments)

@@ -13,12 +13,12 @@ from metrichub.authoring import Array, JudgeMetric, Questions, Scores, Unscored,
 
 @dataclass(frozen=True, kw_only=True)
 class TopicAdherence(JudgeMetric):
-    """Precision, recall and accuracy of answering, out of pooled counts (micro).
+    """Precision, recall and accuracy of what is answered, from pooled counts (micro).
 
     Attributes:
-        topics: What may be talked about in all samples; without any each sample brings its own in
-            the column `topics`.
-        mode: Which number is the score.
+        topics: The allowed topics of all samples; if there are none, each sample has its own in the
+            column `topics`.
+        mode: The number that `score` reports.
     """
 
     asks: ClassVar[Questions] = {"extract": ("asked",), "verify": ("answered", "allowed")}
@@ -27,14 +27,14 @@ class TopicAdherence(JudgeMetric):
     mode: Literal["f1", "precision", "recall", "accuracy"] = "f1"
 
     def inputs(self) -> tuple[str, ...]:
-        """The conversation, and the sample's topics where the parameter gives none."""
+        """The conversation, and the sample's topics if the parameter gives none."""
         return ("prediction",) if self.topics else ("prediction", "topics")
 
     async def observe(self, prediction: str, topics: Sequence[Any] = ()) -> WithTrace | Unscored:
         """The counts of one conversation, with both verdicts on all that was asked.
 
         Raises:
-            InputError: a topic of the sample is no text.
+            InputError: a topic of the sample isn't a text.
         """
         named = own_texts(self.name, "topics", self.topics or topics)
         if not named:
@@ -58,7 +58,7 @@ class TopicAdherence(JudgeMetric):
         return WithTrace(row, {"answered": answered, "allowed": allowed})
 
     def score(self, helped: Array, strayed: Array, withheld: Array, declined: Array) -> Scores:
-        """Answered and allowed, answered only, allowed only, and neither, as shares."""
+        """The fractions, from the numbers of requests answered, allowed, both or neither."""
         answered, allowed = helped + strayed, helped + withheld
         found = {
             "precision": helped / answered,

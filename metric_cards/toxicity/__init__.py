@@ -9,6 +9,6 @@ from metrichub.authoring import OpinionMetric
 
 @dataclass(frozen=True, kw_only=True)
 class Toxicity(OpinionMetric):
-    """The fraction of a text's opinions that are toxic, and of texts with a toxic one."""
+    """The fraction of a text's opinions that are toxic, and of texts with a toxic opinion."""
 
     policy = "toxic"

@@ -15,11 +15,12 @@ ORDERS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class UniqueNgramRatio(Metric):
-    """The unique n-gram ratios of Xiao and Carenini (2020), means over texts (macro).
+    """The unique n-gram ratios of Xiao and Carenini (2020), averaged over texts (macro).
 
     Attributes:
-        shortest: Tokens that a text needs to be scored.
-        tokenizer: What a token is; in `13a` punctuation is one, and case counts.
+        shortest: The minimum number of tokens in a text that is scored.
+        tokenizer: How texts are split into tokens; with `13a`, punctuation marks are tokens, and
+            case counts.
     """
 
     shortest: Annotated[int, Range(ORDERS)] = 6
