@@ -28,9 +28,9 @@ class ErrorRate(Metric):
     """Counts of an alignment of tokens, pooled over the corpus (micro); Morris et al. (2004).
 
     Attributes:
-        lowercase: Whether both texts are put in lower case first.
+        lowercase: Whether both texts are lowercased first.
         punctuation: Whether punctuation counts; False removes it first (Unicode categories P).
-        alignment: Whether to find out which edits were made; False gives `score` alone, faster.
+        alignment: Whether to count the kinds of edits; False gives only `score`, and is faster.
     """
 
     tokenizer: ClassVar[str]

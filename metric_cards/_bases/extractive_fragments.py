@@ -16,7 +16,7 @@ class ExtractiveFragments(Metric):
     """A number a token of the prediction, made out of the fragments that it copies.
 
     Attributes:
-        tokenizer: How lower-cased texts are cut: at white space, or into runs of letters, marks
+        tokenizer: How lowercased texts are split: at whitespace, or into runs of letters, marks
             and digits of any script without punctuation (`unicode`).
     """
 

@@ -35,6 +35,7 @@ def new(name: str, parent: Path, plugin: bool, dist: str | None) -> None:
 
     if dist and not plugin:
         raise click.UsageError("--dist names a plugin's distribution; add --plugin")
+    rival = _rival(name)
     made = new_plugin(name, parent, dist) if plugin else new_metric(name, parent)
     click.echo(f"wrote {made.folder}")
     if plugin:
@@ -44,18 +45,19 @@ def new(name: str, parent: Path, plugin: bool, dist: str | None) -> None:
         click.echo('add this line to [project.entry-points."metrichub.metrics"] in pyproject.toml:')
         click.echo(f"  {made.entry}")
         click.echo(f"then install the project and hold it to the laws: metrichub check {name}")
-    _warn_of_rival(name)
+    if rival:
+        note(
+            f"{rival} is installed under this name too; "
+            "yours may need its qualified form, DISTRIBUTION/NAME"
+        )
 
 
-def _warn_of_rival(name: str) -> None:
+def _rival(name: str) -> str | None:
+    """An installed metric of this name; looked for before anything is written."""
     try:
-        rival = registry().find(name)
+        return registry().find(name).qualified
     except UnknownMetric:
-        return
-    note(
-        f"{rival.qualified} is installed under this name too; "
-        "yours may need its qualified form, DISTRIBUTION/NAME"
-    )
+        return None
 
 
 @click.command(cls=Command, short_help="Hold metrics to the fourteen laws.")

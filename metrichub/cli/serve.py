@@ -57,7 +57,7 @@ _PACKAGES = (
     metavar="SPEC",
     envvar=VARIABLES["embedder"],
     show_envvar=True,
-    help="What makes vectors, for metrics that compare meanings: like --judge; offline counts "
+    help="The embedder of metrics that compare meanings: like --judge; offline counts "
     "hashed n-grams.",
 )
 @click.option(

@@ -224,9 +224,9 @@ class EmbedderMetric(ModelMetric):
     """A metric that asks an embedder; one with a judge too derives from both.
 
     Attributes:
-        embedder: What makes vectors: "offline" (hashed n-grams, a baseline and no model),
-            "openai", a spec such as "openai(model='…')", or an embedder object. May be left to
-            the hub.
+        embedder: The embedder: "offline" (hashed n-grams, a baseline and no model), "openai", a
+            spec such as "openai(model='…')", or an embedder object. Required unless the hub has
+            one.
     """
 
     embedder: str | Embedder | None = field(default=None, metadata=REQUIRED)

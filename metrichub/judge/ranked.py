@@ -21,7 +21,7 @@ class RankedMetric(JudgeMetric):
     Metrics that ask the same of the same question, answer and passages share the call.
 
     Attributes:
-        epsilon: Added to the number of useful passages before it divides; 1e-10 gives the numbers
+        epsilon: Added to the number of useful passages in the denominator; 1e-10 gives the numbers
             that ragas prints.
     """
 

@@ -53,14 +53,23 @@ def card_is_complete(under_test: MetricUnderTest) -> None:
     for key in WRITTEN:
         _hold(key in card.keys, f"the front matter has no {key}")
     headings = [name for name in card.sections if name in HEADINGS]
-    _hold(headings == list(HEADINGS), f"the headings are {list(card.sections)}, not {HEADINGS}")
+    absent = [repr(name) for name in HEADINGS if name not in headings]
+    _hold(not absent, f"the card lacks the heading {', '.join(absent)}")
+    _hold(headings == list(HEADINGS), f"the headings are in another order than {list(HEADINGS)}")
     for name, text in card.sections.items():
         _hold(bool(text.strip()), f"the section {name!r} is empty")
-    _hold(card.body.count("```bibtex") == 1, "a card has exactly one bibtex block")
+    _hold(
+        card.body.count("```bibtex") == 1,
+        "a card has exactly one bibtex block; without a paper, cite the software",
+    )
     _hold(card.bibtex.startswith("@"), "the bibtex block holds no entry")
     expected = generated(under_test)
     found = card.blocks()
-    _hold(found.keys() == expected.keys(), f"the card needs the generated blocks {list(expected)}")
+    for name in expected.keys() - found.keys():
+        lines = f"<!-- generated: {name} --> and <!-- end -->"
+        raise Broken(f"the card lacks the generated block {name!r}: add {lines} to it")
+    for name in found.keys() - expected.keys():
+        raise Broken(f"the generated block {name!r} has nothing to show: delete it")
     for name, text in expected.items():
         _hold(
             found[name] == text,

@@ -157,14 +157,17 @@ def test_a_namespace_package_above_keeps_one_name(make: Make, site: Path) -> Non
     [
         ({"headline: [score]\n": ""}, "the front matter has no headline"),
         ({"definition: 1\n": ""}, "the front matter has no definition"),
-        ({"## Bounds": "## Limits"}, "the headings are"),
+        ({"## Bounds": "## Limits"}, "lacks the heading 'Bounds'"),
         ({"## Outputs\n\nText.": "", "## Inputs": "## Outputs\n\nText.\n\n## Inputs"}, "headings"),
         ({"## Outputs\n\nText.": "## Outputs"}, "the section 'Outputs' is empty"),
         ({BIBTEX: f"{BIBTEX}\n{BIBTEX}"}, "exactly one bibtex block"),
         ({BIBTEX: "None."}, "exactly one bibtex block"),
         ({"@misc{toy, title = {Toy}}": "Toy."}, "the bibtex block holds no entry"),
-        ({"<!-- generated: parameters -->\n<!-- end -->": ""}, "needs the generated blocks"),
-        ({"generated: bounds": "generated: limits"}, "needs the generated blocks"),
+        (
+            {"<!-- generated: parameters -->\n<!-- end -->": ""},
+            "lacks the generated block 'parameters'",
+        ),
+        ({"generated: bounds": "generated: limits"}, "lacks the generated block 'bounds'"),
     ],
 )
 def test_a_card_with_a_part_missing_is_not_complete(
