@@ -40,7 +40,7 @@ SHARES = tuple[Annotated[float, Range(0, 1)], ...]
         (float, "a number"),
         (str, "a string"),
         (Annotated[int, Range(1)], "an integer of at least 1"),
-        (Annotated[float, Range(high=2)], "a number at most 2"),
+        (Annotated[float, Range(high=2)], "a number of at most 2"),
         (Annotated[float, Range(0, 1)] | None, "a number from 0 to 1 or None"),
         (Annotated[int | None, Range(1)], "an integer of at least 1 or None"),
         (Literal["a", "b"] | None, "'a' or 'b' or None"),

@@ -224,5 +224,5 @@ def test_a_level_or_number_out_of_its_domain_is_refused(
 
 
 def test_no_trials_are_refused(reports: tuple[Report, Report]) -> None:
-    with pytest.raises(ParameterError, match=r"^trials=0 is not allowed; choose an integer at"):
+    with pytest.raises(ParameterError, match=r"^trials=0 is not allowed; choose an integer of at"):
         reports[0].compare(reports[1], resamples=1, trials=0)
