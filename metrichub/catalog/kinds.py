@@ -21,12 +21,12 @@ class Range(NamedTuple):
     high: float | None = None
 
     def __str__(self) -> str:
-        """The bounds in words: "from 1 to 9", "at least 1" or "at most 9"; without any, blank."""
+        """The bounds in words: "from 1 to 9", "of at least 1" or "of at most 9"; without any, blank."""
         if self.low is not None and self.high is not None:
             return f"from {self.low} to {self.high}"
         if self.low is not None:
             return f"of at least {self.low}"
-        return "" if self.high is None else f"at most {self.high}"
+        return "" if self.high is None else f"of at most {self.high}"
 
     def holds(self, number: float) -> bool:
         """Whether a number lies in the interval; `nan` lies in none that has a bound."""
