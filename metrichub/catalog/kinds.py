@@ -21,7 +21,7 @@ class Range(NamedTuple):
     high: float | None = None
 
     def __str__(self) -> str:
-        """The bounds in words: "from 1 to 9", "of at least 1" or "of at most 9"; without any, blank."""
+        """The bounds in words, such as "from 1 to 9" or "of at least 1"; without any, blank."""
         if self.low is not None and self.high is not None:
             return f"from {self.low} to {self.high}"
         if self.low is not None:
