@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from metrichub.judge.metric import FieldText as FieldText
     from metrichub.judge.metric import JudgeMetric as JudgeMetric
     from metrichub.judge.metric import absent as absent
+    from metrichub.judge.metric import no_claims as no_claims
     from metrichub.judge.opinions import OpinionMetric as OpinionMetric
     from metrichub.judge.protocol import Choice as Choice
     from metrichub.judge.protocol import Fields as Fields
@@ -70,7 +71,7 @@ _HOMES = {
         "judge.aggregate": "average_precision ClaimCounts cosine f_beta ratio values",
         "judge.graded": "GradedMetric OpenGradedMetric",
         "judge.lexical": "sentences",
-        "judge.metric": "absent EmbedderMetric FieldText JudgeMetric",
+        "judge.metric": "absent EmbedderMetric FieldText JudgeMetric no_claims",
         "judge.opinions": "OpinionMetric",
         "judge.protocol": (
             "Choice Fields Grade Judge Prompt Questions SelfDescribed Verdict Sampling"

@@ -23,6 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 from numpy.typing import NDArray
@@ -41,16 +42,26 @@ Scores = Mapping[str, Array]
 
 
 class Unscored(NamedTuple):
-    """What `observe` returns for a row that has no score, with the reason that a reader needs."""
+    """What `observe` returns for a row that has no score, with the reason that a reader needs.
+
+    A row is unscored for its references, sources, questions or contexts. For its prediction it is
+    so only where the metric's definition gives no value: `undefined_for` then is a word that the
+    card lists, such as "no_claims", and the sample is counted as unanswered.
+    """
 
     reason: str
+    undefined_for: str | None = None
 
 
 class Measured(NamedTuple):
-    """What `measure` returns where it can say why a row is unscored (`nan`)."""
+    """What `measure` returns where it can say why a row is unscored (`nan`).
+
+    `undefined_for` has the rows that are so for their prediction; see `Unscored`.
+    """
 
     statistics: Mapping[str, Array]
     reasons: Mapping[int, str]
+    undefined_for: Mapping[int, str] = MappingProxyType({})
 
 
 class _CardBeside:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from metrichub.authoring import Array, Measured, Metric
+from metrichub.authoring import Array, Metric
 from metrichub.text import highlight
 
 
@@ -27,9 +27,6 @@ class ExtractiveFragments(Metric):
         return highlight.copied_fragments(prediction, source, self.tokenizer, lower=True)
 
 
-def per_token(amount: Array, tokens: Array) -> Measured:
-    """The amount over the tokens of every prediction, (N,); none for one without a token."""
-    empty = tokens == 0
-    score = np.where(empty, np.nan, amount / np.maximum(tokens, 1))
-    reasons = dict.fromkeys(np.flatnonzero(empty).tolist(), "the prediction has no token")
-    return Measured({"score": score}, reasons)
+def per_token(amount: Array, tokens: Array) -> dict[str, Array]:
+    """The amount over the tokens of every prediction, (N,); 0 for one without a token."""
+    return {"score": amount / np.maximum(tokens, 1)}

@@ -17,7 +17,8 @@ class AnswerAccuracy(TwoGrades):
 
     async def observe(self, question: str, prediction: str, reference: str) -> WithTrace | Unscored:
         """The score of one answer, with both grades and their reasons."""
-        if missing := absent({"question": question, "answer": prediction, "reference": reference}):
+        texts = {"question": question, "answer": prediction, "reference": reference}
+        if missing := absent(texts, prediction="answer"):
             return missing
         pair = {"answer": prediction, "reference": reference}
         return await self.graded_twice("agrees", "marked", pair, question=question)

@@ -17,6 +17,7 @@ from metrichub.authoring import (
     WithTrace,
     absent,
     f_beta,
+    no_claims,
 )
 from metrichub.errors import ParameterError
 
@@ -79,12 +80,12 @@ class AnswerCorrectness(JudgeMetric, EmbedderMetric):
         )
         for name, claims in {"prediction": mine, "reference": its}.items():
             if not claims:
-                return Unscored(f"the {name} makes no claim")
+                return no_claims(name)
         row = {"factuality": f_beta(*ClaimCounts.of(mine, its), self.beta)}
         return WithTrace(row, {"prediction_claims": mine, "reference_claims": its})
 
     async def _similarity(self, prediction: str, reference: str) -> WithTrace | Unscored:
-        near = await self.similarity(prediction, reference)
-        if math.isnan(near):
-            return Unscored("a text has no vector")
+        near = await self.similarity_to(reference, prediction)
+        if isinstance(near, Unscored):
+            return near
         return WithTrace({"similarity": near}, {})

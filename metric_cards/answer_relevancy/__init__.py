@@ -42,7 +42,7 @@ class AnswerRelevancy(JudgeMetric, EmbedderMetric):
             return Unscored("there is no question")
         found = await self.extract("questions", limit=self.n, answer=prediction, number=str(self.n))
         if not found:
-            return Unscored("the answer gives rise to no question")
+            return Unscored("the answer gives rise to no question", "no_questions")
         vectors = await self.embed([question, *found])
         near = cosine(vectors[:1], vectors[1:])[0].tolist()
         mean = sum(near) / len(near)

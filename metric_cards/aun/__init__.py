@@ -31,4 +31,5 @@ class AverageUniqueNgrams(Metric):
             share = unique / total
         short = np.flatnonzero(total == 0).tolist()
         reason = f"the text has fewer than {self.n} token{'s' * (self.n > 1)}"
-        return Measured({"score": share}, dict.fromkeys(short, reason))
+        kinds = dict.fromkeys(short, "too_short")
+        return Measured({"score": share}, dict.fromkeys(short, reason), kinds)

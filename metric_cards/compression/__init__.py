@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from metrichub.authoring import Measured, Metric
+from metrichub.authoring import Array, Metric
 from metrichub.text import Texts, lengths
 
 
@@ -24,9 +24,7 @@ class Compression(Metric):
 
     tokenizer: Literal["whitespace", "unicode"] = "whitespace"
 
-    def measure(self, prediction: Texts, source: Texts) -> Measured:
-        """The ratio of the lengths of every pair, (N,)."""
+    def measure(self, prediction: Texts, source: Texts) -> dict[str, Array]:
+        """The ratio of the lengths of every pair, (N,); 0 for a prediction without a token."""
         short, long = (lengths(text, self.tokenizer) for text in (prediction, source))
-        score = np.where(short == 0, np.nan, long / np.maximum(short, 1))
-        empty = np.flatnonzero(short == 0).tolist()
-        return Measured({"score": score}, dict.fromkeys(empty, "the prediction has no token"))
+        return {"score": np.where(short == 0, 0.0, long / np.maximum(short, 1))}

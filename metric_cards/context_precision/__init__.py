@@ -16,4 +16,4 @@ class ContextPrecision(RankedMetric):
         self, question: str, reference: str, contexts: Sequence[str]
     ) -> WithTrace | Unscored:
         """The score of one list of passages, with the verdict on each."""
-        return await self.ranked(question, reference, contexts)
+        return await self.ranked(question, reference, contexts, predicted=False)

@@ -16,4 +16,4 @@ class ContextUtilization(RankedMetric):
         self, question: str, prediction: str, contexts: Sequence[str]
     ) -> WithTrace | Unscored:
         """The score of one answer, with the verdict on each of its passages."""
-        return await self.ranked(question, prediction, contexts)
+        return await self.ranked(question, prediction, contexts, predicted=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from metric_cards._bases.extractive_fragments import ExtractiveFragments, per_token
-from metrichub.authoring import Measured
+from metrichub.authoring import Array
 from metrichub.text import Texts, novel_ngrams
 
 
@@ -13,7 +13,7 @@ from metrichub.text import Texts, novel_ngrams
 class Coverage(ExtractiveFragments):
     """Tokens in extractive fragments over all tokens, averaged over samples (macro)."""
 
-    def measure(self, prediction: Texts, source: Texts) -> Measured:
+    def measure(self, prediction: Texts, source: Texts) -> dict[str, Array]:
         """The fraction of copied tokens of every prediction, (N,).
 
         A fragment may be one token, so the tokens outside are those that the source doesn't have.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from metric_cards._bases.extractive_fragments import ExtractiveFragments, per_token
-from metrichub.authoring import Measured
+from metrichub.authoring import Array
 from metrichub.text import Texts, fragments
 
 
@@ -13,7 +13,7 @@ from metrichub.text import Texts, fragments
 class Density(ExtractiveFragments):
     """The mean length of the fragment that a token lies in, averaged over samples (macro)."""
 
-    def measure(self, prediction: Texts, source: Texts) -> Measured:
+    def measure(self, prediction: Texts, source: Texts) -> dict[str, Array]:
         """The sum of squared fragment lengths over the length of every prediction, (N,)."""
         found = fragments(prediction.lower(), source.lower(), self.tokenizer)
         return per_token(found.squared, found.prediction)

@@ -17,6 +17,7 @@ from metrichub.authoring import (
     WithTrace,
     absent,
     f_beta,
+    no_claims,
     ratio,
 )
 
@@ -58,7 +59,7 @@ class FactualCorrectness(JudgeMetric):
         found = dict(zip(parts, verdicts, strict=True))
         for part in parts:
             if not found[part]:
-                return Unscored(f"the {_MAKER[part]} makes no claim")
+                return no_claims(_MAKER[part])
         row = {part: ratio(found[part]) for part in parts}
         step = {f"{_MAKER[part]}_claims": found[part] for part in parts}
         return WithTrace({"score": self._score(row, found), **row}, step)

@@ -27,7 +27,7 @@ class Faithfulness(JudgeMetric):
             return Unscored("there is no context")
         verdicts = await self.checked_claims(prediction, contexts)
         if not verdicts:
-            return Unscored("the answer makes no claim")
+            return Unscored("the answer makes no claim", "no_claims")
         return WithTrace(
             {"score": ratio(verdicts, {"yes": 1.0, "idk": self.idk})}, {"claims": verdicts}
         )

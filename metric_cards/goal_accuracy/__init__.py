@@ -32,11 +32,11 @@ class GoalAccuracy(JudgeMetric):
         if not self.inferred and not reference.strip():
             return Unscored("there is no reference")
         if not prediction.strip():
-            return Unscored("there is no conversation")
+            return Unscored("there is no conversation", "empty")
         goals = [reference]
         if self.inferred:
             goals = await self.extract("goals", conversation=prediction)
         if not goals:
-            return Unscored("the user has no goal")
+            return Unscored("the user has no goal", "no_requests")
         verdicts = await self.verify("reached", goals, conversation=prediction)
         return WithTrace({"score": ratio(verdicts)}, {"goals": verdicts})

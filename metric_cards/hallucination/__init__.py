@@ -43,7 +43,7 @@ class Hallucination(JudgeMetric):
     async def _claims(self, answer: str, contexts: Sequence[str]) -> WithTrace | Unscored:
         verdicts = await self.checked_claims(answer, contexts)
         if not verdicts:
-            return Unscored("the answer makes no claim")
+            return Unscored("the answer makes no claim", "no_claims")
         row = {
             "score": ratio(verdicts, {"no": 1.0, "idk": 1.0}),
             "contradicted": ratio(verdicts, "no"),
@@ -53,7 +53,7 @@ class Hallucination(JudgeMetric):
 
     async def _contexts(self, answer: str, contexts: Sequence[str]) -> WithTrace | Unscored:
         if not answer.strip():
-            return Unscored("there is no answer")
+            return Unscored("there is no answer", "empty")
         passages = [context for context in contexts if context.strip()]
         verdicts = await self.verify("contradicted", passages, verdicts=CLASH, answer=answer)
         return WithTrace({"score": ratio(verdicts, CLASH[0])}, {"contexts": verdicts})

@@ -44,7 +44,8 @@ class NormalizedInverseOfDiversity(Metric):
             scored = row not in reasons
             # A hyphenated token may hold more words than one, so that the difference is below 0.
             scores.append(max(1 - _entropy(words) / log(len(all_words)), 0.0) if scored else nan)
-        return Measured({"score": np.array(scores, np.float64)}, reasons)
+        kinds = dict.fromkeys(reasons, "too_short")
+        return Measured({"score": np.array(scores, np.float64)}, reasons, kinds)
 
 
 def _content_words(text: str) -> list[str]:

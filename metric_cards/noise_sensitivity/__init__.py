@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from metrichub.authoring import JudgeMetric, Questions, Unscored, Verdict, WithTrace, absent
+from metrichub.authoring import (
+    JudgeMetric,
+    Questions,
+    Unscored,
+    Verdict,
+    WithTrace,
+    absent,
+    no_claims,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +44,7 @@ class NoiseSensitivity(JudgeMetric):
         claims, facts = await asyncio.gather(self.claims(prediction), self.claims(reference))
         for name, found in {"prediction": claims, "reference": facts}.items():
             if not found:
-                return Unscored(f"the {name} makes no claim")
+                return no_claims(name)
         asked = [(claims, reference)]
         asked += [(items, text) for text in passages.values() for items in (facts, claims)]
         correct, *rest = await asyncio.gather(

@@ -34,7 +34,7 @@ class PersonalInformation(JudgeMetric):
     async def observe(self, prediction: str) -> WithTrace | Unscored:
         """What was found in one text, with the verdict on each detail."""
         if not prediction.strip():
-            return Unscored("the text is blank")
+            return Unscored("the text is blank", "empty")
         details = await self.extract("details", text=prediction)
         verdicts = await self.verify("leaked", details, text=prediction)
         leaks = sum(values(verdicts))

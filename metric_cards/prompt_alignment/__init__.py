@@ -42,7 +42,7 @@ class PromptAlignment(JudgeMetric):
         if not asked:
             return Unscored("there is no instruction")
         if not prediction.strip():
-            return Unscored("there is no reply")
+            return Unscored("there is no reply", "empty")
         fields = {"question": question} if self.question else {}
         verdicts = await self.verify("followed", asked, reply=prediction, **fields)
         share = ratio(verdicts)

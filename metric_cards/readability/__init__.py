@@ -33,7 +33,8 @@ class Readability(Metric):
             return Measured(dict(zip(Counts._fields, table.astype(np.int64).T, strict=True)), {})
         table[empty] = np.nan
         reasons = dict.fromkeys(empty, "the text has no words")
-        return Measured(dict(zip(Counts._fields, table.T, strict=True)), reasons)
+        kinds = dict.fromkeys(empty, "no_tokens")
+        return Measured(dict(zip(Counts._fields, table.T, strict=True)), reasons, kinds)
 
     def score(
         self,

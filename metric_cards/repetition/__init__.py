@@ -54,9 +54,11 @@ class Repetition(Metric):
             )
         values = np.stack(columns, axis=1)
         defined = ~np.isnan(values)
-        reasons = dict.fromkeys(np.flatnonzero(size == 0).tolist(), "the text has no words")
+        empty = np.flatnonzero(size == 0).tolist()
+        reasons = dict.fromkeys(empty, "the text has no words")
         values = np.where(defined | (size == 0)[:, None], values, 0.0)
-        return Measured({"values": values, "defined": defined}, reasons)
+        kinds = dict.fromkeys(empty, "no_tokens")
+        return Measured({"values": values, "defined": defined}, reasons, kinds)
 
     def score(self, values: Array, defined: Array) -> Scores:
         """The mean of each fraction over the texts that have it; `nan` if none does."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from metric_cards._bases.two_grades import TwoGrades, ungraded
-from metrichub.authoring import Questions, Unscored, WithTrace
+from metrichub.authoring import Questions, Unscored, WithTrace, absent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,10 +26,8 @@ class ResponseGroundedness(TwoGrades):
     async def observe(self, prediction: str, contexts: Sequence[str]) -> WithTrace | Unscored:
         """The score of one answer, with both grades and their reasons."""
         joined = "\n".join(contexts).strip()
-        for name, text in {"answer": prediction.strip(), "context": joined}.items():
-            if not text:
-                why = f"there is no {name}"
-                return ungraded(0.0, why) if self.shortcuts else Unscored(why)
+        if missing := absent({"answer": prediction, "context": joined}, prediction="answer"):
+            return ungraded(0.0, missing.reason) if self.shortcuts else missing
         if self.shortcuts and prediction.strip() in joined:
             return ungraded(1.0, "the answer stands word for word in the contexts")
         pair = {"answer": prediction, "contexts": contexts}

@@ -38,7 +38,7 @@ _OTHER, _LETTER = 1, 2
 _WIDE = Classes(lambda c: _LETTER if category(c) in "LN" else _OTHER)
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _UNREAD = (
-    "has letters or digits, but none from a to z or 0 to 9; tokenizer='unicode' reads every script"
+    "no reference has a letter from a to z or a digit, but others; tokenizer='unicode' keeps them"
 )
 
 
@@ -51,11 +51,10 @@ class _Counts(NamedTuple):
 
 
 class _Letters(NamedTuple):
-    """Letters and digits of texts, those outside a-z and 0-9, and if there are only such, (T,)."""
+    """Letters and digits of texts, and those outside a-z and 0-9, (T,)."""
 
     all: Integers
     dropped: Integers
-    unread: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,12 +211,9 @@ class Rouge(Metric):
         predicted, reference = _letters_of(prediction), _letters_of(references.items)
         letters = predicted.all + row_sums(reference.all, references.offsets)
         dropped = predicted.dropped + row_sums(reference.dropped, references.offsets)
-        reasons = dict.fromkeys(
-            references.rows[reference.unread].tolist(), f"a reference {_UNREAD}"
-        )
-        reasons |= dict.fromkeys(
-            np.flatnonzero(predicted.unread).tolist(), f"the prediction {_UNREAD}"
-        )
+        readable = row_sums(reference.all - reference.dropped, references.offsets) > 0
+        unread = np.flatnonzero(~readable & (row_sums(reference.dropped, references.offsets) > 0))
+        reasons = dict.fromkeys(unread.tolist(), _UNREAD)
         return {"letters": letters, "dropped": dropped}, reasons
 
 
@@ -227,7 +223,7 @@ def _letters_of(texts: Texts) -> _Letters:
     lost = wide[_WIDE(characters.codes[wide]) == _LETTER]
     dropped = np.diff(np.searchsorted(lost, characters.rows))
     kept = row_sums(tokens.sizes, tokens.offsets)
-    return _Letters(kept + dropped, dropped, (dropped > 0) & (kept == 0))
+    return _Letters(kept + dropped, dropped)
 
 
 def _split(texts: Texts) -> Texts:

@@ -39,7 +39,9 @@ class SelfBleu(CorpusMetric):
         column = prediction.lower() if self.lowercase else prediction
         tokens = column.tokens(self.tokenizer)
         return [
-            tokens.hashes[start:end].copy() if end > start else Unscored("the text has no tokens")
+            tokens.hashes[start:end].copy()
+            if end > start
+            else Unscored("the text has no tokens", "no_tokens")
             for start, end in spans(tokens.offsets)
         ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -24,9 +23,9 @@ class SemanticSimilarity(EmbedderMetric):
         """The score of one prediction, with its cosine."""
         if missing := absent({"prediction": prediction, "reference": reference}):
             return missing
-        near = await self.similarity(prediction, reference)
-        if math.isnan(near):
-            return Unscored("a text has no vector")
+        near = await self.similarity_to(reference, prediction)
+        if isinstance(near, Unscored):
+            return near
         score = near
         if self.threshold is not None:
             # Equal vectors have a cosine a rounding error away from 1.

@@ -48,13 +48,13 @@ class Summarization(JudgeMetric):
 
     async def observe(self, prediction: str, source: str) -> WithTrace | Unscored:
         """The scores of one summary, with the verdict on each claim and both answers."""
-        if missing := absent({"source": source, "summary": prediction}):
+        if missing := absent({"source": source, "summary": prediction}, prediction="summary"):
             return missing
         claims, (asked, found) = await asyncio.gather(
             self._aligned(prediction, source), self._answered(prediction, source)
         )
         if not claims:
-            return Unscored("the summary makes no claim")
+            return Unscored("the summary makes no claim", "no_claims")
         if not asked:
             return Unscored("the source gives no question to ask")
         alignment, coverage = ratio(claims), _coverage(asked, found)

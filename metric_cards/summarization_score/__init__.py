@@ -26,7 +26,7 @@ class SummarizationScore(JudgeMetric):
 
     async def observe(self, prediction: str, source: str) -> WithTrace | Unscored:
         """The scores of one summary, with the answer to each question."""
-        if missing := absent({"source": source, "summary": prediction}):
+        if missing := absent({"source": source, "summary": prediction}, prediction="summary"):
             return missing
         phrases = await self.extract("keyphrases", text=source)
         questions = await self.extract("questions", text=source, keyphrases=phrases)

@@ -40,10 +40,10 @@ class TopicAdherence(JudgeMetric):
         if not named:
             return Unscored("there is no topic")
         if not prediction.strip():
-            return Unscored("there is no conversation")
+            return Unscored("there is no conversation", "empty")
         asked = await self.extract("asked", conversation=prediction)
         if not asked:
-            return Unscored("the user asks nothing")
+            return Unscored("the user asks nothing", "no_requests")
         answered, allowed = await asyncio.gather(
             self.verify("answered", asked, conversation=prediction),
             self.verify("allowed", asked, topics=named),

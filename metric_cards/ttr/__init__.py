@@ -46,7 +46,8 @@ class TypeTokenRatio(Metric):
         defined = ~np.isnan(values)
         reasons = {i: "the text has no words" for i, words in enumerate(texts) if not words}
         values = np.where(defined | ~defined.any(axis=1, keepdims=True), values, 0.0)
-        return Measured({"values": values, "defined": defined}, reasons)
+        kinds = dict.fromkeys(reasons, "no_tokens")
+        return Measured({"values": values, "defined": defined}, reasons, kinds)
 
     def score(self, values: Array, defined: Array) -> Scores:
         """The mean of each index over the texts that have it; `nan` where none has."""

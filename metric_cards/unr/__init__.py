@@ -34,5 +34,7 @@ class UniqueNgramRatio(Metric):
             ratios = np.where(short[:, None], np.nan, unique / total)
         found = {f"unr_{n + 1}": ratios[:, n] for n in range(ORDERS)}
         reason = f"the text has fewer than {self.shortest} tokens"
-        reasons = dict.fromkeys(np.flatnonzero(short).tolist(), reason)
-        return Measured({"score": ratios.mean(axis=1), **found}, reasons)
+        rows = np.flatnonzero(short).tolist()
+        kinds = dict.fromkeys(rows, "too_short")
+        statistics = {"score": ratios.mean(axis=1), **found}
+        return Measured(statistics, dict.fromkeys(rows, reason), kinds)

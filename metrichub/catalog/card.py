@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from metrichub.catalog.frontmatter import FrontMatter, Scale, Tags, pattern_of
+from metrichub.catalog.frontmatter import UNDEFINED_FOR, FrontMatter, Scale, Tags, pattern_of
 from metrichub.data.columns import column_of
 
 HEADINGS = (
@@ -34,7 +35,8 @@ class Card:
     knows it. `definition` is raised whenever scores change: those of one number are comparable.
     `judge` is "any" where any judge will do, rules too, "model" where only a model will, None
     without one; `embedder` is "any" where vectors are compared.
-    `keys` are those that the front matter has.
+    `undefined_for` says which predictions the definition gives no value: they are left out of the
+    mean and counted as unanswered. `keys` are those that the front matter has.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Card:
     tags: Tags = field(default_factory=Tags)
     license: str = ""
     requires: tuple[str, ...] = ()
+    undefined_for: tuple[str, ...] = ()
     judge: str | None = None
     embedder: str | None = None
     body: str = field(default="", repr=False)
@@ -131,4 +134,9 @@ def bounds_table(card: Card) -> str:
         for name, scale in card.scores.items()
     ]
     head = "| output | range | better | if equal to the reference |\n| --- | --- | --- | --- |\n"
-    return head + "".join(rows)
+    kinds = [UNDEFINED_FOR[kind].removeprefix("the prediction ") for kind in card.undefined_for]
+    if not kinds:
+        return head + "".join(rows)
+    listed = " or ".join(filter(None, [", ".join(kinds[:-1]), kinds[-1]]))
+    left_out = f"A sample is unanswered, and left out of the mean, if the prediction {listed}."
+    return "\n".join([head + "".join(rows), *textwrap.wrap(left_out, 100), ""])

@@ -16,10 +16,22 @@ from metrichub.errors import CardError, did_you_mean
 JUDGES = MappingProxyType({"none": "no judge", "any": "any judge", "model": "a model as judge"})
 """Who is asked, by the word on the card and in filters ("none" stands on no card), in words."""
 EMBEDDERS = ("any",)
+UNDEFINED_FOR = MappingProxyType(
+    {
+        "empty": "the prediction is empty",
+        "no_tokens": "the prediction has no tokens",
+        "too_short": "the prediction is too short",
+        "no_claims": "the prediction makes no claim",
+        "no_questions": "the prediction gives rise to no question",
+        "no_requests": "the prediction holds no request of a user",
+        "no_vector": "the prediction has no vector",
+    }
+)
+"""Predictions that a metric's definition gives no value, by the word on the card."""
 BETTER = ("higher", "lower", "neither")
 _KEYS = (
     "name", "title", "summary", "inputs", "scores", "headline", "definition", "requires", "tags",
-    "license", "judge", "embedder",
+    "license", "judge", "embedder", "undefined_for",
 )  # fmt: skip
 _SCORE_KEYS = ("range", "better", "perfect")
 _TAG_KEYS = ("task", "dimension", "family", "language")
@@ -150,6 +162,7 @@ class FrontMatter:
             ),
             license=license_,
             requires=self.requires(values.get("requires", [])),
+            undefined_for=self.undefined_for(values.get("undefined_for", [])),
             judge=self.one_of("judge", [*JUDGES][1:]),
             embedder=self.one_of("embedder", EMBEDDERS),
             keys=tuple(values),
@@ -221,6 +234,18 @@ class FrontMatter:
                     f"requires has {text!r}, which pip doesn't know; quote one with a comma",
                 )
         return texts
+
+    def undefined_for(self, found: object) -> tuple[str, ...]:
+        """Kinds of predictions without a value."""
+        kinds = self.words("undefined_for", found)
+        for kind in kinds:
+            if kind not in UNDEFINED_FOR:
+                raise self.fail(
+                    "undefined_for",
+                    f"undefined_for has {kind!r}{did_you_mean(kind, UNDEFINED_FOR)} "
+                    f"(known: {', '.join(UNDEFINED_FOR)})",
+                )
+        return kinds
 
     def text(self, key: str) -> str:
         """The text of a key that has to be there."""

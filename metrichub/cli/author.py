@@ -60,13 +60,13 @@ def _rival(name: str) -> str | None:
         return None
 
 
-@click.command(cls=Command, short_help="Hold metrics to the fourteen laws.")
+@click.command(cls=Command, short_help="Hold metrics to the fifteen laws.")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @click.option("--update", is_flag=True, help="First rewrite the generated blocks of the cards.")
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text")
 @click.pass_context
 def check(context: click.Context, names: tuple[str, ...], update: bool, form: str) -> None:
-    """Hold installed metrics to the fourteen laws; exits with 1 if one is broken."""
+    """Hold installed metrics to the fifteen laws; exits with 1 if one is broken."""
     for name in names:
         registry().find(name)
     from metrichub import testing

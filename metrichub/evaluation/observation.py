@@ -39,14 +39,20 @@ def measure_rows(metric: Metric, view: View, observed: Sequence[Any] | None = No
         found = _observe_all(metric, _observed(metric, view) if observed is None else observed)
     else:
         found = _measure_all(metric, view)
-    statistics, reasons = found
+    statistics, reasons, undefined_for = found
     expected = metric.statistics()
     if expected is not None and set(statistics) != set(expected):
         raise MetricError(
             f"{metric.name}: {method} gave {', '.join(sorted(statistics)) or 'nothing'}, "
             f"but score asks for {', '.join(expected)}"
         )
-    return Stats.of(statistics, view.rows, reasons)
+    for kind in undefined_for.values():
+        if metric.card.path and kind not in metric.card.undefined_for:
+            raise MetricError(
+                f"{metric.name}: a sample is unscored for its prediction ({kind}), and the card "
+                f"doesn't say so; add undefined_for: [{kind}] to its front matter"
+            )
+    return Stats.of(statistics, view.rows, reasons, undefined_for)
 
 
 def measure_objects(
@@ -94,11 +100,14 @@ def _measure_all(metric: Metric, view: View) -> Measured:
 
 def _observe_all(metric: Metric, given: Iterable[Any]) -> Measured:
     observed = [_row(metric, row) for row in given]
-    reasons = {i: row.reason for i, row in enumerate(observed) if isinstance(row, Unscored)}
+    unscored = {i: row for i, row in enumerate(observed) if isinstance(row, Unscored)}
+    reasons = {i: row.reason for i, row in unscored.items()}
+    undefined_for = {i: row.undefined_for for i, row in unscored.items() if row.undefined_for}
     rows = [None if isinstance(row, Unscored) else row for row in observed]
     first = next((row for row in rows if row is not None), None)
     keys = metric.statistics() or tuple(first or ("score",))
-    return Measured({key: _statistic(metric, key, rows, first) for key in keys}, reasons)
+    statistics = {key: _statistic(metric, key, rows, first) for key in keys}
+    return Measured(statistics, reasons, undefined_for)
 
 
 def _row(metric: Metric, row: object) -> Row | Unscored | None:

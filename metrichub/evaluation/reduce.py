@@ -99,12 +99,14 @@ def _weighted(rows: Stats, sample: NDArray[np.int64], size: int, weights: NDArra
         np.add.at(arrays[name], sample, weighted)
     scored = np.bincount(sample, rows.scored, size) > 0
     reasons: dict[int, str] = {}
-    for row, reason in rows.reasons.items():
-        if not scored[sample[row]]:
-            reasons.setdefault(int(sample[row]), reason)
+    undefined_for: dict[int, str] = {}
+    for found, words in ((reasons, rows.reasons), (undefined_for, rows.undefined_for)):
+        for row, word in words.items():
+            if not scored[sample[row]]:
+                found.setdefault(int(sample[row]), word)
     for empty in np.flatnonzero(np.bincount(sample, minlength=size) == 0).tolist():
         reasons[empty] = "the sample has no candidate"
-    return Stats(arrays, scored, reasons)
+    return Stats(arrays, scored, reasons, undefined_for)
 
 
 def _custom(

@@ -31,13 +31,18 @@ NO_REASON = "the metric gives no score"
 
 @dataclass(frozen=True)
 class Result(ABC):
-    """What one metric measured. `count` and `unscored` are numbers of samples."""
+    """What one metric measured. `count` and `unscored` are numbers of samples.
+
+    `unanswered` counts those of the unscored whose prediction the definition gives no value, by
+    the card's word for it.
+    """
 
     metric: Metric
     signature: Signature
     count: int
     unscored: int
     reasons: Counter[str]
+    unanswered: Counter[str]
 
     @property
     @abstractmethod
@@ -81,6 +86,18 @@ class Result(ABC):
     def check(self, size: int) -> None:
         """Raise `ValueError` if the parts don't fit together and a report of `size`."""
 
+    @abstractmethod
+    def scored(self) -> NDArray[np.bool_]:
+        """Which samples have a score, (N,).
+
+        Raises:
+            ReportError: it was pooled.
+        """
+
+    @abstractmethod
+    def only(self, samples: NDArray[np.bool_]) -> Result:
+        """The same where only the samples of the mask (N,) are scored."""
+
     @property
     def statistics(self) -> Stats | None:
         """The statistics of every sample; None where there are none, or no longer."""
@@ -116,8 +133,9 @@ class SumResult(Result):
     @classmethod
     def of(cls, metric: Metric, signature: Signature, rows: Stats) -> SumResult:
         """The result of these rows."""
-        count = rows.count
-        return cls(metric, signature, count, len(rows) - count, rows.why(), rows, rows.totals())
+        count, unanswered = rows.count, Counter(rows.undefined_for.values())
+        head = (metric, signature, count, len(rows) - count, rows.why(), unanswered)
+        return cls(*head, rows, rows.totals())
 
     @property
     def pooled(self) -> bool:
@@ -188,14 +206,25 @@ class SumResult(Result):
         """The statistics of every sample, None once pooled."""
         return self.rows
 
+    def scored(self) -> NDArray[np.bool_]:
+        """Which samples have a score, (N,)."""
+        return self._kept("a paired test").scored
+
+    def only(self, samples: NDArray[np.bool_]) -> SumResult:
+        """The sums over the samples of the mask."""
+        return SumResult.of(self.metric, self.signature, self._kept("a paired test").only(samples))
+
     def saved(self) -> dict[str, Any]:
         """The sums, and the statistics of every sample with the reasons of those unscored."""
         sums: dict[str, Any] = {"totals": self.totals}
         if self.rows is None:
             return sums
         why = {str(row): reason for row, reason in self.rows.reasons.items()}
-        scored = self.rows.scored.tolist()
-        return sums | {"statistics": self.rows.arrays, "scored": scored, "why": why}
+        saved = {"statistics": self.rows.arrays, "scored": self.rows.scored.tolist(), "why": why}
+        if self.rows.undefined_for:
+            found = self.rows.undefined_for.items()
+            saved["undefined_for"] = {str(row): kind for row, kind in found}
+        return sums | saved
 
     def check(self, size: int) -> None:
         """Raise `ValueError` if rows and sums differ, or there are other than `size` samples."""
@@ -227,6 +256,7 @@ class SumResult(Result):
             sum(part.count for part in parts),
             sum(part.unscored for part in parts),
             sum((part.reasons for part in parts), Counter()),
+            sum((part.unanswered for part in parts), Counter()),
             None,
             totals,
         )
@@ -257,13 +287,15 @@ class RowsResult(Result):
         left_out = [row is None or isinstance(row, Unscored) for row in rows]
         index = sample[~np.array(left_out, np.bool_)]
         scored = set(index.tolist())
-        why = {
-            number: row.reason
+        unscored = {
+            number: row
             for row, number in zip(rows, sample.tolist(), strict=True)
             if isinstance(row, Unscored) and number not in scored
         }
+        why = Counter(row.reason for row in unscored.values())
+        unanswered = Counter(r.undefined_for for r in unscored.values() if r.undefined_for)
         return cls(
-            *(metric, signature, len(scored), size - len(scored), Counter(why.values())),
+            *(metric, signature, len(scored), size - len(scored), why, unanswered),
             [row for row, out in zip(rows, left_out, strict=True) if not out],
             index,
             size,
@@ -332,6 +364,18 @@ class RowsResult(Result):
         """The concluded scores without the rows."""
         return replace(self, rows=(), sample=self.sample[:0], final=self.scores())
 
+    def scored(self) -> NDArray[np.bool_]:
+        """Which samples have a row, (N,)."""
+        if self.pooled:
+            raise self._was_pooled("a paired test")
+        return np.isin(np.arange(self.size), self.sample)
+
+    def only(self, samples: NDArray[np.bool_]) -> RowsResult:
+        """The rows of the samples of the mask."""
+        kept = samples[self.sample]
+        rows = [row for row, keep in zip(self.rows, kept.tolist(), strict=True) if keep]
+        return replace(self, rows=rows, sample=self.sample[kept])
+
     def saved(self) -> dict[str, Any]:
         """The rows with the sample of each, and once pooled the concluded scores."""
         saved: dict[str, Any] = {
@@ -376,7 +420,9 @@ class RowsResult(Result):
         rows = [row for part in parts for row in part.rows]
         sample = np.concatenate([p.sample + s for p, s in zip(parts, starts, strict=False)])
         merged = cls.of(parts[0].metric, signature, rows, sample, starts[-1])
-        return replace(merged, reasons=sum((part.reasons for part in parts), Counter()))
+        reasons = sum((part.reasons for part in parts), Counter())
+        unanswered = sum((part.unanswered for part in parts), Counter())
+        return replace(merged, reasons=reasons, unanswered=unanswered)
 
 
 def _check_sizes(found: Sequence[int], size: int) -> None:

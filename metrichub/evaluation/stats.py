@@ -18,16 +18,22 @@ class Stats:
     """Rows S of a metric: each array is (N, ...); `scored` is (N,) and says which rows count.
 
     A row that was measured as `nan` holds zeros here and is False in `scored`, so that sums over
-    rows need no mask. `reasons` says why a row is unscored, where the metric gave a reason.
+    rows need no mask. `reasons` says why a row is unscored, where the metric gave a reason, and
+    `undefined_for` which rows are so for their prediction (see `Unscored`).
     """
 
     arrays: Mapping[str, Array]
     scored: NDArray[np.bool_]
     reasons: Mapping[int, str] = field(default_factory=dict)
+    undefined_for: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, measured: Mapping[str, object], rows: int, reasons: Mapping[int, str] | None = None
+        cls,
+        measured: Mapping[str, object],
+        rows: int,
+        reasons: Mapping[int, str] | None = None,
+        undefined_for: Mapping[int, str] | None = None,
     ) -> Stats:
         """The rows that a metric measured; a row with a `nan` anywhere is unscored.
 
@@ -52,7 +58,7 @@ class Stats:
                 name: np.where(scored.reshape(-1, *[1] * (a.ndim - 1)), a, a.dtype.type(0))
                 for name, a in arrays.items()
             }
-        return cls(arrays, scored, dict(reasons or {}))
+        return cls(arrays, scored, dict(reasons or {}), dict(undefined_for or {}))
 
     def __len__(self) -> int:
         return len(self.scored)
@@ -68,12 +74,20 @@ class Stats:
 
     def take(self, index: NDArray[np.int64]) -> Stats:
         """The rows at `index`, in that order."""
-        reasons = {}
-        if self.reasons:
-            reasons = {
-                i: self.reasons[r] for i, r in enumerate(index.tolist()) if r in self.reasons
-            }
-        return Stats({k: a[index] for k, a in self.arrays.items()}, self.scored[index], reasons)
+        reasons, undefined_for = (
+            {i: words[r] for i, r in enumerate(index.tolist()) if r in words} if words else {}
+            for words in (self.reasons, self.undefined_for)
+        )
+        arrays = {k: a[index] for k, a in self.arrays.items()}
+        return Stats(arrays, self.scored[index], reasons, undefined_for)
+
+    def only(self, kept: NDArray[np.bool_]) -> Stats:
+        """The same rows, where only those of the mask (N,) are scored."""
+        arrays = {
+            name: np.where(kept.reshape(-1, *[1] * (a.ndim - 1)), a, a.dtype.type(0))
+            for name, a in self.arrays.items()
+        }
+        return Stats(arrays, self.scored & kept, self.reasons, self.undefined_for)
 
     @staticmethod
     def concatenate(parts: Sequence[Stats]) -> Stats:
@@ -97,12 +111,16 @@ class Stats:
             name: np.concatenate([part.like(name, array) for part in parts])
             for name, array in shape_giver.arrays.items()
         }
-        reasons = {
-            start + row: reason
-            for start, part in zip(starts, parts, strict=False)
-            for row, reason in part.reasons.items()
-        }
-        return Stats(arrays, np.concatenate([part.scored for part in parts]), reasons)
+        reasons, undefined_for = (
+            {
+                start + row: word
+                for start, words in zip(starts, found, strict=False)
+                for row, word in words.items()
+            }
+            for found in ([p.reasons for p in parts], [p.undefined_for for p in parts])
+        )
+        scored = np.concatenate([part.scored for part in parts])
+        return Stats(arrays, scored, reasons, undefined_for)
 
     def like(self, name: str, other: Array) -> Array:
         """The array of a name; zeros in the other's shape where no row of this part is scored."""

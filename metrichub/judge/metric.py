@@ -246,10 +246,31 @@ class EmbedderMetric(ModelMetric):
         vectors = await self.embed([one, other])
         return float(cosine(vectors[:1], vectors[1:])[0, 0])
 
+    async def similarity_to(self, reference: str, prediction: str) -> float | Unscored:
+        """The cosine of a prediction to its reference, or which of the two has the zero vector."""
+        vectors = await self.embed([reference, prediction])
+        if not vectors[0].any():
+            return Unscored("the reference has no vector")
+        if not vectors[1].any():
+            return Unscored("the prediction has no vector", "no_vector")
+        return float(cosine(vectors[:1], vectors[1:])[0, 0])
 
-def absent(texts: Mapping[str, FieldText]) -> Unscored | None:
-    """Which text is blank, or a list without any text in it; None if none is."""
-    for name, text in texts.items():
+
+def absent(
+    texts: Mapping[str, FieldText], *, prediction: str | None = "prediction"
+) -> Unscored | None:
+    """Which text is blank, or a list without any text in it; None if none is.
+
+    `prediction` names the text under evaluation, which is looked at last: a sample that lacks
+    something else is no answer's fault.
+    """
+    for name, text in sorted(texts.items(), key=lambda item: item[0] == prediction):
         if not any(part.strip() for part in ([text] if isinstance(text, str) else text)):
-            return Unscored(f"there {'are' if is_plural(name) else 'is'} no {name}")
+            reason = f"there {'are' if is_plural(name) else 'is'} no {name}"
+            return Unscored(reason, "empty" if name == prediction else None)
     return None
+
+
+def no_claims(text: str) -> Unscored:
+    """That a text makes no claim: the prediction is unanswered then, another text is unscored."""
+    return Unscored(f"the {text} makes no claim", "no_claims" if text == "prediction" else None)

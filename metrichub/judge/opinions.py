@@ -40,7 +40,7 @@ class OpinionMetric(JudgeMetric):
     async def observe(self, prediction: str) -> WithTrace | Unscored:
         """What was found in one text, with the verdict on each opinion."""
         if not prediction.strip():
-            return Unscored("the text is blank")
+            return Unscored("the text is blank", "empty")
         opinions = await self.extract("opinions", text=prediction)
         verdicts = await self.verify(self.policy, opinions, text=prediction)
         row = {

@@ -30,10 +30,14 @@ class RankedMetric(JudgeMetric):
     epsilon: Annotated[float, Range(0)] = 0.0
 
     async def ranked(
-        self, question: str, answer: str, contexts: Sequence[str]
+        self, question: str, answer: str, contexts: Sequence[str], *, predicted: bool
     ) -> WithTrace | Unscored:
-        """The average precision of one sample, with the verdict on each passage."""
-        if missing := absent({"question": question, "answer": answer, "context": contexts}):
+        """The average precision of one sample, with the verdict on each passage.
+
+        `predicted` says whether the answer is the prediction, or a reference.
+        """
+        texts = {"question": question, "answer": answer, "context": contexts}
+        if missing := absent(texts, prediction="answer" if predicted else None):
             return missing
         verdicts = await self.verify("useful", contexts, question=question, answer=answer)
         labels = values(verdicts)

@@ -102,7 +102,8 @@ def _mean(runs: Sequence[Result]) -> Result:
         for name, array in with_shapes.arrays.items()
     }
     reasons = {row: why for row, why in rows[0].reasons.items() if not count[row]}
-    return SumResult.of(runs[0].metric, signature, Stats(arrays, count > 0, reasons))
+    kinds = {row: kind for row, kind in rows[0].undefined_for.items() if not count[row]}
+    return SumResult.of(runs[0].metric, signature, Stats(arrays, count > 0, reasons, kinds))
 
 
 def _weighted(stats: Stats, name: str) -> NDArray[np.float64]:

@@ -37,18 +37,22 @@ class Report(Measurement):
         return cls(**{part.name: getattr(measurement, part.name) for part in fields(measurement)})
 
     def scores(self) -> Nested:
-        """The nested dict: metric -> output -> score; "unscored" where samples were left out.
+        """The nested dict: metric -> output -> score, and counts of samples that have none.
 
-        "errors" counts the samples that have no score because a call to a judge failed.
+        "errors" counts those for which a call to a judge failed, "unanswered" those whose
+        prediction the metric's definition gives no value, and "unscored" all others.
         """
         nested: Nested = {}
         for name, result in self.results.items():
             nested[name] = result.scores()
             failed = self.traces[name].failed if name in self.traces else 0
-            if result.unscored > failed:
-                nested[name]["unscored"] = result.unscored - failed
-            if failed:
-                nested[name]["errors"] = failed
+            unanswered = result.unanswered.total()
+            counts = {
+                "unscored": result.unscored - failed - unanswered,
+                "unanswered": unanswered,
+                "errors": failed,
+            }
+            nested[name] |= {what: count for what, count in counts.items() if count}
         return nested
 
     @property
@@ -146,6 +150,10 @@ class Report(Measurement):
         significant; trust the randomisation there. Both with sacrebleu's draws and p-values
         for the same seed (ties count as extreme, so two identical systems get p = 1).
 
+        Tests and scores are those of the samples that both systems have scores of. Where the
+        systems left different samples unanswered, `Comparison.withheld` says so, as a higher score
+        then says nothing of which system is better.
+
         Raises:
             ReportError: other samples, no common metric, metrics with other parameters or of
                 another definition, or pooled.
@@ -174,6 +182,11 @@ class Report(Measurement):
         found: dict[str, Sequence[str]] = {}
         for name, result in self.results.items():
             why = [f"{n} unscored: {reason}" for reason, n in result.reasons.most_common()]
+            if unanswered := result.unanswered.total():
+                why.append(
+                    f"{unanswered} of {self.size} samples are unanswered and left out of the mean; "
+                    "systems that differ in them can't be ranked by this score"
+                )
             if name in self.traces:
                 causes = self.traces[name].causes
                 why += [f"{n} failed: {cause}" for cause, n in causes.most_common()]

@@ -113,6 +113,7 @@ def _plain(result: Result) -> dict[str, Any]:
         "count": result.count,
         "unscored": result.unscored,
         "reasons": result.reasons,
+        "unanswered": result.unanswered,
         "scores": json_safe(result.scores()),
         **saved,
         **plain,
@@ -209,7 +210,8 @@ def _asked(signature: str) -> dict[str, object]:
 def _result(found: Mapping[str, Any], metric: Metric) -> Result:
     reasons = Counter(found["reasons"])
     signature = Signature.parse(found["signature"])
-    head = (metric, signature, found["count"], found["unscored"], reasons)
+    unanswered = Counter(found.get("unanswered", {}))
+    head = (metric, signature, found["count"], found["unscored"], reasons, unanswered)
     if isinstance(metric, CorpusMetric):
         final = found.get("final")
         if final is not None:
@@ -219,7 +221,9 @@ def _result(found: Mapping[str, Any], metric: Metric) -> Result:
     rows = None
     if "statistics" in found:
         why = {int(row): reason for row, reason in found["why"].items()}
-        rows = Stats(_read_arrays(found["statistics"]), np.array(found["scored"], np.bool_), why)
+        undefined_for = {int(row): kind for row, kind in found.get("undefined_for", {}).items()}
+        scored = np.array(found["scored"], np.bool_)
+        rows = Stats(_read_arrays(found["statistics"]), scored, why, undefined_for)
     return SumResult(*head, rows, _read_arrays(found["totals"]))
 
 

@@ -27,7 +27,7 @@ class Finding(NamedTuple):
 
 
 class MetricContract:
-    """The fourteen laws as test methods; subclass it with the name of an installed metric.
+    """The fifteen laws as test methods; subclass it with the name of an installed metric.
 
     `columns` gives ordinary samples where texts of the five canonical columns don't fit.
     """
@@ -94,6 +94,10 @@ class MetricContract:
     def test_law_14_nothing_heavy_loads_and_no_socket_opens(self) -> None:
         """See `laws.nothing_heavy_loads`."""
         laws.nothing_heavy_loads(self.under_test())
+
+    def test_law_15_nonsense_never_pays(self) -> None:
+        """See `laws.nonsense_never_pays`."""
+        laws.nonsense_never_pays(self.under_test())
 
 
 def check(name: str) -> list[Finding]:

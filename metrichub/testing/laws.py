@@ -1,4 +1,4 @@
-"""The fourteen laws that every metric keeps: functions that raise `Broken` with the reason."""
+"""The fifteen laws that every metric keeps: functions that raise `Broken` with the reason."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ from metrichub.testing.under_test import HOSTILE, WORDS, Broken, MetricUnderTest
 
 WRITTEN = ("headline", "definition")
 """What a card has to say, though one without it can be read."""
+NONSENSE = ("", " \t\n ", "... !? -", "Не знаю, что сказать.", "你好，世界", "😀👍🏽", "zzz qqq")
+"""Predictions that deserve nothing: empty, blank, without words, and in other scripts."""
 HEAVY = ("torch", "transformers", "openai", "tensorflow", "jax")
 
 
@@ -285,6 +287,26 @@ def nothing_heavy_loads(under_test: MetricUnderTest) -> None:
     _hold(not undue, f"scoring loaded {', '.join(undue)}, which the card doesn't require")
 
 
+def nonsense_never_pays(under_test: MetricUnderTest) -> None:
+    """No prediction takes its sample out of the mean, but where the card declares it."""
+    if "predictions" not in under_test.columns:
+        return
+    name = under_test.metric.name
+    for nonsense in NONSENSE:
+        columns = dict(under_test.columns)
+        columns["predictions"] = [nonsense] * len(columns["predictions"])
+        report = under_test.evaluate(columns)
+        result = report.results[name]
+        failed = report.traces[name].failed if name in report.traces else 0
+        lost = result.unscored - failed - result.unanswered.total()
+        why = next(iter(result.reasons), "without a reason")
+        _hold(
+            lost == 0,
+            f"the prediction {nonsense!r} is unscored ({why}), so that the mean rises without it; "
+            "give it a score, or an undefined_for that the card lists",
+        )
+
+
 LAWS: tuple[Callable[[MetricUnderTest], None], ...] = (
     one_name,
     card_is_complete,
@@ -300,6 +322,7 @@ LAWS: tuple[Callable[[MetricUnderTest], None], ...] = (
     examples_run,
     empty_is_nan,
     nothing_heavy_loads,
+    nonsense_never_pays,
 )
 
 

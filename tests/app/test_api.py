@@ -145,7 +145,7 @@ def test_samples_without_a_score_are_named_with_the_reason(client: TestClient) -
     (lost,) = found["unscored"]["faithfulness"]
     assert lost["sample"] == 1
     assert lost["reason"] in found["notes"]["faithfulness"][0]
-    assert found["scores"]["faithfulness"] == {"score": 1.0, "unscored": 1}
+    assert found["scores"]["faithfulness"] == {"score": 1.0, "unanswered": 1}
 
 
 def test_a_score_that_does_not_exist_is_null(client: TestClient) -> None:

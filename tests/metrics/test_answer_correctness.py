@@ -129,7 +129,7 @@ def test_a_blank_text_is_undefined_and_asks_nothing(
     [
         ([], ["yes"], 0.6, "the prediction makes no claim"),
         (["yes"], [], 0.6, "the reference makes no claim"),
-        (["yes"], ["yes"], 2, "a text has no vector"),
+        (["yes"], ["yes"], 2, "the reference has no vector"),
     ],
 )
 def test_a_part_without_a_value_makes_it_undefined(

@@ -1,6 +1,5 @@
 """Coverage, density and compression: the three measures of Newsroom."""
 
-import math
 import unicodedata
 
 import numpy as np
@@ -53,9 +52,9 @@ def fragments(summary, text):
 
 
 def expected(summary, text):
-    """The three measures of two lists of tokens; None without a token in the summary."""
+    """The three measures of two lists of tokens; 0 without a token in the summary."""
     if not summary:
-        return dict.fromkeys(NAMES)
+        return dict.fromkeys(NAMES, 0.0)
     lengths = fragments(summary, text)
     return {
         "coverage": sum(lengths) / len(summary),
@@ -96,11 +95,10 @@ def test_the_corpus_is_the_mean_of_the_samples():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_prediction_without_tokens_is_unscored_with_a_reason(name):
+def test_a_prediction_without_tokens_scores_zero_as_in_newsroom(name):
     report = Hub(metrics=name).evaluate(predictions=[" \n", "a"], sources=["a b", "a"])
-    assert report.scores()[name] == {"score": 1.0, "unscored": 1}
-    assert math.isnan(report.samples()[name]["score"][0])
-    assert report.results[name].rows.reasons == {0: "the prediction has no token"}
+    assert report.scores()[name] == {"score": 0.5}
+    assert report.samples()[name]["score"].tolist() == [0.0, 1.0]
 
 
 def test_an_empty_source_gives_zero():
@@ -126,7 +124,7 @@ def test_equals_the_procedure_of_the_paper_on_any_text(rows, unicode):
     for row, (prediction, source) in enumerate(rows):
         for name, value in expected(cut(prediction), cut(source)).items():
             found = report.samples()[name]["score"][row]
-            assert math.isnan(found) if value is None else found == pytest.approx(value)
+            assert found == pytest.approx(value)
 
 
 def articles():

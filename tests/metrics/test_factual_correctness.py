@@ -129,7 +129,8 @@ def test_a_blank_text_is_undefined_and_asks_nothing(
 def test_a_text_without_a_claim_is_undefined(mine: list[str], its: list[str], reason: str) -> None:
     report = evaluated(mine, its)
     assert report.explain(NAME, 0)[:2] == ("undefined", reason)
-    assert report.scores()[NAME]["unscored"] == 1
+    lost = "unanswered" if "prediction" in reason else "unscored"
+    assert report.scores()[NAME][lost] == 1
 
 
 def test_claims_that_the_mode_does_not_ask_for_may_be_missing() -> None:

@@ -33,7 +33,7 @@ def test_an_answer_without_a_claim_is_undefined() -> None:
     report = scored(["yes"], claims=[])
     assert report.explain("faithfulness", 0)[:2] == ("undefined", "the answer makes no claim")
     assert math.isnan(report.scores()["faithfulness"]["score"])
-    assert report.scores()["faithfulness"]["unscored"] == 1
+    assert report.scores()["faithfulness"]["unanswered"] == 1
 
 
 @pytest.mark.parametrize("contexts", [[], [""], [" ", "\n"]])
@@ -49,7 +49,7 @@ def test_a_corpus_is_the_mean_of_its_samples_that_have_a_score() -> None:
         contexts=[["The sky is blue."]] * 4,
     )
     # 1 of 2 claims and 1 of 1: (1/2 + 1) / 2, where pooled counts would give 2/3.
-    assert report.scores() == {"faithfulness": {"score": 0.75, "unscored": 2}}
+    assert report.scores() == {"faithfulness": {"score": 0.75, "unanswered": 2}}
 
 
 def test_every_claim_has_its_verdict_and_reason() -> None:

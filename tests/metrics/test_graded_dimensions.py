@@ -104,4 +104,4 @@ def test_a_corpus_is_the_mean_of_its_samples_that_have_a_grade() -> None:
     found = hub(predictions=["a", "bb", "", "ccccc"])["fluency"]
     assert found["grade"] == pytest.approx(8 / 3)
     assert found["score"] == pytest.approx(5 / 12)
-    assert found["unscored"] == 1
+    assert found["unanswered"] == 1

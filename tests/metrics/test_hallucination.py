@@ -86,7 +86,7 @@ def test_an_answer_without_a_claim_is_undefined() -> None:
     report = by_claims(["yes"], claims=[])
     assert report.explain(NAME, 0)[:2] == ("undefined", "the answer makes no claim")
     assert math.isnan(report.scores()[NAME]["score"])
-    assert report.scores()[NAME]["unscored"] == 1
+    assert report.scores()[NAME]["unanswered"] == 1
 
 
 @pytest.mark.parametrize("unit", ["claims", "contexts"])

@@ -45,12 +45,12 @@ def test_aun_is_the_mean_of_the_texts():
 
 def test_aun_leaves_a_text_without_an_ngram_unscored():
     report = Hub(load_metric("aun", n=2)).evaluate(predictions=["a", "a b"])
-    assert report.scores()["aun"] == {"score": 1.0, "unscored": 1}
+    assert report.scores()["aun"] == {"score": 1.0, "unanswered": 1}
 
 
 def test_unr_leaves_short_texts_out():
     # Xiao and Carenini's code skips texts of up to five tokens; the point is the sixth.
-    assert score("unr", "a a a a a")["unscored"] == 1
+    assert score("unr", "a a a a a")["unanswered"] == 1
     assert score("unr", "a a a a a.")["unr_1"] == 2 / 6
     assert score("unr", "a a a a a", shortest=5)["unr_1"] == 1 / 5
 
@@ -65,7 +65,7 @@ def test_nid_is_zero_without_and_one_with_nothing_but_repetition():
 def test_nid_needs_two_tokens_and_a_content_word():
     found = score("nid", "a", "of the", "good day", stop_words="english")
     # "good day": log 2 / log 2, so 0.
-    assert (found["unscored"], found["score"]) == (2, pytest.approx(0, abs=1e-12))
+    assert (found["unanswered"], found["score"]) == (2, pytest.approx(0, abs=1e-12))
 
 
 def test_nid_never_falls_below_zero():
@@ -84,7 +84,7 @@ def test_stop_words_are_those_of_nltk():
 
 def score_of_word(word):
     found = score("nid", f"{word} {word}", stop_words="english")
-    return "unscored" not in found
+    return "unanswered" not in found
 
 
 def test_rep_w_looks_back_as_far_as_its_window():
@@ -96,7 +96,7 @@ def test_rep_w_looks_back_as_far_as_its_window():
 def test_a_text_shorter_than_n_counts_for_the_others():
     # Means: seq-rep-4 of the second only (a a a a: one 4-gram); rep-w of 0 and 3/4.
     found = score("repetition", "a b", "a a a a", "")
-    assert (found["score"], found["rep_w"], found["unscored"]) == (0.0, 0.375, 1)
+    assert (found["score"], found["rep_w"], found["unanswered"]) == (0.0, 0.375, 1)
 
 
 def test_no_pair_reaches_into_the_next_text():

@@ -85,7 +85,7 @@ def test_case_counts_unless_lowercase():
 def test_one_text_has_no_score_and_an_empty_one_is_no_reference():
     found = report(["a b", ""]).scores()["self_bleu"]
     assert isnan(found["score"])
-    assert found["unscored"] == 1
+    assert found["unanswered"] == 1
 
 
 def test_merged_reports_equal_one_pass():

@@ -81,8 +81,8 @@ def test_the_cosine_is_in_the_explanation_with_a_threshold_too() -> None:
     [
         (" ", "1 0", "there is no prediction"),
         ("1 0", "", "there is no reference"),
-        ("0 0", "1 0", "a text has no vector"),
-        ("1 0", "0 0", "a text has no vector"),
+        ("0 0", "1 0", "the prediction has no vector"),
+        ("1 0", "0 0", "the reference has no vector"),
     ],
 )
 @pytest.mark.parametrize("threshold", [None, 0.5])
@@ -98,7 +98,7 @@ def test_a_corpus_is_the_mean_and_with_a_threshold_the_share_that_passes() -> No
     columns = {"predictions": ["3 4", "1 0", " "], "references": ["4 3", "0 1", "1 1"]}
     for threshold, expected in ((None, 0.48), (0.9, 0.5)):
         hub = Hub(load_metric(NAME, embedder=Written(), threshold=threshold))
-        assert hub(**columns)[NAME] == {"score": pytest.approx(expected), "unscored": 1}
+        assert hub(**columns)[NAME] == {"score": pytest.approx(expected), "unanswered": 1}
 
 
 def test_of_several_references_the_nearest_counts() -> None:
@@ -122,7 +122,7 @@ def test_a_model_is_asked_once_for_both_texts(stub: Stub) -> None:
     found = hub(predictions=["abc"], references=["a b c d"])
     # The stub's vectors are (characters, words): (3, 1) and (7, 4).
     assert found[NAME]["score"] == pytest.approx(25 / math.sqrt(10 * 65))
-    assert [asked.body["input"] for asked in stub.asked] == [["abc", "a b c d"]]
+    assert [asked.body["input"] for asked in stub.asked] == [["a b c d", "abc"]]
 
 
 def test_the_vectors_are_shared_with_answer_correctness(stub: Stub) -> None:

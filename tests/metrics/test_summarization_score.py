@@ -95,7 +95,7 @@ def test_a_corpus_is_the_mean_of_its_samples_that_have_a_score() -> None:
     scores = report.scores()["summarization_score"]
     # 1 - 2/4 and 1 - 1/4, and the third has none.
     assert scores["conciseness"] == pytest.approx((0.5 + 0.75) / 2)
-    assert scores["unscored"] == 1
+    assert scores["unanswered"] == 1
 
 
 def test_every_question_has_its_answer_and_reason() -> None:

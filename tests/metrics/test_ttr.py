@@ -86,7 +86,7 @@ def test_an_index_is_averaged_over_the_texts_that_have_it():
     hub = Hub(load_metric("ttr"))
     # Simpson's D of "a a" is 2*1 / (2*1) = 1; of "a" it is undefined; TTRs are 1/2 and 1.
     found = hub(predictions=["a a", "a", "..."])["ttr"]
-    assert (found["simpson_d"], found["score"], found["unscored"]) == (1.0, 0.75, 1)
+    assert (found["simpson_d"], found["score"], found["unanswered"]) == (1.0, 0.75, 1)
 
 
 def plain(words, window, sample):

@@ -142,18 +142,19 @@ def test_a_page_keeps_within_its_size_and_says_so(tmp_path: Path) -> None:
 
 def test_why_a_sample_is_unscored_is_told_once(tmp_path: Path) -> None:
     texts = ["", " ", "a"]
-    Hub("coverage").evaluate(predictions=texts, sources=texts).to_html(tmp_path / "a.html", **FEW)
+    Hub("aun").evaluate(predictions=texts).to_html(tmp_path / "a.html", **FEW)
     page = Page(tmp_path / "a.html")
     assert page.data["problems"] == [
         {
-            "coverage": {
-                "reasons": [["undefined", "the prediction has no token"]],
+            "aun": {
+                "reasons": [["undefined", "the text has fewer than 1 token"]],
                 "samples": {"0": 0, "1": 0},
             }
         }
     ]
     assert page.data["outputs"][0]["values"] == [[None, None, 1]]
-    assert "2 unscored: the prediction has no token" in page.text
+    assert "2 unscored: the text has fewer than 1 token" in page.text
+    assert "2 of 3 samples are unanswered and left out of the mean" in page.text
     assert "unscored" in page.text
 
 

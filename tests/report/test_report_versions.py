@@ -13,7 +13,8 @@ from tests.toy_metrics import Overlap
 
 OLD = Path(__file__).parents[1] / "data" / "report-0.1.0.json"
 """Saved by metrichub 0.1.0, when a signature had no definition."""
-SYSTEMS = ("bleu", "rouge", "wer", "distinct", "faithfulness")
+SYSTEMS = ("bleu", "wer", "distinct", "faithfulness")
+"""Those of its metrics whose definition is the same today; rouge's isn't."""
 
 
 def measured(*metrics: str) -> Report:
@@ -40,6 +41,16 @@ def measured(*metrics: str) -> Report:
     )
 
 
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """The old report without the metric that has another definition today."""
+    content = json.loads(OLD.read_text())
+    del content["results"]["rouge"]
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(content))
+    return path
+
+
 def elsewhere(report: Report, path: Path, old: str, new: str) -> Report:
     """A report as it is after saving, with a part of its signatures as another version has it."""
     report.save(path)
@@ -49,9 +60,9 @@ def elsewhere(report: Report, path: Path, old: str, new: str) -> Report:
     return Report.load(path)
 
 
-def test_a_report_of_0_1_0_loads_and_gives_its_scores() -> None:
-    content = json.loads(OLD.read_text())
-    report = Report.load(OLD)
+def test_a_report_of_0_1_0_loads_and_gives_its_scores(old: Path) -> None:
+    content = json.loads(old.read_text())
+    report = Report.load(old)
     assert {name: saved["scores"] for name, saved in content["results"].items()} == report.scores()
     assert tuple(report.scores()) == SYSTEMS
     for name, signature in report.signatures().items():
@@ -61,8 +72,8 @@ def test_a_report_of_0_1_0_loads_and_gives_its_scores() -> None:
         assert signature.startswith(f"{label}|definition:1|{home}|{reduction}|")
 
 
-def test_a_report_of_0_1_0_compares_with_one_measured_now() -> None:
-    found = Report.load(OLD).compare(measured(*SYSTEMS), resamples=5, trials=5)
+def test_a_report_of_0_1_0_compares_with_one_measured_now(old: Path) -> None:
+    found = Report.load(old).compare(measured(*SYSTEMS), resamples=5, trials=5)
     assert tuple(found) == SYSTEMS
     # The same samples, so that the systems are equal.
     for outputs in found.values():
@@ -70,9 +81,14 @@ def test_a_report_of_0_1_0_compares_with_one_measured_now() -> None:
             np.testing.assert_equal(output.score, output.other)
 
 
-def test_a_report_of_0_1_0_merges_with_one_measured_now() -> None:
+def test_what_scores_otherwise_today_is_refused_with_the_reason() -> None:
+    with pytest.raises(ReportError, match="the installed rouge has definition 2, which gives"):
+        Report.load(OLD)
+
+
+def test_a_report_of_0_1_0_merges_with_one_measured_now(old: Path) -> None:
     now = measured(*SYSTEMS)
-    merged = Report.load(OLD).merge(now)
+    merged = Report.load(old).merge(now)
     for name, outputs in now.merge(now).scores().items():
         assert merged.scores()[name] == pytest.approx(outputs)
     assert merged.size == 6
