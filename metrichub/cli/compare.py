@@ -14,7 +14,7 @@ import click
 from metrichub.cli.judging import JudgeOptions, judge_options, tell_usage
 from metrichub.cli.output import emit, format_option, output_option, shown_as
 from metrichub.cli.page import report_option, write_page
-from metrichub.cli.program import Command
+from metrichub.cli.program import Command, note
 from metrichub.cli.systems import (
     MetricOptions,
     ResamplingOptions,
@@ -94,6 +94,15 @@ def compare(
     )
     write_page(page, reports, ids, **how)
     tell_notes(reports)
+    reasons = {
+        f"{metric}: no system is called better: {test.withheld}": None
+        for found in compared.values()
+        for metric, tests in found.items()
+        for test in tests.values()
+        if test.withheld
+    }
+    for reason in reasons:
+        note(reason)
     tell_usage(reports)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from metrichub.cli.output import (
     shown_as,
 )
 from metrichub.cli.page import report_option, write_page
-from metrichub.cli.program import Command
+from metrichub.cli.program import Command, note
 from metrichub.cli.sample_rows import rendered, samples_file
 from metrichub.cli.systems import (
     MetricOptions,
@@ -41,6 +42,7 @@ from metrichub.cli.systems import (
 )
 from metrichub.cli.thresholds import ThresholdOptions, failures, threshold_options
 from metrichub.data.files import STDIN, Samples, read_batches, read_columns, write_text
+from metrichub.errors import InputError
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
@@ -174,10 +176,12 @@ def score(
         texts=results.page is not None,
         keep_ids=bool(results.samples_out or results.page),
     )
+    _same_size(systems)
     _show(systems, results, resampling, form, output)
     _write(systems, results, resampling)
     reports = {name: system.report for name, system in systems.items()}
     tell_notes(reports)
+    _tell_unranked(reports)
     tell_usage(reports)
     failed = list(failures(thresholds, {name: report.scores() for name, report in reports.items()}))
     for line in failed:
@@ -206,6 +210,27 @@ def _given(
         return {texts.predictions or "": read_columns(texts.columns())}
     check_distinct(files)
     return {name: read_batches(name, format=input_format) for name in files}
+
+
+def _same_size(systems: Mapping[str, System]) -> None:
+    """Raise `InputError` if the systems can't have been given the same samples."""
+    (first, one), *others = systems.items()
+    for name, other in others:
+        if other.report.size != one.report.size:
+            raise InputError(
+                f"{label(name)} has {other.report.size} samples, and {label(first)} "
+                f"{one.report.size}; systems side by side need the same samples, so score files of "
+                "other samples one by one"
+            )
+
+
+def _tell_unranked(reports: Mapping[str, Report]) -> None:
+    """Print on stderr why no system is marked as the best."""
+    from metrichub.evaluation.merge import unranked
+
+    reasons = unranked(list(reports.values()))
+    for reason, metrics in groupby(reasons, key=reasons.__getitem__):
+        note(f"{', '.join(metrics)}: no system is marked as best: {reason}")
 
 
 def _show(

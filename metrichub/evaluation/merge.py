@@ -11,6 +11,7 @@ from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.signature import Signature
+from metrichub.evaluation.significance import withheld
 from metrichub.evaluation.stored import StoredSamples
 from metrichub.models.usage import Usage
 
@@ -64,6 +65,24 @@ def comparable(one: Measurement, other: Measurement) -> list[str]:
     for name in common:
         _same_signature(one.results[name], other.results[name])
     return common
+
+
+def unranked(systems: Sequence[Measurement]) -> dict[str, str]:
+    """Why none of several systems can be called the best by a metric: metric -> reason.
+
+    They were measured on other samples, or left different predictions unanswered.
+    """
+    first, *others = systems
+    found: dict[str, str] = {}
+    for other in others:
+        try:
+            common = comparable(first, other)
+        except ReportError as error:
+            return dict.fromkeys([name for one in systems for name in one.results], str(error))
+        for name in common:
+            if reason := withheld(first.results[name], other.results[name]):
+                found.setdefault(name, reason)
+    return found
 
 
 def _different_columns(one: Measurement, other: Measurement) -> set[str]:

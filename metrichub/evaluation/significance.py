@@ -17,7 +17,9 @@ class Comparison(NamedTuple):
     """One output of two systems on the same samples.
 
     `difference` is this system's score minus the other's, `interval` its paired bootstrap
-    interval. `bootstrap_p` is sacrebleu's, `randomisation_p` two-sided.
+    interval. `bootstrap_p` is sacrebleu's, `randomisation_p` two-sided. All are those of the
+    `samples` that both systems have scores of; `left_out` are the others. `withheld` says why
+    neither system can be called better, if so.
     """
 
     score: float
@@ -26,6 +28,9 @@ class Comparison(NamedTuple):
     interval: Interval
     bootstrap_p: float
     randomisation_p: float
+    samples: int
+    left_out: int
+    withheld: str | None
 
 
 def intervals(
@@ -51,12 +56,17 @@ def compare_outputs(
 ) -> dict[str, dict[str, Comparison]]:
     """The paired tests of every output of the same metrics; see `Report.compare`."""
     resample.check_level(level)
+    reasons = {name: withheld(mine[name], theirs[name]) for name in mine}
+    common = {name: mine[name].scored() & theirs[name].scored() for name in mine} if size else {}
+    mine = {name: _only(result, common) for name, result in mine.items()}
+    theirs = {name: _only(result, common) for name, result in theirs.items()}
     here = _resampled(mine, size, resamples, seed)
     there = _resampled(theirs, size, resamples, seed)
     swapped = _swap_differences(mine, theirs, size, trials, seed)
     compared: dict[str, dict[str, Comparison]] = {}
     for metric in mine:
         a, b = mine[metric].scores(), theirs[metric].scores()
+        samples = int(common[metric].sum()) if size else 0
         compared[metric] = {}
         for name in a:
             differences = _minus(here[metric][name], there[metric][name])
@@ -67,8 +77,27 @@ def compare_outputs(
                 resample.interval(differences, level),
                 resample.bootstrap_p(differences, a[name] - b[name]),
                 resample.randomisation_p(swapped[metric][name], a[name] - b[name]),
+                samples,
+                size - samples,
+                reasons[metric],
             )
     return compared
+
+
+def withheld(mine: Result, theirs: Result) -> str | None:
+    """Why neither can be called better: they left different samples unanswered."""
+    here, there = mine.unanswered.total(), theirs.unanswered.total()
+    if here == there and (not here or mine.pooled or theirs.pooled):
+        return None
+    if here == there and (mine.scored() == theirs.scored()).all():
+        return None
+    return f"the systems left different samples unanswered ({here} and {there})"
+
+
+def _only(result: Result, common: Mapping[str, NDArray[np.bool_]]) -> Result:
+    """The result over the samples that both systems have scores of."""
+    kept = common.get(result.metric.name)
+    return result if kept is None or (kept == result.scored()).all() else result.only(kept)
 
 
 def _resampled(

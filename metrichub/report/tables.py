@@ -34,13 +34,13 @@ class Table(NamedTuple):
     def of(
         cls, report: Report, intervals: Mapping[str, Mapping[str, Interval]] | None = None
     ) -> Table:
-        """A report's scores, a row an output, with intervals, unscored and errors if there are."""
+        """A report's scores, a row an output, with intervals, and counts of samples without one."""
         nested = report.scores()
         head = ["metric", "output", "score"]
         head += ["low", "high"] if intervals else []
         counts = [
             name
-            for name in ("unscored", "errors")
+            for name in ("unscored", "unanswered", "errors")
             if any(nested[metric].get(name) for metric in report.results)
         ]
         head += counts
@@ -61,8 +61,12 @@ class Table(NamedTuple):
     ) -> Table:
         """The scores of systems side by side, a row an output, the best of each row marked.
 
-        One system is the table that `of` gives. An output that a system lacks has empty cells.
+        None is marked where the systems were measured on other samples, or left different
+        predictions unanswered. One system is the table that `of` gives. An output that a system
+        lacks has empty cells.
         """
+        from metrichub.evaluation.merge import unranked
+
         tables = {
             name: cls.of(report, (intervals or {}).get(name)) for name, report in reports.items()
         }
@@ -79,9 +83,11 @@ class Table(NamedTuple):
             parts = [part.get(key, none) for part, none in zip(found, empty, strict=True)]
             rows.append((*key, *chain.from_iterable(parts)))
         directions = _directions(reports)
+        withheld = unranked(list(reports.values()))
         best = {
             (i, columns[k])
             for i, row in enumerate(rows)
+            if row[0] not in withheld
             for k in best_of([row[c] for c in columns], directions[row[0], row[1]])
         }
         return cls(head, rows, best)
@@ -93,8 +99,15 @@ class Table(NamedTuple):
         reports: Mapping[str, Report],
         comparisons: Mapping[str, Mapping[str, Mapping[str, Comparison]]],
     ) -> Table:
-        """One row an output and system, with its test against the baseline, which stands first."""
-        head = ("metric", "output", "system", "score", "difference", "low", "high")
+        """One row an output and system, with its test against the baseline, which stands first.
+
+        Where samples were left out of a test, it says how many. None is marked best where
+        `Comparison.withheld` has a reason.
+        """
+        head = ["metric", "output", "system", "score", "difference", "low", "high"]
+        head += ["p boot", "p rand"]
+        tested = [c for found in comparisons.values() for o in found.values() for c in o.values()]
+        counts = ["samples", "left out"] if any(test.left_out for test in tested) else []
         directions = _directions(reports)
         rows: list[list[Cell]] = []
         best = set()
@@ -102,13 +115,16 @@ class Table(NamedTuple):
             tests = {name: c[metric][output] for name, c in comparisons.items() if metric in c}
             first = next(iter(tests.values())).other
             scores = [first, *(test.score for test in tests.values())]
-            best |= {(len(rows) + k, 3) for k in best_of(scores, directions[metric, output])}
-            rows.append([metric, output, baseline, first, *[None] * 5])
+            if not any(test.withheld for test in tests.values()):
+                best |= {(len(rows) + k, 3) for k in best_of(scores, directions[metric, output])}
+            rows.append([metric, output, baseline, first, *[None] * (5 + len(counts))])
             for name, test in tests.items():
                 p = (test.bootstrap_p, test.randomisation_p)
                 cells = (test.score, test.difference, *test.interval[:2], *p)
                 rows.append([metric, output, name, *cells])
-        return cls((*head, "p boot", "p rand"), rows, best)
+                if counts:
+                    rows[-1] += [test.samples, test.left_out]
+        return cls([*head, *counts], rows, best)
 
     def text(self) -> str:
         """The table in aligned columns of plain text."""

@@ -1,0 +1,131 @@
+"""Samples without a score: which are unanswered, what tests leave out, and when nobody wins."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from metrichub import Hub, Report, load_metric
+from metrichub.authoring import Measured, Metric, Unscored
+from metrichub.catalog.card import Card
+from metrichub.catalog.frontmatter import Scale
+from metrichub.errors import MetricError
+from metrichub.evaluation.merge import unranked
+from metrichub.report.tables import Table
+from metrichub.text import Texts
+
+REFERENCES = ["a b", "c d", "e f", "g h"]
+RIGHT = ["a b", "c d", "x y", "x y"]
+"""Two right answers of four, and two wrong ones."""
+SILENT = ["a b", "c d", "", ""]
+"""The same with nothing in place of the wrong ones."""
+FEW = {"resamples": 20, "trials": 20}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exact(Metric):
+    """1 for an equal text, else 0; an empty prediction has no value, as an author may want it."""
+
+    card = Card("exact", "Exact", "", ("prediction", "reference"), {"score": Scale(0, 1, "higher")})
+
+    def observe(self, prediction: str, reference: str) -> float | Unscored:
+        if not reference:
+            return Unscored("the reference is empty")
+        if not prediction:
+            return Unscored("the prediction is empty", "empty")
+        return float(prediction == reference)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns(Metric):
+    """The same over whole columns."""
+
+    def measure(self, prediction: Texts, reference: Texts) -> Measured:
+        equal = [float(p == r) if p else np.nan for p, r in zip(prediction, reference, strict=True)]
+        empty = [i for i, text in enumerate(prediction) if not text]
+        reasons = dict.fromkeys(empty, "the prediction is empty")
+        return Measured({"score": np.array(equal)}, reasons, dict.fromkeys(empty, "empty"))
+
+
+def measured(predictions: list[str], metric: Metric | None = None) -> Report:
+    return Hub([metric or Exact()]).evaluate(predictions=predictions, references=REFERENCES)
+
+
+@pytest.mark.parametrize("metric", [Exact(), Columns()])
+def test_unanswered_samples_are_counted_apart(metric: Metric) -> None:
+    report = measured(SILENT, metric)
+    # 1 and 1; the empty ones aren't in the mean, and everyone is told so.
+    assert report.scores()[metric.name] == {"score": 1.0, "unanswered": 2}
+    notes = report.notes()[metric.name]
+    assert notes[0] == "2 unscored: the prediction is empty"
+    assert notes[1].startswith("2 of 4 samples are unanswered and left out of the mean")
+    assert Table.of(report).head == ["metric", "output", "score", "unanswered"]
+
+
+def test_a_sample_that_lacks_its_reference_is_no_ones_fault() -> None:
+    report = Hub([Exact()]).evaluate(predictions=["", "a", ""], references=["a", "", ""])
+    assert report.scores()["exact"] == {
+        "score": pytest.approx(np.nan, nan_ok=True),
+        "unscored": 2,
+        "unanswered": 1,
+    }
+
+
+def test_counts_survive_saving_merging_pooling_and_repeating(tmp_path: Path) -> None:
+    report = Hub("faithfulness", judge="offline").evaluate(
+        predictions=["It rains.", ""], contexts=[["It rains."], ["It rains."]]
+    )
+    assert report.scores()["faithfulness"]["unanswered"] == 1
+    report.save(tmp_path / "report.json")
+    for other in (Report.load(tmp_path / "report.json"), report.pool()):
+        assert other.scores() == report.scores()
+        assert other.merge(other).scores()["faithfulness"]["unanswered"] == 2
+    assert report.merge(report).results["faithfulness"].unanswered == {"no_claims": 2}
+
+
+def test_a_test_takes_the_samples_that_both_systems_have_scores_of_and_names_no_winner() -> None:
+    right, silent = measured(RIGHT), measured(SILENT)
+    found = silent.compare(right, **FEW)["exact"]["score"]
+    # On the two samples that both answered, both are right.
+    assert (found.score, found.other, found.difference) == (1.0, 1.0, 0.0)
+    assert (found.samples, found.left_out) == (2, 2)
+    assert found.withheld == "the systems left different samples unanswered (2 and 0)"
+    assert found.randomisation_p == 1.0
+    assert silent.compare(silent, **FEW)["exact"]["score"].withheld is None
+
+
+def test_tables_mark_no_system_that_left_more_unanswered() -> None:
+    systems = {"right": measured(RIGHT), "silent": measured(SILENT)}
+    assert not Table.beside(systems).best
+    assert list(unranked(list(systems.values()))) == ["exact"]
+    compared = {"silent": systems["silent"].compare(systems["right"], **FEW)}
+    table = Table.compared("right", systems, compared)
+    assert not table.best
+    assert list(table.head[-2:]) == ["samples", "left out"]
+    assert list(table.rows[1][-2:]) == [2, 2]
+    wrong = {"right": measured(RIGHT), "wrong": measured(["x"] * 4)}
+    assert Table.beside(wrong).best == {(0, 2)}
+
+
+def test_other_samples_are_no_comparison() -> None:
+    hub = Hub("exact_match")
+    one = hub.evaluate(predictions=["a"], references=["a"])
+    other = hub.evaluate(predictions=["b"], references=["a b"])
+    assert Table.beside({"one": one, "b": hub.evaluate(predictions=["b"], references=["a"])}).best
+    assert not Table.beside({"one": one, "other": other}).best
+    assert "different references" in unranked([one, other])["exact_match"]
+
+
+def test_nonsense_in_place_of_the_worst_outputs_raises_no_rouge() -> None:
+    rouge = Hub("rouge")
+    honest = rouge(predictions=RIGHT, references=REFERENCES)["rouge"]
+    foreign = [text if text != "x y" else "Не знаю." for text in RIGHT]
+    assert rouge(predictions=foreign, references=REFERENCES)["rouge"] == honest
+
+
+def test_a_card_that_does_not_list_what_its_code_leaves_out_is_named() -> None:
+    metric = load_metric("exact_match")
+    liar = type("Liar", (Columns,), {"card": metric.card})
+    with pytest.raises(MetricError, match=r"add undefined_for: \[empty\] to its front matter"):
+        Hub([liar()]).evaluate(predictions=[""], references=["a"])
