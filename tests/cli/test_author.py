@@ -75,7 +75,7 @@ def test_a_new_plugin_builds_and_passes_its_test_as_it_is(folder: Path) -> None:
         text=True,
         check=False,
     )
-    assert "14 passed" in ran.stdout, ran.stdout
+    assert "15 passed" in ran.stdout, ran.stdout
 
 
 def test_a_plugin_takes_the_name_that_is_chosen(folder: Path) -> None:

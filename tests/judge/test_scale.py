@@ -83,10 +83,10 @@ def test_an_undisturbed_run_scores_every_sample_that_has_a_score(undisturbed: Un
     scores = undisturbed.report.scores()
     # One in 50 answers is blank: it has no claims, and nothing is useful for it.
     blank = SIZE // 50
-    assert scores["faithfulness"] == {"score": 0.5, "unscored": blank}
+    assert scores["faithfulness"] == {"score": 0.5, "unanswered": blank}
     assert scores["hallucination"]["score"] == 0.5
-    assert scores["context_utilization"] == {"score": 1.0, "unscored": blank}
-    assert "unscored" not in scores["answer_relevancy"]
+    assert scores["context_utilization"] == {"score": 1.0, "unanswered": blank}
+    assert "unanswered" not in scores["answer_relevancy"]
     assert undisturbed.report.failed == 0
     # The claims of the blank answers, and the questions to them, are asked for once.
     assert undisturbed.calls == 4 * (SIZE - blank) + 2
@@ -111,7 +111,7 @@ def test_under_random_faults_every_sample_has_a_score_a_reason_or_a_cause(
         assert count["error"] == len(evidence.errors) == evidence.failed > 0
         assert all(reason for kind, reason in status if kind != "ok")
         said = report.scores()[name]
-        assert said.get("unscored", 0) == count["undefined"]
+        assert said.get("unanswered", 0) == count["undefined"]
         assert said["errors"] == count["error"]
         # Whatever happened, a score is the right one.
         scored = ~np.isnan(found)
