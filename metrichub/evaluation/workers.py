@@ -6,6 +6,7 @@ import os
 import pickle
 import signal
 import sys
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -60,6 +61,8 @@ def _in_pool(payload: bytes, parts: Iterable[Batch], workers: int) -> Iterator[M
         while waiting:
             yield waiting.popleft().result()
     except BrokenProcessPool as error:
+        # Ctrl-C ends the workers too, maybe a moment before it is raised here.
+        time.sleep(0.2)
         raise MetricError(
             "a worker process died: it ran out of memory, or a metric's library crashed; "
             "workers=1 shows where. A script that uses workers has to start its work under "
