@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from metrichub.data.batch import BLOCK_CHARACTERS, Batch
-from metrichub.data.columns import column_of
+from metrichub.data.columns import column_of, is_slip
 from metrichub.data.frames import Data
 from metrichub.embed import Embedder
 from metrichub.errors import InputError, MetricError, ParameterError, SpecError
@@ -57,7 +57,7 @@ class Hub:
     def __init__(
         self,
         metrics: str | Metric | Iterable[str | Metric],
-        *,
+        *more: object,
         judge: str | Judge | None = None,
         embedder: str | Embedder | None = None,
         reduce_fn: Reduction | None = None,
@@ -68,6 +68,10 @@ class Hub:
         `judge` and `embedder` are for all metrics that ask one and have none of their own. Without
         them the environment says who is asked, in METRICHUB_JUDGE and METRICHUB_EMBEDDER.
         """
+        if more:
+            raise InputError(
+                "several metrics are given as one list, Hub(['bleu', 'rouge']), the rest by name"
+            )
         self.metrics = _metrics(metrics, {"judge": judge, "embedder": embedder})
         self.reduce_fn, self.block_characters = reduce_fn, block_characters
         for metric in self.metrics:
@@ -142,6 +146,11 @@ class Hub:
             raise InputError(
                 "the columns are given by name, predictions=[...], references=[...], since their "
                 "order differs from library to library"
+            )
+        if progress is not None and not callable(progress):
+            raise InputError(
+                "progress takes a function that is called with how much was measured since the "
+                f"last call, such as tqdm().update, and not {progress!r}"
             )
         needed = self.needs()
         reduction = self.reduce_fn if reduce_fn is None else reduce_fn
@@ -219,6 +228,8 @@ class Hub:
         for name, value in given.items():
             if name in _ELSEWHERE and name not in needed:
                 raise InputError(f"{name} is no column; {_ELSEWHERE[name]}")
+            if slip := next((column for column in needed if is_slip(name, column)), None):
+                raise InputError(f"there is no column {name!r}; did you mean {slip!r}?")
             close = difflib.get_close_matches(name, options, n=1)
             if close and (value is None or isinstance(value, (bool, int, float))):
                 raise InputError(f"there is no option {name!r}; did you mean {close[0]!r}?")

@@ -18,6 +18,7 @@ the arrays of one sample, of all samples, or of their sums: it broadcasts over l
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -192,7 +193,8 @@ def load_metric(spec: str, /, **parameters: object) -> Metric:
         ParameterError: a parameter is unknown or out of its domain.
         BrokenMetric: it is installed but can't be imported, or is no metric.
     """
-    parsed = Spec.parse(spec)
+    # A name in other letters, such as "exact-match", is no spec, but may be found.
+    parsed = Spec(spec) if re.fullmatch(r"[A-Za-z][\w+-]*", spec) else Spec.parse(spec)
     entry = registry().find(parsed.metric)
     given = {**parsed.parameters, **parameters}
     if parsed.alias:

@@ -303,7 +303,7 @@ def test_a_column_that_no_metric_reads_is_left_alone() -> None:
         (dict(predictions=["a"], references="a b"), "references is one string; give a list"),
         (dict(predictions=["a", "b"], references=[["a"], []]), r"references\[1\] is an empty list"),
         (dict(predictions=["a"]), "overlap needs the column 'references' .*given: predictions"),
-        (dict(predictions=["a"], refrences=["a"]), "is 'refrences' a slip for it"),
+        (dict(predictions=["a"], refrences=["a"]), "'refrences'; did you mean 'references'"),
         ({}, "overlap needs the column 'predictions' .*given: nothing"),
     ],
 )  # fmt: skip

@@ -146,20 +146,24 @@ class Registry:
     def find(self, name: str) -> Entry:
         """The entry of a plain or qualified name; a plain built-in name is the built-in.
 
+        A name in other letters finds it too: "BLEU", "exact-match", "SummarizationScore".
+
         Raises:
             UnknownMetric: there is none; the text has near matches.
             AmbiguousMetric: two plugins use the name; the text has the qualified ones.
         """
         distribution, slash, plain = name.rpartition("/")
         found = self._by_name.get(f"{_normal(distribution)}/{plain}" if slash else name, [])
+        # Not "chrF++", which is chrF with another parameter.
+        if not found and re.fullmatch(r"[\w-]+", name):
+            found = self._by_name.get(_snake_case(name), [])
         if not found:
             known = [key for key in self._by_name if slash or "/" not in key]
             seen = "'metrichub list' shows what is installed"
             if self.kind != "metric":
                 seen = f"installed: {', '.join(known) or 'none'}"
-            raise UnknownMetric(
-                f"no {self.kind} {name!r} is installed{did_you_mean(name, known)} ({seen})"
-            )
+            near = did_you_mean(_snake_case(name), known)
+            raise UnknownMetric(f"no {self.kind} {name!r} is installed{near} ({seen})")
         if len(found) > 1 and found[0].distribution != _OURS:
             names = " or ".join(repr(entry.qualified) for entry in found)
             raise AmbiguousMetric(
@@ -214,6 +218,12 @@ def list_metrics(
         return all(value in entry.card.facets[name] for name, value in filters.items())
 
     return tuple(entry for entry in registry().entries if fits(entry))
+
+
+def _snake_case(name: str) -> str:
+    """A name as metrics write theirs: "exact_match" for "ExactMatch" and "exact-match"."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", name)
+    return re.sub(r"\W+", "_", words).strip("_").lower()
 
 
 def _normal(distribution: str) -> str:

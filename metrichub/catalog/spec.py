@@ -41,6 +41,13 @@ class Spec:
         """
         found = _SHAPE.fullmatch(text)
         if not found:
+            names = re.split(r"\s*,\s*|\s+", text.strip())
+            if len(names) > 1 and all(map(str.isidentifier, names)):
+                flags = " ".join(f"-m {name}" for name in names)
+                raise SpecError(
+                    f"{text!r} names several metrics; give them as a list, {names}, or on the "
+                    f"command line as {flags}"
+                )
             raise SpecError(
                 f"{text!r} is no metric spec; write a name such as 'bleu', "
                 "'bleu(max_order=2)' or 'bleu2 = bleu(max_order=2)'"

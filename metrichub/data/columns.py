@@ -13,12 +13,20 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "predictions": (
         *("prediction", "response", "responses", "hypothesis", "hypotheses", "hyp", "hyps"),
         *("actual_output", "summary", "summaries", "output", "outputs", "answer", "pred", "preds"),
-        *("candidate", "candidates", "generated", "generated_text", "completion", "model_output"),
+        *(
+            "candidate",
+            "candidates",
+            "generated",
+            "generated_text",
+            "completion",
+            "model_output",
+            "mt",
+        ),
     ),
     "references": (
         *("reference", "expected_output", "ground_truth", "ground_truths", "ref", "refs"),
         *("target", "targets", "gold", "expected", "reference_answer", "reference_summary"),
-        *("highlights", "answers", "label", "labels"),
+        *("highlights", "answers"),
     ),
     "sources": (
         *("source", "document", "article", "src", "text", "passage", "source_text", "original"),
@@ -78,6 +86,15 @@ def resolve(
         column: chosen.get(column) or _named(column, metric, names)
         for column, metric in needed.items()
     }
+
+
+def is_slip(name: str, column: str) -> bool:
+    """Whether a name is one slip of the finger away from a column, and no name of any column."""
+    from rapidfuzz.distance import OSA
+
+    known = {column, *ALIASES, *(alias for others in ALIASES.values() for alias in others)}
+    singular = next(_singulars(column))
+    return name not in known | {singular} and OSA.distance(name, column, score_cutoff=1) == 1
 
 
 def column_of_alias(name: str) -> str:

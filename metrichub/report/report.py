@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from metrichub.errors import ReportError, did_you_mean
+from metrichub.data.columns import column_of
+from metrichub.errors import ReportError, did_you_mean, what
 from metrichub.evaluation import significance
 from metrichub.evaluation.explanation import Explanation, Trace
 from metrichub.evaluation.measurement import Measurement
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 Nested = dict[str, dict[str, float]]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Report(Measurement):
     """What a hub measured, and every question that one can ask of it.
 
@@ -160,6 +161,8 @@ class Report(Measurement):
         """
         from metrichub.evaluation import merge as merging
 
+        if not isinstance(other, Report):
+            raise ReportError(f"a report is compared with another report, not with {what(other)}")
         common = merging.comparable(self, other)
         mine = {name: self.results[name] for name in common}
         theirs = {name: other.results[name] for name in common}
@@ -170,12 +173,18 @@ class Report(Measurement):
 
         All but the version decides which reports can be merged and compared.
         """
-        counts = "".join(
+        return {
+            name: f"{result.signature}{self._counts({*map(column_of, result.metric.inputs())})}"
+            for name, result in self.results.items()
+        }
+
+    def _counts(self, read: Collection[str]) -> str:
+        """How many texts a sample has of each column that is read, if references or several."""
+        return "".join(
             f"|{column}:{low if low == high else f'{low}-{high}'}"
             for column, (low, high) in self.candidates.items()
-            if column == "references" or high > 1
+            if column in read and (column == "references" or high > 1)
         )
-        return {name: f"{result.signature}{counts}" for name, result in self.results.items()}
 
     def notes(self) -> dict[str, Sequence[str]]:
         """What a reader has to know beside the scores, such as why samples are unscored."""
@@ -268,6 +277,14 @@ class Report(Measurement):
         from metrichub.report.html.figure import figure
 
         return figure(self, metric, output, other)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both would be saved as the same file."""
+        from metrichub.report.serialize import file_text
+
+        return isinstance(other, Report) and file_text(self) == file_text(other)
+
+    __hash__ = None  # type: ignore[assignment]  # what isn't compared by identity has none
 
     def _repr_html_(self) -> str:
         """The scores as a table, for notebooks."""

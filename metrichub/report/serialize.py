@@ -33,8 +33,17 @@ FORMAT = "metrichub-report-1"
 
 def save(report: Report, path: Path) -> None:
     """Write a report; see `Report.save`."""
+    write_text(path, f"{file_text(report)}\n")
+
+
+def file_text(report: Report) -> str:
+    """The text of a report's file.
+
+    Raises:
+        ReportError: a metric's parameters or rows can't be written as JSON.
+    """
     try:
-        content = {
+        parts = {
             "format": FORMAT,
             "size": report.size,
             "segments": report.segments,
@@ -45,10 +54,9 @@ def save(report: Report, path: Path) -> None:
             "runs": {name: [_plain(run) for run in runs] for name, runs in report.runs.items()},
         }
         # ASCII only: a lone surrogate in a row has no UTF-8.
-        text = json.dumps(content, allow_nan=False)
+        return json.dumps(parts, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ReportError(f"the report can't be written as JSON: {error}") from error
-    write_text(path, f"{text}\n")
 
 
 def load(path: Path, metrics: Sequence[Metric]) -> Report:

@@ -88,7 +88,7 @@ def test_a_name_of_one_plugin_is_not_shadowed() -> None:
     assert not list(Registry((OURS, entry("foo", "my-dist"))).shadowed())
 
 
-@pytest.mark.parametrize("name", ["blue", "BLEU", "bleuu"])
+@pytest.mark.parametrize("name", ["blue", "BLEUU", "bleuu"])
 def test_an_unknown_name_gets_near_matches(name: str) -> None:
     with pytest.raises(
         UnknownMetric, match=rf"no metric '{name}' is installed; did you mean 'bleu"

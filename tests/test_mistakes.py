@@ -1,0 +1,87 @@
+"""Mistakes that people make: each is a result, or one line that says what to do."""
+
+import re
+from typing import Any
+
+import pytest
+
+from metrichub import Hub, load_metric
+from metrichub.errors import InputError, ReportError, SpecError, UnknownMetric
+
+PAIR: dict[str, Any] = {"predictions": ["a b", "c"], "references": ["a b", "d"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("BLEU", "bleu"),
+        ("exact-match", "exact_match"),
+        ("SummarizationScore", "summarization_score"),
+        ("ROUGE", "rouge"),
+        ("Token F1".replace(" ", "-"), "token_f1"),
+    ],
+)
+def test_a_name_in_other_letters_finds_its_metric(name: str, found: str) -> None:
+    assert load_metric(name) == load_metric(found)
+
+
+@pytest.mark.parametrize(("name", "near"), [("Rouge-L", "'rouge'"), ("chrF++", "'chrf'")])
+def test_a_name_that_means_more_is_answered_with_what_is_near(name: str, near: str) -> None:
+    # chrF++ is chrf(word_order=2), so that chrf would be another score.
+    with pytest.raises(UnknownMetric, match=f"did you mean {near}"):
+        load_metric(name)
+
+
+@pytest.mark.parametrize("text", ["bleu,rouge", "bleu rouge", "bleu, rouge"])
+def test_several_metrics_in_one_text_are_told_how_to_be_given(text: str) -> None:
+    with pytest.raises(SpecError, match=r"a list, \['bleu', 'rouge'\].* -m bleu -m rouge"):
+        Hub(text)
+
+
+def test_several_metrics_one_by_one_are_told_so_too() -> None:
+    with pytest.raises(InputError, match=re.escape("Hub(['bleu', 'rouge'])")):
+        Hub("bleu", "rouge")
+
+
+def test_progress_is_a_function() -> None:
+    with pytest.raises(InputError, match=r"progress takes a function .* not True"):
+        Hub("bleu").evaluate(**PAIR, progress=True)  # type: ignore[arg-type]  # the mistake
+
+
+def test_reports_are_equal_if_they_hold_the_same() -> None:
+    report, same = (Hub("bleu").evaluate(**PAIR) for _ in range(2))
+    assert report == same
+    assert report != Hub("bleu").evaluate(predictions=["a b", "d"], references=["a b", "d"])
+    assert report != {}
+
+
+def test_a_report_is_compared_with_a_report() -> None:
+    with pytest.raises(ReportError, match=r"compared with another report, not with \{\}"):
+        Hub("bleu").evaluate(**PAIR).compare({})  # type: ignore[arg-type]  # the mistake
+
+
+def test_a_slip_in_a_columns_name_is_an_error_beside_the_right_one_too() -> None:
+    for columns in (PAIR, {"predictions": ["a"]}):
+        with pytest.raises(InputError, match="'refrences'; did you mean 'references'"):
+            Hub("bleu")(**columns, refrences=["a", "b"])
+    # Further columns of a table are nobody's mistake.
+    assert Hub("bleu")({**PAIR, "refrences": ["x", "y"], "id": [1, 2]})
+
+
+def test_a_label_is_no_reference_unless_it_is_said_so() -> None:
+    rows = [{"prediction": "yes", "label": "no"}]
+    with pytest.raises(InputError, match="references"):
+        Hub("exact_match")(rows)
+    assert Hub("exact_match")(rows, columns={"references": "label"})
+
+
+def test_the_output_of_a_translation_is_a_prediction() -> None:
+    assert Hub("exact_match")([{"mt": "a", "ref": "a"}])["exact_match"]["score"] == 1.0
+
+
+def test_a_signature_names_the_columns_that_its_metric_reads() -> None:
+    report = Hub(["bleu", "faithfulness"], judge="offline").evaluate(
+        predictions=["It rains."], references=["It rains."], contexts=[["It rains.", "Now."]]
+    )
+    assert report.signatures()["bleu"].endswith("|references:1")
+    assert report.signatures()["faithfulness"].endswith("|contexts:2")
