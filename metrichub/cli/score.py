@@ -172,7 +172,8 @@ def score(
         given,
         chosen,
         judging,
-        samples=results.need_samples,
+        # Samples have fingerprints, which tell whether systems were given the same.
+        samples=results.need_samples or len(files) > 1,
         texts=results.page is not None,
         keep_ids=bool(results.samples_out or results.page),
     )

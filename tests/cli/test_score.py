@@ -122,6 +122,43 @@ def test_several_files_are_several_systems() -> None:
     ]
 
 
+def test_the_best_of_two_systems_is_bold() -> None:
+    write_systems()
+    shown = run("score", "a.jsonl", "b.jsonl", "-m", "wer", "--format", "latex")
+    assert "wer & score & \\textbf{0.2500}" in shown.stdout
+    assert "no system is marked as best" not in shown.stderr
+
+
+@pytest.mark.parametrize("form", ["latex", "markdown"])
+def test_systems_that_were_given_other_references_have_no_best(form: str) -> None:
+    write_systems()
+    write("b.jsonl", [{**row, "reference": "q"} for row in ROWS])
+    shown = run("score", "a.jsonl", "b.jsonl", "-m", "wer", "--format", form)
+    assert shown.exit_code == 0
+    assert "\\textbf" not in shown.stdout
+    assert "**" not in shown.stdout
+    assert "wer: no system is marked as best: the systems were measured on different" in (
+        shown.stderr
+    )
+
+
+def test_systems_of_other_sizes_are_not_put_side_by_side() -> None:
+    write_systems()
+    write("b.jsonl", ROWS[:1])
+    said = error(run("score", "a.jsonl", "b.jsonl", "-m", "wer", "--format", "latex"), 3)
+    assert said.startswith("b.jsonl has 1 samples, and a.jsonl 2; systems side by side need")
+
+
+def test_a_system_that_answers_nothing_where_it_is_hard_does_not_win() -> None:
+    rows = [{"prediction": text, "reference": "a b"} for text in ("a b c d e f", "x")]
+    write("a.jsonl", rows)
+    write("b.jsonl", [rows[0], {**rows[1], "prediction": ""}])
+    result = run("score", "a.jsonl", "b.jsonl", "-m", "aun", "--format", "json")
+    found = json.loads(result.stdout)["systems"]
+    assert found["b.jsonl"]["scores"]["aun"]["unanswered"] == 1
+    assert "aun: no system is marked as best: the systems left different" in result.stderr
+
+
 def test_intervals_are_those_of_the_report() -> None:
     found = scored(
         "a.jsonl", "-m", "abstractness", "--intervals", "--resamples", "64", "--seed", "7"
