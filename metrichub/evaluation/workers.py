@@ -6,7 +6,6 @@ import os
 import pickle
 import signal
 import sys
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -50,7 +49,7 @@ def _in_pool(payload: bytes, parts: Iterable[Batch], workers: int) -> Iterator[M
         workers,
         mp_context=_context(),
         initializer=_settle,
-        initargs=(os.getcwd(), dict(os.environ)),
+        initargs=(os.getcwd(), dict(os.environ), signal.getsignal(signal.SIGINT) == signal.SIG_IGN),
     )
     waiting: deque[Future[Measurement]] = deque()
     try:
@@ -61,8 +60,6 @@ def _in_pool(payload: bytes, parts: Iterable[Batch], workers: int) -> Iterator[M
         while waiting:
             yield waiting.popleft().result()
     except BrokenProcessPool as error:
-        # Ctrl-C ends the workers too, maybe a moment before it is raised here.
-        time.sleep(0.2)
         raise MetricError(
             "a worker process died: it ran out of memory, or a metric's library crashed; "
             "workers=1 shows where. A script that uses workers has to start its work under "
@@ -84,9 +81,12 @@ def _context() -> BaseContext:
     return get_context("spawn")
 
 
-def _settle(folder: str, environment: Mapping[str, str]) -> None:
-    """Give a worker its parent's folder and environment, and let Ctrl-C end it in silence."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def _settle(folder: str, environment: Mapping[str, str], ignored: bool) -> None:
+    """Give a worker its parent's folder and environment, and let Ctrl-C end it in silence.
+
+    A parent that ignores Ctrl-C, as one in the background of a script does, goes on to need it.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.SIG_DFL)
     os.chdir(folder)
     for name in os.environ.keys() - environment.keys():
         del os.environ[name]

@@ -119,7 +119,7 @@ def test_far_samples_have_texts_but_no_explanation(page: Page, large: str) -> No
 
 
 def test_the_status_filters_what_is_unscored(page: Page, tmp_path: Path) -> None:
-    report = Hub("coverage").evaluate(predictions=["a b", " ", "c"], sources=["a", "b", "c"])
+    report = Hub("aun").evaluate(predictions=["a b", " ", "c"])
     report.to_html(tmp_path / "report.html", resamples=2)
     page.goto((tmp_path / "report.html").as_uri())
     # Unscored samples come last.
@@ -127,7 +127,7 @@ def test_the_status_filters_what_is_unscored(page: Page, tmp_path: Path) -> None
     page.get_by_label("Status").select_option("unscored by a metric")
     assert rows(page) == ["1"]
     page.get_by_role("button", name="sample 1").click()
-    expect(page.locator("#sample-1")).to_contain_text("unscored: the prediction has no token")
+    expect(page.locator("#sample-1")).to_contain_text("unscored: the text has fewer than 1 token")
     page.get_by_label("Status").select_option("with an error")
     assert rows(page) == []
     page.get_by_label("Status").select_option("scored by all metrics")

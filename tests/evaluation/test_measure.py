@@ -362,6 +362,8 @@ def test_an_interrupt_ends_all_processes_in_silence(tmp_path: Path) -> None:
         text=True,
         start_new_session=True,
         env={**os.environ, "PYTHONPATH": root},
+        # A shell's background job ignores the signal, and so would all that it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout
     try:
