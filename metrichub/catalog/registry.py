@@ -162,7 +162,7 @@ class Registry:
             seen = "'metrichub list' shows what is installed"
             if self.kind != "metric":
                 seen = f"installed: {', '.join(known) or 'none'}"
-            near = did_you_mean(_snake_case(name), known)
+            near = did_you_mean(name if slash else _snake_case(name), known)
             raise UnknownMetric(f"no {self.kind} {name!r} is installed{near} ({seen})")
         if len(found) > 1 and found[0].distribution != _OURS:
             names = " or ".join(repr(entry.qualified) for entry in found)
