@@ -13,15 +13,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "predictions": (
         *("prediction", "response", "responses", "hypothesis", "hypotheses", "hyp", "hyps"),
         *("actual_output", "summary", "summaries", "output", "outputs", "answer", "pred", "preds"),
-        *(
-            "candidate",
-            "candidates",
-            "generated",
-            "generated_text",
-            "completion",
-            "model_output",
-            "mt",
-        ),
+        *("candidate", "candidates", "generated", "generated_text", "completion"),
+        *("model_output", "mt"),
     ),
     "references": (
         *("reference", "expected_output", "ground_truth", "ground_truths", "ref", "refs"),
@@ -42,6 +35,9 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 def is_plural(name: str) -> bool:
     """Whether an input asks for the sample's whole list ("references") or one item."""
     return name.endswith("s") and not name.endswith("ss")
+
+
+_KNOWN = frozenset({*ALIASES, *(alias for others in ALIASES.values() for alias in others)})
 
 
 def column_of(name: str) -> str:
@@ -90,11 +86,11 @@ def resolve(
 
 def is_slip(name: str, column: str) -> bool:
     """Whether a name is one slip of the finger away from a column, and no name of any column."""
+    if name in _KNOWN or name in (column, next(_singulars(column))):
+        return False
     from rapidfuzz.distance import OSA
 
-    known = {column, *ALIASES, *(alias for others in ALIASES.values() for alias in others)}
-    singular = next(_singulars(column))
-    return name not in known | {singular} and OSA.distance(name, column, score_cutoff=1) == 1
+    return OSA.distance(name, column, score_cutoff=1) == 1
 
 
 def column_of_alias(name: str) -> str:
