@@ -14,7 +14,7 @@ import click
 from metrichub.cli.judging import JudgeOptions, judge_options, tell_usage
 from metrichub.cli.output import emit, format_option, output_option, shown_as
 from metrichub.cli.page import report_option, write_page
-from metrichub.cli.program import Command, note
+from metrichub.cli.program import Command
 from metrichub.cli.systems import (
     MetricOptions,
     ResamplingOptions,
@@ -25,6 +25,7 @@ from metrichub.cli.systems import (
     metric_options,
     resampling_options,
     tell_notes,
+    tell_unranked,
 )
 from metrichub.data import columns as names
 from metrichub.data.files import STDIN, Samples, read
@@ -94,15 +95,7 @@ def compare(
     )
     write_page(page, reports, ids, **how)
     tell_notes(reports)
-    reasons = {
-        f"{metric}: no system is called better: {test.withheld}": None
-        for found in compared.values()
-        for metric, tests in found.items()
-        for test in tests.values()
-        if test.withheld
-    }
-    for reason in reasons:
-        note(reason)
+    tell_unranked(reports)
     tell_usage(reports)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,7 @@ from metrichub.cli.output import (
     shown_as,
 )
 from metrichub.cli.page import report_option, write_page
-from metrichub.cli.program import Command, note
+from metrichub.cli.program import Command
 from metrichub.cli.sample_rows import rendered, samples_file
 from metrichub.cli.systems import (
     MetricOptions,
@@ -39,6 +38,7 @@ from metrichub.cli.systems import (
     metric_options,
     resampling_options,
     tell_notes,
+    tell_unranked,
 )
 from metrichub.cli.thresholds import ThresholdOptions, failures, threshold_options
 from metrichub.data.files import STDIN, Samples, read_batches, read_columns, write_text
@@ -178,11 +178,11 @@ def score(
         keep_ids=bool(results.samples_out or results.page),
     )
     _same_size(systems)
-    _show(systems, results, resampling, form, output)
-    _write(systems, results, resampling)
     reports = {name: system.report for name, system in systems.items()}
+    _show(reports, results, resampling, form, output)
+    _write(systems, reports, results, resampling)
     tell_notes(reports)
-    _tell_unranked(reports)
+    tell_unranked(reports)
     tell_usage(reports)
     failed = list(failures(thresholds, {name: report.scores() for name, report in reports.items()}))
     for line in failed:
@@ -225,24 +225,14 @@ def _same_size(systems: Mapping[str, System]) -> None:
             )
 
 
-def _tell_unranked(reports: Mapping[str, Report]) -> None:
-    """Print on stderr why no system is marked as the best."""
-    from metrichub.evaluation.merge import unranked
-
-    reasons = unranked(list(reports.values()))
-    for reason, metrics in groupby(reasons, key=reasons.__getitem__):
-        note(f"{', '.join(metrics)}: no system is marked as best: {reason}")
-
-
 def _show(
-    systems: Mapping[str, System],
+    reports: Mapping[str, Report],
     results: Results,
     resampling: ResamplingOptions,
     form: str | None,
     output: Path | None,
 ) -> None:
     """Print the scores of every system, with intervals and signatures if they were asked for."""
-    reports = {name: system.report for name, system in systems.items()}
     intervals = {
         name: report.intervals(**asdict(resampling))
         for name, report in reports.items()
@@ -265,14 +255,18 @@ def _show(
     )
 
 
-def _write(systems: Mapping[str, System], results: Results, resampling: ResamplingOptions) -> None:
+def _write(
+    systems: Mapping[str, System],
+    reports: Mapping[str, Report],
+    results: Results,
+    resampling: ResamplingOptions,
+) -> None:
     """Write the files that were asked for: scores of samples, the report, and its page."""
     if results.samples_out:
         write_text(results.samples_out, rendered(results.samples_out, systems))
     first = next(iter(systems.values()))
     if results.save:
         first.report.save(results.save)
-    reports = {name: system.report for name, system in systems.items()}
     write_page(results.page, reports, first.ids, **asdict(resampling))
 
 

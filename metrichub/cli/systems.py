@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -215,6 +216,15 @@ def tell_notes(reports: Mapping[str, Report]) -> None:
         told.setdefault(f"{', '.join(metrics)}: {text}", []).append(name)
     for text, systems in told.items():
         note(text if len(systems) == len(reports) else f"{', '.join(systems)}: {text}")
+
+
+def tell_unranked(reports: Mapping[str, Report]) -> None:
+    """Print on stderr why no system is marked as the best."""
+    from metrichub.evaluation.merge import unranked
+
+    reasons = unranked(list(reports.values()))
+    for reason, metrics in groupby(reasons, key=reasons.__getitem__):
+        note(f"{', '.join(metrics)}: no system is marked as best: {reason}")
 
 
 def label(path: str | Path) -> str:
