@@ -46,7 +46,7 @@ def measure_rows(metric: Metric, view: View, observed: Sequence[Any] | None = No
             f"{metric.name}: {method} gave {', '.join(sorted(statistics)) or 'nothing'}, "
             f"but score asks for {', '.join(expected)}"
         )
-    for kind in undefined_for.values():
+    for kind in set(undefined_for.values()):
         if metric.card.path and kind not in metric.card.undefined_for:
             raise MetricError(
                 f"{metric.name}: a sample is unscored for its prediction ({kind}), and the card "

@@ -87,9 +87,8 @@ def compare_outputs(
 def withheld(mine: Result, theirs: Result) -> str | None:
     """Why neither can be called better: they left different samples unanswered."""
     here, there = mine.unanswered.total(), theirs.unanswered.total()
-    if here == there and (not here or mine.pooled or theirs.pooled):
-        return None
-    if here == there and (mine.scored() == theirs.scored()).all():
+    pooled = mine.pooled or theirs.pooled
+    if here == there and (not here or pooled or (mine.scored() == theirs.scored()).all()):
         return None
     return f"the systems left different samples unanswered ({here} and {there})"
 

@@ -53,12 +53,8 @@ class Stats:
             arrays[name] = array.astype(kind, copy=False)
             if kind is np.float64:
                 scored &= ~np.isnan(array).reshape(rows, array.size // max(rows, 1)).any(axis=1)
-        if not scored.all():
-            arrays = {
-                name: np.where(scored.reshape(-1, *[1] * (a.ndim - 1)), a, a.dtype.type(0))
-                for name, a in arrays.items()
-            }
-        return cls(arrays, scored, dict(reasons or {}), dict(undefined_for or {}))
+        found = cls(arrays, scored, dict(reasons or {}), dict(undefined_for or {}))
+        return found if scored.all() else found.only(scored)
 
     def __len__(self) -> int:
         return len(self.scored)
