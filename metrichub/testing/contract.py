@@ -15,6 +15,7 @@ from metrichub.catalog.card import with_blocks
 from metrichub.catalog.registry import registry
 from metrichub.errors import MetrichubError, MissingDependency
 from metrichub.testing import laws
+from metrichub.testing.blocks import generated
 from metrichub.testing.under_test import Broken, MetricUnderTest
 
 
@@ -116,7 +117,7 @@ def update_card(name: str) -> bool:
     under_test = MetricUnderTest(registry().find(name))
     path = under_test.entry.folder / "README.md"
     old = path.read_text(encoding="utf-8")
-    new = with_blocks(old, laws.generated(under_test))
+    new = with_blocks(old, generated(under_test))
     if new != old:
         path.write_text(new, encoding="utf-8")
         vars(under_test.entry).pop("card", None)

@@ -12,17 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from metrichub.catalog.card import HEADINGS, bounds_table
-from metrichub.catalog.parameters import Parameter, parameters_of
+from metrichub.catalog.card import HEADINGS
+from metrichub.catalog.parameters import parameters_of
 from metrichub.catalog.requirements import required_names
 from metrichub.data.batch import Block, Column
 from metrichub.errors import JudgeUnavailable
 from metrichub.evaluation.observation import measure_objects, measure_rows, scores_of
-from metrichub.evaluation.result import SumResult
+from metrichub.evaluation.result_sums import SumResult
 from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Array, CorpusMetric
 from metrichub.models.resolve import judge_of
 from metrichub.report.report import Report
+from metrichub.testing.blocks import generated
 from metrichub.testing.footprint import footprint
 from metrichub.testing.listening import Listening
 from metrichub.testing.under_test import HOSTILE, WORDS, Broken, MetricUnderTest
@@ -324,20 +325,6 @@ LAWS: tuple[Callable[[MetricUnderTest], None], ...] = (
     nothing_heavy_loads,
     nonsense_never_pays,
 )
-
-
-def generated(under_test: MetricUnderTest) -> dict[str, str]:
-    """The generated blocks of a card as they have to be: the parameters (if any) and the bounds."""
-    blocks = {"bounds": bounds_table(under_test.entry.card)}
-    if parameters := parameters_of(type(under_test.metric)):
-        head = "| parameter | values | default | meaning |\n| --- | --- | --- | --- |\n"
-        blocks = {"parameters": head + "".join(map(_row, parameters)), **blocks}
-    return blocks
-
-
-def _row(parameter: Parameter) -> str:
-    default = "required" if parameter.required else f"`{parameter.default!r}`"
-    return f"| `{parameter.name}` | {parameter.values} | {default} | {parameter.meaning} |\n"
 
 
 def _hold(condition: bool, message: str) -> None:
