@@ -17,7 +17,9 @@ from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import merged
 from metrichub.evaluation.observation import is_async, measure_objects, measure_rows
 from metrichub.evaluation.reduce import Reduction, name_of, reduce
-from metrichub.evaluation.result import Result, RowsResult, SumResult
+from metrichub.evaluation.result import Result
+from metrichub.evaluation.result_rows import RowsResult
+from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import Stats
 from metrichub.evaluation.stored import StoredSamples

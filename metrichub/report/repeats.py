@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from metrichub.evaluation.explanation import Trace, TraceItem
 from metrichub.evaluation.measurement import Measurement
-from metrichub.evaluation.result import Result, SumResult
+from metrichub.evaluation.result import Result
+from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.stats import Stats
 from metrichub.metric import Array
 from metrichub.models.usage import Usage

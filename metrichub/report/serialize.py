@@ -19,7 +19,9 @@ from metrichub.catalog.spec import Spec
 from metrichub.data.files import write_text
 from metrichub.errors import MetrichubError, ReportError, SpecError, what
 from metrichub.evaluation.explanation import Trace, json_value
-from metrichub.evaluation.result import Result, RowsResult, SumResult
+from metrichub.evaluation.result import Result
+from metrichub.evaluation.result_rows import RowsResult
+from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import Stats
 from metrichub.metric import Array, CorpusMetric, Metric, load_metric

@@ -30,7 +30,8 @@ from metrichub.errors import (
     UnknownParameter,
 )
 from metrichub.evaluation import measure, workers
-from metrichub.evaluation.result import RowsResult, SumResult
+from metrichub.evaluation.result_rows import RowsResult
+from metrichub.evaluation.result_sums import SumResult
 from metrichub.metric import Metric
 from metrichub.text import Texts
 from tests.toy_metrics import Errors, InContext, Known, Length, Overlap, Variety, card

@@ -1,0 +1,184 @@
+"""What a corpus metric measured: objects that it concludes from, and the sample of each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.evaluation.resample import Draw
+from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
+from metrichub.evaluation.signature import Signature
+from metrichub.metric import CorpusMetric, Metric, Unscored
+
+
+@dataclass(frozen=True)
+class RowsResult(Result):
+    """Objects that a corpus metric observed: `rows`, and the sample each belongs to.
+
+    Once pooled, only `final`, the concluded scores, is left.
+    """
+
+    rows: Sequence[Any]
+    sample: NDArray[np.int64]
+    size: int
+    final: Mapping[str, float] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        metric: Metric,
+        signature: Signature,
+        rows: Sequence[Any],
+        sample: NDArray[np.int64],
+        size: int,
+    ) -> RowsResult:
+        """The result of these rows; a row that is None or `Unscored` is left out."""
+        left_out = [row is None or isinstance(row, Unscored) for row in rows]
+        index = sample[~np.array(left_out, np.bool_)]
+        scored = set(index.tolist())
+        unscored = {
+            number: row
+            for row, number in zip(rows, sample.tolist(), strict=True)
+            if isinstance(row, Unscored) and number not in scored
+        }
+        why = Counter(row.reason for row in unscored.values())
+        unanswered = Counter(r.undefined_for for r in unscored.values() if r.undefined_for)
+        return cls(
+            *(metric, signature, len(scored), size - len(scored), why, unanswered),
+            [row for row, out in zip(rows, left_out, strict=True) if not out],
+            index,
+            size,
+        )
+
+    @property
+    def _metric(self) -> CorpusMetric:
+        assert isinstance(self.metric, CorpusMetric)
+        return self.metric
+
+    @property
+    def pooled(self) -> bool:
+        """Whether only the concluded scores are left."""
+        return self.final is not None
+
+    def scores(self) -> dict[str, float]:
+        """What the metric concludes from all rows."""
+        if self.final is not None:
+            return dict(self.final)
+        if not self.rows:
+            return dict.fromkeys(self.metric.outputs(), float("nan"))
+        return {name: float(v) for name, v in self._metric.conclude(self.rows).items()}
+
+    def samples(self) -> Outputs:
+        """The mean over each sample's rows of what the metric says of single rows."""
+        if self.pooled:
+            raise self._was_pooled("samples")
+        number = np.bincount(self.sample, minlength=self.size)
+        with np.errstate(all="ignore"):
+            return {
+                name: np.bincount(self.sample, np.asarray(values, np.float64), self.size) / number
+                for name, values in self._metric.samples(self.rows).items()
+            }
+
+    def why(self, sample: int) -> str | None:
+        """That the metric has no row of the sample."""
+        return None if (self.sample == sample).any() else NO_REASON
+
+    def resampled(self, draw: Draw) -> Outputs:
+        """What the metric concludes from the rows of each resample; `nan` if it says nothing."""
+        if not self._metric.resamples:
+            return {name: np.full(len(draw.index), np.nan) for name in self.metric.outputs()}
+        groups = self._groups("resampling")
+        return _stacked(
+            self._conclude([row for number in numbers for row in groups[number]])
+            for numbers in draw.index.tolist()
+        )
+
+    def against(self, other: RowsResult) -> Swap:
+        """What the metric concludes from this system's rows where the mask holds, else other's."""
+        pairs = list(
+            zip(self._groups("a paired test"), other._groups("a paired test"), strict=True)
+        )
+
+        def concluded(mask: NDArray[np.bool_]) -> Outputs:
+            return _stacked(
+                self._conclude(
+                    [row for mine, pair in zip(kept, pairs, strict=True) for row in pair[not mine]]
+                )
+                for kept in mask.tolist()
+            )
+
+        return lambda mask: (concluded(mask), concluded(~mask))
+
+    def pool(self) -> RowsResult:
+        """The concluded scores without the rows."""
+        return replace(self, rows=(), sample=self.sample[:0], final=self.scores())
+
+    def scored(self) -> NDArray[np.bool_]:
+        """Which samples have a row, (N,)."""
+        if self.pooled:
+            raise self._was_pooled("a paired test")
+        return np.isin(np.arange(self.size), self.sample)
+
+    def only(self, samples: NDArray[np.bool_]) -> RowsResult:
+        """The rows of the samples of the mask."""
+        kept = samples[self.sample]
+        rows = [row for row, keep in zip(self.rows, kept.tolist(), strict=True) if keep]
+        return replace(self, rows=rows, sample=self.sample[kept])
+
+    def saved(self) -> dict[str, Any]:
+        """The rows with the sample of each, and once pooled the concluded scores."""
+        saved: dict[str, Any] = {
+            "rows": list(self.rows),
+            "sample": self.sample.tolist(),
+            "size": self.size,
+        }
+        return saved if self.final is None else saved | {"final": self.final}
+
+    def check(self, size: int) -> None:
+        """Raise `ValueError` if a row belongs to no sample, or there are other than `size`."""
+        inside = (self.sample >= 0) & (self.sample < size)
+        if len(inside) != len(self.rows) or not inside.all():
+            raise ValueError("its rows belong to no sample")
+        self._check_sizes([self.size], size)
+
+    def _conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
+        if not rows:
+            return dict.fromkeys(self.metric.outputs(), float("nan"))
+        return self._metric.conclude(rows)
+
+    def _groups(self, what: str) -> list[list[Any]]:
+        if self.pooled:
+            raise self._was_pooled(what)
+        groups: list[list[Any]] = [[] for _ in range(self.size)]
+        for row, number in zip(self.rows, self.sample.tolist(), strict=True):
+            groups[number].append(row)
+        return groups
+
+    @classmethod
+    def merge(cls, parts: Sequence[RowsResult], signature: Signature) -> RowsResult:
+        """The result of all parts' samples, in order.
+
+        Raises:
+            ReportError: a part was pooled; corpus metrics merge by their rows.
+        """
+        for part in parts:
+            if part.pooled:
+                why = "merging (its scores don't add up)"
+                raise part._was_pooled(why)  # noqa: SLF001  # of this class
+        starts = np.cumsum([0, *(part.size for part in parts)]).tolist()
+        rows = [row for part in parts for row in part.rows]
+        sample = np.concatenate([p.sample + s for p, s in zip(parts, starts, strict=False)])
+        merged = cls.of(parts[0].metric, signature, rows, sample, starts[-1])
+        reasons = sum((part.reasons for part in parts), Counter())
+        unanswered = sum((part.unanswered for part in parts), Counter())
+        return replace(merged, reasons=reasons, unanswered=unanswered)
+
+
+def _stacked(rows: Iterator[Mapping[str, float]]) -> Outputs:
+    found = list(rows)
+    return {name: np.array([row[name] for row in found], np.float64) for name in found[0]}

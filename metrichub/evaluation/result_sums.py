@@ -1,0 +1,165 @@
+"""What a metric measured whose statistics add up: the rows of all samples, or their sums."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.evaluation.observation import scores_of
+from metrichub.evaluation.resample import Draw
+from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
+from metrichub.evaluation.signature import Signature
+from metrichub.evaluation.stats import Stats
+from metrichub.metric import Array, Metric
+
+
+@dataclass(frozen=True)
+class SumResult(Result):
+    """Statistics that add up: `rows` (N, ...) or None once pooled, and their sums."""
+
+    rows: Stats | None
+    totals: Mapping[str, Array]
+
+    @classmethod
+    def of(cls, metric: Metric, signature: Signature, rows: Stats) -> SumResult:
+        """The result of these rows."""
+        count, unanswered = rows.count, Counter(rows.undefined_for.values())
+        head = (metric, signature, count, len(rows) - count, rows.why(), unanswered)
+        return cls(*head, rows, rows.totals())
+
+    @property
+    def pooled(self) -> bool:
+        """Whether the rows were given up."""
+        return self.rows is None
+
+    def scores(self) -> dict[str, float]:
+        """`score(T)`, the corpus score."""
+        found = scores_of(self.metric, self.totals, np.asarray(self.count, np.float64))
+        return {name: float(value) for name, value in found.items()}
+
+    def samples(self) -> Outputs:
+        """`score(S)`, the score of every sample."""
+        rows = self._kept("samples")
+        return scores_of(self.metric, rows.arrays, rows.scored.astype(np.float64))
+
+    def why(self, sample: int) -> str | None:
+        """The metric's reason, if it gave one."""
+        rows = self._kept("explanations")
+        return None if rows.scored[sample] else rows.reasons.get(sample, NO_REASON)
+
+    def resampled(self, draw: Draw) -> Outputs:
+        """`score(W @ S)`, where W counts how often each sample was drawn."""
+        rows = self._kept("resampling")
+        arrays, count = rows.unflat(draw.weights @ self._flat)
+        return scores_of(self.metric, arrays, count)
+
+    def against(self, other: SumResult) -> Swap:
+        """`score(M @ A + (1 - M) @ B)`, as ΣB + M @ (A - B), and the same of 1 - M."""
+        # Together, as a system without a scored sample can't know the shape of its statistics.
+        both = Stats.concatenate(
+            [part._kept("a paired test") for part in (self, other)]  # noqa: SLF001  # of this class
+        )
+        here, there = np.split(both.flat(), 2)
+        difference, mine, theirs = here - there, here.sum(axis=0), there.sum(axis=0)
+
+        def swapped(mask: NDArray[np.bool_]) -> tuple[Outputs, Outputs]:
+            moved = mask.astype(np.float64) @ difference
+            one, two = both.unflat(theirs + moved), both.unflat(mine - moved)
+            return scores_of(self.metric, *one), scores_of(self.metric, *two)
+
+        return swapped
+
+    @cached_property
+    def _flat(self) -> NDArray[np.float64]:
+        return self._kept("resampling").flat()
+
+    def _kept(self, what: str) -> Stats:
+        if self.rows is None:
+            raise self._was_pooled(what)
+        return self.rows
+
+    def pool(self) -> SumResult:
+        """The sums without the rows."""
+        return replace(self, rows=None)
+
+    def without_rows(self) -> SumResult:
+        """The sums: they are all that scores and merges need."""
+        return self.pool()
+
+    @property
+    def only_sums(self) -> bool:
+        """Whether the rows were given up."""
+        return self.pooled
+
+    @property
+    def statistics(self) -> Stats | None:
+        """The statistics of every sample, None once pooled."""
+        return self.rows
+
+    def scored(self) -> NDArray[np.bool_]:
+        """Which samples have a score, (N,)."""
+        return self._kept("a paired test").scored
+
+    def only(self, samples: NDArray[np.bool_]) -> SumResult:
+        """The sums over the samples of the mask."""
+        return SumResult.of(self.metric, self.signature, self._kept("a paired test").only(samples))
+
+    def saved(self) -> dict[str, Any]:
+        """The sums, and the statistics of every sample with the reasons of those unscored."""
+        sums: dict[str, Any] = {"totals": self.totals}
+        if self.rows is None:
+            return sums
+        why = {str(row): reason for row, reason in self.rows.reasons.items()}
+        saved = {"statistics": self.rows.arrays, "scored": self.rows.scored.tolist(), "why": why}
+        if self.rows.undefined_for:
+            found = self.rows.undefined_for.items()
+            saved["undefined_for"] = {str(row): kind for row, kind in found}
+        return sums | saved
+
+    def check(self, size: int) -> None:
+        """Raise `ValueError` if rows and sums differ, or there are other than `size` samples."""
+        sizes = []
+        if self.rows is not None:
+            sizes = [len(self.rows), *map(len, self.rows.arrays.values())]
+            if not _equal(self.rows.totals(), self.totals) or self.rows.count != self.count:
+                raise ValueError("its samples have other sums than it says")
+        self._check_sizes(sizes, size)
+
+    def notes(self) -> Sequence[str]:
+        """What the metric itself says of the summed statistics."""
+        return self.metric.notes(self.totals) if self.count else ()
+
+    @classmethod
+    def merge(cls, parts: Sequence[SumResult], signature: Signature) -> SumResult:
+        """The result of all parts' samples, in order; pooled if any part is."""
+        first = parts[0]
+        kept = [part.rows for part in parts if part.rows is not None]
+        if len(kept) == len(parts):
+            return cls.of(first.metric, signature, Stats.concatenate(kept))
+        filled = [part for part in parts if part.count] or [first]
+        totals = {
+            name: np.asarray(sum(part.totals[name] for part in filled)) for name in filled[0].totals
+        }
+        return cls(
+            first.metric,
+            signature,
+            sum(part.count for part in parts),
+            sum(part.unscored for part in parts),
+            sum((part.reasons for part in parts), Counter()),
+            sum((part.unanswered for part in parts), Counter()),
+            None,
+            totals,
+        )
+
+
+def _equal(one: Mapping[str, Array], other: Mapping[str, Array]) -> bool:
+    return one.keys() == other.keys() and all(
+        one[name].shape == other[name].shape and np.allclose(one[name], other[name], equal_nan=True)
+        for name in one
+    )
