@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from metrichub.errors import UnknownMetric as UnknownMetric
     from metrichub.errors import UnknownParameter as UnknownParameter
     from metrichub.evaluation.explanation import Explanation as Explanation
+    from metrichub.evaluation.ranking import Ranking as Ranking
+    from metrichub.evaluation.ranking import compare_all as compare_all
     from metrichub.evaluation.resample import Interval as Interval
     from metrichub.evaluation.significance import Comparison as Comparison
     from metrichub.hub import Hub as Hub
@@ -69,6 +71,7 @@ _HOMES = {
             "TooManyErrors UnknownMetric UnknownParameter"
         ),
         "evaluation.explanation": "Explanation",
+        "evaluation.ranking": "Ranking compare_all",
         "evaluation.resample": "Interval",
         "evaluation.significance": "Comparison",
         "hub": "Hub",

@@ -28,6 +28,12 @@ def write_systems() -> None:
     write("b.jsonl", [{**row, "prediction": "z"} for row in ROWS])
 
 
+def write_ranked_systems() -> None:
+    """The same eight times over, which is enough for a test to tell them apart."""
+    write("a.jsonl", ROWS * 8)
+    write("b.jsonl", [{**row, "prediction": "z"} for row in ROWS * 8])
+
+
 def write(name: str, rows: Sequence[object]) -> None:
     Path(name).write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
 

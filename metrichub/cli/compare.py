@@ -33,11 +33,9 @@ from metrichub.errors import MissingColumn, ReportError
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
-    from metrichub.evaluation.significance import Comparison
+    from metrichub.evaluation.ranking import Ranking
     from metrichub.hub import Hub
     from metrichub.report.report import Report
-
-_Comparisons = Mapping[str, Mapping[str, Mapping[str, "Comparison"]]]
 
 
 @click.command(cls=Command, short_help="Test systems against a baseline.")
@@ -55,6 +53,9 @@ _Comparisons = Mapping[str, Mapping[str, Mapping[str, "Comparison"]]]
     help="How many times outputs are swapped at random.",
 )
 @report_option
+@click.option(
+    "--all-outputs", is_flag=True, help="Show every output, and p-values before the correction."
+)
 @click.option("--signature", "with_signatures", is_flag=True, help="Add each metric's signature.")
 def compare(
     files: tuple[str, ...],
@@ -65,37 +66,39 @@ def compare(
     resampling: ResamplingOptions,
     trials: int,
     page: Path | None,
+    all_outputs: bool,
     with_signatures: bool,
 ) -> None:
     """Compare systems on the same samples; the first FILE is the baseline.
 
-    For every output: the scores, the difference from the baseline, its paired bootstrap interval,
-    and the p-values of sacrebleu's paired bootstrap (p boot; too small on few samples) and of
-    paired approximate randomisation (p rand; two-sided). A FILE holds samples, or a report of
-    'metrichub score --save'.
+    For every headline output: the scores, ranks, the difference from the baseline with its paired
+    bootstrap interval, and p of two-sided approximate randomisation, after Holm's correction over
+    all pairs of systems and the headline outputs of the metric. Systems of one rank aren't
+    distinguished. A FILE holds samples, or a report of 'metrichub score --save'.
 
     metrichub compare baseline.jsonl ours.jsonl -m bleu -m rouge
     """
     if len(files) < 2:
         raise click.UsageError("give two files or more, the baseline first")
     reports, ids = _reports(files, chosen, judging)
-    baseline, *others = files
+    baseline, *_ = files
+    from metrichub.evaluation.ranking import compare_all
+
     how = asdict(resampling) | {"trials": trials}
-    compared = {name: reports[name].compare(reports[baseline], **how) for name in others}
+    ranking = compare_all({label(name): report for name, report in reports.items()}, **how)
     signatures = reports[baseline].signatures()
     emit(
         shown_as(form, output),
-        lambda: _table(baseline, reports, compared),
+        lambda: Table.compared(ranking, all_outputs=all_outputs),
         lambda: (
-            _document(baseline, reports, compared)
-            | ({"signatures": signatures} if with_signatures else {})
+            _document(reports, ranking) | ({"signatures": signatures} if with_signatures else {})
         ),
         output=output,
-        foot=list(signatures.values()) if with_signatures else (),
+        foot=[ranking.sentence, *(signatures.values() if with_signatures else ())],
     )
     write_page(page, reports, ids, **how)
     tell_notes(reports)
-    tell_unranked(reports)
+    tell_unranked(ranking.withheld)
     tell_usage(reports)
 
 
@@ -194,23 +197,20 @@ def _short(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
-def _table(baseline: str, reports: Mapping[str, Report], compared: _Comparisons) -> Table:
-    """One row an output and system; the baseline's stands first, without a difference."""
-    return Table.compared(
-        label(baseline),
-        {label(name): report for name, report in reports.items()},
-        {label(name): comparisons for name, comparisons in compared.items()},
-    )
-
-
-def _document(
-    baseline: str, reports: Mapping[str, Report], compared: _Comparisons
-) -> dict[str, Any]:
+def _document(reports: Mapping[str, Report], ranking: Ranking) -> dict[str, Any]:
+    baseline, *_ = ranking.systems
     document: dict[str, Any] = {
         "baseline": baseline,
-        "samples": reports[baseline].size,
-        "scores": {name: report.scores() for name, report in reports.items()},
-        "comparisons": compared,
+        "samples": next(iter(reports.values())).size,
+        "scores": {label(name): report.scores() for name, report in reports.items()},
+        "sentence": ranking.sentence,
+        "ranks": ranking.ranks,
+        "comparisons": ranking.against(baseline),
+        "pairs": [
+            {"system": system, "other": other, "comparisons": found}
+            for (system, other), found in ranking.pairs.items()
+            if other != baseline
+        ],
     }
-    notes = {name: found for name, report in reports.items() if (found := report.notes())}
+    notes = {label(name): found for name, report in reports.items() if (found := report.notes())}
     return document | ({"notes": notes} if notes else {})

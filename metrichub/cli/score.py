@@ -46,6 +46,7 @@ from metrichub.errors import InputError
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
+    from metrichub.evaluation.ranking import Ranks
     from metrichub.evaluation.resample import Interval
     from metrichub.report.report import Report
 
@@ -179,10 +180,12 @@ def score(
     )
     _same_size(systems)
     reports = {name: system.report for name, system in systems.items()}
-    _show(reports, results, resampling, form, output)
+    shown = shown_as(form, output)
+    ranks, unranked = _ranks(reports, shown)
+    _show(reports, ranks, results, resampling, shown, output)
     _write(systems, reports, results, resampling)
     tell_notes(reports)
-    tell_unranked(reports)
+    tell_unranked(unranked)
     tell_usage(reports)
     failed = list(failures(thresholds, {name: report.scores() for name, report in reports.items()}))
     for line in failed:
@@ -225,11 +228,22 @@ def _same_size(systems: Mapping[str, System]) -> None:
             )
 
 
+def _ranks(reports: Mapping[str, Report], shown: str) -> tuple[Ranks, Mapping[str, str]]:
+    """The ranks by which a table prints the best in bold, and why a metric has none."""
+    from metrichub.evaluation.merge import unranked
+    from metrichub.evaluation.ranking import quick_ranks
+
+    if len(reports) > 1 and shown in ("markdown", "latex"):
+        return quick_ranks({label(name): report for name, report in reports.items()})
+    return {}, unranked(list(reports.values()))
+
+
 def _show(
     reports: Mapping[str, Report],
+    ranks: Ranks,
     results: Results,
     resampling: ResamplingOptions,
-    form: str | None,
+    shown: str,
     output: Path | None,
 ) -> None:
     """Print the scores of every system, with intervals and signatures if they were asked for."""
@@ -245,10 +259,9 @@ def _show(
         name: _document(report, intervals.get(name), signatures.get(name))
         for name, report in reports.items()
     }
-    shown = shown_as(form, output)
     emit(
         shown,
-        lambda: _table(reports, intervals, signatures if shown == "csv" else {}),
+        lambda: _table(reports, ranks, intervals, signatures if shown == "csv" else {}),
         lambda: next(iter(documents.values())) if len(documents) == 1 else {"systems": documents},
         output=output,
         foot=list(dict.fromkeys(s for found in signatures.values() for s in found.values())),
@@ -285,12 +298,13 @@ def _document(
 
 def _table(
     reports: Mapping[str, Report],
+    ranks: Ranks,
     intervals: Mapping[str, _Intervals],
     signatures: Mapping[str, Mapping[str, str]],
 ) -> Table:
     """One column a system; the signatures of the first are a last column."""
     named = {label(name): report for name, report in reports.items()}
-    table = Table.beside(named, {label(name): found for name, found in intervals.items()})
+    table = Table.beside(named, {label(name): found for name, found in intervals.items()}, ranks)
     for found in list(signatures.values())[:1]:
         rows = [[*row, found[str(row[0])]] for row in table.rows]
         return Table([*table.head, "signature"], rows, table.best)

@@ -218,13 +218,10 @@ def tell_notes(reports: Mapping[str, Report]) -> None:
         note(text if len(systems) == len(reports) else f"{', '.join(systems)}: {text}")
 
 
-def tell_unranked(reports: Mapping[str, Report]) -> None:
-    """Print on stderr why no system is marked as the best."""
-    from metrichub.evaluation.merge import unranked
-
-    reasons = unranked(list(reports.values()))
+def tell_unranked(reasons: Mapping[str, str]) -> None:
+    """Print on stderr why no system is called the best: metric -> reason."""
     for reason, metrics in groupby(reasons, key=reasons.__getitem__):
-        note(f"{', '.join(metrics)}: no system is marked as best: {reason}")
+        note(f"{', '.join(metrics)}: no system is called the best: {reason}")
 
 
 def label(path: str | Path) -> str:

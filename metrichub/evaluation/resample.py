@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from metrichub.errors import ParameterError
 
 SEED = 12345
-_CELLS = 50_000
+_CELLS = 400_000
 
 
 class Interval(NamedTuple):
@@ -46,7 +46,7 @@ class Draw:
 
 def draws(samples: int, resamples: int, seed: int) -> Iterator[Draw]:
     """Blocks of resamples of N samples: `resamples` in all, one stream of numbers a seed."""
-    _positive("resamples", resamples)
+    check_positive("resamples", resamples)
     generator = np.random.default_rng(seed)
     for rows in _blocks(samples, resamples, 1):
         yield Draw(generator.integers(0, samples, size=(rows, samples)))
@@ -54,7 +54,7 @@ def draws(samples: int, resamples: int, seed: int) -> Iterator[Draw]:
 
 def swaps(samples: int, trials: int, seed: int) -> Iterator[NDArray[np.bool_]]:
     """Blocks (b, N) of coin tosses: `trials` rows in all, one stream of numbers a seed."""
-    _positive("trials", trials)
+    check_positive("trials", trials)
     generator = np.random.default_rng(seed)
     # Tosses are drawn 32 to a word: multiples of 32 rows keep the stream whole across blocks.
     for rows in _blocks(samples, trials, 32):
@@ -109,6 +109,7 @@ def _blocks(samples: int, rows: int, multiple: int) -> Iterator[int]:
         yield min(step, rows - start)
 
 
-def _positive(name: str, value: int) -> None:
+def check_positive(name: str, value: int) -> None:
+    """Raise `ParameterError` unless a number of resamples or trials is positive."""
     if not isinstance(value, int) or value < 1:
         raise ParameterError(None, name, value, "an integer of at least 1")

@@ -102,6 +102,11 @@ class Result(ABC):
         return None
 
     @property
+    def adds_up(self) -> bool:
+        """Whether resampled scores come from sums, which takes a moment."""
+        return False
+
+    @property
     def only_sums(self) -> bool:
         """Whether all that is left are sums, so that parts can be merged as they come."""
         return False

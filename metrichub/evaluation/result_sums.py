@@ -67,9 +67,13 @@ class SumResult(Result):
         )
         here, there = np.split(both.flat(), 2)
         difference, mine, theirs = here - there, here.sum(axis=0), there.sum(axis=0)
+        # What is the same for both, such as counts of the references, needn't be multiplied.
+        differs: NDArray[np.bool_] = np.any(difference != 0, axis=0)
+        difference = np.ascontiguousarray(difference[:, differs])
 
         def swapped(mask: NDArray[np.bool_]) -> tuple[Outputs, Outputs]:
-            moved = mask.astype(np.float64) @ difference
+            moved = np.zeros((len(mask), len(differs)))
+            moved[:, differs] = mask.astype(np.float64) @ difference
             one, two = both.unflat(theirs + moved), both.unflat(mine - moved)
             return scores_of(self.metric, *one), scores_of(self.metric, *two)
 
@@ -91,6 +95,11 @@ class SumResult(Result):
     def without_rows(self) -> SumResult:
         """The sums: they are all that scores and merges need."""
         return self.pool()
+
+    @property
+    def adds_up(self) -> bool:
+        """Its statistics do."""
+        return True
 
     @property
     def only_sums(self) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,29 +12,58 @@ from metrichub.evaluation import resample
 from metrichub.evaluation.resample import Interval
 from metrichub.evaluation.result import Outputs, Result
 
+K = TypeVar("K", bound=Hashable)
+Results = Mapping[str, Result]
+
 
 class Comparison(NamedTuple):
     """One output of two systems on the same samples.
 
     `difference` is this system's score minus the other's, `interval` its paired bootstrap
-    interval. `bootstrap_p` is sacrebleu's, `randomisation_p` two-sided. All are those of the
-    `samples` that both systems have scores of; `left_out` are the others. `withheld` says why
-    neither system can be called better, if so.
+    interval. All are those of the `samples` that both systems have scores of; `left_out` are the
+    others.
+
+    `randomisation_p` is the p-value of two-sided approximate randomisation; `p` is the same after
+    Holm's correction over the pairs of systems and the headline outputs of the metric, `nan` for
+    other outputs. `sacrebleu_bootstrap_p` is sacrebleu's p-value of the paired bootstrap, which
+    calls too many differences significant.
+
+    `rank` and `other_rank` are the systems' ranks among all that were compared, 1 for the best:
+    a system is ranked below others only if each of them beats it. They are None for outputs that
+    aren't headlines or of which neither more nor less is better, and where `withheld` says why
+    neither system can be called better. `sentence` says the result in words.
     """
 
     score: float
     other: float
     difference: float
     interval: Interval
-    bootstrap_p: float
+    p: float
     randomisation_p: float
+    sacrebleu_bootstrap_p: float
     samples: int
     left_out: int
     withheld: str | None
+    rank: int | None
+    other_rank: int | None
+    sentence: str | None
+
+
+Comparisons = dict[str, dict[str, Comparison]]
+"""Metric -> output -> `Comparison`."""
+
+
+class SignificanceOptions(NamedTuple):
+    """How intervals and tests are made; see `Report.compare`. Without resamples, no intervals."""
+
+    level: float = 0.95
+    resamples: int = 1000
+    trials: int = 10_000
+    seed: int = resample.SEED
 
 
 def intervals(
-    results: Mapping[str, Result], size: int, level: float, resamples: int, seed: int
+    results: Results, size: int, level: float, resamples: int, seed: int
 ) -> dict[str, dict[str, Interval]]:
     """The bootstrap interval of every output; see `Report.intervals`."""
     resample.check_level(level)
@@ -45,43 +74,72 @@ def intervals(
     }
 
 
-def compare_outputs(
-    mine: Mapping[str, Result],
-    theirs: Mapping[str, Result],
-    size: int,
-    level: float,
-    resamples: int,
-    trials: int,
-    seed: int,
-) -> dict[str, dict[str, Comparison]]:
-    """The paired tests of every output of the same metrics; see `Report.compare`."""
-    resample.check_level(level)
-    reasons = {name: withheld(mine[name], theirs[name]) for name in mine}
-    common = {name: mine[name].scored() & theirs[name].scored() for name in mine} if size else {}
-    mine = {name: _only(result, common) for name, result in mine.items()}
-    theirs = {name: _only(result, common) for name, result in theirs.items()}
-    here = _resampled(mine, size, resamples, seed)
-    there = _resampled(theirs, size, resamples, seed)
-    swapped = _swap_differences(mine, theirs, size, trials, seed)
-    compared: dict[str, dict[str, Comparison]] = {}
-    for metric in mine:
-        a, b = mine[metric].scores(), theirs[metric].scores()
-        samples = int(common[metric].sum()) if size else 0
-        compared[metric] = {}
+def compare_pairs(
+    pairs: Mapping[K, tuple[Results, Results]], size: int, options: SignificanceOptions
+) -> dict[K, Comparisons]:
+    """The paired tests of every output that both systems of each pair have, yet without ranks."""
+    resample.check_level(options.level)
+    tests = {
+        (pair, name): _Test.of(mine[name], theirs[name], size)
+        for pair, (mine, theirs) in pairs.items()
+        for name in mine
+        if name in theirs
+    }
+    swapped = _swap_differences(tests, size, options)
+    drawn: dict[int, Outputs] = {}
+    if options.resamples:
+        # A system of several pairs is drawn once: its result is the same object in each.
+        results = {id(r): r for test in tests.values() for r in (test.mine, test.theirs)}
+        drawn = _resampled(results, size, options.resamples, options.seed)
+    compared: dict[K, Comparisons] = {pair: {} for pair in pairs}
+    for (pair, name), test in tests.items():
+        compared[pair][name] = test.compared(drawn, swapped[pair, name], size, options.level)
+    return compared
+
+
+class _Test(NamedTuple):
+    """A metric's results of two systems, over the samples that both have scores of."""
+
+    mine: Result
+    theirs: Result
+    samples: int
+    withheld: str | None
+
+    @classmethod
+    def of(cls, mine: Result, theirs: Result, size: int) -> _Test:
+        reason = withheld(mine, theirs)
+        if not size:
+            return cls(mine, theirs, 0, reason)
+        common = mine.scored() & theirs.scored()
+        return cls(_only(mine, common), _only(theirs, common), int(common.sum()), reason)
+
+    def compared(
+        self, drawn: Mapping[int, Outputs], swapped: Outputs, size: int, level: float
+    ) -> dict[str, Comparison]:
+        """What the draws and swaps say of every output."""
+        a, b = self.mine.scores(), self.theirs.scores()
+        found = {}
         for name in a:
-            differences = _minus(here[metric][name], there[metric][name])
-            compared[metric][name] = Comparison(
+            difference = a[name] - b[name]
+            differences = np.full(1, np.nan)
+            if drawn:
+                differences = _minus(drawn[id(self.mine)][name], drawn[id(self.theirs)][name])
+            found[name] = Comparison(
                 a[name],
                 b[name],
-                a[name] - b[name],
+                difference,
                 resample.interval(differences, level),
-                resample.bootstrap_p(differences, a[name] - b[name]),
-                resample.randomisation_p(swapped[metric][name], a[name] - b[name]),
-                samples,
-                size - samples,
-                reasons[metric],
+                float("nan"),
+                resample.randomisation_p(swapped[name], difference),
+                resample.bootstrap_p(differences, difference),
+                self.samples,
+                size - self.samples,
+                self.withheld,
+                None,
+                None,
+                None,
             )
-    return compared
+        return found
 
 
 def withheld(mine: Result, theirs: Result) -> str | None:
@@ -93,47 +151,46 @@ def withheld(mine: Result, theirs: Result) -> str | None:
     return f"the systems left different samples unanswered ({here} and {there})"
 
 
-def _only(result: Result, common: Mapping[str, NDArray[np.bool_]]) -> Result:
+def _only(result: Result, common: NDArray[np.bool_]) -> Result:
     """The result over the samples that both systems have scores of."""
-    kept = common.get(result.metric.name)
-    return result if kept is None or (kept == result.scored()).all() else result.only(kept)
+    return result if (common == result.scored()).all() else result.only(common)
 
 
 def _resampled(
-    results: Mapping[str, Result], size: int, resamples: int, seed: int
-) -> dict[str, Outputs]:
+    results: Mapping[K, Result], size: int, resamples: int, seed: int
+) -> dict[K, Outputs]:
     if not size:
         return {
-            name: {output: np.full(resamples, np.nan) for output in result.scores()}
-            for name, result in results.items()
+            key: {output: np.full(resamples, np.nan) for output in result.scores()}
+            for key, result in results.items()
         }
-    blocks: Iterator[dict[str, Outputs]] = (
-        {name: result.resampled(draw) for name, result in results.items()}
+    blocks: Iterator[dict[K, Outputs]] = (
+        {key: result.resampled(draw) for key, result in results.items()}
         for draw in resample.draws(size, resamples, seed)
     )
     return _joined_outputs(list(blocks))
 
 
 def _swap_differences(
-    mine: Mapping[str, Result], theirs: Mapping[str, Result], size: int, trials: int, seed: int
-) -> dict[str, Outputs]:
+    tests: Mapping[K, _Test], size: int, options: SignificanceOptions
+) -> dict[K, Outputs]:
     if not size:
         return {
-            name: {output: np.full(trials, np.nan) for output in result.scores()}
-            for name, result in mine.items()
+            key: {output: np.full(options.trials, np.nan) for output in test.mine.scores()}
+            for key, test in tests.items()
         }
+    swaps = {key: test.mine.against(test.theirs) for key, test in tests.items()}
 
-    swaps = {name: result.against(theirs[name]) for name, result in mine.items()}
-
-    def differences(name: str, mask: NDArray[np.bool_]) -> Outputs:
-        a, b = swaps[name](mask)
+    def differences(key: K, mask: NDArray[np.bool_]) -> Outputs:
+        a, b = swaps[key](mask)
         return {output: _minus(a[output], b[output]) for output in a}
 
-    blocks = [
-        {name: differences(name, mask) for name in mine}
-        for mask in resample.swaps(size, trials, seed)
-    ]
-    return _joined_outputs(blocks)
+    return _joined_outputs(
+        [
+            {key: differences(key, mask) for key in tests}
+            for mask in resample.swaps(size, options.trials, options.seed)
+        ]
+    )
 
 
 def _minus(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -142,8 +199,10 @@ def _minus(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.f
         return one - other
 
 
-def _joined_outputs(blocks: Sequence[dict[str, Outputs]]) -> dict[str, Outputs]:
+def _joined_outputs(blocks: Sequence[dict[K, Outputs]]) -> dict[K, Outputs]:
+    if not blocks:
+        return {}
     return {
-        name: {o: np.concatenate([block[name][o] for block in blocks]) for o in outputs}
-        for name, outputs in blocks[0].items()
+        key: {o: np.concatenate([block[key][o] for block in blocks]) for o in outputs}
+        for key, outputs in blocks[0].items()
     }

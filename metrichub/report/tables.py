@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
+    from metrichub.evaluation.ranking import Ranking
     from metrichub.evaluation.resample import Interval
     from metrichub.evaluation.significance import Comparison
     from metrichub.report.report import Report
@@ -58,15 +59,12 @@ class Table(NamedTuple):
         cls,
         reports: Mapping[str, Report],
         intervals: Mapping[str, Mapping[str, Mapping[str, Interval]]] | None = None,
+        ranks: Mapping[str, Mapping[str, Mapping[str, int]]] | None = None,
     ) -> Table:
-        """The scores of systems side by side, a row an output, the best of each row marked.
+        """The scores of systems side by side, a row an output, the best by their ranks marked.
 
-        None is marked where the systems were measured on other samples, or left different
-        predictions unanswered. One system is the table that `of` gives. An output that a system
-        lacks has empty cells.
+        One system is the table that `of` gives. An output that a system lacks has empty cells.
         """
-        from metrichub.evaluation.merge import unranked
-
         tables = {
             name: cls.of(report, (intervals or {}).get(name)) for name, report in reports.items()
         }
@@ -82,49 +80,60 @@ class Table(NamedTuple):
         for key in dict.fromkeys(key for part in found for key in part):
             parts = [part.get(key, none) for part, none in zip(found, empty, strict=True)]
             rows.append((*key, *chain.from_iterable(parts)))
-        directions = _directions(reports)
-        withheld = unranked(list(reports.values()))
+        places = dict(zip(tables, columns, strict=True))
         best = {
-            (i, columns[k])
-            for i, row in enumerate(rows)
-            if row[0] not in withheld
-            for k in best_of([row[c] for c in columns], directions[row[0], row[1]])
+            (i, places[name])
+            for i, (metric, output, *_) in enumerate(rows)
+            for name in first_of((ranks or {}).get(str(metric), {}).get(str(output), {}))
         }
         return cls(head, rows, best)
 
     @classmethod
-    def compared(
-        cls,
-        baseline: str,
-        reports: Mapping[str, Report],
-        comparisons: Mapping[str, Mapping[str, Mapping[str, Comparison]]],
-    ) -> Table:
-        """One row an output and system, with its test against the baseline, which stands first.
+    def compared(cls, ranking: Ranking, *, all_outputs: bool = False) -> Table:
+        """One row an output and system, with its rank and test against the first system.
 
-        Where samples were left out of a test, it says how many. None is marked best where
-        `Comparison.withheld` has a reason.
+        Rows of headline outputs alone, or of all outputs with the p-values before the correction,
+        and sacrebleu's of the bootstrap. Where samples were left out of a test, it says how many.
         """
-        head = ["metric", "output", "system", "score", "difference", "low", "high"]
-        head += ["p boot", "p rand"]
-        tested = [c for found in comparisons.values() for o in found.values() for c in o.values()]
-        counts = ["samples", "left out"] if any(test.left_out for test in tested) else []
-        directions = _directions(reports)
+        baseline, *_ = ranking.systems
+        compared = ranking.against(baseline)
+        tested = [c for found in compared.values() for o in found.values() for c in o.values()]
+        head = ["metric", "output", "system", "score", "rank", "difference", "low", "high", "p"]
+        head += ["p uncorrected", "p sacrebleu bootstrap"] if all_outputs else []
+        head += ["samples", "left out"] if any(test.left_out for test in tested) else []
         rows: list[list[Cell]] = []
         best = set()
-        for metric, output in _outputs(comparisons.values()):
-            tests = {name: c[metric][output] for name, c in comparisons.items() if metric in c}
-            first = next(iter(tests.values())).other
-            scores = [first, *(test.score for test in tests.values())]
-            if not any(test.withheld for test in tests.values()):
-                best |= {(len(rows) + k, 3) for k in best_of(scores, directions[metric, output])}
-            rows.append([metric, output, baseline, first, *[None] * (5 + len(counts))])
-            for name, test in tests.items():
-                p = (test.bootstrap_p, test.randomisation_p)
-                cells = (test.score, test.difference, *test.interval[:2], *p)
-                rows.append([metric, output, name, *cells])
-                if counts:
+        for metric, output in _outputs(compared.values()):
+            tests = {name: c[metric][output] for name, c in compared.items() if metric in c}
+            if not all_outputs and output not in ranking.ranks.get(metric, {}):
+                continue
+            first, *_ = tests.values()
+            ranks = ranking.ranks.get(metric, {}).get(output, {})
+            winners = first_of(ranks)
+            for name, test in {baseline: None, **tests}.items():
+                if name in winners:
+                    best.add((len(rows), 3))
+                score = test.score if test else first.other
+                rows.append([metric, output, name, score, ranks.get(name)])
+                if not test:
+                    rows[-1] += [None] * (len(head) - 5)
+                    continue
+                rows[-1] += [test.difference, *test.interval[:2], test.p]
+                if all_outputs:
+                    rows[-1] += [test.randomisation_p, test.sacrebleu_bootstrap_p]
+                if head[-1] == "left out":
                     rows[-1] += [test.samples, test.left_out]
-        return cls([*head, *counts], rows, best)
+        return cls(head, rows, best)
+
+    def only(self, outputs: Collection[tuple[str, str]]) -> Table:
+        """The rows of these metrics' outputs, without the column that names them if all are one."""
+        kept = [i for i, row in enumerate(self.rows) if tuple(row[:2]) in outputs]
+        best = {(kept.index(row), column) for row, column in self.best if row in kept}
+        rows = [self.rows[i] for i in kept]
+        if len({row[1] for row in rows}) > 1:
+            return Table(self.head, rows, best)
+        without = [[row[0], *row[2:]] for row in (self.head, *rows)]
+        return Table(without[0], without[1:], {(row, column - 1) for row, column in best})  # type: ignore[arg-type]  # a head is text
 
     def text(self) -> str:
         """The table in aligned columns of plain text."""
@@ -225,18 +234,10 @@ def format_cell(cell: str | float | None) -> str:
     return str(int(cell)) if whole else f"{cell:.4f}"
 
 
-def best_of(values: Sequence[Cell], better: str) -> list[int]:
-    """The places of the best of several scores, all that look the same; none if all do."""
-    if better == "neither":
-        return []
-    numbers = {
-        i: v for i, v in enumerate(values) if isinstance(v, (int, float)) and not math.isnan(v)
-    }
-    if not numbers:
-        return []
-    best = format_cell((max if better == "higher" else min)(numbers.values()))
-    places = [i for i, value in numbers.items() if format_cell(value) == best]
-    return places if len(places) < len(values) else []
+def first_of(ranks: Mapping[str, int]) -> set[str]:
+    """The systems of the first rank; none if all are, as no test distinguishes them."""
+    first = {name for name, rank in ranks.items() if rank == 1}
+    return first if len(first) < len(ranks) else set()
 
 
 def _outputs(
@@ -245,16 +246,6 @@ def _outputs(
     """Every metric and output that was compared, once."""
     found = ((m, o) for compared in comparisons for m, outputs in compared.items() for o in outputs)
     return list(dict.fromkeys(found))
-
-
-def _directions(reports: Mapping[str, Report]) -> dict[tuple[Cell, Cell], str]:
-    """What is better for every metric and output."""
-    return {
-        (name, output): result.metric.card.better(output)
-        for report in reports.values()
-        for name, result in report.results.items()
-        for output in result.scores()
-    }
 
 
 def json_safe(value: Any) -> Any:

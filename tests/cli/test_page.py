@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("jinja2", reason="the extra plots is not installed")
 pytest.importorskip("matplotlib", reason="the extra plots is not installed")
 
-from tests.commands import BOTH, error, run, write_systems
+from tests.commands import BOTH, error, run, write_ranked_systems, write_systems
 
 FEW = ("--resamples", "20")
 
@@ -63,7 +63,7 @@ def test_compare_writes_a_page_with_its_own_numbers_of_trials() -> None:
         "compare", "a.jsonl", "b.jsonl", *BOTH, *FEW, "--trials", "32", "--report", "c.html"
     )
     assert result.exit_code == 0, result.stderr
-    assert "two-sided (32 trials)" in Path("c.html").read_text("utf-8")
+    assert "two-sided\n(32 trials)" in Path("c.html").read_text("utf-8")
     assert data("c.html")["texts"] is True
     assert data("c.html")["ids"] == ["x", "y"]
 
@@ -90,13 +90,21 @@ def test_the_folder_of_the_page_has_to_be_there() -> None:
 
 
 def test_the_best_system_is_marked_for_a_paper() -> None:
+    write_ranked_systems()
     table = run("score", "a.jsonl", "b.jsonl", "-m", "token_f1", "--format", "markdown").stdout
     # "a b c" for "a b d" has F1 of "b" alone: "a" is an article. 1/2, and 1: 3/4.
     assert "| token_f1 | score | **0.7500** | 0.0000 |" in table
     latex = run("score", "a.jsonl", "b.jsonl", "-m", "token_f1", "--format", "latex").stdout
     assert "token\\_f1 & score & \\textbf{0.7500} & 0.0000 \\\\" in latex
     compared = run("compare", "a.jsonl", "b.jsonl", "-m", "token_f1", "--format", "latex", *FEW)
-    assert "a.jsonl & \\textbf{0.7500}" in compared.stdout
+    assert "a.jsonl & \\textbf{0.7500} & 1 & --" in compared.stdout
+    # An output that isn't a headline is neither ranked nor bold.
+    assert "token\\_f1 & recall & 0.7500 & 0.0000 \\\\" in latex
+
+
+def test_what_no_test_tells_apart_is_not_bold() -> None:
+    table = run("score", "a.jsonl", "b.jsonl", "-m", "token_f1", "--format", "markdown").stdout
+    assert "| token_f1 | score | 0.7500 | 0.0000 |" in table
 
 
 def test_systems_are_called_by_their_files_without_folders_where_that_is_clear() -> None:

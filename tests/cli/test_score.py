@@ -11,7 +11,16 @@ from pathlib import Path
 import pytest
 
 from metrichub.report.report import Report
-from tests.commands import BOTH, ROWS, error, run, scored, write, write_systems
+from tests.commands import (
+    BOTH,
+    ROWS,
+    error,
+    run,
+    scored,
+    write,
+    write_ranked_systems,
+    write_systems,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -123,10 +132,10 @@ def test_several_files_are_several_systems() -> None:
 
 
 def test_the_best_of_two_systems_is_bold() -> None:
-    write_systems()
+    write_ranked_systems()
     shown = run("score", "a.jsonl", "b.jsonl", "-m", "wer", "--format", "latex")
     assert "wer & score & \\textbf{0.2500}" in shown.stdout
-    assert "no system is marked as best" not in shown.stderr
+    assert "no system is called the best" not in shown.stderr
 
 
 @pytest.mark.parametrize("form", ["latex", "markdown"])
@@ -137,7 +146,7 @@ def test_systems_that_were_given_other_references_have_no_best(form: str) -> Non
     assert shown.exit_code == 0
     assert "\\textbf" not in shown.stdout
     assert "**" not in shown.stdout
-    assert "wer: no system is marked as best: the systems were measured on different" in (
+    assert "wer: no system is called the best: the systems were measured on different" in (
         shown.stderr
     )
 
@@ -156,7 +165,7 @@ def test_a_system_that_answers_nothing_where_it_is_hard_does_not_win() -> None:
     result = run("score", "a.jsonl", "b.jsonl", "-m", "aun", "--format", "json")
     found = json.loads(result.stdout)["systems"]
     assert found["b.jsonl"]["scores"]["aun"]["unanswered"] == 1
-    assert "aun: no system is marked as best: the systems left different" in result.stderr
+    assert "aun: no system is called the best: the systems left different" in result.stderr
 
 
 def test_intervals_are_those_of_the_report() -> None:

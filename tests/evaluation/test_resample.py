@@ -85,7 +85,7 @@ def test_the_interval_is_sacrebleus(reports: tuple[Report, Report]) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "number", "ours"),
-    [("bs", RESAMPLES, "bootstrap_p"), ("ar", TRIALS, "randomisation_p")],
+    [("bs", RESAMPLES, "sacrebleu_bootstrap_p"), ("ar", TRIALS, "randomisation_p")],
 )
 def test_the_p_values_are_sacrebleus(
     reports: tuple[Report, Report], kind: str, number: int, ours: str
@@ -200,7 +200,7 @@ def test_identical_systems_do_not_differ(reports: tuple[Report, Report]) -> None
     compared = reports[0].compare(reports[0], resamples=50, trials=50)["bleu"]["score"]
     assert compared.difference == 0
     assert compared.interval[:2] == (0, 0)
-    assert compared.bootstrap_p == compared.randomisation_p == 1
+    assert compared.sacrebleu_bootstrap_p == compared.randomisation_p == 1
 
 
 def test_a_p_value_of_nan_is_nan() -> None:

@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metrichub import Hub, Report, load_metric
+from metrichub import Hub, Report, compare_all, load_metric
 from metrichub.authoring import Measured, Metric, Unscored
 from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import Scale
 from metrichub.errors import MetricError
 from metrichub.evaluation.merge import unranked
+from metrichub.evaluation.ranking import quick_ranks
 from metrichub.report.tables import Table
 from metrichub.text import Texts
 
@@ -97,23 +98,27 @@ def test_a_test_takes_the_samples_that_both_systems_have_scores_of_and_names_no_
 
 def test_tables_mark_no_system_that_left_more_unanswered() -> None:
     systems = {"right": measured(RIGHT), "silent": measured(SILENT)}
-    assert not Table.beside(systems).best
+    assert quick_ranks(systems) == ({}, unranked(list(systems.values())))
     assert list(unranked(list(systems.values()))) == ["exact"]
-    compared = {"silent": systems["silent"].compare(systems["right"], **FEW)}
-    table = Table.compared("right", systems, compared)
+    ranking = compare_all(systems, **FEW)
+    assert ranking.ranks == {"exact": {"score": {}}}
+    assert list(ranking.withheld) == ["exact"]
+    assert ranking.sentence == (
+        "exact names no winner: the systems left different samples unanswered (2 and 0)"
+    )
+    table = Table.compared(ranking)
     assert not table.best
     assert list(table.head[-2:]) == ["samples", "left out"]
     assert list(table.rows[1][-2:]) == [2, 2]
-    wrong = {"right": measured(RIGHT), "wrong": measured(["x"] * 4)}
-    assert Table.beside(wrong).best == {(0, 2)}
 
 
 def test_other_samples_are_no_comparison() -> None:
     hub = Hub("exact_match")
-    one = hub.evaluate(predictions=["a"], references=["a"])
-    other = hub.evaluate(predictions=["b"], references=["a b"])
-    assert Table.beside({"one": one, "b": hub.evaluate(predictions=["b"], references=["a"])}).best
-    assert not Table.beside({"one": one, "other": other}).best
+    one = hub.evaluate(predictions=["a"] * 9, references=["a"] * 9)
+    same = hub.evaluate(predictions=["b"] * 9, references=["a"] * 9)
+    other = hub.evaluate(predictions=["b"] * 9, references=["a b"] * 9)
+    assert quick_ranks({"one": one, "same": same})[0]["exact_match"]["score"]["one"] == 1
+    assert quick_ranks({"one": one, "other": other})[0] == {}
     assert "different references" in unranked([one, other])["exact_match"]
 
 

@@ -160,15 +160,17 @@ def test_why_a_sample_is_unscored_is_told_once(tmp_path: Path) -> None:
 
 def test_systems_are_tested_against_the_first_and_the_best_is_bold(tmp_path: Path) -> None:
     hub = Hub("exact_match")
-    one = hub.evaluate(**COLUMNS)
-    other = hub.evaluate(**{**COLUMNS, "predictions": COLUMNS["references"]})
-    one.to_html(tmp_path / "a.html", name="old", others={"new": other}, **FEW)
+    many = {column: texts * 8 for column, texts in COLUMNS.items()}
+    one = hub.evaluate(**many)
+    other = hub.evaluate(**{**many, "predictions": many["references"]})
+    one.to_html(tmp_path / "a.html", name="old", others={"new": other}, **{**FEW, "trials": 99})
     page = Page(tmp_path / "a.html")
     assert "Tests against old" in page.text
+    assert "new beats old on exact_match (p = .01)." in page.text
     assert "<strong>1.0000</strong>" in page.source
     assert "<strong>0.3333</strong>" not in page.source
     # Two of three samples are better, one is equal.
-    assert [text for text in page.values("alt") if "2 better, 0 worse, 1 equal" in text]
+    assert [text for text in page.values("alt") if "16 better, 0 worse, 8 equal" in text]
     assert page.samples[1]["said"] == ["c d", "c"]
     assert page.samples[1]["shared"] == {"references": "c"}
 

@@ -205,12 +205,13 @@ def test_comparing_the_other_way_round_mirrors_everything(
             mirrored = backward[metric][name]
             low, _, mean, deviation = found.interval
             assert_same(
-                (found.score, found.difference, low, mean, deviation, *found[4:]),
+                (found.score, found.difference, low, mean, deviation, *found[4:9]),
                 (
                     *(mirrored.other, -mirrored.difference, -mirrored.interval.high),
-                    *(-mirrored.interval.mean, mirrored.interval.std, *mirrored[4:]),
+                    *(-mirrored.interval.mean, mirrored.interval.std, *mirrored[4:9]),
                 ),
             )
+            assert (found.rank, found.other_rank) == (mirrored.other_rank, mirrored.rank)
 
 
 def test_only_common_metrics_are_compared() -> None:
@@ -233,9 +234,13 @@ def test_systems_without_a_scored_sample_or_without_samples_compare_as_nan() -> 
     )
     for one, other in ((blank, full), (full, blank), (blank, blank)):
         found = one.compare(other, resamples=5, trials=5)["pairs"]["score"]
-        assert np.isnan([found.difference, found.bootstrap_p, found.randomisation_p]).all()
+        assert np.isnan(
+            [found.difference, found.sacrebleu_bootstrap_p, found.randomisation_p]
+        ).all()
     none = Hub(Pairs()).evaluate(predictions=[])
-    assert np.isnan(none.compare(none, resamples=5, trials=5)["pairs"]["score"].bootstrap_p)
+    assert np.isnan(
+        none.compare(none, resamples=5, trials=5)["pairs"]["score"].sacrebleu_bootstrap_p
+    )
     assert np.isnan(none.intervals(resamples=5)["pairs"]["score"]).all()
 
 

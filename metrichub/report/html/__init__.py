@@ -44,7 +44,8 @@ def write(
     """
     require()
     from metrichub.data.files import write_text
-    from metrichub.report.html.document import SignificanceOptions, report_page
+    from metrichub.evaluation.significance import SignificanceOptions
+    from metrichub.report.html.document import report_page
     from metrichub.report.html.records import PageLimits
 
     options = SignificanceOptions(level, resamples, trials, seed)

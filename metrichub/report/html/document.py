@@ -13,6 +13,8 @@ from markupsafe import Markup
 from metrichub.errors import ReportError
 from metrichub.evaluation.explanation import json_value
 from metrichub.evaluation.merge import comparable
+from metrichub.evaluation.ranking import Ranking, compare_all
+from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.models.usage import Usage
 from metrichub.report.html import numbers, plots
 from metrichub.report.html.escape import digest, image, inside_script, readable, script_json
@@ -31,15 +33,6 @@ from metrichub.report.report import Report
 from metrichub.report.tables import Table
 
 SCRIPTS = ("steps.js", "samples.js")
-
-
-class SignificanceOptions(NamedTuple):
-    """How intervals and tests are made; see `Report.compare`."""
-
-    level: float
-    resamples: int
-    trials: int
-    seed: int
 
 
 class Figure(NamedTuple):
@@ -63,6 +56,7 @@ def report_page(
         comparable(first, other)
     outputs = outputs_of(systems)
     main = [scores for _, output, scores in outputs if output == "score"]
+    ranking = compare_all(systems, **options._asdict()) if others else None
     records = records_of(systems, outputs, limits)
     scripts = [_asset(name) for name in SCRIPTS]
     style = _asset("report.css")
@@ -78,8 +72,9 @@ def report_page(
             systems=list(systems),
             size=first.size,
             options=options,
-            scores=_scores(systems, options),
-            tests=_tests(systems, options),
+            scores=_scores(systems, options, ranking),
+            tests=_tests(ranking),
+            ranking=ranking,
             figures=_figures(main),
             quartiles=numbers.quartiles(main),
             correlations=numbers.correlations(main) if len(main) > 1 else None,
@@ -132,32 +127,27 @@ def _data(
 
 
 def _scores(
-    systems: Mapping[str, Report], options: SignificanceOptions
+    systems: Mapping[str, Report], options: SignificanceOptions, ranking: Ranking | None
 ) -> tuple[Table, Table | None]:
-    """The main output of every metric, and all outputs where there are more."""
+    """The headline outputs of every metric, and all outputs where there are more."""
     how = {"level": options.level, "resamples": options.resamples, "seed": options.seed}
     intervals = {name: report.intervals(**how) for name, report in systems.items()}  # type: ignore[arg-type]  # numbers of their own kinds
-    whole = Table.beside(systems, intervals)
-    return _main_and_whole(whole)
+    whole = Table.beside(systems, intervals, ranking.ranks if ranking else None)
+    headlines = {
+        (name, output)
+        for report in systems.values()
+        for name, result in report.results.items()
+        for output in result.metric.headline()
+    }
+    main = whole.only(headlines)
+    return main, whole if len(main.rows) < len(whole.rows) else None
 
 
-def _main_and_whole(table: Table) -> tuple[Table, Table | None]:
-    """The rows of the main outputs without the column that would say so, and all if more."""
-    kept = [i for i, row in enumerate(table.rows) if row[1] == "score"]
-    rows = [[table.rows[i][0], *table.rows[i][2:]] for i in kept]
-    best = {(kept.index(row), column - 1) for row, column in table.best if row in kept}
-    main = Table([table.head[0], *table.head[2:]], rows, best)
-    return main, table if len(rows) < len(table.rows) else None
-
-
-def _tests(
-    systems: Mapping[str, Report], options: SignificanceOptions
-) -> tuple[Table, Table | None] | None:
-    (baseline, first), *others = systems.items()
-    if not others:
+def _tests(ranking: Ranking | None) -> tuple[Table, Table] | None:
+    """The tests of the headline outputs, and those of all with every p-value."""
+    if not ranking:
         return None
-    compared = {name: report.compare(first, **options._asdict()) for name, report in others}
-    return _main_and_whole(Table.compared(baseline, systems, compared))
+    return Table.compared(ranking), Table.compared(ranking, all_outputs=True)
 
 
 def _figures(main: Sequence[Scores]) -> dict[str, list[Figure]]:

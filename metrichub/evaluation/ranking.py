@@ -1,0 +1,307 @@
+"""Ranking: which systems are better than which, of all pairs, corrected and in words.
+
+Holm (1979) corrects the p-values over the pairs of systems and the headline outputs of a metric.
+Systems that no test distinguishes share a rank, as in the findings of WMT: a system is ranked below
+others only if each of them beats it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations, pairwise, permutations
+from math import isnan
+from typing import TypeVar
+
+from metrichub.errors import ReportError, what
+from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.merge import comparable, unranked
+from metrichub.evaluation.resample import SEED, check_level, check_positive
+from metrichub.evaluation.significance import (
+    Comparison,
+    Comparisons,
+    SignificanceOptions,
+    compare_pairs,
+)
+
+K = TypeVar("K", bound=Hashable)
+Pair = tuple[str, str]
+Ranks = dict[str, dict[str, dict[str, int]]]
+"""Metric -> headline output -> system -> rank, 1 for the best."""
+QUICK_SAMPLES = 20_000
+"""More samples than this are ranked only where tests were asked for."""
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What paired tests say of several systems on the same samples.
+
+    `pairs[system, other]` holds metric -> output -> `Comparison` for every pair, `other` being the
+    one that was named first; `ranks` metric -> headline output -> system -> rank, systems of one
+    rank not being distinguished; `withheld` metric -> why it ranks none. `sentence` sums it up.
+    """
+
+    systems: tuple[str, ...]
+    pairs: Mapping[Pair, Comparisons]
+    ranks: Ranks
+    withheld: Mapping[str, str]
+    sentence: str
+
+    def against(self, baseline: str) -> dict[str, Comparisons]:
+        """The comparisons of every other system with one that was named before all of them."""
+        return {name: found for (name, other), found in self.pairs.items() if other == baseline}
+
+
+def compare_all(
+    systems: Mapping[str, Measurement],
+    *,
+    level: float = 0.95,
+    resamples: int = 1000,
+    trials: int = 10_000,
+    seed: int = SEED,
+) -> Ranking:
+    """Paired tests of every pair of systems on the same samples, and the ranks that follow.
+
+    Args:
+        systems: the report of every system by its name.
+        level: the level of the intervals; a system beats another where p <= 1 - level.
+        resamples: how many resamples the paired bootstrap draws for the intervals.
+        trials: how many times approximate randomisation swaps outputs.
+        seed: where the random numbers start; one seed, one result.
+
+    Raises:
+        ReportError: fewer than two systems, other samples, no common metric, metrics with other
+            parameters or of another definition, or pooled.
+        ParameterError: level isn't between 0 and 1, or a number isn't positive.
+    """
+    if not isinstance(systems, Mapping) or len(systems) < 2:
+        raise ReportError(
+            "compare_all takes the reports of two systems or more by name, such as "
+            f'{{"A": report, "B": other}}, not {what(systems)}'
+        )
+    check_positive("resamples", resamples)
+    return _ranking(systems, SignificanceOptions(level, resamples, trials, seed))
+
+
+def quick_ranks(systems: Mapping[str, Measurement]) -> tuple[Ranks, dict[str, str]]:
+    """The ranks that tables mark the best systems by, and metric -> why none is marked.
+
+    Only metrics whose tests take a moment are ranked.
+    """
+    reports = list(systems.values())
+    reasons = unranked(reports)
+    slow = "testing the systems takes a while: metrichub compare does"
+    for report in reports:
+        for name, result in report.results.items():
+            if not result.adds_up or report.size > QUICK_SAMPLES:
+                reasons.setdefault(name, slow)
+            if result.pooled:
+                reasons[name] = "a report was pooled, so that there are no samples to test"
+    kept = {
+        name: replace(report, results={m: r for m, r in report.results.items() if m not in reasons})
+        for name, report in systems.items()
+    }
+    if not all(report.results for report in kept.values()):
+        return {}, reasons
+    return _ranking(kept, SignificanceOptions(resamples=0)).ranks, reasons
+
+
+def _ranking(systems: Mapping[str, Measurement], options: SignificanceOptions) -> Ranking:
+    check_level(options.level)
+    check_positive("trials", options.trials)
+    sides = {}
+    for other, name in combinations(systems, 2):
+        common = comparable(systems[name], systems[other])
+        mine, theirs = systems[name].results, systems[other].results
+        sides[name, other] = ({m: mine[m] for m in common}, {m: theirs[m] for m in common})
+    pairs = compare_pairs(sides, next(iter(systems.values())).size, options)
+    found = [
+        output
+        for metric in dict.fromkeys(name for tests in pairs.values() for name in tests)
+        for output in _headline_outputs(metric, systems, pairs, 1 - options.level)
+    ]
+    ranks: Ranks = {}
+    for output in found:
+        ranks.setdefault(output.metric, {})[output.name] = output.ranks
+        for pair, test in output.tests.items():
+            pairs[pair][output.metric][output.name] = output.told(pair, test)
+    withheld = {output.metric: output.withheld for output in found if output.withheld}
+    return Ranking(tuple(systems), pairs, ranks, withheld, _sentence(found))
+
+
+def _headline_outputs(
+    metric: str,
+    systems: Mapping[str, Measurement],
+    pairs: Mapping[Pair, Comparisons],
+    alpha: float,
+) -> list[_Output]:
+    """A metric's headline outputs with the tests of all pairs, their p-values corrected."""
+    results = {name: s.results[metric] for name, s in systems.items() if metric in s.results}
+    of = next(iter(results.values())).metric
+    tests = {pair: found[metric] for pair, found in pairs.items() if metric in found}
+    names = [name for name in of.headline() if all(name in found for found in tests.values())]
+    corrected = holm(
+        {(pair, name): t[name].randomisation_p for pair, t in tests.items() for name in names}
+    )
+    return [
+        _Output(
+            metric,
+            name,
+            of.card.better(name),
+            alpha,
+            {system: result.scores()[name] for system, result in results.items()},
+            {pair: t[name]._replace(p=corrected[pair, name]) for pair, t in tests.items()},
+        )
+        for name in names
+    ]
+
+
+def holm(p_values: Mapping[K, float]) -> dict[K, float]:
+    """Holm's correction of the p-values of one family; `nan` is no test, and stays `nan`."""
+    tested = sorted((p, i) for i, p in enumerate(p_values.values()) if not isnan(p))
+    corrected = list(p_values.values())
+    highest = 0.0
+    for k, (p, i) in enumerate(tested):
+        highest = max(highest, min(1.0, (len(tested) - k) * p))
+        corrected[i] = highest
+    return dict(zip(p_values, corrected, strict=True))
+
+
+@dataclass(frozen=True)
+class _Output:
+    """One headline output: the score of every system, and the tests of all pairs."""
+
+    metric: str
+    name: str
+    better: str
+    alpha: float
+    scores: Mapping[str, float]
+    tests: Mapping[Pair, Comparison]
+
+    @property
+    def label(self) -> str:
+        """How a sentence calls it: bleu, rouge1, wer deletions."""
+        if self.name == "score":
+            return self.metric
+        return self.name if self.name.startswith(self.metric) else f"{self.metric} {self.name}"
+
+    @property
+    def withheld(self) -> str | None:
+        """Why no system can be called better by it."""
+        return next((test.withheld for test in self.tests.values() if test.withheld), None)
+
+    @property
+    def tested(self) -> bool:
+        """Whether any pair has a test."""
+        return any(not isnan(test.p) for test in self.tests.values())
+
+    @cached_property
+    def clusters(self) -> list[list[str]]:
+        """The systems, best first, cut wherever all those before beat all those after."""
+        if self.better == "neither" or self.withheld:
+            return []
+        sign = -1 if self.better == "higher" else 1
+        order = sorted(self.scores, key=lambda name: (isnan(s := sign * self.scores[name]), s))
+        cuts = [k for k in range(1, len(order)) if self._all_beat(order[:k], order[k:])]
+        return [order[i:j] for i, j in pairwise([0, *cuts, len(order)])]
+
+    @cached_property
+    def ranks(self) -> dict[str, int]:
+        """The rank of every system, 1 for the best cluster; empty where none can be ranked."""
+        return {name: k for k, part in enumerate(self.clusters, start=1) for name in part}
+
+    def beats(self, one: str, other: str) -> bool:
+        """Whether one system is significantly better than another."""
+        test = self._test(one, other)
+        lead = test.difference if (one, other) in self.tests else -test.difference
+        ahead = lead > 0 if self.better == "higher" else lead < 0
+        return ahead and test.p <= self.alpha + 1e-12
+
+    def told(self, pair: Pair, test: Comparison) -> Comparison:
+        """The test with the ranks of both systems, and what it says in words."""
+        one, other = pair
+        said = self._said(one, other, test)
+        rank, other_rank = self.ranks.get(one), self.ranks.get(other)
+        return test._replace(sentence=said, rank=rank, other_rank=other_rank)
+
+    def facts(self) -> Iterator[tuple[tuple[str, str], str]]:
+        """What the ranks say: a sentence for one output and for several, and this one's label."""
+        if self.withheld:
+            yield (f"{{}} names no winner: {self.withheld}",) * 2, self.metric
+        elif not self.tested:
+            yield ("{} can't be tested",) * 2, self.label
+        else:
+            yield from self._order()
+
+    def _order(self) -> Iterator[tuple[tuple[str, str], str]]:
+        if len(self.clusters) > 1:
+            ranks = self.ranks
+            across = [test.p for (a, b), test in self.tests.items() if ranks[a] != ranks[b]]
+            p = p_text(max(across), "=" if len(across) == 1 else "≤")
+            yield (f"{_chain(self.clusters)} on {{}}",) * 2, f"{self.label} ({p})"
+        for part in self.clusters:
+            names = [name for name in self.scores if name in part]
+            apart = [joined(names)]
+            if won := [pair for pair in permutations(names, 2) if self.beats(*pair)]:
+                pairs = combinations(names, 2)
+                apart = [joined(p) for p in pairs if not {p, p[::-1]} & set(won)]
+            for one, other in won:
+                p = p_text(self._test(one, other).p)
+                yield (f"{one} beats {other} on {{}}",) * 2, f"{self.label} ({p})"
+            if len(part) > 1:
+                tell = f"tell {' or '.join(apart)} apart"
+                yield (f"{{}} doesn't {tell}", f"{{}} don't {tell}"), self.label
+
+    def _test(self, one: str, other: str) -> Comparison:
+        return self.tests.get((one, other)) or self.tests[other, one]
+
+    def _all_beat(self, above: Sequence[str], below: Sequence[str]) -> bool:
+        return all(self.beats(one, other) for one in above for other in below)
+
+    def _said(self, one: str, other: str, test: Comparison) -> str | None:
+        if test.withheld:
+            return f"{self.label} names no winner: {test.withheld}"
+        if isnan(test.p):
+            return f"{self.label} has no test of {one} and {other}"
+        if self.better == "neither":
+            return None
+        for winner, loser in ((one, other), (other, one)):
+            if self.beats(winner, loser):
+                return f"{winner} beats {loser} on {self.label} ({p_text(test.p)})"
+        return f"{self.label} doesn't tell {other} and {one} apart ({p_text(test.p)})"
+
+
+def _sentence(outputs: Sequence[_Output]) -> str:
+    """What all headline outputs say of the systems, those that say the same told together."""
+    facts: dict[tuple[str, str], list[str]] = {}
+    for output in outputs:
+        for fact, label in output.facts():
+            facts.setdefault(fact, []).append(label)
+    return "; ".join(
+        (one if len(labels) == 1 else several).format(joined(dict.fromkeys(labels)))
+        for (one, several), labels in facts.items()
+    )
+
+
+def _chain(clusters: Sequence[Sequence[str]]) -> str:
+    """Such as "B and C beat A, which beats D"."""
+    verbs = ["beats" if len(part) == 1 else "beat" for part in clusters]
+    first, second, *others = map(joined, clusters)
+    chain = f"{first} {verbs[0]} {second}"
+    for verb, part in zip(verbs[1:], others, strict=False):
+        chain += f", which {verb} {part}"
+    return f"{chain}," if others else chain
+
+
+def p_text(p: float, sign: str = "=") -> str:
+    """A p-value as papers print it: "p = .0005", "p < .0001"."""
+    if p < 1e-4:
+        return "p < .0001"
+    return f"p {sign} {f'{p:.4f}'.removeprefix('0').rstrip('0').rstrip('.')}"
+
+
+def joined(names: Iterable[str]) -> str:
+    """Names as a sentence lists them: "A", "A and B", "A, B and C"."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last

@@ -1,0 +1,154 @@
+"""All pairs of systems: corrected p-values, ranks and sentences, worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from metrichub import Hub, Report, compare_all, load_metric
+from metrichub.errors import ReportError
+from metrichub.evaluation.ranking import holm, p_text, quick_ranks
+from metrichub.report.tables import Table
+
+SIZE = 12
+"""With k samples that only the better system has right, p is 2 of 2 ** k, so 2 ** (1 - k)."""
+REFERENCES = ["all right"] * SIZE
+TRIALS = 20_000
+
+
+def with_right(*numbers: int, metric: Any = "exact_match") -> dict[str, Report]:
+    """Systems a, b, ... of which each has the first so many samples right."""
+    hub = Hub(metric)
+    return {
+        name: hub.evaluate(
+            predictions=["all right"] * k + ["quite wrong"] * (SIZE - k), references=REFERENCES
+        )
+        for name, k in zip("abcdef", numbers, strict=False)
+    }
+
+
+def test_holm_multiplies_the_smallest_most_and_never_turns_the_order() -> None:
+    # Four tests: .005 * 4, .01 * 3, .03 * 2, and .04 that must not fall below .06.
+    assert holm({"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.005}) == pytest.approx(
+        {"a": 0.03, "b": 0.06, "c": 0.06, "d": 0.02}
+    )
+    assert holm({"a": 0.5, "b": 0.9}) == {"a": 1.0, "b": 1.0}
+    found = holm({"a": 0.01, "none": float("nan"), "b": 0.04})
+    assert (found["a"], found["b"]) == (0.02, 0.04)
+    assert np.isnan(found["none"])
+
+
+def test_all_pairs_are_tested_and_corrected_over_all_pairs() -> None:
+    ranking = compare_all(with_right(12, 0, 11), resamples=9, trials=TRIALS)
+    assert list(ranking.pairs) == [("b", "a"), ("c", "a"), ("c", "b")]
+    found = {pair: tests["exact_match"]["score"] for pair, tests in ranking.pairs.items()}
+    # 12 and 11 samples of two that differ, and one: 2 ** -11, 2 ** -10, and no test rejects one.
+    assert found["b", "a"].randomisation_p == pytest.approx(2**-11, abs=7e-4)
+    assert found["c", "b"].randomisation_p == pytest.approx(2**-10, abs=7e-4)
+    assert found["c", "a"].p == found["c", "a"].randomisation_p == 1
+    smaller, larger = sorted((found["b", "a"].randomisation_p, found["c", "b"].randomisation_p))
+    corrected = sorted((found["b", "a"].p, found["c", "b"].p))
+    assert corrected == pytest.approx([3 * smaller, max(3 * smaller, 2 * larger)])
+
+
+def test_systems_that_no_test_tells_apart_share_a_rank() -> None:
+    ranking = compare_all(with_right(12, 0, 11), resamples=9, trials=TRIALS)
+    assert ranking.ranks == {"exact_match": {"score": {"a": 1, "c": 1, "b": 2}}}
+    assert ranking.sentence.startswith("a and c beat b on exact_match (p ≤ .00")
+    assert ranking.sentence.endswith("); exact_match doesn't tell a and c apart")
+    test = ranking.pairs["c", "b"]["exact_match"]["score"]
+    assert (test.rank, test.other_rank) == (1, 2)
+    assert str(test.sentence).startswith("c beats b on exact_match (p = .00")
+    beaten = ranking.pairs["b", "a"]["exact_match"]["score"]
+    assert (beaten.rank, beaten.other_rank) == (2, 1)
+    assert str(beaten.sentence).startswith("a beats b on exact_match")
+
+
+def test_one_that_fails_to_beat_another_doesn_t_rank_above_it() -> None:
+    # a and c differ in 4 samples, c and b in 5: p is .125 and .06 * 2; a and b in 9: .004 * 3.
+    ranking = compare_all(with_right(12, 3, 8), resamples=9, trials=TRIALS)
+    assert set(ranking.ranks["exact_match"]["score"].values()) == {1}
+    assert ranking.sentence.startswith("a beats b on exact_match (p = .0")
+    assert ranking.sentence.endswith("; exact_match doesn't tell a and c or b and c apart")
+    assert not Table.compared(ranking).best
+
+
+def test_lower_is_better_where_the_card_says_so() -> None:
+    ranking = compare_all(with_right(12, 0, metric="wer"), resamples=9, trials=TRIALS)
+    assert ranking.ranks == {"wer": {"score": {"a": 1, "b": 2}}}
+    assert ranking.sentence in ("a beats b on wer (p < .0001)", ranking.sentence)
+    assert ranking.sentence.startswith("a beats b on wer (p ")
+
+
+def test_only_headline_outputs_are_corrected_ranked_and_bold() -> None:
+    report, other = with_right(0, 12, metric="rouge").values()
+    found = other.compare(report, resamples=9, trials=TRIALS)["rouge"]
+    headline = load_metric("rouge").headline()
+    assert len(headline) > 1
+    for name, test in found.items():
+        if name in headline:
+            # A family of as many tests as there are headlines; they are the same test here.
+            assert test.p == min(1.0, len(headline) * test.randomisation_p)
+            assert (test.rank, test.other_rank) == (1, 2)
+        else:
+            assert np.isnan(test.p)
+            assert (test.rank, test.other_rank, test.sentence) == (None, None, None)
+    systems = {"one": report, "other": other}
+    table = Table.compared(compare_all(systems, resamples=9, trials=TRIALS), all_outputs=True)
+    assert {table.rows[row][1] for row, _ in table.best} == set(headline)
+    assert {table.rows[row][2] for row, _ in table.best} == {"other"}
+
+
+def test_outputs_without_a_direction_have_p_values_and_no_ranks() -> None:
+    ranking = compare_all(with_right(12, 0, metric="abstractness"), resamples=9, trials=99)
+    test = ranking.pairs["b", "a"]["abstractness"]["score"]
+    assert test.p == test.randomisation_p
+    assert (test.rank, test.sentence) == (None, None)
+    assert ranking.ranks == {"abstractness": {"score": {}}}
+    assert ranking.sentence == ""
+
+
+def test_what_several_metrics_say_alike_is_said_once() -> None:
+    ranking = compare_all(
+        with_right(12, 12, metric=["exact_match", "edit_similarity"]), resamples=9, trials=99
+    )
+    assert ranking.sentence == "exact_match and edit_similarity don't tell a and b apart"
+    one, other = with_right(12, 12).values()
+    found = one.compare(other, resamples=9, trials=99)["exact_match"]["score"]
+    assert found.sentence == (
+        "exact_match doesn't tell the other system and this system apart (p = 1)"
+    )
+
+
+def test_one_pair_equals_compare() -> None:
+    systems = with_right(12, 7)
+    a, b = systems.values()
+    alone = b.compare(a, resamples=50, trials=200)["exact_match"]["score"]
+    found = compare_all(systems, resamples=50, trials=200).pairs["b", "a"]["exact_match"]["score"]
+    assert found._replace(sentence=None) == alone._replace(sentence=None)
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [(0.00009, "p < .0001"), (0.0005, "p = .0005"), (0.05, "p = .05"), (1.0, "p = 1")],
+)
+def test_p_values_are_written_as_in_papers(p: float, text: str) -> None:
+    assert p_text(p) == text
+
+
+@pytest.mark.parametrize("systems", [{}, [1, 2], None, with_right(3)])
+def test_fewer_than_two_systems_by_name_are_refused(systems: Any) -> None:
+    with pytest.raises(ReportError, match="compare_all takes the reports of two systems or more"):
+        compare_all(systems)
+
+
+def test_a_table_of_scores_is_marked_where_a_test_takes_a_moment() -> None:
+    systems = with_right(12, 0, metric=["exact_match", "distinct"])
+    ranks, reasons = quick_ranks(systems)
+    assert ranks == {"exact_match": {"score": {"a": 1, "b": 2}}}
+    assert "metrichub compare" in reasons["distinct"]
+    assert Table.beside(systems, ranks=ranks).best == {(0, 2)}
+    pooled = {name: report.pool() for name, report in systems.items()}
+    assert "pooled" in quick_ranks(pooled)[1]["exact_match"]
