@@ -133,6 +133,14 @@ class Metric:
         count = observed.pop("count")
         return {name: total / count for name, total in observed.items()}
 
+    score_samples: ClassVar[Callable[..., Scores] | None] = None
+    """Another convention for one text, if the metric's field has one, such as sentence BLEU.
+
+    A method that takes what `score` takes and gives the same outputs, (N,), for the rows of single
+    samples. `report.samples()`, explanations and plots use it; the corpus, its intervals and
+    tests, and `reduce_fn` use `score`.
+    """
+
     def outputs(self) -> tuple[str, ...]:
         """The names that `score` gives: those of the card, unless they depend on a parameter."""
         return tuple(self.card.scores)
@@ -223,6 +231,11 @@ def measuring(metric: type[Metric]) -> str:
 
 def _inputs(metric: type[Metric]) -> tuple[str, ...]:
     return tuple(arguments_of(metric, measuring(metric)))
+
+
+def has_sample_scores(metric: Metric) -> bool:
+    """Whether a metric scores one sample by another convention than the corpus."""
+    return type(metric).score_samples is not None
 
 
 def arguments_of(metric: type[Metric], method: str) -> Mapping[str, inspect.Parameter]:

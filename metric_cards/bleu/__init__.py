@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 import numpy as np
@@ -93,6 +93,16 @@ class Bleu(Metric):
         found = {"score": np.where(matches.any(axis=-1), penalty * np.exp(mean), 0.0)}
         found |= {f"precision_{n + 1}": precisions[..., n] for n in range(self.max_order)}
         return {**found, "brevity_penalty": penalty, "length_ratio": ratio}
+
+    def score_samples(
+        self, matches: Array, totals: Array, length: Array, reference_length: Array
+    ) -> Scores:
+        """Sentence BLEU as sacrebleu's: without the orders that a text is too short for.
+
+        nltk's methods keep nltk's convention, which `effective_order` chooses.
+        """
+        sentence = self if self._nltk else replace(self, effective_order=True)
+        return sentence.score(matches, totals, length, reference_length)
 
     def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """The prediction with its matches marked, and their number for each order."""

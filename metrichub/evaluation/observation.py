@@ -20,6 +20,7 @@ from metrichub.metric import (
     Row,
     Unscored,
     arguments_of,
+    has_sample_scores,
     measuring,
 )
 
@@ -70,7 +71,7 @@ def measure_objects(
 
 
 def scores_of(
-    metric: Metric, arrays: Mapping[str, Array], count: NDArray[np.float64]
+    metric: Metric, arrays: Mapping[str, Array], count: NDArray[np.float64], method: str = "score"
 ) -> dict[str, NDArray[np.float64]]:
     """A metric's outputs for statistics with any leading axes; `nan` where `count` is 0.
 
@@ -78,12 +79,12 @@ def scores_of(
     """
     if not count.any():
         return {name: np.full(count.shape, np.nan) for name in metric.outputs()}
-    takes_count = "count" in arguments_of(type(metric), "score") or metric.statistics() is None
+    takes_count = "count" in arguments_of(type(metric), method) or metric.statistics() is None
     with np.errstate(all="ignore"):
-        found = metric.score(**arrays, **({"count": count} if takes_count else {}))
+        found = getattr(metric, method)(**arrays, **({"count": count} if takes_count else {}))
     if set(found) != set(metric.outputs()):
         raise MetricError(
-            f"{metric.name}: score gave {', '.join(found)}, but its outputs are "
+            f"{metric.name}: {method} gave {', '.join(found)}, but its outputs are "
             f"{', '.join(metric.outputs())}"
         )
     empty = count == 0
@@ -91,6 +92,12 @@ def scores_of(
         name: np.where(empty, np.nan, np.asarray(values, np.float64))
         for name, values in found.items()
     }
+
+
+def sample_scores(metric: Metric, rows: Stats) -> dict[str, NDArray[np.float64]]:
+    """A metric's outputs for every sample, (N,), by its `score_samples` if it writes one."""
+    method = "score_samples" if has_sample_scores(metric) else "score"
+    return scores_of(metric, rows.arrays, rows.scored.astype(np.float64), method)
 
 
 def _measure_all(metric: Metric, view: View) -> Measured:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.evaluation.observation import scores_of
+from metrichub.evaluation.observation import sample_scores, scores_of
 from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
 from metrichub.evaluation.signature import Signature
@@ -44,9 +44,8 @@ class SumResult(Result):
         return {name: float(value) for name, value in found.items()}
 
     def samples(self) -> Outputs:
-        """`score(S)`, the score of every sample."""
-        rows = self._kept("samples")
-        return scores_of(self.metric, rows.arrays, rows.scored.astype(np.float64))
+        """`score_samples(S)`, or without one `score(S)`, the score of every sample."""
+        return sample_scores(self.metric, self._kept("samples"))
 
     def why(self, sample: int) -> str | None:
         """The metric's reason, if it gave one."""

@@ -16,6 +16,7 @@ from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.resample import SEED, Interval
 from metrichub.evaluation.result import Outputs
 from metrichub.evaluation.significance import Comparison
+from metrichub.metric import has_sample_scores
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -172,10 +173,12 @@ class Report(Measurement):
     def signatures(self) -> dict[str, str]:
         """Each metric's signature: parameters, definition, version, reduction, candidates.
 
-        All but the version decides which reports can be merged and compared.
+        All but the version decides which reports can be merged and compared. "samples" is there
+        where `samples()` follows another convention than the corpus, as sentence BLEU does.
         """
         return {
             name: f"{result.signature}{self._counts({*map(column_of, result.metric.inputs())})}"
+            f"{'|samples:sentence-level' * has_sample_scores(result.metric)}"
             for name, result in self.results.items()
         }
 

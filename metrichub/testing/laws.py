@@ -17,10 +17,16 @@ from metrichub.catalog.parameters import parameters_of
 from metrichub.catalog.requirements import required_names
 from metrichub.data.batch import Block, Column
 from metrichub.errors import JudgeUnavailable
-from metrichub.evaluation.observation import measure_objects, measure_rows, scores_of
+from metrichub.evaluation.observation import (
+    measure_objects,
+    measure_rows,
+    sample_scores,
+    scores_of,
+)
 from metrichub.evaluation.result_sums import SumResult
+from metrichub.evaluation.stats import Stats
 from metrichub.judge.metric import JudgeMetric
-from metrichub.metric import Array, CorpusMetric
+from metrichub.metric import Array, CorpusMetric, Metric, has_sample_scores
 from metrichub.models.resolve import judge_of
 from metrichub.report.report import Report
 from metrichub.testing.blocks import generated
@@ -32,6 +38,8 @@ WRITTEN = ("headline", "definition")
 """What a card has to say, though one without it can be read."""
 NONSENSE = ("", " \t\n ", "... !? -", "Не знаю, что сказать.", "你好，世界", "😀👍🏽", "zzz qqq")
 """Predictions that deserve nothing: empty, blank, without words, and in other scripts."""
+SHORT = ("cat", "the cat", "你好，世界", "مرحبا بالعالم")
+"""Texts that a definition of perfection easily forgets: short ones, and those of other scripts."""
 HEAVY = ("torch", "transformers", "openai", "tensorflow", "jax")
 
 
@@ -141,11 +149,13 @@ def rows_are_finite(under_test: MetricUnderTest) -> None:
 
 
 def score_broadcasts(under_test: MetricUnderTest) -> None:
-    """`score` gives the same for (), (N,) and (B, N) leading axes."""
+    """`score` gives the same for (), (N,) and (B, N) leading axes; `score_samples` gives (N,)."""
     result = under_test.evaluate(under_test.columns).results[under_test.metric.name]
     metric, rows = under_test.metric, result.statistics
     if rows is None:
         return
+    if has_sample_scores(metric):
+        _samples_hold(metric, rows)
     count = rows.scored.astype(np.float64)
     flat = scores_of(metric, rows.arrays, count)
     twice: dict[str, Array] = {name: np.stack([a, a]) for name, a in rows.arrays.items()}
@@ -159,6 +169,19 @@ def score_broadcasts(under_test: MetricUnderTest) -> None:
         for name, value in one.items():
             _hold(value.shape == (), f"{name} of one sample has shape {value.shape}")
             _hold(_same(value, flat[name][row]), f"{name} of one sample differs from its row")
+
+
+def _samples_hold(metric: Metric, rows: Stats) -> None:
+    """`score_samples` scores each row by itself, and all rows but those without a sample."""
+    # The last row has no sample: none of its statistics may reach a score.
+    rows = rows.only(rows.scored & (np.arange(len(rows)) < len(rows) - 1))
+    for name, values in sample_scores(metric, rows).items():
+        wrong = np.flatnonzero(np.isnan(values) == rows.scored).tolist()
+        _hold(not wrong, f"score_samples: {name} of the samples {wrong} is nan, or should be")
+        for row in range(len(rows)):
+            part = {key: array[row : row + 1] for key, array in rows.arrays.items()}
+            alone = sample_scores(metric, Stats(part, rows.scored[row : row + 1], {}, {}))[name]
+            _hold(_same(alone[0], values[row]), f"score_samples: {name} depends on other samples")
 
 
 def measuring_merges(under_test: MetricUnderTest) -> None:
@@ -212,11 +235,19 @@ def any_text_is_valid(under_test: MetricUnderTest) -> None:
 
 
 def perfection_holds(under_test: MetricUnderTest) -> None:
-    """A prediction equal to its reference (or source, without references) scores `perfect`."""
+    """A prediction equal to its reference (or source, without references) scores `perfect`.
+
+    Also a single word, and texts in other scripts, as far as they are scored at all.
+    """
     target = next((c for c in ("references", "sources") if c in under_test.needed), None)
     if target is None or "predictions" not in under_test.needed or under_test.own is not None:
         return
     columns = {**under_test.columns, "predictions": under_test.columns[target]}
+    for name, values in columns.items():
+        columns[name] = [
+            *values,
+            *(SHORT if name in ("predictions", target) else values[:1] * len(SHORT)),
+        ]
     result = under_test.evaluate(columns).results[under_test.metric.name]
     for output, scale in under_test.scales().items():
         if scale.perfect is not None:

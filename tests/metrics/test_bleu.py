@@ -107,8 +107,33 @@ def test_equals_sacrebleu_on_any_text(samples, parameters):
     )
     assert int(result.totals["reference_length"]) == expected.ref_len
     for row, sample in enumerate(report.samples()["bleu"]["score"]):
-        one = official(parameters, predictions[row : row + 1], references[row : row + 1])
+        given = {**parameters, "effective_order": True}
+        one = official(given, predictions[row : row + 1], references[row : row + 1])
         assert sample * 100 == pytest.approx(one.score, abs=1e-9)
+
+
+@pytest.mark.parametrize("text", ["the cat", "cat", "你好，世界", "😀👍🏽", "a b c d e"])
+def test_a_sample_s_score_is_sacrebleu_s_sentence_bleu(text):
+    predictions, references = [text, "a quite different one"], [[text], [text]]
+    report = ours({}, predictions, references)
+    expected = [
+        sacrebleu.sentence_bleu(p, r).score / 100
+        for p, r in zip(predictions, references, strict=True)
+    ]
+    assert expected[0] == pytest.approx(1)
+    assert report.samples()["bleu"]["score"].tolist() == pytest.approx(expected, abs=1e-12)
+    assert report.explain("bleu", 0).scores["score"] == pytest.approx(1)
+    assert report.signatures()["bleu"].endswith("|samples:sentence-level")
+
+
+def test_the_corpus_and_the_best_of_several_predictions_know_no_sentence_bleu():
+    # By sentence BLEU the second prediction is better, .71 against .50; by BLEU the first.
+    several, references = [["a b c d e f g h", "a b x"]], [["a b c d q r s t u v w x"]]
+    alone = [ours({}, [p], references).scores()["bleu"]["score"] for p in several[0]]
+    hub = Hub(load_metric("bleu"), reduce_fn="best")
+    assert hub(predictions=several, references=references)["bleu"]["score"] == max(alone)
+    # A corpus of short texts has no 4-grams, as in sacrebleu.
+    assert ours({}, ["the cat"], [["the cat"]]).scores()["bleu"]["score"] == 0
 
 
 def test_wmt16_has_its_published_score():

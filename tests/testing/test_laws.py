@@ -1,5 +1,6 @@
 """Each law is broken by a metric made for that, and says why: one that can't fail is worthless."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -333,6 +334,33 @@ def test_samples_of_another_shape_break_the_law(make: Make) -> None:
 def test_a_score_that_mixes_samples_does_not_broadcast(make: Make, formula: str, said: str) -> None:
     with pytest.raises(Broken, match=said):
         laws.score_broadcasts(make({"hits / words}": f"{formula}}}"}))
+
+
+OWN = """        return {"score": hits / words}
+
+    def score_samples(self, hits, words):
+        \"\"\"Another convention.\"\"\"
+        return {"score": %s}
+"""
+
+
+@pytest.mark.parametrize(
+    ("formula", "said"),
+    [
+        ("np.full(len(hits), np.nan)", "is nan, or should be"),
+        ("np.sqrt(hits / words) * len(hits) / hits.cumsum()", "depends on other samples"),
+        ("np.nan_to_num(hits / words).mean()", "depends on other samples"),
+        ("hits}|{'more': hits", "score_samples gave score, more, but its outputs are score"),
+    ],
+)
+def test_scores_of_samples_have_the_shape_of_samples(make: Make, formula: str, said: str) -> None:
+    with pytest.raises((laws.Broken, MetricError), match=re.escape(said)):
+        laws.score_broadcasts(make({'        return {"score": hits / words}\n': OWN % formula}))
+
+
+def test_a_convention_of_its_own_for_samples_keeps_the_law(make: Make) -> None:
+    code = {'        return {"score": hits / words}\n': OWN % "np.sqrt(hits / words)"}
+    laws.score_broadcasts(make(code))
 
 
 # 7 and 8: splits and order are irrelevant.
