@@ -16,6 +16,11 @@ WMT16 = "mt_wmt16_deen_uedin-syntax.jsonl"
 WEBNLG = "d2t_webnlg_en.jsonl"
 
 
+def slow(*values: Any) -> Any:
+    """A parameter whose test takes seconds, as its oracle is slow; left out of the fast lane."""
+    return pytest.param(*values, marks=pytest.mark.corpora)
+
+
 def vectors(*metrics: str) -> list[Any]:
     """The vectors of some metrics as pytest parameters.
 

@@ -9,7 +9,7 @@ from nltk.translate.chrf_score import sentence_chrf
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
-from tests.vectors import SUMMEVAL, WEBNLG, WMT16, texts, vectors
+from tests.vectors import SUMMEVAL, WEBNLG, WMT16, slow, texts, vectors
 
 WORDS = st.sampled_from(
     [
@@ -139,7 +139,7 @@ def test_wmt16_has_its_published_scores():
         assert round(score, digits) == printed
 
 
-@pytest.mark.parametrize(("name", "most"), [(SUMMEVAL, 60), (WMT16, None), (WEBNLG, None)])
+@pytest.mark.parametrize(("name", "most"), [slow(SUMMEVAL, 60), (WMT16, None), (WEBNLG, None)])
 def test_equals_sacrebleu_on_real_text(name, most):
     predictions, references = texts(name, most)
     for parameters in (

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from metric_cards.cider.ptb import caption_words
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import ParameterError
-from tests.vectors import SUMMEVAL, WEBNLG, WMT16, texts, vectors
+from tests.vectors import SUMMEVAL, WEBNLG, WMT16, slow, texts, vectors
 
 WORDS = st.sampled_from(["a", "man", "dog", "Dog.", "rides", "été", "中文", "\0", "😀", "x-y"])
 TEXT = st.one_of(st.lists(WORDS, max_size=9).map(" ".join), st.text(max_size=20))
@@ -87,7 +87,7 @@ def test_equals_the_paper_on_any_text(samples, parameters):
     assert report.scores()["cider"]["score"] == pytest.approx(np.mean(expected), abs=1e-9)
 
 
-@pytest.mark.parametrize("name", [SUMMEVAL, WMT16, WEBNLG])
+@pytest.mark.parametrize("name", [slow(SUMMEVAL), WMT16, WEBNLG])
 def test_equals_pycocoevalcap_on_real_text(name):
     scorer = pytest.importorskip("pycocoevalcap.cider.cider_scorer").CiderScorer()
     predictions, references = texts(name, 1000)

@@ -13,7 +13,7 @@ from metric_cards.meteor.wordnet import open_wordnet
 from metrichub import Hub, load_metric
 from metrichub.errors import MissingDependency, ParameterError
 from metrichub.text import Texts
-from tests.vectors import DATA, SUMMEVAL, WEBNLG, WMT16, texts, vectors
+from tests.vectors import DATA, SUMMEVAL, WEBNLG, WMT16, slow, texts, vectors
 
 WORDS = st.sampled_from(
     ["the", "The", "cat", "cats", "catty", "run", "running", "runs", "été", "İ", "ΑΣ", "中文", "\0"]
@@ -95,7 +95,7 @@ def test_synonyms_are_matched_as_nltk_does(prediction, reference, synonyms):
     assert score == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", [SUMMEVAL, WMT16, WEBNLG])
+@pytest.mark.parametrize("name", [slow(SUMMEVAL), WMT16, WEBNLG])
 def test_equals_nltk_on_real_text(name):
     predictions, references = texts(name)
     expected = [official(p, r) for p, r in zip(predictions, references, strict=True)]

@@ -10,7 +10,7 @@ from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
-from tests.vectors import SUMMEVAL, WMT16, texts, vectors
+from tests.vectors import SUMMEVAL, WMT16, slow, texts, vectors
 
 TEXT = st.lists(st.sampled_from(["a", "b", "c", "A", "é", "语言", "👩‍👧", "\u0301x"]), max_size=9)
 
@@ -56,7 +56,7 @@ def test_equals_nltk(texts, order):
     assert mine.scores()["self_bleu"]["score"] == pytest.approx(mean, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", [SUMMEVAL, WMT16])
+@pytest.mark.parametrize("name", [slow(SUMMEVAL), WMT16])
 def test_equals_nltk_on_real_text(name):
     predictions, _ = texts(name, 120)
     mine = report(predictions, tokenizer="whitespace").scores()["self_bleu"]

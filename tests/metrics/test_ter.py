@@ -11,7 +11,7 @@ from sacrebleu.metrics.ter import TER
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
-from tests.vectors import SUMMEVAL, WEBNLG, WMT16, texts, vectors
+from tests.vectors import SUMMEVAL, WEBNLG, WMT16, slow, texts, vectors
 
 SWITCHES = ("normalized", "no_punct", "asian_support", "case_sensitive")
 PIECES = (
@@ -118,7 +118,7 @@ def test_corpora_and_samples_equal_sacrebleu(
 
 
 # Summaries are long for the shifts of sacrebleu: a few, so that the test takes seconds.
-@pytest.mark.parametrize(("name", "most"), [(SUMMEVAL, 30), (WMT16, None)])
+@pytest.mark.parametrize(("name", "most"), [slow(SUMMEVAL, 30), (WMT16, None)])
 def test_real_texts_equal_sacrebleu(name: str, most: int | None) -> None:
     predictions, references = texts(name, most)
     references = [group[:1] for group in references]
@@ -136,7 +136,7 @@ def test_wmt16_is_near_the_score_of_tercom() -> None:
     assert found["score"] == pytest.approx(0.5334, abs=5e-5)
 
 
-@pytest.mark.parametrize(("name", "most"), [(SUMMEVAL, 3), (WEBNLG, 400)])
+@pytest.mark.parametrize(("name", "most"), [slow(SUMMEVAL, 3), (WEBNLG, 400)])
 def test_several_references_of_real_data_equal_sacrebleu(name: str, most: int) -> None:
     predictions, references = texts(name, most)
     hub = Hub(metrics="ter(normalized=True)")

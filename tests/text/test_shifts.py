@@ -12,6 +12,7 @@ from sacrebleu.metrics.lib_ter import translation_edit_rate
 from metrichub.text import Texts
 from metrichub.text.edits.shifts import Shift, best_shifts, shift_edits
 from tests.oracles import tercom
+from tests.vectors import slow
 
 Pair = tuple[list[str], list[str]]
 
@@ -61,9 +62,9 @@ def test_a_few_words_in_any_order_equal_the_plain_search_and_sacrebleu(pairs: li
     [
         (1000, range(1, 20), 3),
         (300, range(1, 30), 12),
-        (25, range(30, 60), 40),
+        slow(25, range(30, 60), 40),
         (6, range(60, 100), 8),
-        (15, range(60, 120), 400),
+        slow(15, range(60, 120), 400),
     ],
 )
 def test_shifted_texts_equal_sacrebleu(pairs: int, lengths: range, vocabulary: int) -> None:
@@ -72,7 +73,9 @@ def test_shifted_texts_equal_sacrebleu(pairs: int, lengths: range, vocabulary: i
     assert found(corpus) == official(corpus)
 
 
-@pytest.mark.parametrize(("said", "wanted"), [(4, 70), (70, 4), (1, 120), (80, 40), (55, 90)])
+@pytest.mark.parametrize(
+    ("said", "wanted"), [(4, 70), (70, 4), (1, 120), slow(80, 40), slow(55, 90)]
+)
 def test_texts_of_unequal_lengths_meet_the_edge_of_the_beam_as_in_sacrebleu(
     said: int, wanted: int
 ) -> None:
