@@ -107,8 +107,9 @@ def _resampled(
             name: {output: np.full(resamples, np.nan) for output in result.scores()}
             for name, result in results.items()
         }
+    resamplers = {name: result.resampler() for name, result in results.items()}
     blocks: Iterator[dict[str, Outputs]] = (
-        {name: result.resampled(draw) for name, result in results.items()}
+        {name: resampled(draw) for name, resampled in resamplers.items()}
         for draw in resample.draws(size, resamples, seed)
     )
     return _joined_outputs(list(blocks))

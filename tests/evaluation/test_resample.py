@@ -69,7 +69,7 @@ def test_the_scores_of_all_resamples_are_sacrebleus(reports: tuple[Report, Repor
     statistics = theirs._extract_corpus_statistics(ONE, [REFERENCES])
     _, scores = significance._bootstrap_resample(statistics, theirs, RESAMPLES)
     draw = whole_draw(len(ONE), RESAMPLES, SEED)
-    ours = reports[0].results["bleu"].resampled(draw)["score"]
+    ours = reports[0].results["bleu"].resampler()(draw)["score"]
     np.testing.assert_allclose(100 * ours, [score.score for score in scores], rtol=FLOAT32)
 
 
@@ -107,7 +107,7 @@ def test_the_data_above_have_no_ties(reports: tuple[Report, Report]) -> None:
     mine, its = one.against(other)(mask)
     swapped = mine["score"] - its["score"]
     draw = whole_draw(len(ONE), RESAMPLES, SEED)
-    drawn = np.abs(one.resampled(draw)["score"] - other.resampled(draw)["score"])
+    drawn = np.abs(one.resampler()(draw)["score"] - other.resampler()(draw)["score"])
     for statistics in (np.abs(swapped), drawn - drawn.mean()):
         assert np.abs(statistics - abs(observed)).min() > FLOAT32
 
