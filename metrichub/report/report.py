@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,10 +67,7 @@ class Report(Measurement):
         Raises:
             ReportError: no such metric or sample, or the report was pooled.
         """
-        if metric not in self.results:
-            raise ReportError(
-                f"no metric {metric!r} in the report{did_you_mean(metric, self.results)}"
-            )
+        _chosen(metric, self.results, "the report")
         if not 0 <= sample < self.size:
             raise ReportError(f"no sample {sample} in a report of {self.size}")
         result, found = self.results[metric], self.traces.get(metric, Trace())
@@ -122,23 +119,33 @@ class Report(Measurement):
         return {name: result.samples() for name, result in self.results.items()}
 
     def intervals(
-        self, *, level: float = 0.95, resamples: int = 1000, seed: int = SEED
+        self,
+        *,
+        metrics: str | Iterable[str] | None = None,
+        level: float = 0.95,
+        resamples: int = 1000,
+        seed: int = SEED,
     ) -> dict[str, dict[str, Interval]]:
         """Bootstrap intervals of the corpus scores: metric -> output -> `Interval`.
 
-        The samples are drawn with replacement, the same draws for every metric. Scores of the
-        resamples equal sacrebleu's for the same seed.
+        The samples are drawn with replacement, the same draws for every metric, whichever of the
+        `metrics` are chosen by their names. Scores of the resamples equal sacrebleu's for the same
+        seed.
 
         Raises:
-            ReportError: the report was pooled.
+            ReportError: no such metric, or the report was pooled.
             ParameterError: level isn't between 0 and 1, or resamples isn't positive.
         """
-        return significance.intervals(self.results, self.size, level, resamples, seed)
+        results = {
+            name: self.results[name] for name in _chosen(metrics, self.results, "the report")
+        }
+        return significance.intervals(results, self.size, level, resamples, seed)
 
     def compare(
         self,
         other: Report,
         *,
+        metrics: str | Iterable[str] | None = None,
         level: float = 0.95,
         resamples: int = 1000,
         trials: int = 10_000,
@@ -149,21 +156,22 @@ class Report(Measurement):
         Paired bootstrap (`resamples`) and paired approximate randomisation (`trials`), the latter
         two-sided. sacrebleu's bootstrap p-value calls too many differences of few samples
         significant; trust the randomisation there. Both with sacrebleu's draws and p-values
-        for the same seed (ties count as extreme, so two identical systems get p = 1).
+        for the same seed (ties count as extreme, so two identical systems get p = 1). `metrics`
+        chooses one or several of those that both reports have.
 
         Tests and scores are those of the samples that both systems have scores of. Where the
         systems left different samples unanswered, `Comparison.withheld` says so, as a higher score
         then says nothing of which system is better.
 
         Raises:
-            ReportError: other samples, no common metric, metrics with other parameters or of
-                another definition, or pooled.
+            ReportError: other samples, no common metric or none of a chosen name, metrics with
+                other parameters or of another definition, or pooled.
         """
         from metrichub.evaluation import merge as merging
 
         if not isinstance(other, Report):
             raise ReportError(f"a report is compared with another report, not with {what(other)}")
-        common = merging.comparable(self, other)
+        common = _chosen(metrics, merging.comparable(self, other), "both reports")
         mine = {name: self.results[name] for name in common}
         theirs = {name: other.results[name] for name in common}
         return significance.compare_outputs(mine, theirs, self.size, level, resamples, trials, seed)
@@ -309,3 +317,23 @@ class Report(Measurement):
         found = self.repeated()[name]["score"]
         scores = ", ".join(f"{score:.4f}" for score in found.runs)
         return [f"score in {len(found.runs)} runs: {scores} (deviation {found.std:.4f})"]
+
+
+def _chosen(
+    metrics: str | Iterable[str] | None, known: Collection[str], where: str
+) -> Collection[str]:
+    """The names of the metrics that were chosen, all that are known if none were.
+
+    Raises:
+        ReportError: a name is that of none.
+    """
+    if metrics is None:
+        return known
+    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    for name in names:
+        if not isinstance(name, str):
+            raise ReportError(f"metrics are chosen by their names, not by {what(name)}")
+        if name not in known:
+            near = did_you_mean(name, known) or f"; choose from: {', '.join(known)}"
+            raise ReportError(f"no metric {name!r} in {where}{near}")
+    return names
