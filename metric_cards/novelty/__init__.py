@@ -142,8 +142,9 @@ class Novelty(CorpusMetric):
         else:
             known = read(self.corpus, self.field, self.tokenizer, self.n)
         total = np.array([len(row.generated.ngrams) for row in rows], np.int64)
-        ngrams = np.concatenate([row.generated.ngrams for row in rows])
-        texts = np.concatenate([row.generated.texts for row in rows])
+        none = np.zeros(0, np.uint64)
+        ngrams = np.concatenate([none, *(row.generated.ngrams for row in rows)])
+        texts = np.concatenate([none, *(row.generated.texts for row in rows)])
         novel = row_sums(absent(ngrams, known.ngrams), offsets_of(total))
         empty = [row.empty for row in rows]
         return _Counts(novel, total, np.where(empty, np.nan, absent(texts, known.texts)))

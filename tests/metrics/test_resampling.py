@@ -113,6 +113,14 @@ def test_swaps_score_what_is_concluded_from_the_swapped_rows(
     assert_scores(second, swapped(other, one))
 
 
+@pytest.mark.parametrize("spec", SPECS)
+def test_no_samples_have_no_sample_scores_and_intervals_of_nan(spec: str) -> None:
+    report = Hub(load_metric(spec)).evaluate(predictions=[], references=[])
+    ((name, outputs),) = report.samples().items()
+    assert {len(values) for values in outputs.values()} == {0}
+    assert all(np.isnan(found).all() for found in report.intervals(resamples=2)[name].values())
+
+
 def test_a_file_of_training_texts_is_known_to_every_resample(tmp_path: Any) -> None:
     path = tmp_path / "train.txt"
     path.write_text("a b\nc\n", encoding="utf-8")
