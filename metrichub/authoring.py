@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from metrichub.metric import CorpusMetric as CorpusMetric
     from metrichub.metric import Measured as Measured
     from metrichub.metric import Metric as Metric
+    from metrichub.metric import Resampler as Resampler
     from metrichub.metric import Row as Row
     from metrichub.metric import Scores as Scores
     from metrichub.metric import Unscored as Unscored
@@ -77,7 +78,7 @@ _HOMES = {
             "Choice Fields Grade Judge Prompt Questions SelfDescribed Verdict Sampling"
         ),
         "judge.ranked": "RankedMetric",
-        "metric": "Array CorpusMetric Measured Metric Row Scores Unscored",
+        "metric": "Array CorpusMetric Measured Metric Resampler Row Scores Unscored",
         "text.column": "RaggedTexts Texts",
     }.items()
     for name in names.split()

@@ -40,6 +40,8 @@ Array = NDArray[Any]
 """Numbers: int64 for counts, float64 for the rest."""
 Row = Mapping[str, float | Sequence[float]]
 Scores = Mapping[str, Array]
+Resampler = Callable[[Array], Scores]
+"""From how often each of b resamples has each of R rows, (b, R), to their scores, (b,) each."""
 
 
 class Unscored(NamedTuple):
@@ -183,6 +185,15 @@ class CorpusMetric(Metric):
     def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
         """The scores of these rows together; no rows give `nan`."""
         raise MetricError(f"{type(self).__name__} has no `conclude`")
+
+    def resampler(self, rows: Sequence[Any]) -> Resampler | None:
+        """What scores many resamples of these rows at once; None if `conclude` sees each instead.
+
+        It gives what `conclude` gives for each row as often as a resample has it, up to rounding.
+        Whatever doesn't depend on the resample is made here, once; what it is called with are
+        blocks of resamples, so that memory doesn't grow with their number.
+        """
+        return None
 
     def samples(self, rows: Sequence[Any]) -> Mapping[str, Sequence[float]]:
         """The scores of each row: by default those of the corpus that is this row alone."""

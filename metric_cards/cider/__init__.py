@@ -5,23 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Annotated, Literal
 
 import numpy as np
 
+from metric_cards._bases.resampling import drawn_sums
+from metric_cards.cider.corpus import Corpus
 from metric_cards.cider.ptb import caption_words
-from metrichub.authoring import Array, CorpusMetric, Range
-from metrichub.text import (
-    Integers,
-    NgramCounts,
-    RaggedTexts,
-    Texts,
-    ngram_counts,
-    offsets_of,
-    row_sums,
-    spans,
-)
+from metrichub.authoring import Array, CorpusMetric, Range, Resampler, Scores
+from metrichub.text import RaggedTexts, Texts, spans
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,29 +43,28 @@ class Cider(CorpusMetric):
     def conclude(self, rows: Sequence[str]) -> Mapping[str, float]:
         """The mean of the scores of the rows."""
         times = Counter(rows)
-        weights = np.fromiter(times.values(), np.float64, len(times))
-        return {"score": float(self._scores(list(times), weights) @ weights / weights.sum())}
+        found = self.resampler(list(times))(np.array([list(times.values())], np.float64))
+        return {name: float(values[0]) for name, values in found.items()}
 
     def samples(self, rows: Sequence[str]) -> Mapping[str, Sequence[float]]:
         """The score of each row, (R,), with the document frequencies of all of them."""
-        return {"score": self._scores(rows, np.ones(len(rows))).tolist()}
+        corpus = self._corpus(rows)
+        weights = corpus.documents.different(np.ones((1, len(rows)))).weights
+        return {"score": corpus.scores(weights)[0].tolist()}
 
-    def _scores(self, rows: Sequence[str], weights: Array) -> Array:
-        """The score of every row, (R,), in a corpus that has each of them `weights` times."""
-        lines = [row.split("\n") for row in rows]
-        limits = offsets_of(np.fromiter(map(len, lines), np.int64, len(lines)))
-        row = np.repeat(np.arange(len(rows)), np.diff(limits))
-        tokens = Texts(list(chain.from_iterable(lines))).tokens("whitespace")
-        corpus = _Corpus(limits[:-1][row], row, weights)
-        orders = ngram_counts(tokens, self.max_order)
-        similar = sum(corpus.similarities(order, self.variant == "cider-d") for order in orders)
-        if self.variant == "cider-d":
-            bigrams = np.maximum(tokens.lengths - 1, 0)
-            distance = bigrams - bigrams[corpus.partner]
-            similar = similar * np.exp(-(distance**2) / (2 * self.sigma**2))
-        summed = np.bincount(row, similar * corpus.is_reference, len(rows))
-        scores: Array = 10 / self.max_order * summed / (np.diff(limits) - 1)
+    def resampler(self, rows: Sequence[str]) -> Resampler:
+        """Document frequencies add up: they are those of each row as often as it was drawn."""
+        corpus = self._corpus(rows)
+
+        def scores(counts: Array) -> Scores:
+            weights, which = corpus.documents.different(counts)
+            summed = drawn_sums(corpus.scores(weights)[which], counts)
+            return {"score": summed / counts.sum(axis=1)}
+
         return scores
+
+    def _corpus(self, rows: Sequence[str]) -> Corpus:
+        return Corpus(rows, self.max_order, self.sigma if self.variant == "cider-d" else None)
 
     def _lines(self, column: Texts) -> list[str]:
         if self.tokenizer == "whitespace":
@@ -81,35 +72,3 @@ class Cider(CorpusMetric):
         if self.tokenizer == "unicode":
             return [" ".join(words) for words in column.tokens("unicode").all_strings()]
         return [" ".join(filter(None, map(caption_words, text.split()))) for text in column]
-
-
-class _Corpus:
-    """The S texts of R samples: `partner` is the prediction beside each, `row` its row."""
-
-    def __init__(self, partner: Integers, row: Integers, weights: Array) -> None:
-        self.partner, self.row, self.weights = partner, row, weights
-        self.is_reference = partner != np.arange(len(partner))
-        self.size = np.log(weights.sum())
-
-    def similarities(self, order: NgramCounts, clipped: bool) -> Array:
-        """The cosine of the TF-IDF vectors of every text and its prediction, (S,)."""
-        texts, limits = len(self.row), order.limits(self.row)
-        first = limits[:-1]
-        gram = np.cumsum(order.starts) - 1
-        referenced = row_sums(self.is_reference[order.text], limits) > 0
-        weight = self.weights[self.row[order.text[first]]] * referenced
-        rarity = self._rarity(np.bincount(gram[first], weight))
-        vector = order.count * rarity[gram]
-        head = np.repeat(first, np.diff(limits))
-        predicted = np.where(self.is_reference[order.text[head]], 0, vector[head])
-        shared = (np.minimum(predicted, vector) if clipped else predicted) * vector
-        alone = np.bincount(order.single, minlength=texts)
-        alone = alone * self._rarity(self.weights[self.row] * self.is_reference) ** 2
-        norm = np.sqrt(np.bincount(order.text, vector**2, texts) + alone)
-        norms = norm * norm[self.partner]
-        return np.bincount(order.text, shared, texts) / np.where(norms > 0, norms, 1)
-
-    def _rarity(self, frequency: Array) -> Array:
-        """The logarithm of the number of samples over those whose references have an n-gram."""
-        rarity: Array = self.size - np.log(np.maximum(frequency, 1))
-        return rarity

@@ -10,8 +10,9 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from metrichub.authoring import Array, CorpusMetric, Range
-from metrichub.text import Integers, RaggedTexts, Tokens, intern_tokens, row_sums
+from metric_cards.distinct.drawn import DistinctNgrams
+from metrichub.authoring import Array, CorpusMetric, Range, Resampler, Scores
+from metrichub.text import Integers, RaggedTexts, Tokens, intern_tokens, ngram_counts, row_sums
 
 ORDERS = 4
 """The orders that are always reported."""
@@ -20,8 +21,8 @@ ORDERS = 4
 class _Counts(NamedTuple):
     """The distinct n-grams of a row's texts together, and all of them, each (R, K)."""
 
-    unique: Integers
-    total: Integers
+    unique: Array
+    total: Array
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +61,24 @@ class Distinct(CorpusMetric):
         groups = RaggedTexts.of(rows)
         counts = self._counts(groups, [1] * len(groups.items))
         return {name: values.tolist() for name, values in self._scores(counts).items()}
+
+    def resampler(self, rows: Sequence[Sequence[str]]) -> Resampler:
+        """A row's n-grams are distinct but for those of other rows that are drawn."""
+        groups = RaggedTexts.of(rows)
+        column, highest = groups.lower() if self.lowercase else groups, max(self.n, ORDERS)
+        tokens = column.items.tokens(self.tokenizer)
+        orders = [
+            DistinctNgrams(ngrams, column.rows, len(rows))
+            for ngrams in ngram_counts(tokens, highest)
+        ]
+        sizes = np.maximum(tokens.lengths[:, None] - np.arange(highest), 0)
+        totals = np.stack([row_sums(size, column.offsets) for size in sizes.T], axis=1)
+
+        def scores(counts: Array) -> Scores:
+            unique = np.stack([order.among(counts) for order in orders], axis=1)
+            return self._scores(_Counts(unique, counts @ totals))
+
+        return scores
 
     def _scores(self, counts: _Counts) -> dict[str, Array]:
         with np.errstate(invalid="ignore"):

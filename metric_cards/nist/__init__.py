@@ -9,14 +9,9 @@ from itertools import chain, pairwise
 from math import exp, log, log2, nan
 from typing import Annotated, Literal, NamedTuple
 
-from metrichub.authoring import CorpusMetric, Range
+from metric_cards.nist.corpus import BETA, Corpus, Ngram, Row
+from metrichub.authoring import CorpusMetric, Range, Resampler
 from metrichub.text import RaggedTexts, Texts, highlight
-
-Ngram = tuple[str, ...]
-Row = tuple[list[str], list[list[str]]]
-"""The tokens of a prediction, and of each of its references."""
-
-_BETA = log(0.5) / log(1.5) ** 2
 
 
 class _Part(NamedTuple):
@@ -65,6 +60,12 @@ class Nist(CorpusMetric):
         each = [self._concluded([row], information) for row in rows]
         return {name: [scores[name] for scores in each] for name in self.outputs()}
 
+    def resampler(self, rows: Sequence[Row]) -> Resampler | None:
+        """Counts of n-grams add up; not so the best of several references, which nltk takes."""
+        if self.convention == "nltk" and any(len(references) > 1 for _, references in rows):
+            return None
+        return Corpus(rows, self.max_order, self._ignored()).scores
+
     def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """The prediction with its matches marked, and their number for each order."""
         orders = range(1, self.max_order + 1)
@@ -111,12 +112,15 @@ class Nist(CorpusMetric):
         for order in range(1, self.max_order + 1):
             counts.update(chain.from_iterable(_ngrams(text, order) for text in references))
         words = sum(map(len, references))
-        # The word "0" is false in Perl, so mteval takes it for no context.
-        ignored = ("0",) if self.convention == "mteval" else ()
+        ignored = self._ignored()
         return {
             gram: log2((words if gram[:-1] in ((), ignored) else counts[gram[:-1]]) / count)
             for gram, count in counts.items()
         }
+
+    def _ignored(self) -> Ngram:
+        """The context that is none: the word "0" is false in Perl."""
+        return ("0",) if self.convention == "mteval" else ()
 
 
 def _ngrams(tokens: list[str], order: int) -> Iterator[Ngram]:
@@ -130,5 +134,5 @@ def _sum(matches: Counter[Ngram], information: Mapping[Ngram, float]) -> float:
 def _penalty(ratio: float) -> float:
     """1 for predictions that are long enough, 1/2 for those of two thirds of the length."""
     if 0 < ratio < 1:
-        return exp(_BETA * log(ratio) ** 2)
+        return exp(BETA * log(ratio) ** 2)
     return min(ratio, 1.0)

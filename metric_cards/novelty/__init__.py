@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import nan
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
+from metric_cards._bases.resampling import Documents, drawn_sums
+from metric_cards.novelty.drawn import New
 from metric_cards.novelty.known import Known, Names, absent, names_of, read
-from metrichub.authoring import Array, CorpusMetric, LocalPath, Range
+from metrichub.authoring import Array, CorpusMetric, LocalPath, Range, Resampler, Scores
 from metrichub.errors import ParameterError
 from metrichub.text import (
     Integers,
@@ -34,6 +35,14 @@ class Row(NamedTuple):
     generated: Names
     known: Known
     empty: bool
+
+
+class _Counts(NamedTuple):
+    """New n-grams, all n-grams, and 1 if the text is new (`nan` if empty), each (R,) or (b, R)."""
+
+    novel: Array
+    total: Integers
+    new: Array
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,12 +87,26 @@ class Novelty(CorpusMetric):
 
     def conclude(self, rows: Sequence[Row]) -> Mapping[str, float]:
         """The fraction of all n-grams and of all texts."""
-        novel, total, new = self._counts(rows)
-        texts = new[~np.isnan(new)]
-        return {
-            "score": float(novel.sum() / total.sum()) if total.any() else nan,
-            "texts": float(texts.mean()) if len(texts) else nan,
-        }
+        found = self._pooled(self._counts(rows), np.ones((1, len(rows))))
+        return {name: float(values[0]) for name, values in found.items()}
+
+    def resampler(self, rows: Sequence[Row]) -> Resampler:
+        """What is new depends on which references are drawn, or with a file on nothing."""
+        counted = self._counts(rows)
+        if self.corpus is not None:
+            return lambda counts: self._pooled(counted, counts)
+        documents = Documents([tuple(map(bytes, row.known)) for row in rows])
+        known = [rows[number].known for number in documents.first]
+        ngrams = New([row.generated.ngrams for row in rows], [own.ngrams for own in known])
+        texts = New([row.generated.texts for row in rows], [own.texts for own in known])
+
+        def scores(counts: Array) -> Scores:
+            weights, which = documents.different(counts)
+            new = np.where(np.isnan(counted.new), np.nan, texts.numbers(weights)[which])
+            novel = ngrams.numbers(weights)[which]
+            return self._pooled(_Counts(novel, counted.total, new), counts)
+
+        return scores
 
     def samples(self, rows: Sequence[Row]) -> Mapping[str, Sequence[float]]:
         """The fraction of each text's n-grams; 1 if the text as a whole is new, else 0."""
@@ -103,15 +126,25 @@ class Novelty(CorpusMetric):
         new = absent(ngrams, known.ngrams).tolist()
         return highlight.novel_where(token_spans(prediction, self.tokenizer), new, self.n)
 
-    def _counts(self, rows: Sequence[Row]) -> tuple[Integers, Integers, Array]:
-        """New n-grams, all n-grams, and 1 if the text is new (`nan` if empty), each (R,)."""
+    def _pooled(self, counted: _Counts, counts: Array) -> dict[str, Array]:
+        """The scores of b resamples, (b,), by how often each has every row, (b, R)."""
+        some = ~np.isnan(counted.new)
+        new = np.where(some, counted.new, 0)
+        with np.errstate(invalid="ignore"):
+            return {
+                "score": drawn_sums(counted.novel, counts) / drawn_sums(counted.total, counts),
+                "texts": drawn_sums(new, counts) / drawn_sums(some, counts),
+            }
+
+    def _counts(self, rows: Sequence[Row]) -> _Counts:
         if self.corpus is None:
             known = Known.union(row.known for row in rows)
         else:
             known = read(self.corpus, self.field, self.tokenizer, self.n)
         total = np.array([len(row.generated.ngrams) for row in rows], np.int64)
-        ngrams = np.concatenate([row.generated.ngrams for row in rows])
-        texts = np.concatenate([row.generated.texts for row in rows])
+        none = np.zeros(0, np.uint64)
+        ngrams = np.concatenate([none, *(row.generated.ngrams for row in rows)])
+        texts = np.concatenate([none, *(row.generated.texts for row in rows)])
         novel = row_sums(absent(ngrams, known.ngrams), offsets_of(total))
         empty = [row.empty for row in rows]
-        return novel, total, np.where(empty, np.nan, absent(texts, known.texts))
+        return _Counts(novel, total, np.where(empty, np.nan, absent(texts, known.texts)))

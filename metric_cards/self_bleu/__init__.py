@@ -8,8 +8,10 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metric_cards.self_bleu.others import clipped_by_others, closest_other, grams
-from metrichub.authoring import Array, CorpusMetric, Range, Unscored
+from metric_cards._bases.numbered_ngrams import numbered_ngrams
+from metric_cards._bases.resampling import drawn_sums
+from metric_cards.self_bleu.others import Matches, closest_among
+from metrichub.authoring import Array, CorpusMetric, Range, Resampler, Scores, Unscored
 from metrichub.text import Texts, Words, spans
 
 EPSILON = 0.1
@@ -47,25 +49,45 @@ class SelfBleu(CorpusMetric):
 
     def conclude(self, rows: Sequence[Words]) -> Mapping[str, float]:
         """The mean over the texts; `nan` for a single one."""
-        return {name: float(values.mean()) for name, values in self._scores(rows).items()}
+        found = self.resampler(rows)(np.ones((1, len(rows))))
+        return {name: float(values[0]) for name, values in found.items()}
 
     def samples(self, rows: Sequence[Words]) -> Mapping[str, Sequence[float]]:
         """The BLEU of each text against all others."""
-        return {name: values.tolist() for name, values in self._scores(rows).items()}
+        found = self._each(rows)(np.ones((1, len(rows))))
+        return {name: values[0].tolist() for name, values in found.items()}
 
-    def _scores(self, rows: Sequence[Words]) -> dict[str, Array]:
-        if len(rows) < 2:
-            return {name: np.full(len(rows), np.nan) for name in self.outputs()}
-        lengths = np.array([len(row) for row in rows])
-        logarithms = np.zeros(len(rows))
-        found: dict[str, Array] = {}
-        for order, ngrams in enumerate(grams(rows, self.max_order), start=1):
-            matches = clipped_by_others(ngrams, len(rows))
-            if order == 1:
-                alike = matches > 0
-            totals = np.maximum(lengths - order + 1, 1)
-            logarithms = logarithms + np.log(np.where(matches, matches, EPSILON) / totals)
-            found[f"bleu_{order}"] = np.exp(logarithms / order) * alike
-        penalty = np.exp(np.minimum(1 - closest_other(lengths) / lengths, 0.0))
-        scores = {name: values * penalty for name, values in found.items()}
-        return {"score": scores[f"bleu_{self.max_order}"], **scores}
+    def resampler(self, rows: Sequence[Words]) -> Resampler:
+        """What a text shares with the others depends on which are drawn, and on its own copies."""
+        each = self._each(rows)
+
+        def scores(counts: Array) -> Scores:
+            number = counts.sum(axis=1)
+            return {name: drawn_sums(v, counts) / number for name, v in each(counts).items()}
+
+        return scores
+
+    def _each(self, rows: Sequence[Words]) -> Resampler:
+        """The score of each text, (b, N), of how often each is drawn, (b, N); `nan` if alone."""
+        lengths = np.array([len(row) for row in rows], np.int64)
+        tokens = np.concatenate([np.zeros(0, np.uint64), *rows])
+        orders = [
+            Matches(ngrams, len(rows))
+            for ngrams in numbered_ngrams(tokens, lengths, self.max_order)
+        ]
+
+        def scores(counts: Array) -> Scores:
+            logarithms = np.zeros(counts.shape)
+            penalty = np.exp(np.minimum(1 - closest_among(lengths, counts) / lengths, 0.0))
+            penalty = np.where(counts.sum(axis=1, keepdims=True) > 1, penalty, np.nan)
+            found: dict[str, Array] = {}
+            for order, ngrams in enumerate(orders, start=1):
+                matches = ngrams.among(counts)
+                if order == 1:
+                    penalty = penalty * (matches > 0)
+                totals = np.maximum(lengths - order + 1, 1)
+                logarithms += np.log(np.where(matches, matches, EPSILON) / totals)
+                found[f"bleu_{order}"] = np.exp(logarithms / order) * penalty
+            return {"score": found[f"bleu_{self.max_order}"], **found}
+
+        return scores

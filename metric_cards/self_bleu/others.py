@@ -1,77 +1,60 @@
-"""What every text shares with all others: counted once, from the two highest counts."""
+"""What every text of a set shares with the others of those that a resample has."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
-
 import numpy as np
 
-from metrichub.text import Integers, Words, offsets_of
+from metric_cards._bases.numbered_ngrams import Ngrams
+from metric_cards._bases.resampling import Sets, Sparse
+from metrichub.authoring import Array
+from metrichub.text import Integers
 
 
-class Grams(NamedTuple):
-    """The n-grams of one order in all texts: the number of each, and of its text, (G,)."""
+class Matches:
+    """The n-grams of one order in N texts, by levels: "the t-th time that an n-gram occurs".
 
-    number: Integers
-    text: Integers
-
-
-def grams(rows: Sequence[Words], max_order: int) -> Iterator[Grams]:
-    """The n-grams of orders 1 to K; equal ones of one order have one number."""
-    lengths = np.array([len(row) for row in rows], np.int64)
-    text = np.repeat(np.arange(len(rows)), lengths)
-    left = np.repeat(offsets_of(lengths)[1:], lengths) - np.arange(len(text))
-    tokens = _numbered(np.concatenate(rows))
-    kinds = int(tokens.max(initial=0)) + 1
-    numbers = tokens
-    yield Grams(numbers, text)
-    for order in range(2, max_order + 1):
-        whole = np.flatnonzero(left >= order)
-        longer = numbers[whole] * kinds + tokens[whole + order - 1]
-        numbers = np.zeros_like(tokens)
-        numbers[whole] = _numbered(longer)
-        yield Grams(numbers[whole], text[whole])
-
-
-def clipped_by_others(ngrams: Grams, texts: int) -> Integers:
-    """The n-grams of each text, (N,), each at most as often as in the other that has most of it.
-
-    That other is the text with the highest count, or for this text itself the one behind it.
+    A text has the levels up to its count, so that a match, clipped at the highest count of any
+    other text, is a level that another text has too. Levels that one text alone has never match.
     """
-    pairs, counts = np.unique(ngrams.number * texts + ngrams.text, return_counts=True)
-    number, text = np.divmod(pairs, texts)
-    order = np.lexsort((-counts, number))
-    first = np.flatnonzero(np.diff(number[order], prepend=-1))
-    behind = np.minimum(first + 1, max(len(order) - 1, 0))
-    several = number[order[behind]] == number[order[first]]
-    several &= behind > first
-    highest = counts[order[first]]
-    second = np.where(several, counts[order[behind]], 0)
-    group = np.cumsum(np.diff(number, prepend=-1) != 0) - 1
-    top = np.zeros(len(pairs), np.bool_)
-    top[order[first]] = True
-    clipped = np.minimum(counts, np.where(top, second[group], highest[group]))
-    matches: Integers = np.bincount(text, clipped, texts).astype(np.int64)
-    return matches
+
+    def __init__(self, ngrams: Ngrams, texts: int) -> None:
+        pairs, counts = np.unique(ngrams.number * texts + ngrams.text, return_counts=True)
+        number, text = np.divmod(np.repeat(pairs, counts), texts)
+        time = np.arange(len(text)) - np.repeat(np.cumsum(counts) - counts, counts)
+        most = int(counts.max(initial=1))
+        _, level, having = np.unique(number * most + time, return_inverse=True, return_counts=True)
+        several = having > 1
+        renumbered = np.cumsum(several) - 1
+        shared = np.flatnonzero(several[level])
+        level, text = renumbered[level[shared]], text[shared]
+        self.all = np.bincount(ngrams.text, minlength=texts)
+        sets = Sets.merged(level, text, (int(several.sum()), texts))
+        self._texts = sets.columns
+        kinds = self._texts.shape[0]
+        self._levels = Sparse(text, sets.of[level], np.ones(len(text)), (texts, kinds))
+
+    def among(self, counts: Array) -> Array:
+        """The clipped matches of each text with the others, (b, N); copies of it are others too."""
+        several = (self._texts.times(counts > 0) > 1).astype(np.float64)
+        return np.where(counts > 1, self.all, self._levels.times(several))
 
 
-def closest_other(lengths: Integers) -> Integers:
-    """The length closest to each one, (N,), among the others; the shorter of two. N is 2 or more.
+def closest_among(lengths: Integers, counts: Array) -> Integers:
+    """The length closest to each one, (b, N), among the others; the shorter of two.
 
-    In the order of their lengths it is one of the two neighbours.
+    In the order of lengths it is one of the two neighbours. Without another text it means nothing.
     """
     order = np.argsort(lengths, kind="stable")
-    ordered = lengths[order]
-    far = np.int64(1 << 62)
-    below = np.concatenate(([-far], ordered[:-1]))
-    above = np.concatenate((ordered[1:], [far]))
-    closest = np.empty_like(ordered)
-    closest[order] = np.where(ordered - below <= above - ordered, below, above)
+    ordered, drawn = lengths[order], counts[:, order]
+    far, places = np.int64(1 << 62), np.arange(len(lengths))
+    bounded = np.concatenate(([-far], ordered, [far]))
+    here = np.where(drawn > 0, places + 1, 0)
+    below = np.maximum.accumulate(np.roll(here, 1, axis=1) * (places > 0), axis=1)
+    here = np.where(drawn > 0, places + 1, len(places) + 1)
+    here = np.where(places < len(places) - 1, np.roll(here, -1, axis=1), len(places) + 1)
+    above = np.minimum.accumulate(here[:, ::-1], axis=1)[:, ::-1]
+    shorter, longer = bounded[below], bounded[above]
+    nearest = np.where(ordered - shorter <= longer - ordered, shorter, longer)
+    closest = np.empty_like(nearest)
+    closest[:, order] = np.where(drawn > 1, ordered, nearest)
     return closest
-
-
-def _numbered(keys: Integers | Words) -> Integers:
-    """Numbers from 0 that are equal where the keys are."""
-    numbers: Integers = np.unique(keys, return_inverse=True)[1].astype(np.int64)
-    return numbers

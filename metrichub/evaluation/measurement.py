@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+from metrichub.errors import ReportError, did_you_mean, what
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.stored import StoredSamples
@@ -40,3 +41,23 @@ class Measurement:
             texts=None,
             runs={name: tuple(run.pool() for run in runs) for name, runs in self.runs.items()},
         )
+
+
+def chosen_metrics(
+    metrics: str | Iterable[str] | None, known: Collection[str], where: str
+) -> Collection[str]:
+    """The names of the metrics that were chosen, all that are known if none were.
+
+    Raises:
+        ReportError: a name is that of none.
+    """
+    if metrics is None:
+        return known
+    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    for name in names:
+        if not isinstance(name, str):
+            raise ReportError(f"metrics are chosen by their names, not by {what(name)}")
+        if name not in known:
+            near = did_you_mean(name, known) or f"; choose from: {', '.join(known)}"
+            raise ReportError(f"no metric {name!r} in {where}{near}")
+    return names

@@ -15,7 +15,7 @@ from math import isnan
 from typing import TypeVar
 
 from metrichub.errors import ReportError, what
-from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.merge import comparable, unranked
 from metrichub.evaluation.resample import SEED, check_level, check_positive
 from metrichub.evaluation.significance import (
@@ -56,6 +56,7 @@ class Ranking:
 def compare_all(
     systems: Mapping[str, Measurement],
     *,
+    metrics: str | Iterable[str] | None = None,
     level: float = 0.95,
     resamples: int = 1000,
     trials: int = 10_000,
@@ -65,6 +66,7 @@ def compare_all(
 
     Args:
         systems: the report of every system by its name.
+        metrics: the metrics to test, by name; all that two systems share unless given.
         level: the level of the intervals; a system beats another where p <= 1 - level.
         resamples: how many resamples the paired bootstrap draws for the intervals.
         trials: how many times approximate randomisation swaps outputs.
@@ -81,7 +83,7 @@ def compare_all(
             f'{{"A": report, "B": other}}, not {what(systems)}'
         )
     check_positive("resamples", resamples)
-    return _ranking(systems, SignificanceOptions(level, resamples, trials, seed))
+    return _ranking(systems, SignificanceOptions(level, resamples, trials, seed), metrics)
 
 
 def quick_ranks(systems: Mapping[str, Measurement]) -> tuple[Ranks, dict[str, str]]:
@@ -107,12 +109,16 @@ def quick_ranks(systems: Mapping[str, Measurement]) -> tuple[Ranks, dict[str, st
     return _ranking(kept, SignificanceOptions(resamples=0)).ranks, reasons
 
 
-def _ranking(systems: Mapping[str, Measurement], options: SignificanceOptions) -> Ranking:
+def _ranking(
+    systems: Mapping[str, Measurement],
+    options: SignificanceOptions,
+    metrics: str | Iterable[str] | None = None,
+) -> Ranking:
     check_level(options.level)
     check_positive("trials", options.trials)
     sides = {}
     for other, name in combinations(systems, 2):
-        common = comparable(systems[name], systems[other])
+        common = chosen_metrics(metrics, comparable(systems[name], systems[other]), "both reports")
         mine, theirs = systems[name].results, systems[other].results
         sides[name, other] = ({m: mine[m] for m in common}, {m: theirs[m] for m in common})
     pairs = compare_pairs(sides, next(iter(systems.values())).size, options)

@@ -60,8 +60,8 @@ class Result(ABC):
         """Why a sample is unscored; None if it is scored."""
 
     @abstractmethod
-    def resampled(self, draw: Draw) -> Outputs:
-        """The corpus scores (b,) of b resamples."""
+    def resampler(self) -> Callable[[Draw], Outputs]:
+        """What gives the corpus scores (b,) of b resamples."""
 
     @abstractmethod
     def against(self, other: Any) -> Swap:

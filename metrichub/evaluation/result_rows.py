@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.errors import MetricError
 from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
 from metrichub.evaluation.signature import Signature
-from metrichub.metric import CorpusMetric, Metric, Unscored
+from metrichub.metric import Array, CorpusMetric, Metric, Unscored
 
 
 @dataclass(frozen=True)
@@ -88,31 +89,34 @@ class RowsResult(Result):
         """That the metric has no row of the sample."""
         return None if (self.sample == sample).any() else NO_REASON
 
-    def resampled(self, draw: Draw) -> Outputs:
+    def resampler(self) -> Callable[[Draw], Outputs]:
         """What the metric concludes from the rows of each resample; `nan` if it says nothing."""
+        if self.pooled:
+            raise self._was_pooled("resampling")
         if not self._metric.resamples:
-            return {name: np.full(len(draw.index), np.nan) for name in self.metric.outputs()}
-        groups = self._groups("resampling")
-        return _stacked(
-            self._conclude([row for number in numbers for row in groups[number]])
-            for numbers in draw.index.tolist()
-        )
+            return lambda draw: dict.fromkeys(
+                self.metric.outputs(), np.full(len(draw.index), np.nan)
+            )
+        concluded = _resampler(self._metric, self.rows)
+        return lambda draw: concluded(draw.weights[:, self.sample])
 
     def against(self, other: RowsResult) -> Swap:
         """What the metric concludes from this system's rows where the mask holds, else other's."""
-        pairs = list(
-            zip(self._groups("a paired test"), other._groups("a paired test"), strict=True)
-        )
+        if self.pooled or other.pooled:
+            raise self._was_pooled("a paired test")
+        rows, sample = [*self.rows, *other.rows], np.concatenate((self.sample, other.sample))
+        mine = np.arange(len(rows)) < len(self.rows)
+        # By sample, so that sums of the same rows are the same from either side.
+        order = np.argsort(sample, kind="stable")
+        rows = [rows[number] for number in order.tolist()]
+        sample, mine = sample[order], mine[order]
+        concluded = _resampler(self._metric, rows)
 
-        def concluded(mask: NDArray[np.bool_]) -> Outputs:
-            return _stacked(
-                self._conclude(
-                    [row for mine, pair in zip(kept, pairs, strict=True) for row in pair[not mine]]
-                )
-                for kept in mask.tolist()
-            )
+        def swapped(mask: NDArray[np.bool_]) -> tuple[Outputs, Outputs]:
+            first = mask[:, sample] == mine
+            return concluded(first.astype(np.float64)), concluded((~first).astype(np.float64))
 
-        return lambda mask: (concluded(mask), concluded(~mask))
+        return swapped
 
     def pool(self) -> RowsResult:
         """The concluded scores without the rows."""
@@ -146,19 +150,6 @@ class RowsResult(Result):
             raise ValueError("its rows belong to no sample")
         self._check_sizes([self.size], size)
 
-    def _conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
-        if not rows:
-            return dict.fromkeys(self.metric.outputs(), float("nan"))
-        return self._metric.conclude(rows)
-
-    def _groups(self, what: str) -> list[list[Any]]:
-        if self.pooled:
-            raise self._was_pooled(what)
-        groups: list[list[Any]] = [[] for _ in range(self.size)]
-        for row, number in zip(self.rows, self.sample.tolist(), strict=True):
-            groups[number].append(row)
-        return groups
-
     @classmethod
     def merge(cls, parts: Sequence[RowsResult], signature: Signature) -> RowsResult:
         """The result of all parts' samples, in order.
@@ -179,6 +170,30 @@ class RowsResult(Result):
         return replace(merged, reasons=reasons, unanswered=unanswered)
 
 
-def _stacked(rows: Iterator[Mapping[str, float]]) -> Outputs:
-    found = list(rows)
-    return {name: np.array([row[name] for row in found], np.float64) for name in found[0]}
+def _resampler(metric: CorpusMetric, rows: Sequence[Any]) -> Callable[[Array], Outputs]:
+    """From how often each resample has each row, (b, R), to the scores, (b,); `nan` of no rows."""
+    fast = metric.resampler(rows) if rows else None
+
+    def scores(counts: Array) -> Outputs:
+        found = _concluded(metric, rows, counts) if fast is None else fast(counts)
+        if set(found) != set(metric.outputs()):
+            raise MetricError(
+                f"{metric.name}: resamples have {', '.join(found)}, but its outputs are "
+                f"{', '.join(metric.outputs())}"
+            )
+        empty = counts.sum(axis=1) == 0
+        return {
+            name: np.where(empty, np.nan, np.asarray(values, np.float64))
+            for name, values in found.items()
+        }
+
+    return scores
+
+
+def _concluded(metric: CorpusMetric, rows: Sequence[Any], counts: Array) -> Outputs:
+    none = dict.fromkeys(metric.outputs(), float("nan"))
+    each = []
+    for times in counts.astype(np.int64):
+        drawn = [rows[number] for number in np.repeat(np.arange(len(rows)), times).tolist()]
+        each.append(metric.conclude(drawn) if drawn else none)
+    return {name: np.array([scores[name] for scores in each], np.float64) for name in each[0]}

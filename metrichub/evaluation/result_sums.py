@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -52,11 +51,11 @@ class SumResult(Result):
         rows = self._kept("explanations")
         return None if rows.scored[sample] else rows.reasons.get(sample, NO_REASON)
 
-    def resampled(self, draw: Draw) -> Outputs:
+    def resampler(self) -> Callable[[Draw], Outputs]:
         """`score(W @ S)`, where W counts how often each sample was drawn."""
         rows = self._kept("resampling")
-        arrays, count = rows.unflat(draw.weights @ self._flat)
-        return scores_of(self.metric, arrays, count)
+        flat = rows.flat()
+        return lambda draw: scores_of(self.metric, *rows.unflat(draw.weights @ flat))
 
     def against(self, other: SumResult) -> Swap:
         """`score(M @ A + (1 - M) @ B)`, as ΣB + M @ (A - B), and the same of 1 - M."""
@@ -77,10 +76,6 @@ class SumResult(Result):
             return scores_of(self.metric, *one), scores_of(self.metric, *two)
 
         return swapped
-
-    @cached_property
-    def _flat(self) -> NDArray[np.float64]:
-        return self._kept("resampling").flat()
 
     def _kept(self, what: str) -> Stats:
         if self.rows is None:

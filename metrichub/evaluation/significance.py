@@ -164,8 +164,9 @@ def _resampled(
             key: {output: np.full(resamples, np.nan) for output in result.scores()}
             for key, result in results.items()
         }
+    resamplers = {key: result.resampler() for key, result in results.items()}
     blocks: Iterator[dict[K, Outputs]] = (
-        {key: result.resampled(draw) for key, result in results.items()}
+        {key: resampled(draw) for key, resampled in resamplers.items()}
         for draw in resample.draws(size, resamples, seed)
     )
     return _joined_outputs(list(blocks))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metrichub.data.columns import column_of
-from metrichub.errors import ReportError, did_you_mean, what
+from metrichub.errors import ReportError, what
 from metrichub.evaluation import significance
 from metrichub.evaluation.explanation import Explanation, Trace
-from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.resample import SEED, Interval
 from metrichub.evaluation.result import Outputs
 from metrichub.evaluation.significance import Comparison
@@ -68,10 +68,7 @@ class Report(Measurement):
         Raises:
             ReportError: no such metric or sample, or the report was pooled.
         """
-        if metric not in self.results:
-            raise ReportError(
-                f"no metric {metric!r} in the report{did_you_mean(metric, self.results)}"
-            )
+        chosen_metrics(metric, self.results, "the report")
         if not 0 <= sample < self.size:
             raise ReportError(f"no sample {sample} in a report of {self.size}")
         result, found = self.results[metric], self.traces.get(metric, Trace())
@@ -123,23 +120,33 @@ class Report(Measurement):
         return {name: result.samples() for name, result in self.results.items()}
 
     def intervals(
-        self, *, level: float = 0.95, resamples: int = 1000, seed: int = SEED
+        self,
+        *,
+        metrics: str | Iterable[str] | None = None,
+        level: float = 0.95,
+        resamples: int = 1000,
+        seed: int = SEED,
     ) -> dict[str, dict[str, Interval]]:
         """Bootstrap intervals of the corpus scores: metric -> output -> `Interval`.
 
-        The samples are drawn with replacement, the same draws for every metric. Scores of the
-        resamples equal sacrebleu's for the same seed.
+        The samples are drawn with replacement, the same draws for every metric, whichever of the
+        `metrics` are chosen by their names. Scores of the resamples equal sacrebleu's for the same
+        seed.
 
         Raises:
-            ReportError: the report was pooled.
+            ReportError: no such metric, or the report was pooled.
             ParameterError: level isn't between 0 and 1, or resamples isn't positive.
         """
-        return significance.intervals(self.results, self.size, level, resamples, seed)
+        results = {
+            name: self.results[name] for name in chosen_metrics(metrics, self.results, "the report")
+        }
+        return significance.intervals(results, self.size, level, resamples, seed)
 
     def compare(
         self,
         other: Report,
         *,
+        metrics: str | Iterable[str] | None = None,
         level: float = 0.95,
         resamples: int = 1000,
         trials: int = 10_000,
@@ -153,14 +160,15 @@ class Report(Measurement):
         extreme, so two identical systems get p = 1). sacrebleu's bootstrap p-value calls too many
         differences significant (11 to 13 of 100 where there is none, at .05); randomisation
         doesn't. For three systems or more, `metrichub.compare_all` corrects over all pairs.
+        `metrics` chooses one or several of those that both reports have.
 
         Tests and scores are those of the samples that both systems have scores of. Where the
         systems left different samples unanswered, `Comparison.withheld` says so, as a higher score
         then says nothing of which system is better.
 
         Raises:
-            ReportError: other samples, no common metric, metrics with other parameters or of
-                another definition, or pooled.
+            ReportError: other samples, no common metric or none of a chosen name, metrics with
+                other parameters or of another definition, or pooled.
         """
         from metrichub.evaluation.ranking import compare_all
 
@@ -168,7 +176,8 @@ class Report(Measurement):
             raise ReportError(f"a report is compared with another report, not with {what(other)}")
         how: dict[str, Any] = {"level": level, "resamples": resamples, "trials": trials}
         systems = {"the other system": other, "this system": self}
-        return compare_all(systems, **how, seed=seed).against("the other system")["this system"]
+        ranking = compare_all(systems, metrics=metrics, **how, seed=seed)
+        return ranking.against("the other system")["this system"]
 
     def signatures(self) -> dict[str, str]:
         """Each metric's signature: parameters, definition, version, reduction, candidates.

@@ -23,6 +23,7 @@ from metrichub.evaluation.observation import (
     sample_scores,
     scores_of,
 )
+from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.stats import Stats
 from metrichub.judge.metric import JudgeMetric
@@ -32,6 +33,7 @@ from metrichub.report.report import Report
 from metrichub.testing.blocks import generated
 from metrichub.testing.footprint import footprint
 from metrichub.testing.listening import Listening
+from metrichub.testing.resampling import not_concluded
 from metrichub.testing.under_test import HOSTILE, WORDS, Broken, MetricUnderTest
 
 WRITTEN = ("headline", "definition")
@@ -149,8 +151,14 @@ def rows_are_finite(under_test: MetricUnderTest) -> None:
 
 
 def score_broadcasts(under_test: MetricUnderTest) -> None:
-    """`score` gives the same for (), (N,) and (B, N) leading axes; `score_samples` gives (N,)."""
+    """`score` gives the same for (), (N,) and (B, N), and what goes with it agrees.
+
+    `score_samples` gives (N,), and a `resampler` what `conclude` gives.
+    """
     result = under_test.evaluate(under_test.columns).results[under_test.metric.name]
+    if isinstance(result, RowsResult) and isinstance(result.metric, CorpusMetric):
+        why = not_concluded(result.metric, result.rows)
+        _hold(why is None, str(why))
     metric, rows = under_test.metric, result.statistics
     if rows is None:
         return

@@ -2,7 +2,8 @@
 
 import random
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from sacrebleu import significance
 from sacrebleu.metrics import BLEU as SacreBleu
 
 from metrichub import Hub, Report
-from metrichub.errors import ParameterError
+from metrichub.catalog.card import Card
+from metrichub.errors import MetricError, ParameterError
 from metrichub.evaluation import resample
 from metrichub.evaluation.resample import (
     SEED,
@@ -23,7 +25,8 @@ from metrichub.evaluation.resample import (
     randomisation_p,
     swaps,
 )
-from tests.toy_metrics import Errors, Length, Overlap, Variety
+from metrichub.metric import CorpusMetric
+from tests.toy_metrics import Errors, Length, Overlap, Variety, card
 
 RESAMPLES, TRIALS = 400, 640
 
@@ -69,7 +72,7 @@ def test_the_scores_of_all_resamples_are_sacrebleus(reports: tuple[Report, Repor
     statistics = theirs._extract_corpus_statistics(ONE, [REFERENCES])
     _, scores = significance._bootstrap_resample(statistics, theirs, RESAMPLES)
     draw = whole_draw(len(ONE), RESAMPLES, SEED)
-    ours = reports[0].results["bleu"].resampled(draw)["score"]
+    ours = reports[0].results["bleu"].resampler()(draw)["score"]
     np.testing.assert_allclose(100 * ours, [score.score for score in scores], rtol=FLOAT32)
 
 
@@ -107,7 +110,7 @@ def test_the_data_above_have_no_ties(reports: tuple[Report, Report]) -> None:
     mine, its = one.against(other)(mask)
     swapped = mine["score"] - its["score"]
     draw = whole_draw(len(ONE), RESAMPLES, SEED)
-    drawn = np.abs(one.resampled(draw)["score"] - other.resampled(draw)["score"])
+    drawn = np.abs(one.resampler()(draw)["score"] - other.resampler()(draw)["score"])
     for statistics in (np.abs(swapped), drawn - drawn.mean()):
         assert np.abs(statistics - abs(observed)).min() > FLOAT32
 
@@ -167,6 +170,79 @@ def test_weights_say_how_often_each_sample_was_drawn(samples: int, number: int) 
     assert draw.weights.tolist() == [
         [row.count(sample) for sample in range(samples)] for row in draw.index.tolist()
     ]
+
+
+# Corpus metrics.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Longest(CorpusMetric):
+    """The most words of a prediction; `seen` has what `conclude` was asked."""
+
+    card: ClassVar[Card] = card("longest", "prediction", better="neither")
+    seen: ClassVar[list[list[int]]] = []
+
+    def observe(self, prediction: str) -> int | None:
+        return len(prediction.split()) or None
+
+    def conclude(self, rows: Sequence[int]) -> dict[str, float]:
+        self.seen.append(list(rows))
+        return {"score": max(rows)}
+
+
+class Counted(Longest):
+    """The same, told how often each row was drawn."""
+
+    asked: ClassVar[list[list[float]]] = []
+
+    def resampler(self, rows: Sequence[int]) -> Any:
+        def scores(counts: Any) -> Any:
+            self.asked.extend(counts.tolist())
+            return {"score": (np.array(rows) * (counts > 0)).max(axis=1)}
+
+        return scores
+
+
+TEXTS = [["a", "a b c"], "", ["a b"]]
+
+
+def test_a_corpus_metric_without_a_resampler_concludes_from_the_rows_of_each_resample() -> None:
+    result = Hub(Longest()).evaluate(predictions=TEXTS).results["longest"]
+    Longest.seen.clear()
+    found = result.resampler()(Draw(np.array([[0, 2, 2], [1, 1, 1], [2, 1, 2]])))["score"]
+    # The second sample has no row: the second resample has none, and the third twice "a b".
+    np.testing.assert_array_equal(found, [3, np.nan, 2])
+    assert Longest.seen == [[1, 3, 2, 2], [2, 2]]
+
+
+def test_a_resampler_is_told_how_often_each_row_was_drawn_and_no_row_is_nan() -> None:
+    result = Hub(Counted()).evaluate(predictions=TEXTS).results["longest"]
+    Counted.seen.clear()
+    Counted.asked.clear()
+    found = result.resampler()(Draw(np.array([[0, 2, 2], [1, 1, 1], [2, 1, 2]])))["score"]
+    np.testing.assert_array_equal(found, [3, np.nan, 2])
+    # The rows are "a", "a b c" and "a b"; the first two are one sample's.
+    assert Counted.asked == [[1, 1, 2], [0, 0, 0], [0, 0, 2]]
+    assert Counted.seen == []
+
+
+@pytest.mark.parametrize("metric", [Longest(), Counted()])
+def test_a_swap_takes_the_rows_of_either_system(metric: CorpusMetric) -> None:
+    one = Hub(metric).evaluate(predictions=["a", "a b c d"]).results["longest"]
+    other = Hub(metric).evaluate(predictions=["a b", "a b c"]).results["longest"]
+    mine, its = one.against(other)(np.array([[True, True], [True, False], [False, False]]))
+    assert mine["score"].tolist() == [4, 3, 3]
+    assert its["score"].tolist() == [3, 4, 4]
+
+
+def test_a_resampler_that_gives_other_outputs_is_named() -> None:
+    class Wrong(Longest):
+        def resampler(self, rows: Sequence[int]) -> Any:
+            return lambda counts: {"length": counts.sum(axis=1)}
+
+    report = Hub(Wrong()).evaluate(predictions=TEXTS)
+    with pytest.raises(MetricError, match="longest: resamples have length, but its outputs are"):
+        report.intervals(resamples=2)
 
 
 # Intervals and p-values.

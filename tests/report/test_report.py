@@ -7,6 +7,7 @@ import pickle
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -164,7 +165,7 @@ def test_a_builtin_is_signed_with_the_version_of_metrichub() -> None:
     import metrichub
 
     report = Hub("bleu").evaluate(predictions=["a"], references=["a"])
-    tail = f")|definition:1|metrichub:{metrichub.__version__}|reduce:best|references:1"
+    tail = f")|definition:1|metrichub:{metrichub.__version__}|reduce:best|references:1|samples:sentence-level"
     assert report.signatures()["bleu"].endswith(tail)
 
 
@@ -220,6 +221,54 @@ def test_only_common_metrics_are_compared() -> None:
     compared = one.compare(other, resamples=5, trials=5)
     assert list(compared) == ["overlap"]
     assert compared["overlap"]["score"].difference == 0
+
+
+def test_intervals_and_tests_of_chosen_metrics_are_those_of_all() -> None:
+    samples = [("a", "a b"), ("c b", "b"), ("", "c")]
+    one, other = evaluate(samples), evaluate([("b", reference) for _, reference in samples])
+    intervals = one.intervals(resamples=9)
+    compared = one.compare(other, resamples=9, trials=9)
+    for metrics in ("overlap", ["variety", "overlap"], ("length",)):
+        names = [metrics] if isinstance(metrics, str) else list(metrics)
+        chosen = one.intervals(metrics=metrics, resamples=9)
+        assert list(chosen) == names
+        tests = one.compare(other, metrics=iter(names), resamples=9, trials=9)
+        assert list(tests) == names
+        for name in names:
+            np.testing.assert_equal(chosen[name], intervals[name])
+            np.testing.assert_equal(tests[name], compared[name])
+
+
+def test_only_chosen_metrics_are_resampled() -> None:
+    class Unasked(Variety):
+        def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
+            assert len(rows) == len(set(map(tuple, rows))) == 3, "it was resampled"
+            return super().conclude(rows)
+
+    report = evaluate([("a", "a"), ("b", "b"), ("c", "b")], Hub([Unasked(), Overlap()]))
+    assert list(report.intervals(metrics="overlap")) == ["overlap"]
+    with pytest.raises(AssertionError, match="it was resampled"):
+        report.intervals()
+
+
+@pytest.mark.parametrize(
+    ("metrics", "said"),
+    [
+        ("overlp", "no metric 'overlp' in {}; did you mean 'overlap'?"),
+        (["length", "xyz"], "no metric 'xyz' in {}; choose from: overlap, length"),
+        ([Overlap()], "metrics are chosen by their names, not by Overlap(name='overlap', "),
+    ],
+)
+def test_a_metric_that_is_not_there_is_named_with_what_is(metrics: Any, said: str) -> None:
+    report = evaluate([("a", "a")], Hub([Overlap(), Length()]))
+    for where, ask in (
+        ("the report", report.intervals),
+        ("both reports", partial(report.compare, report)),
+    ):
+        with pytest.raises(ReportError) as caught:
+            ask(metrics=metrics)
+        assert str(caught.value).startswith(said.format(where))
+        assert "\n" not in str(caught.value)
 
 
 def test_hubs_that_read_different_columns_are_compared_on_the_metrics_they_share() -> None:

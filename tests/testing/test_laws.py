@@ -363,6 +363,35 @@ def test_a_convention_of_its_own_for_samples_keeps_the_law(make: Make) -> None:
     laws.score_broadcasts(make(code))
 
 
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        ("counts @ hits / (counts @ words)", None),
+        ("(counts > 0) @ hits / ((counts > 0) @ words)", "the resampler gives score as"),
+        ("counts @ hits / sum(words)", "the resampler gives score as"),
+    ],
+)
+def test_a_resampler_that_does_not_give_what_is_concluded_breaks_the_law(
+    make: Make, share: str, said: str | None
+) -> None:
+    rows = "hits, words = map(np.array, zip(*rows, strict=True))"
+    changes = {
+        "class Toy(Metric)": "class Toy(CorpusMetric)",
+        'return {"hits"': 'return list(zip(hits, words))\n        return {"hits"',
+        "def score(self, hits, words)": "def conclude(self, rows)",
+        'return {"score": hits / words}': (
+            f"{rows}\n        return {{'score': hits.sum() / words.sum()}}\n\n"
+            f"    def resampler(self, rows):\n        {rows}\n"
+            f"        return lambda counts: {{'score': {share}}}"
+        ),
+    }
+    if said is None:
+        laws.score_broadcasts(make(changes))
+        return
+    with pytest.raises(Broken, match=said):
+        laws.score_broadcasts(make(changes))
+
+
 # 7 and 8: splits and order are irrelevant.
 
 NOISY = '"words": np.array(words, np.int64)'

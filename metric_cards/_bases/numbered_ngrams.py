@@ -1,0 +1,49 @@
+"""N-grams of all texts of a corpus as numbers, with the number of what stands before the last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from metrichub.text import Integers, Words, offsets_of
+
+
+class Ngrams(NamedTuple):
+    """The n-grams of one order in all texts, (G,) each.
+
+    `number` and `text` are those of every n-gram, and `context` is the number of the shorter
+    n-gram that it begins with; 0 for single tokens.
+    """
+
+    number: Integers
+    text: Integers
+    context: Integers
+
+
+def numbered_ngrams(
+    tokens: Integers | Words, lengths: Integers, max_order: int
+) -> Iterator[Ngrams]:
+    """The n-grams of orders 1 to K of texts laid end to end; equal ones of an order have a number.
+
+    Numbers start at 0 in each order.
+    """
+    text = np.repeat(np.arange(len(lengths)), lengths)
+    left = np.repeat(offsets_of(lengths)[1:], lengths) - np.arange(len(text))
+    tokens = _numbered(tokens)
+    kinds = int(tokens.max(initial=0)) + 1
+    numbers = tokens
+    yield Ngrams(numbers, text, np.zeros_like(tokens))
+    for order in range(2, max_order + 1):
+        whole = np.flatnonzero(left >= order)
+        context = numbers[whole]
+        numbers = np.zeros_like(tokens)
+        numbers[whole] = _numbered(context * kinds + tokens[whole + order - 1])
+        yield Ngrams(numbers[whole], text[whole], context)
+
+
+def _numbered(keys: Integers | Words) -> Integers:
+    """Numbers from 0 that are equal where the keys are."""
+    numbers: Integers = np.unique(keys, return_inverse=True)[1].astype(np.int64)
+    return numbers

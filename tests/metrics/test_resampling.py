@@ -1,0 +1,141 @@
+"""Resampling of corpus metrics: `resampler` gives what `conclude` gives of the same rows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metrichub import Hub, Report, list_metrics, load_metric
+from metrichub.evaluation.resample import Draw
+from metrichub.metric import CorpusMetric
+
+SPECS = (
+    *("cider", "cider(variant='cider', max_order=2)", "cider(sigma=1, tokenizer='whitespace')"),
+    *("nist", "nist(max_order=2)", "nist(convention='nltk', tokenize='none')"),
+    *("self_bleu", "self_bleu(max_order=2)", "distinct", "distinct(n=6, tokenizer='char')"),
+    *("novelty(n=1)", "novelty(n=2)"),
+)
+WORDS = st.sampled_from(["a", "b", "cat", "sat", "0", "0", "1", "été"])
+TEXT = st.lists(WORDS, max_size=7).map(" ".join)
+PREDICTIONS = st.one_of(TEXT, st.lists(TEXT, min_size=1, max_size=3))
+REFERENCES = st.lists(TEXT, min_size=1, max_size=3)
+ONE = st.tuples(PREDICTIONS, PREDICTIONS, REFERENCES)
+SAMPLES = st.lists(ONE, min_size=1, max_size=6)
+
+
+def corpus_metrics() -> set[str]:
+    return {
+        entry.name
+        for entry in list_metrics()
+        if entry.distribution == "metrichub" and issubclass(entry.load(), CorpusMetric)
+    }
+
+
+def systems(spec: str, samples: Sequence[tuple[Any, Any, Sequence[str]]]) -> tuple[Any, Any]:
+    """The results of two systems on the same samples, each with several outputs of some."""
+    one, other, references = (list(column) for column in zip(*samples, strict=True))
+    if "nltk" in spec:
+        references = [own[:1] for own in references]
+    hub = Hub(load_metric(spec))
+
+    def result(predictions: list[Any]) -> Any:
+        lists = [[p] if isinstance(p, str) else p for p in predictions]
+        report = hub.evaluate(predictions=lists, references=references)
+        return next(iter(report.results.values()))
+
+    return result(one), result(other)
+
+
+def concluded(metric: CorpusMetric, rows: Sequence[Any]) -> dict[str, float]:
+    """What the metric says of these rows, one after the other, and nan of none."""
+    return dict(metric.conclude(rows) if rows else dict.fromkeys(metric.outputs(), np.nan))
+
+
+def rows_of(result: Any, sample: int) -> list[Any]:
+    return [row for row, of in zip(result.rows, result.sample, strict=True) if of == sample]
+
+
+def assert_scores(found: Any, expected: Sequence[dict[str, float]]) -> None:
+    assert set(found) == set(expected[0])
+    for name, values in found.items():
+        np.testing.assert_allclose(values, [e[name] for e in expected], rtol=1e-9, atol=1e-9)
+
+
+def test_every_corpus_metric_of_ours_is_tried_here() -> None:
+    assert {spec.partition("(")[0] for spec in SPECS} == corpus_metrics()
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_corpus_metric_of_ours_needs_no_conclusion_from_each_resample(spec: str) -> None:
+    # 1000 conclusions from 3,000 samples take hours.
+    result, _ = systems(spec, [("a b", "b", ["a"]), ("b a", "a b", ["b a"])])
+    assert result.metric.resampler(result.rows) is not None
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@settings(max_examples=25, deadline=None)
+@given(samples=SAMPLES, data=st.data())
+def test_resamples_score_what_is_concluded_from_the_drawn_rows(
+    spec: str, samples: list[Any], data: st.DataObject
+) -> None:
+    one, _ = systems(spec, samples)
+    number = st.integers(0, len(samples) - 1)
+    draw = st.lists(number, min_size=len(samples), max_size=len(samples))
+    index = data.draw(st.lists(draw, min_size=1, max_size=4))
+    expected = [concluded(one.metric, [r for s in row for r in rows_of(one, s)]) for row in index]
+    if not one.metric.resamples:
+        expected = [dict.fromkeys(scores, np.nan) for scores in expected]
+    assert_scores(one.resampler()(Draw(np.array(index))), expected)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@settings(max_examples=25, deadline=None)
+@given(samples=SAMPLES, data=st.data())
+def test_swaps_score_what_is_concluded_from_the_swapped_rows(
+    spec: str, samples: list[Any], data: st.DataObject
+) -> None:
+    one, other = systems(spec, samples)
+    toss = st.lists(st.booleans(), min_size=len(samples), max_size=len(samples))
+    tosses = data.draw(st.lists(toss, min_size=1, max_size=4))
+
+    def swapped(mine: Any, its: Any) -> list[dict[str, float]]:
+        kept = [[mine if keep else its for keep in row] for row in tosses]
+        return [
+            concluded(one.metric, [r for s, result in enumerate(row) for r in rows_of(result, s)])
+            for row in kept
+        ]
+
+    first, second = one.against(other)(np.array(tosses))
+    assert_scores(first, swapped(one, other))
+    assert_scores(second, swapped(other, one))
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_no_samples_have_no_sample_scores_and_intervals_of_nan(spec: str) -> None:
+    report = Hub(load_metric(spec)).evaluate(predictions=[], references=[])
+    ((name, outputs),) = report.samples().items()
+    assert {len(values) for values in outputs.values()} == {0}
+    assert all(np.isnan(found).all() for found in report.intervals(resamples=2)[name].values())
+
+
+def test_a_file_of_training_texts_is_known_to_every_resample(tmp_path: Any) -> None:
+    path = tmp_path / "train.txt"
+    path.write_text("a b\nc\n", encoding="utf-8")
+    metric = load_metric("novelty", n=1, corpus=str(path))
+    result = Hub(metric).evaluate(predictions=["a x", "c", "y z b"]).results["novelty"]
+    # Twice "a x", and "c": 2 of 5 words are new, and 2 of 3 texts. Then "c" and twice "y z b".
+    found = result.resampler()(Draw(np.array([[0, 0, 1], [1, 2, 2]])))
+    assert found["score"].tolist() == [2 / 5, 4 / 7]
+    assert found["texts"].tolist() == [2 / 3, 2 / 3]
+
+
+def test_nltks_best_of_several_references_is_still_concluded_from_each_resample() -> None:
+    hub = Hub("nist(convention='nltk', max_order=1)")
+    report: Report = hub.evaluate(predictions=["a b", "c"], references=[["a", "a b c"], ["c"]])
+    result = report.results["nist"]
+    index = [[0, 0], [1, 0], [1, 1]]
+    expected = [concluded(result.metric, [result.rows[s] for s in row]) for row in index]
+    assert_scores(result.resampler()(Draw(np.array(index))), expected)
