@@ -77,7 +77,7 @@ class Summary:
 
 def score_file(job: FileJob) -> Summary | Refusal:
     """The summary of a scored file, or why it can't be scored."""
-    names: list[str] = []
+    names: dict[str, None] = {}
     needs: Mapping[str, str] = {}
     try:
         hub = job_hub(job.metrics, job.reduce, job.judging)
@@ -97,10 +97,10 @@ def score_file(job: FileJob) -> Summary | Refusal:
         return Refusal("TooLarge", "the file needs more memory than there is; score it in parts")
 
 
-def _noted(batches: Iterable[Samples], names: list[str], rows: int) -> Iterator[Samples]:
+def _noted(batches: Iterable[Samples], names: dict[str, None], rows: int) -> Iterator[Samples]:
     """The batches, their columns noted, as long as they hold no more rows than allowed."""
     for samples in batches:
-        names += [name for name in samples if name not in names]
+        names |= dict.fromkeys(samples)
         if rows_of(samples.values()) > rows:
             raise samples.error("a few samples have too many texts to pair each with each")
         yield samples
