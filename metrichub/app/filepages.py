@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 
 from metrichub.app import catalog
+from metrichub.app.guard import client_of
 from metrichub.app.pages import REDUCTIONS
 from metrichub.app.policy import Wanted, unavailable
 from metrichub.app.problem import Problem, problem
@@ -46,7 +47,9 @@ async def post_upload(request: Request) -> Response:
         if len(wanted) > here.settings.limits.metrics:
             raise problem(413, "TooLarge", f"at most {here.settings.limits.metrics} metrics")
         reduce = str(form.get("reduce", "")) or None
-        run = await here.runs.begin(file.file, file.filename, wanted, reduce)
+        run = await here.runs.begin(
+            client_of(request.scope), file.file, file.filename, wanted, reduce
+        )
     except Problem as error:
         return _form(request, form, error.refusal, error.status_code)
     finally:

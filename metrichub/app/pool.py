@@ -18,18 +18,20 @@ from anyio import to_thread
 
 from metrichub.app.problem import Problem, problem
 from metrichub.app.refusal import Refusal
+from metrichub.app.turns import Turns
 
 T = TypeVar("T")
 
 
 class Pool:
-    """At most `size` processes, each doing one job at a time; up to `waiting` jobs wait."""
+    """Processes that do one job at a time: up to `size` a client, and one that is left to others.
+
+    Up to `waiting` jobs of a client wait.
+    """
 
     def __init__(self, size: int, waiting: int) -> None:
-        self._slots = anyio.CapacityLimiter(size)
-        self._threads = anyio.CapacityLimiter(size)
-        self._most = size + waiting
-        self._jobs = 0
+        self.turns = Turns(size, waiting)
+        self._threads = anyio.CapacityLimiter(size + 1)
         self._idle: list[_Worker] = []
         self._busy: set[_Worker] = set()
 
@@ -37,6 +39,7 @@ class Pool:
         self,
         job: Callable[..., T | Refusal],
         *arguments: Any,
+        client: str,
         seconds: float,
         begun: Callable[[], object] = lambda: None,
     ) -> T:
@@ -48,15 +51,9 @@ class Pool:
             Problem: the job refused (422, 501, 502), failed (500), took more than `seconds` or
                 found too many others waiting (503).
         """
-        if self._jobs >= self._most:
-            raise problem(503, "Busy", "too many requests are waiting; try again in a moment")
-        self._jobs += 1
-        try:
-            async with self._slots:
-                begun()
-                found = await self._done(job, arguments, seconds)
-        finally:
-            self._jobs -= 1
+        async with self.turns.turn(client):
+            begun()
+            found = await self._done(job, arguments, seconds)
         if isinstance(found, Refusal):
             raise Problem.of(found)
         return found

@@ -30,6 +30,7 @@ class Run:
     """One uploaded file and what became of it."""
 
     id: str
+    client: str
     job: FileJob
     state: State = "waiting"
     summary: Summary | None = None
@@ -65,8 +66,8 @@ class Runs:
 
     def __init__(self, settings: ServerSettings, folder: Path, tasks: TaskGroup) -> None:
         self.settings, self.folder, self._tasks = settings, folder, tasks
-        # One file at a time, so that forms are still answered meanwhile.
-        self._pool = Pool(1, settings.limits.runs)
+        # Not the workers of forms, so that these are still answered meanwhile.
+        self.pool = Pool(settings.limits.upload_workers, settings.limits.runs)
         self._runs: dict[str, Run] = {}
 
     def find(self, id: str) -> Run:
@@ -84,7 +85,12 @@ class Runs:
         return self._runs[id]
 
     async def begin(
-        self, stream: BinaryIO, name: str, metrics: Sequence[Wanted], reduce: str | None
+        self,
+        client: str,
+        stream: BinaryIO,
+        name: str,
+        metrics: Sequence[Wanted],
+        reduce: str | None,
     ) -> Run:
         """A run of an uploaded file.
 
@@ -105,14 +111,15 @@ class Runs:
         await to_thread.run_sync(_copy, stream, path)
         judging, rows = self.settings.judging, self.settings.limits.rows
         job = FileJob(path, FORMATS[suffix], _short(name), metrics, {}, reduce, judging, rows)
-        run = self._runs[id] = Run(id, job)
+        run = self._runs[id] = Run(id, client, job)
         self._tasks.start_soon(self._work, run)
         return run
 
     def again(self, run: Run, mapping: Mapping[str, str]) -> None:
         """Score a run's file once more, with the columns named."""
         if run.ended:
-            self._runs[run.id] = new = Run(run.id, replace(run.job, mapping=dict(mapping)))
+            job = replace(run.job, mapping=dict(mapping))
+            self._runs[run.id] = new = Run(run.id, run.client, job)
             (run.folder / PROGRESS).unlink(missing_ok=True)
             self._tasks.start_soon(self._work, new)
 
@@ -122,14 +129,14 @@ class Runs:
 
     def close(self) -> None:
         """End all worker processes."""
-        self._pool.close()
+        self.pool.close()
 
     async def _work(self, run: Run) -> None:
         limit = self.settings.limits.upload_seconds
         with run.scope:
             try:
-                run.summary = await self._pool.run(
-                    score_file, run.job, seconds=limit, begun=run.begin
+                run.summary = await self.pool.run(
+                    score_file, run.job, client=run.client, seconds=limit, begun=run.begin
                 )
                 run.state = "done"
                 run.job.path.unlink(missing_ok=True)

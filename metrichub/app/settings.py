@@ -28,7 +28,7 @@ class Judging:
 
 @dataclass(frozen=True)
 class Limits:
-    """How much one request may ask, and how many requests are answered at a time.
+    """How much one request may ask, and how many of one client's are answered at a time.
 
     Attributes:
         body: Bytes of a form or of JSON.
@@ -40,9 +40,10 @@ class Limits:
         metrics: Metrics of a request.
         seconds: How long a request may be scored.
         upload_seconds: How long a file may be scored.
-        waiting: Requests that may wait for a worker.
-        workers: Processes that score requests.
-        runs: Scored files that are kept; the oldest go first.
+        waiting: Requests of a client that may wait for a worker; twice as many of all.
+        workers: Processes that score requests of a client; there is one more for others.
+        upload_workers: Likewise for files.
+        runs: Files of a client that are kept once they are scored; the oldest go first.
     """
 
     body: int = 4 * MEBIBYTE
@@ -53,8 +54,9 @@ class Limits:
     metrics: int = 50
     seconds: float = 30
     upload_seconds: float = 3600
-    waiting: int = 200
+    waiting: int = 100
     workers: int = max(2, min(4, os.cpu_count() or 2))
+    upload_workers: int = 2
     runs: int = 20
 
 

@@ -53,8 +53,8 @@ def pool() -> Iterator[Pool]:
 def problem_of(pool: Pool, job: Any, seconds: float = LONG) -> Problem:
     async def asked() -> Problem:
         with pytest.raises(Problem) as caught:
-            await pool.run(job, seconds=seconds)
-        assert await pool.run(os.getpid, seconds=LONG) != os.getpid()
+            await pool.run(job, client="me", seconds=seconds)
+        assert await pool.run(os.getpid, client="me", seconds=LONG) != os.getpid()
         return caught.value
 
     return anyio.run(asked)
@@ -83,18 +83,18 @@ def test_a_refusal_blames_the_request(pool: Pool) -> None:
 
 def test_a_worker_that_died_while_it_waited_is_replaced(pool: Pool) -> None:
     async def asked() -> int:
-        waiting = await pool.run(os.getpid, seconds=LONG)
+        waiting = await pool.run(os.getpid, client="me", seconds=LONG)
         process = next(p for p in multiprocessing.active_children() if p.pid == waiting)
         os.kill(waiting, 9)
         process.join()
-        return await pool.run(os.getpid, seconds=LONG)
+        return await pool.run(os.getpid, client="me", seconds=LONG)
 
     assert anyio.run(asked) != os.getpid()
 
 
 def test_one_process_does_many_jobs(pool: Pool) -> None:
     async def asked() -> set[int]:
-        return {await pool.run(os.getpid, seconds=LONG) for _ in range(3)}
+        return {await pool.run(os.getpid, client="me", seconds=LONG) for _ in range(3)}
 
     assert len(anyio.run(asked)) == 1
 
@@ -102,8 +102,8 @@ def test_one_process_does_many_jobs(pool: Pool) -> None:
 def test_a_job_that_is_cancelled_is_ended(pool: Pool) -> None:
     async def asked() -> int:
         with anyio.move_on_after(0.2):
-            await pool.run(runaway, seconds=LONG)
-        return await pool.run(os.getpid, seconds=LONG)
+            await pool.run(runaway, client="me", seconds=LONG)
+        return await pool.run(os.getpid, client="me", seconds=LONG)
 
     assert anyio.run(asked) != os.getpid()
 
@@ -114,7 +114,7 @@ def test_jobs_beyond_the_waiting_ones_are_refused_at_once(pool: Pool) -> None:
 
         async def one() -> None:
             try:
-                await pool.run(os.getpid, seconds=LONG)
+                await pool.run(os.getpid, client="me", seconds=LONG)
                 said.append("done")
             except Problem as error:
                 said.append(f"{error.status_code} {error.refusal.error}")

@@ -235,13 +235,15 @@ def test_a_file_that_takes_too_long_is_ended() -> None:
         assert "TimeLimit" in page
 
 
-def test_a_second_file_waits_for_the_first() -> None:
+def test_one_file_keeps_no_other_waiting_but_two_do() -> None:
     with calling() as client:
         first = sent(client, RUNAWAY, "a.jsonl", ["regex_match"]).headers["location"]
-        second = sent(client, JSONL).headers["location"]
-        assert client.get(f"{second}/state").json()["state"] == "waiting"
+        run(client, JSONL)
+        sent(client, RUNAWAY, "a.jsonl", ["regex_match"])
+        third = sent(client, JSONL).headers["location"]
+        assert client.get(f"{third}/state").json()["state"] == "waiting"
         client.post(f"{first}/stop")
-        assert "0.2500" in ended(client, second)
+        assert "0.2500" in ended(client, third)
 
 
 def test_the_oldest_runs_are_removed_and_too_many_at_a_time_are_refused() -> None:
