@@ -93,8 +93,6 @@ def score_file(job: FileJob) -> Summary | Refusal:
         kind = "MissingColumn" if _is_missing(error) else type(error).__name__
         message = str(error).replace(str(job.path), job.shown)
         return Refusal(kind, message, tuple(names), tuple(needs))
-    except MemoryError:
-        return Refusal("TooLarge", "the file needs more memory than there is; score it in parts")
 
 
 def _noted(batches: Iterable[Samples], names: dict[str, None], rows: int) -> Iterator[Samples]:

@@ -67,7 +67,8 @@ class Runs:
     def __init__(self, settings: ServerSettings, folder: Path, tasks: TaskGroup) -> None:
         self.settings, self.folder, self._tasks = settings, folder, tasks
         # Not the workers of forms, so that these are still answered meanwhile.
-        self.pool = Pool(settings.limits.upload_workers, settings.limits.runs)
+        limits = settings.limits
+        self.pool = Pool(limits.upload_workers, limits.runs, limits.memory)
         self._runs: dict[str, Run] = {}
 
     def find(self, id: str) -> Run:

@@ -34,7 +34,7 @@ _DROPPED_BYTES, _DROPPED_SECONDS = 1024 * MEBIBYTE, 60.0
 
 def application(settings: ServerSettings) -> Starlette:
     """The app; its workers and runs live as long as its lifespan."""
-    pool = Pool(settings.limits.workers, settings.limits.waiting)
+    pool = Pool(settings.limits.workers, settings.limits.waiting, settings.limits.memory)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

@@ -40,6 +40,8 @@ class Limits:
         metrics: Metrics of a request.
         seconds: How long a request may be scored.
         upload_seconds: How long a file may be scored.
+        memory: Bytes of memory that a process may have which scores, where the system can hold it
+            to that; Linux can.
         waiting: Requests of a client that may wait for a worker; twice as many of all.
         workers: Processes that score requests of a client; there is one more for others.
         upload_workers: Likewise for files.
@@ -54,6 +56,7 @@ class Limits:
     metrics: int = 50
     seconds: float = 30
     upload_seconds: float = 3600
+    memory: int = 4096 * MEBIBYTE
     waiting: int = 100
     workers: int = max(2, min(4, os.cpu_count() or 2))
     upload_workers: int = 2

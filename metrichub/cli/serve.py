@@ -84,6 +84,14 @@ _PACKAGES = (
     show_default=True,
     help="How long a file may be scored.",
 )
+@click.option(
+    "--memory-limit",
+    metavar="MB",
+    type=click.IntRange(1),
+    default=4096,
+    show_default=True,
+    help="The memory of each process that scores; held on Linux only.",
+)
 def serve(
     host: str,
     port: int,
@@ -93,6 +101,7 @@ def serve(
     max_upload: int,
     time_limit: float,
     file_time_limit: float,
+    memory_limit: int,
 ) -> None:
     """Browse and try the metrics in a browser, and score files there.
 
@@ -107,7 +116,10 @@ def serve(
         if hasattr(asked, "ready"):
             asked.ready()
     limits = Limits(
-        upload=max_upload * MEBIBYTE, seconds=time_limit, upload_seconds=file_time_limit
+        upload=max_upload * MEBIBYTE,
+        seconds=time_limit,
+        upload_seconds=file_time_limit,
+        memory=memory_limit * MEBIBYTE,
     )
     public = not _is_loopback(host)
     listener = _listener(host, port)

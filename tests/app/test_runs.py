@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -233,6 +234,20 @@ def test_a_file_that_takes_too_long_is_ended() -> None:
     with calling(ServerSettings(limits=Limits(upload_seconds=0.5))) as client:
         _, page = run(client, RUNAWAY, "a.jsonl", ["regex_match"])
         assert "TimeLimit" in page
+
+
+def grow(_: object) -> int:
+    return len(bytes(2048 << 20))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds a process to its memory")
+def test_a_file_that_takes_too_much_memory_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    with calling(ServerSettings(limits=Limits(memory=1024 << 20))) as client:
+        with monkeypatch.context() as patched:
+            patched.setattr("metrichub.app.runs.score_file", grow)
+            _, page = run(client, JSONL)
+        assert "it needed more than 1,024 MB of memory and was ended; give less text" in words(page)
+        assert "0.2500" in run(client, JSONL)[1]
 
 
 def test_one_file_keeps_no_other_waiting_but_two_do() -> None:

@@ -99,10 +99,11 @@ def test_every_option_reaches_the_settings(monkeypatch: pytest.MonkeyPatch) -> N
     embedder = "openai(model='m', base_url='http://127.0.0.1:9/v1')"
     options = ["--judge", "chance", "--embedder", embedder, "--max-upload", "3"]
     options += ["--time-limit", "0.5", "--file-time-limit", "7", "--allow-host", "Scores.example"]
+    options += ["--memory-limit", "700"]
     found = settings_of(monkeypatch, options)
     assert (found.judging.judge, found.judging.embedder) == ("chance", embedder)
     assert (found.limits.upload, found.limits.seconds) == (3 << 20, 0.5)
-    assert found.limits.upload_seconds == 7
+    assert (found.limits.upload_seconds, found.limits.memory) == (7, 700 << 20)
     assert (found.hosts, found.public) == (("scores.example",), False)
 
 
