@@ -51,6 +51,18 @@ async def calling_from(
         ]
 
 
+async def upload(client: httpx.AsyncClient, text: str, metric: str) -> httpx.Response:
+    """The answer to a file that is to be scored."""
+    files = {"file": ("a.jsonl", text)}
+    return await client.post("/score", data={"metric": metric}, files=files)
+
+
+async def state_of(client: httpx.AsyncClient, answer: httpx.Response) -> Any:
+    """What has become of an uploaded file."""
+    found = await client.get(f"{answer.headers['location']}/state")
+    return found.json()["state"]
+
+
 @contextmanager
 def serving(*arguments: str, **environment: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The address of a server, and its process."""

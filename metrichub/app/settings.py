@@ -45,7 +45,8 @@ class Limits:
         waiting: Requests of a client that may wait for a worker; twice as many of all.
         workers: Processes that score requests of a client; there is one more for others.
         upload_workers: Likewise for files.
-        runs: Files of a client that are kept once they are scored; the oldest go first.
+        runs: Uploaded files of a client that are kept, with their results; twice as many of all.
+            The oldest that have ended go first.
     """
 
     body: int = 4 * MEBIBYTE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
@@ -19,7 +18,7 @@ from metrichub.app.guard import client_of
 from metrichub.app.problem import Problem
 from metrichub.app.settings import Limits, ServerSettings
 from metrichub.app.turns import Turns
-from tests.app_client import CATS, calling_from
+from tests.app_client import CATS, calling_from, state_of, upload
 
 GREEDY, OTHER = "10.0.0.1", "10.0.0.2"
 BLEU = {"metrics": ["bleu"], **CATS}
@@ -161,23 +160,13 @@ def test_patterns_that_run_away_keep_no_other_client_waiting() -> None:
     assert anyio.run(told) == (200, 0)
 
 
-async def upload(client: httpx.AsyncClient, text: str, metric: str) -> httpx.Response:
-    files = {"file": ("a.jsonl", text)}
-    return await client.post("/score", data={"metric": metric}, files=files)
-
-
-async def state(client: httpx.AsyncClient, answer: httpx.Response) -> Any:
-    found = await client.get(f"{answer.headers['location']}/state")
-    return found.json()["state"]
-
-
 def test_files_without_end_keep_no_other_client_waiting() -> None:
     async def told() -> list[str]:
         async with calling_from(ServerSettings(), GREEDY, OTHER) as (greedy, other):
             endless = [await upload(greedy, ENDLESS_FILE, "regex_match") for _ in range(3)]
             short = await upload(other, '{"prediction": "a", "reference": "a"}', "wer")
-            while await state(other, short) == "running":
+            while await state_of(other, short) == "running":
                 pass
-            return [await state(greedy, one) for one in endless] + [await state(other, short)]
+            return [await state_of(greedy, one) for one in endless] + [await state_of(other, short)]
 
     assert anyio.run(told) == ["running", "running", "waiting", "done"]
