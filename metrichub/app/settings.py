@@ -74,9 +74,11 @@ class ServerSettings:
             request's `Host`, as no foreign name can be made to mean it.
         hosts: The names by which it may be called, beside `localhost`.
         limits: How much one request may ask.
+        proxies: Addresses and networks of proxies that are believed who calls.
     """
 
     judging: Judging = field(default_factory=Judging)
     public: bool = False
     hosts: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    proxies: tuple[str, ...] = ()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from tempfile import SpooledTemporaryFile
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
+pytest.importorskip("uvicorn", reason="the extra app is not installed")
 pytest.importorskip("starlette", reason="the extra app is not installed")
 pytest.importorskip("python_multipart", reason="the extra app is not installed")
 
@@ -17,7 +21,7 @@ import httpx
 from anyio import wait_all_tasks_blocked
 
 from metrichub.app.settings import Limits, ServerSettings
-from tests.app_client import calling_from, state_of, upload
+from tests.app_client import calling_from, serving, state_of, upload
 
 ONE = ServerSettings(limits=Limits(runs=1))
 ENDLESS = json.dumps({"prediction": "a" * 40 + "!", "patterns": "(a+)+b"})
@@ -97,3 +101,37 @@ def test_a_clients_results_are_never_removed_for_anothers() -> None:
             return [page.status_code for page in pages]
 
     assert anyio.run(told) == [200, 404, 200]
+
+
+def begun(address: str, forwarded: str, stack: ExitStack) -> str:
+    """The first line of the answer to an upload of which only the head is sent."""
+    parts = urlsplit(address)
+    to = (str(parts.hostname), int(parts.port or 0))
+    connection = stack.enter_context(socket.create_connection(to, timeout=60))
+    head = ["POST /score HTTP/1.1", "Host: localhost", f"X-Forwarded-For: {forwarded}"]
+    head += ["Content-Type: multipart/form-data; boundary=b", "Content-Length: 100"]
+    connection.sendall("\r\n".join((*head, "Expect: 100-continue", "", "")).encode())
+    with connection.makefile("rb") as lines:
+        return lines.readline().decode().strip()
+
+
+@pytest.mark.parametrize(
+    ("options", "forwarded", "answers"),
+    [
+        # Whoever calls directly can say anything.
+        ((), "10.0.0.2", "503"),
+        (("--trust-proxy", "10.0.0.0/8"), "10.0.0.2", "503"),
+        (("--trust-proxy", "127.0.0.1"), "10.0.0.2", "100"),
+        # What stands before the last address is what the client itself said.
+        (("--trust-proxy", "127.0.0.1"), "10.0.0.2, 10.0.0.1", "503"),
+    ],
+)
+def test_only_a_trusted_proxy_says_who_calls(
+    options: tuple[str, ...], forwarded: str, answers: str
+) -> None:
+    with serving(*options) as (address, _), ExitStack() as stack:
+        # The server asks for the body of each, so each has a place.
+        for _ in range(Limits().runs):
+            assert begun(address, "10.0.0.1", stack) == "HTTP/1.1 100 Continue"
+        assert begun(address, "10.0.0.1", stack).split()[1] == "503"
+        assert begun(address, forwarded, stack).split()[1] == answers
