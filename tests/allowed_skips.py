@@ -19,7 +19,7 @@ ALLOWED = {
     r"^there is no SIGINT to send": "Windows has no SIGINT for another process",
     r"^needs /dev/": "Windows has no files in /dev",
     r"^could not import 'pty'": "Windows has no pseudo-terminals",
-    r"^only Linux tells a process's own peak": "other systems don't tell a child's memory alone",
+    r"^only Linux ": "other systems neither tell nor limit the memory of a process alone",
 }
 """Why a skip may be, by a pattern of its reason. At most twelve: a test that never runs goes."""
 

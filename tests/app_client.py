@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from html.parser import HTMLParser
 from typing import Any
 
+import httpx
 from starlette.testclient import TestClient
 
 from metrichub.app.server import application
@@ -29,6 +30,37 @@ def calling(settings: ServerSettings | None = None, **options: Any) -> Iterator[
     """A client of a running app; without settings, one whose judge and embedder are baselines."""
     with TestClient(application(settings or ServerSettings(BASELINES)), HOME, **options) as client:
         yield client
+
+
+@asynccontextmanager
+async def calling_from(
+    settings: ServerSettings, *addresses: str
+) -> AsyncIterator[list[httpx.AsyncClient]]:
+    """Clients of one running app, each with its own address."""
+    app = application(settings)
+    async with app.router.lifespan_context(app), AsyncExitStack() as stack:
+        yield [
+            await stack.enter_async_context(
+                httpx.AsyncClient(
+                    transport=httpx.ASGITransport(app, client=(address, 1)),
+                    base_url=HOME,
+                    timeout=None,
+                )
+            )
+            for address in addresses
+        ]
+
+
+async def upload(client: httpx.AsyncClient, text: str, metric: str) -> httpx.Response:
+    """The answer to a file that is to be scored."""
+    files = {"file": ("a.jsonl", text)}
+    return await client.post("/score", data={"metric": metric}, files=files)
+
+
+async def state_of(client: httpx.AsyncClient, answer: httpx.Response) -> Any:
+    """What has become of an uploaded file."""
+    found = await client.get(f"{answer.headers['location']}/state")
+    return found.json()["state"]
 
 
 @contextmanager

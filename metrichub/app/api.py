@@ -10,6 +10,7 @@ from starlette.requests import Request
 
 from metrichub.app import catalog
 from metrichub.app.bodies import ScoreRequest
+from metrichub.app.guard import client_of
 from metrichub.app.limits import check_size
 from metrichub.app.openapi import openapi_document
 from metrichub.app.problem import problem
@@ -33,7 +34,7 @@ async def describe_metric(request: Request) -> Json:
     item = here.item(request.path_params["name"])
     if item.problem:
         raise problem(501, "CardError", item.problem)
-    found = await here.described(item)
+    found = await here.described(item, client_of(request.scope))
     example = found.example
     spec: Any = item.name
     if example.parameters:
@@ -73,7 +74,8 @@ async def post_score(request: Request) -> Json:
         body.samples,
         body.explanations,
     )
-    return Json(await here.pool.run(score_job, job, seconds=here.settings.limits.seconds))
+    client, seconds = client_of(request.scope), here.settings.limits.seconds
+    return Json(await here.pool.run(score_job, job, client=client, seconds=seconds))
 
 
 async def openapi(request: Request) -> Json:

@@ -8,10 +8,12 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 
 from metrichub.app import catalog
+from metrichub.app.guard import client_of
 from metrichub.app.pages import REDUCTIONS
 from metrichub.app.policy import Wanted, unavailable
 from metrichub.app.problem import Problem, problem
 from metrichub.app.refusal import Refusal
+from metrichub.app.runs import Run
 from metrichub.app.service import service
 from metrichub.app.views import Json, Page, page
 from metrichub.data.columns import column_of
@@ -35,23 +37,29 @@ async def upload(request: Request) -> Page:
 
 async def post_upload(request: Request) -> Response:
     """Begin to score an uploaded file."""
-    here = service(request)
-    form = await request.form(max_files=1, max_fields=500)
-    try:
-        file, wanted = form.get("file"), _wanted(form)
-        if not isinstance(file, UploadFile) or not file.filename:
-            raise problem(422, "InputError", "choose a file")
-        if not wanted:
-            raise problem(422, "SpecError", "choose a metric")
-        if len(wanted) > here.settings.limits.metrics:
-            raise problem(413, "TooLarge", f"at most {here.settings.limits.metrics} metrics")
-        reduce = str(form.get("reduce", "")) or None
-        run = await here.runs.begin(file.file, file.filename, wanted, reduce)
-    except Problem as error:
-        return _form(request, form, error.refusal, error.status_code)
-    finally:
-        await form.close()
+    client = client_of(request.scope)
+    with service(request).runs.place(client):
+        form = await request.form(max_files=1, max_fields=500)
+        try:
+            run = await _begun(request, client, form)
+        except Problem as error:
+            return _form(request, form, error.refusal, error.status_code)
+        finally:
+            await form.close()
     return RedirectResponse(f"/runs/{run.id}", 303)
+
+
+async def _begun(request: Request, client: str, form: FormData) -> Run:
+    here = service(request)
+    file, wanted = form.get("file"), _wanted(form)
+    if not isinstance(file, UploadFile) or not file.filename:
+        raise problem(422, "InputError", "choose a file")
+    if not wanted:
+        raise problem(422, "SpecError", "choose a metric")
+    if len(wanted) > here.settings.limits.metrics:
+        raise problem(413, "TooLarge", f"at most {here.settings.limits.metrics} metrics")
+    reduce = str(form.get("reduce", "")) or None
+    return await here.runs.begin(client, file.file, file.filename, wanted, reduce)
 
 
 def _wanted(form: FormData) -> list[Wanted]:

@@ -77,7 +77,7 @@ class Summary:
 
 def score_file(job: FileJob) -> Summary | Refusal:
     """The summary of a scored file, or why it can't be scored."""
-    names: list[str] = []
+    names: dict[str, None] = {}
     needs: Mapping[str, str] = {}
     try:
         hub = job_hub(job.metrics, job.reduce, job.judging)
@@ -93,14 +93,12 @@ def score_file(job: FileJob) -> Summary | Refusal:
         kind = "MissingColumn" if _is_missing(error) else type(error).__name__
         message = str(error).replace(str(job.path), job.shown)
         return Refusal(kind, message, tuple(names), tuple(needs))
-    except MemoryError:
-        return Refusal("TooLarge", "the file needs more memory than there is; score it in parts")
 
 
-def _noted(batches: Iterable[Samples], names: list[str], rows: int) -> Iterator[Samples]:
+def _noted(batches: Iterable[Samples], names: dict[str, None], rows: int) -> Iterator[Samples]:
     """The batches, their columns noted, as long as they hold no more rows than allowed."""
     for samples in batches:
-        names += [name for name in samples if name not in names]
+        names |= dict.fromkeys(samples)
         if rows_of(samples.values()) > rows:
             raise samples.error("a few samples have too many texts to pair each with each")
         yield samples

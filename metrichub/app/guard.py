@@ -100,6 +100,23 @@ def _is_ours(host: str, settings: ServerSettings) -> bool:
     return settings.public or address.is_loopback
 
 
+def client_of(scope: Scope) -> str:
+    """Who calls: an address, or of IPv6 the network, in which one machine may have any address.
+
+    Headers can say anything; only those of a proxy that is known count, and then stand here.
+    """
+    name = (scope.get("client") or ("",))[0]
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        return str(name)
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    if address.ipv4_mapped:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.IPv6Network((int(address), 64), strict=False))
+
+
 class Bounded:
     """Ends the reading of a body that is longer than `limit` bytes."""
 

@@ -10,6 +10,7 @@ from starlette.requests import Request
 
 from metrichub.app import catalog, forms
 from metrichub.app.describe import Description
+from metrichub.app.guard import client_of
 from metrichub.app.limits import check_size
 from metrichub.app.openapi import openapi_document
 from metrichub.app.policy import Wanted
@@ -56,7 +57,7 @@ async def post_metric(request: Request) -> Page:
     here = service(request)
     item = here.item(request.path_params["name"])
     form = await request.form(max_files=0, max_fields=forms.MOST_FIELDS)
-    description = await here.described(item)
+    description = await here.described(item, client_of(request.scope))
     choices = {name: [str(value) for value in form.getlist(name)] for name in form}
     filled = forms.read_form(dict(form), choices, description)
     if more := form.get("more"):
@@ -75,7 +76,9 @@ async def post_metric(request: Request) -> Page:
             samples=True,
             explanations=True,
         )
-        told = await here.pool.run(score_job, job, seconds=here.settings.limits.seconds)
+        told = await here.pool.run(
+            score_job, job, client=client_of(request.scope), seconds=here.settings.limits.seconds
+        )
         return await _metric(request, filled, told=told)
     except InputError as error:
         return await _metric(request, filled, refusal=Refusal.of(error), status=422)
@@ -97,7 +100,7 @@ async def _metric(
         return page(request, "broken.html", {"item": item, "problem": item.problem}, 501)
     description: Description | None = None
     try:
-        description = await here.described(item)
+        description = await here.described(item, client_of(request.scope))
         filled = filled or forms.begun(description)
     except Problem as error:
         refusal = error.refusal

@@ -7,6 +7,7 @@ every thread of the process.
 from __future__ import annotations
 
 import signal
+import sys
 import traceback
 from collections.abc import Callable, Iterator
 from multiprocessing import get_context
@@ -18,18 +19,23 @@ from anyio import to_thread
 
 from metrichub.app.problem import Problem, problem
 from metrichub.app.refusal import Refusal
+from metrichub.app.settings import MEBIBYTE
+from metrichub.app.turns import Turns
 
 T = TypeVar("T")
 
 
 class Pool:
-    """At most `size` processes, each doing one job at a time; up to `waiting` jobs wait."""
+    """Processes that do one job at a time: up to `size` a client, and one that is left to others.
 
-    def __init__(self, size: int, waiting: int) -> None:
-        self._slots = anyio.CapacityLimiter(size)
-        self._threads = anyio.CapacityLimiter(size)
-        self._most = size + waiting
-        self._jobs = 0
+    Up to `waiting` jobs of a client wait. A process may take `memory` bytes, where the system can
+    hold it to that.
+    """
+
+    def __init__(self, size: int, waiting: int, memory: int) -> None:
+        self._memory = memory
+        self.turns = Turns(size, waiting)
+        self._threads = anyio.CapacityLimiter(size + 1)
         self._idle: list[_Worker] = []
         self._busy: set[_Worker] = set()
 
@@ -37,6 +43,7 @@ class Pool:
         self,
         job: Callable[..., T | Refusal],
         *arguments: Any,
+        client: str,
         seconds: float,
         begun: Callable[[], object] = lambda: None,
     ) -> T:
@@ -45,18 +52,12 @@ class Pool:
         `begun` is called when it no longer waits for others.
 
         Raises:
-            Problem: the job refused (422, 501, 502), failed (500), took more than `seconds` or
-                found too many others waiting (503).
+            Problem: the job refused (422, 501, 502), failed (500), took more than `seconds` (503)
+                or too much memory (413), or found too many others waiting (503).
         """
-        if self._jobs >= self._most:
-            raise problem(503, "Busy", "too many requests are waiting; try again in a moment")
-        self._jobs += 1
-        try:
-            async with self._slots:
-                begun()
-                found = await self._done(job, arguments, seconds)
-        finally:
-            self._jobs -= 1
+        async with self.turns.turn(client):
+            begun()
+            found = await self._done(job, arguments, seconds)
         if isinstance(found, Refusal):
             raise Problem.of(found)
         return found
@@ -64,7 +65,7 @@ class Pool:
     async def _done(
         self, job: Callable[..., T | Refusal], arguments: tuple[Any, ...], seconds: float
     ) -> T | Refusal:
-        worker = next(self._alive(), None) or _Worker()
+        worker = next(self._alive(), None) or _Worker(self._memory)
         self._busy.add(worker)
         try:
             found: T | Refusal = await to_thread.run_sync(
@@ -77,6 +78,15 @@ class Pool:
                 "TimeLimit",
                 f"it was not done within {seconds:g} seconds and was ended; give less text, or "
                 "start the server with a longer time limit",
+            ) from None
+        except MemoryError:
+            # What it still holds goes with it.
+            worker.end()
+            raise problem(
+                413,
+                "TooLarge",
+                f"it needed more than {self._memory // MEBIBYTE:,} MB of memory and was ended; "
+                "give less text, or start the server with a higher memory limit",
             ) from None
         except (EOFError, OSError):
             worker.end()
@@ -107,17 +117,18 @@ class Pool:
 class _Worker:
     """One process that is asked to do one job after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: int) -> None:
         # A fresh interpreter: a fork would copy threads' locks as they happen to be.
         context = get_context("spawn")
         self._connection, self._theirs = context.Pipe()
-        self._process = context.Process(target=_work, args=(self._theirs,), daemon=True)
+        self._process = context.Process(target=_work, args=(self._theirs, memory), daemon=True)
 
     def ask(self, job: Callable[..., Any], arguments: tuple[Any, ...], seconds: float) -> Any:
         """What the job returns.
 
         Raises:
             TimeoutError: it took too long.
+            MemoryError: it took too much memory.
             EOFError, OSError: the process died.
         """
         if self._process.pid is None:
@@ -127,7 +138,10 @@ class _Worker:
         self._connection.send((job, arguments))
         if not self._connection.poll(seconds):
             raise TimeoutError
-        return self._connection.recv()
+        found = self._connection.recv()
+        if isinstance(found, MemoryError):
+            raise found
+        return found
 
     @property
     def alive(self) -> bool:
@@ -141,9 +155,10 @@ class _Worker:
             self._process.join()
 
 
-def _work(connection: Connection) -> None:
+def _work(connection: Connection, memory: int) -> None:
     # Ctrl+C goes to the server, which ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _limit(memory)
     while True:
         try:
             job, arguments = connection.recv()
@@ -151,8 +166,20 @@ def _work(connection: Connection) -> None:
             return
         try:
             found = job(*arguments)
+        except MemoryError:
+            found = MemoryError()
         # A metric may raise anything; the worker lives on.
         except Exception as error:  # noqa: BLE001
             traceback.print_exc()
             found = Refusal("Defect", f"a defect: {type(error).__name__}: {error}")
         connection.send(found)
+
+
+def _limit(memory: int) -> None:
+    """Let this process have so many bytes of its own; only Linux counts what it maps."""
+    if sys.platform == "linux":
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        allowed = memory if most == resource.RLIM_INFINITY else min(memory, most)
+        resource.setrlimit(resource.RLIMIT_DATA, (allowed, allowed))

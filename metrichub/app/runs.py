@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import secrets
 import shutil
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -30,6 +32,7 @@ class Run:
     """One uploaded file and what became of it."""
 
     id: str
+    client: str
     job: FileJob
     state: State = "waiting"
     summary: Summary | None = None
@@ -65,9 +68,11 @@ class Runs:
 
     def __init__(self, settings: ServerSettings, folder: Path, tasks: TaskGroup) -> None:
         self.settings, self.folder, self._tasks = settings, folder, tasks
-        # One file at a time, so that forms are still answered meanwhile.
-        self._pool = Pool(1, settings.limits.runs)
+        # Not the workers of forms, so that these are still answered meanwhile.
+        limits = settings.limits
+        self.pool = Pool(limits.upload_workers, limits.runs, limits.memory)
         self._runs: dict[str, Run] = {}
+        self._arriving: Counter[str] = Counter()
 
     def find(self, id: str) -> Run:
         """The run of an id.
@@ -83,20 +88,44 @@ class Runs:
             )
         return self._runs[id]
 
+    @contextmanager
+    def place(self, client: str) -> Iterator[None]:
+        """A place for a file of a client while it arrives; without one nothing of it is read.
+
+        Raises:
+            Problem: too many files of the client, or of all, arrive or haven't ended (503).
+        """
+        going = Counter(run.client for run in self._runs.values() if not run.ended)
+        going += self._arriving
+        most = self.settings.limits.runs
+        if going[client] >= most or going.total() >= 2 * most:
+            raise problem(
+                503, "Busy", "too many files wait to be scored; try again later, or stop one"
+            )
+        self._arriving[client] += 1
+        try:
+            yield
+        finally:
+            self._arriving[client] -= 1
+
     async def begin(
-        self, stream: BinaryIO, name: str, metrics: Sequence[Wanted], reduce: str | None
+        self,
+        client: str,
+        stream: BinaryIO,
+        name: str,
+        metrics: Sequence[Wanted],
+        reduce: str | None,
     ) -> Run:
         """A run of an uploaded file.
 
         Raises:
-            Problem: another kind of file (422), or too many runs that haven't ended (503).
+            Problem: another kind of file (422).
         """
         suffix = Path(name).suffix.lower()
         if suffix not in FORMATS:
             raise problem(
                 422, "FileError", f"{_short(name)}: the name has to end in {', '.join(FORMATS)}"
             )
-        self._make_room()
         id = secrets.token_urlsafe(18)
         folder = self.folder / id
         folder.mkdir(mode=0o700)
@@ -105,14 +134,16 @@ class Runs:
         await to_thread.run_sync(_copy, stream, path)
         judging, rows = self.settings.judging, self.settings.limits.rows
         job = FileJob(path, FORMATS[suffix], _short(name), metrics, {}, reduce, judging, rows)
-        run = self._runs[id] = Run(id, job)
+        run = self._runs[id] = Run(id, client, job)
+        self._make_room(client)
         self._tasks.start_soon(self._work, run)
         return run
 
     def again(self, run: Run, mapping: Mapping[str, str]) -> None:
         """Score a run's file once more, with the columns named."""
         if run.ended:
-            self._runs[run.id] = new = Run(run.id, replace(run.job, mapping=dict(mapping)))
+            job = replace(run.job, mapping=dict(mapping))
+            self._runs[run.id] = new = Run(run.id, run.client, job)
             (run.folder / PROGRESS).unlink(missing_ok=True)
             self._tasks.start_soon(self._work, new)
 
@@ -122,14 +153,14 @@ class Runs:
 
     def close(self) -> None:
         """End all worker processes."""
-        self._pool.close()
+        self.pool.close()
 
     async def _work(self, run: Run) -> None:
         limit = self.settings.limits.upload_seconds
         with run.scope:
             try:
-                run.summary = await self._pool.run(
-                    score_file, run.job, seconds=limit, begun=run.begin
+                run.summary = await self.pool.run(
+                    score_file, run.job, client=run.client, seconds=limit, begun=run.begin
                 )
                 run.state = "done"
                 run.job.path.unlink(missing_ok=True)
@@ -139,13 +170,17 @@ class Runs:
             run.state = "stopped"
         run.over.set()
 
-    def _make_room(self) -> None:
-        while len(self._runs) >= self.settings.limits.runs:
-            oldest = next((run for run in self._runs.values() if run.ended), None)
-            if oldest is None:
-                raise problem(503, "Busy", "too many files are being scored; try again later")
-            del self._runs[oldest.id]
-            shutil.rmtree(oldest.folder, ignore_errors=True)
+    def _make_room(self, client: str) -> None:
+        """Remove what is too many: a client's own oldest runs, and only then those of all."""
+        most = self.settings.limits.runs
+        self._keep(most, [run for run in self._runs.values() if run.client == client])
+        self._keep(2 * most, list(self._runs.values()))
+
+    def _keep(self, most: int, runs: Sequence[Run]) -> None:
+        ended = [run for run in runs if run.ended]
+        for run in ended[: max(0, len(runs) - most)]:
+            del self._runs[run.id]
+            shutil.rmtree(run.folder, ignore_errors=True)
 
 
 def _copy(stream: BinaryIO, path: Path) -> None:

@@ -19,6 +19,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Message, Receive, Scope, Send
 
 from metrichub.app import api, filepages, pages
+from metrichub.app.drain import Drained
 from metrichub.app.guard import HEADERS, Bounded, Guard
 from metrichub.app.pool import Pool
 from metrichub.app.problem import Problem
@@ -28,10 +29,12 @@ from metrichub.app.service import Service
 from metrichub.app.settings import MEBIBYTE, ServerSettings
 from metrichub.app.views import STATIC, Json, page
 
+_DROPPED_BYTES, _DROPPED_SECONDS = 1024 * MEBIBYTE, 60.0
+
 
 def application(settings: ServerSettings) -> Starlette:
     """The app; its workers and runs live as long as its lifespan."""
-    pool = Pool(settings.limits.workers, settings.limits.waiting)
+    pool = Pool(settings.limits.workers, settings.limits.waiting, settings.limits.memory)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -48,7 +51,10 @@ def application(settings: ServerSettings) -> Starlette:
 
     return Starlette(
         routes=_routes(settings),
-        middleware=[Middleware(Guard, settings=settings, answer=_problem)],
+        middleware=[
+            Middleware(Drained, most=_DROPPED_BYTES, seconds=_DROPPED_SECONDS),
+            Middleware(Guard, settings=settings, answer=_problem),
+        ],
         exception_handlers={HTTPException: _failed, Exception: _defect},
         lifespan=lifespan,
     )

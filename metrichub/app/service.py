@@ -42,7 +42,7 @@ class Service:
         hint = did_you_mean(name[:100], [item.name for item in items()])
         raise problem(404, "UnknownMetric", f"no metric {name[:100]!r} is installed{hint}")
 
-    async def described(self, item: Item) -> Description:
+    async def described(self, item: Item, client: str) -> Description:
         """What a form needs to know of a metric; made once.
 
         Raises:
@@ -53,6 +53,7 @@ class Service:
                 describe,
                 item.entry.qualified,
                 self.settings.judging,
+                client=client,
                 seconds=max(60, self.settings.limits.seconds),
             )
         return self._described[item]

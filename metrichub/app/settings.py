@@ -28,7 +28,7 @@ class Judging:
 
 @dataclass(frozen=True)
 class Limits:
-    """How much one request may ask, and how many requests are answered at a time.
+    """How much one request may ask, and how many of one client's are answered at a time.
 
     Attributes:
         body: Bytes of a form or of JSON.
@@ -40,9 +40,13 @@ class Limits:
         metrics: Metrics of a request.
         seconds: How long a request may be scored.
         upload_seconds: How long a file may be scored.
-        waiting: Requests that may wait for a worker.
-        workers: Processes that score requests.
-        runs: Scored files that are kept; the oldest go first.
+        memory: Bytes of memory that a process may have which scores, where the system can hold it
+            to that; Linux can.
+        waiting: Requests of a client that may wait for a worker; twice as many of all.
+        workers: Processes that score requests of a client; there is one more for others.
+        upload_workers: Likewise for files.
+        runs: Uploaded files of a client that are kept, with their results; twice as many of all.
+            The oldest that have ended go first.
     """
 
     body: int = 4 * MEBIBYTE
@@ -53,8 +57,10 @@ class Limits:
     metrics: int = 50
     seconds: float = 30
     upload_seconds: float = 3600
-    waiting: int = 200
+    memory: int = 4096 * MEBIBYTE
+    waiting: int = 100
     workers: int = max(2, min(4, os.cpu_count() or 2))
+    upload_workers: int = 2
     runs: int = 20
 
 
@@ -68,9 +74,11 @@ class ServerSettings:
             request's `Host`, as no foreign name can be made to mean it.
         hosts: The names by which it may be called, beside `localhost`.
         limits: How much one request may ask.
+        proxies: Addresses and networks of proxies that are believed who calls.
     """
 
     judging: Judging = field(default_factory=Judging)
     public: bool = False
     hosts: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    proxies: tuple[str, ...] = ()

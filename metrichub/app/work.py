@@ -62,8 +62,6 @@ def score_job(job: Job) -> dict[str, Any] | Refusal:
         return _payload(report, job)
     except MetrichubError as error:
         return Refusal.of(error)
-    except MemoryError:
-        return Refusal("TooLarge", "the metric needs more memory than there is; give less text")
 
 
 def _payload(report: Report, job: Job) -> dict[str, Any]:

@@ -45,6 +45,15 @@ _PACKAGES = (
     help="A name by which browsers may call the server; repeatable.",
 )
 @click.option(
+    "--trust-proxy",
+    "proxies",
+    metavar="ADDRESS",
+    multiple=True,
+    callback=lambda _, __, given: tuple(map(_network, given)),
+    help="The address or network of a proxy that tells in X-Forwarded-For who calls; repeatable. "
+    "Without it, all who come through a proxy share what one client may have.",
+)
+@click.option(
     "--judge",
     metavar="SPEC",
     envvar=VARIABLES["judge"],
@@ -84,15 +93,25 @@ _PACKAGES = (
     show_default=True,
     help="How long a file may be scored.",
 )
+@click.option(
+    "--memory-limit",
+    metavar="MB",
+    type=click.IntRange(1),
+    default=4096,
+    show_default=True,
+    help="The memory of each process that scores; held on Linux only.",
+)
 def serve(
     host: str,
     port: int,
     names: tuple[str, ...],
+    proxies: tuple[str, ...],
     judge: str | None,
     embedder: str | None,
     max_upload: int,
     time_limit: float,
     file_time_limit: float,
+    memory_limit: int,
 ) -> None:
     """Browse and try the metrics in a browser, and score files there.
 
@@ -107,7 +126,10 @@ def serve(
         if hasattr(asked, "ready"):
             asked.ready()
     limits = Limits(
-        upload=max_upload * MEBIBYTE, seconds=time_limit, upload_seconds=file_time_limit
+        upload=max_upload * MEBIBYTE,
+        seconds=time_limit,
+        upload_seconds=file_time_limit,
+        memory=memory_limit * MEBIBYTE,
     )
     public = not _is_loopback(host)
     listener = _listener(host, port)
@@ -119,7 +141,8 @@ def serve(
         )
         names = (*names, host, socket.gethostname())
     known = tuple(name.lower() for name in names)
-    _run(ServerSettings(Judging(judge, embedder), public, known, limits), listener, host)
+    settings = ServerSettings(Judging(judge, embedder), public, known, limits, proxies)
+    _run(settings, listener, host)
 
 
 def _check_installed() -> None:
@@ -130,6 +153,13 @@ def _check_installed() -> None:
             raise MissingDependency(
                 "metrichub serve", package.replace("_", "-"), "pip install 'metrichub[app]'"
             ) from error
+
+
+def _network(given: str) -> str:
+    try:
+        return str(ipaddress.ip_network(given))
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def _is_loopback(host: str) -> bool:
@@ -162,8 +192,9 @@ def _run(settings: ServerSettings, listener: socket.socket, host: str) -> None:
         application(settings),
         log_level="info" if verbose else "warning",
         access_log=verbose,
-        # Nobody stands between, so nobody may say who called.
-        proxy_headers=False,
+        # Whoever else stands between may not say who called.
+        proxy_headers=bool(settings.proxies),
+        forwarded_allow_ips=list(settings.proxies),
         server_header=False,
         timeout_graceful_shutdown=3,
     )

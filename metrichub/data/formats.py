@@ -9,8 +9,8 @@ import ast
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 from metrichub.data.columns import column_of_alias
@@ -21,6 +21,8 @@ from metrichub.errors import MissingDependency
 Reader = Callable[[Source, int], Iterator[Samples]]
 _FIELD_LIMIT = 2**31 - 1
 _MOST_ROWS = 100_000
+MOST_COLUMNS = 1000
+"""More columns than any table of texts has."""
 
 
 class _Row(NamedTuple):
@@ -36,7 +38,9 @@ def _jsonl(source: Source, characters: int) -> Iterator[Samples]:
     keys: dict[str, None] = {}
     start = 0
     for rows in _batches(_objects(source), characters):
-        keys |= dict.fromkeys(key for row in rows for key in row.values)
+        for row in rows:
+            keys |= dict.fromkeys(row.values)
+            _check_width(source, len(keys), row.line)
         columns = _columns([row.values for row in rows], keys)
         yield _samples(source, columns, rows, start)
         start += len(rows)
@@ -60,14 +64,28 @@ def _json(source: Source, characters: int) -> Iterator[Samples]:
     if isinstance(found, dict) and str(found.get("format", "")).startswith("metrichub-report"):
         raise source.error("this is a saved report, not samples; see 'metrichub compare --help'")
     if isinstance(found, dict) and all(isinstance(values, list) for values in found.values()):
+        _check_width(source, len(found))
         yield Samples(source.name, found)
         return
     if not isinstance(found, list):
         raise source.error(f"holds {_kind_of(found)}; a list of objects [{{…}}, …] is needed")
+    keys: dict[str, None] = {}
     for number, row in enumerate(found):
         if not isinstance(row, dict):
             raise source.error(f"item {number} of the list is {_kind_of(row)}, not an object")
-    yield Samples(source.name, _columns(found, dict.fromkeys(chain.from_iterable(found))))
+        keys |= dict.fromkeys(row)
+        _check_width(source, len(keys))
+    yield Samples(source.name, _columns(found, keys))
+
+
+def _check_width(source: Source, columns: int, line: int | None = None) -> None:
+    """Raise `FileError` for more columns than are read: each costs time and memory in all rows."""
+    if columns > MOST_COLUMNS:
+        raise source.error(
+            f"{columns:,} columns are more than the {MOST_COLUMNS:,} that are read; save a copy "
+            "with only those that the metrics need",
+            line,
+        )
 
 
 def _columns(rows: Sequence[Mapping[str, Any]], keys: Iterable[str]) -> dict[str, list[Any]]:
@@ -103,7 +121,8 @@ def _separated(delimiter: str) -> Reader:
                         "it with commas, or name it .tsv if these are tabs",
                         first.line,
                     )
-        if twice := [name for name in head if head.count(name) > 1]:
+        _check_width(source, len(head), first.line)
+        if twice := [name for name, count in Counter(head).items() if count > 1]:
             raise source.error(f"two columns are called {twice[0]!r}", first.line)
         start = 0
         for rows in _batches(_as_wide(source, records, head), characters):
@@ -186,6 +205,7 @@ def _parquet(source: Source, characters: int) -> Iterator[Samples]:
     start = 0
     try:
         file = pyarrow.parquet.ParquetFile(stream, buffer_size=PIECE, pre_buffer=False)
+        _check_width(source, len(file.schema_arrow.names))
         for batch in file.iter_batches(batch_size=_rows(file.metadata, characters)):
             share = (start + batch.num_rows) / file.metadata.num_rows
             yield Samples(source.name, batch.to_pydict(), None, start, share)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -23,12 +24,18 @@ from metrichub.app.refusal import Refusal
 from tests.app_client import CATS, calling
 
 LONG = 60.0
+# More than a worker has that has done nothing yet.
+MEMORY = 1024 << 20
 # 2 to the power of 40 ways to cut the text into runs of "a", none of which a "b" follows.
 RUNAWAY = {"metrics": ["regex_match"], "predictions": ["a" * 40 + "!"], "patterns": ["(a+)+b"]}
 
 
 def runaway() -> bool:
     return re.match("(a+)+b", "a" * 40) is None
+
+
+def grow() -> int:
+    return len(bytes(2 * MEMORY))
 
 
 def die() -> None:
@@ -45,7 +52,7 @@ def refuse() -> Refusal:
 
 @pytest.fixture
 def pool() -> Iterator[Pool]:
-    found = Pool(1, 1)
+    found = Pool(1, 1, MEMORY)
     yield found
     found.close()
 
@@ -53,8 +60,8 @@ def pool() -> Iterator[Pool]:
 def problem_of(pool: Pool, job: Any, seconds: float = LONG) -> Problem:
     async def asked() -> Problem:
         with pytest.raises(Problem) as caught:
-            await pool.run(job, seconds=seconds)
-        assert await pool.run(os.getpid, seconds=LONG) != os.getpid()
+            await pool.run(job, client="me", seconds=seconds)
+        assert await pool.run(os.getpid, client="me", seconds=LONG) != os.getpid()
         return caught.value
 
     return anyio.run(asked)
@@ -63,6 +70,19 @@ def problem_of(pool: Pool, job: Any, seconds: float = LONG) -> Problem:
 def test_a_job_that_hangs_is_ended_and_the_next_one_is_done(pool: Pool) -> None:
     found = problem_of(pool, runaway, 0.2)
     assert (found.status_code, found.refusal.error) == (503, "TimeLimit")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds a process to its memory")
+def test_a_job_that_takes_too_much_memory_is_ended_and_the_next_one_is_done(pool: Pool) -> None:
+    async def asked() -> set[int]:
+        first = await pool.run(os.getpid, client="me", seconds=LONG)
+        with pytest.raises(Problem, match="more than 1,024 MB of memory and was ended") as caught:
+            await pool.run(grow, client="me", seconds=LONG)
+        assert (caught.value.status_code, caught.value.refusal.error) == (413, "TooLarge")
+        return {first, await pool.run(os.getpid, client="me", seconds=LONG)}
+
+    # What the process held is gone with it.
+    assert len(anyio.run(asked)) == 2
 
 
 def test_a_job_that_kills_its_process_harms_no_other(pool: Pool) -> None:
@@ -83,18 +103,18 @@ def test_a_refusal_blames_the_request(pool: Pool) -> None:
 
 def test_a_worker_that_died_while_it_waited_is_replaced(pool: Pool) -> None:
     async def asked() -> int:
-        waiting = await pool.run(os.getpid, seconds=LONG)
+        waiting = await pool.run(os.getpid, client="me", seconds=LONG)
         process = next(p for p in multiprocessing.active_children() if p.pid == waiting)
         os.kill(waiting, 9)
         process.join()
-        return await pool.run(os.getpid, seconds=LONG)
+        return await pool.run(os.getpid, client="me", seconds=LONG)
 
     assert anyio.run(asked) != os.getpid()
 
 
 def test_one_process_does_many_jobs(pool: Pool) -> None:
     async def asked() -> set[int]:
-        return {await pool.run(os.getpid, seconds=LONG) for _ in range(3)}
+        return {await pool.run(os.getpid, client="me", seconds=LONG) for _ in range(3)}
 
     assert len(anyio.run(asked)) == 1
 
@@ -102,8 +122,8 @@ def test_one_process_does_many_jobs(pool: Pool) -> None:
 def test_a_job_that_is_cancelled_is_ended(pool: Pool) -> None:
     async def asked() -> int:
         with anyio.move_on_after(0.2):
-            await pool.run(runaway, seconds=LONG)
-        return await pool.run(os.getpid, seconds=LONG)
+            await pool.run(runaway, client="me", seconds=LONG)
+        return await pool.run(os.getpid, client="me", seconds=LONG)
 
     assert anyio.run(asked) != os.getpid()
 
@@ -114,7 +134,7 @@ def test_jobs_beyond_the_waiting_ones_are_refused_at_once(pool: Pool) -> None:
 
         async def one() -> None:
             try:
-                await pool.run(os.getpid, seconds=LONG)
+                await pool.run(os.getpid, client="me", seconds=LONG)
                 said.append("done")
             except Problem as error:
                 said.append(f"{error.status_code} {error.refusal.error}")

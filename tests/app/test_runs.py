@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -235,13 +236,29 @@ def test_a_file_that_takes_too_long_is_ended() -> None:
         assert "TimeLimit" in page
 
 
-def test_a_second_file_waits_for_the_first() -> None:
+def grow(_: object) -> int:
+    return len(bytes(2048 << 20))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds a process to its memory")
+def test_a_file_that_takes_too_much_memory_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    with calling(ServerSettings(limits=Limits(memory=1024 << 20))) as client:
+        with monkeypatch.context() as patched:
+            patched.setattr("metrichub.app.runs.score_file", grow)
+            _, page = run(client, JSONL)
+        assert "it needed more than 1,024 MB of memory and was ended; give less text" in words(page)
+        assert "0.2500" in run(client, JSONL)[1]
+
+
+def test_one_file_keeps_no_other_waiting_but_two_do() -> None:
     with calling() as client:
         first = sent(client, RUNAWAY, "a.jsonl", ["regex_match"]).headers["location"]
-        second = sent(client, JSONL).headers["location"]
-        assert client.get(f"{second}/state").json()["state"] == "waiting"
+        run(client, JSONL)
+        sent(client, RUNAWAY, "a.jsonl", ["regex_match"])
+        third = sent(client, JSONL).headers["location"]
+        assert client.get(f"{third}/state").json()["state"] == "waiting"
         client.post(f"{first}/stop")
-        assert "0.2500" in ended(client, second)
+        assert "0.2500" in ended(client, third)
 
 
 def test_the_oldest_runs_are_removed_and_too_many_at_a_time_are_refused() -> None:

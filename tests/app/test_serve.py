@@ -99,11 +99,13 @@ def test_every_option_reaches_the_settings(monkeypatch: pytest.MonkeyPatch) -> N
     embedder = "openai(model='m', base_url='http://127.0.0.1:9/v1')"
     options = ["--judge", "chance", "--embedder", embedder, "--max-upload", "3"]
     options += ["--time-limit", "0.5", "--file-time-limit", "7", "--allow-host", "Scores.example"]
+    options += ["--memory-limit", "700", "--trust-proxy", "10.0.0.0/8"]
     found = settings_of(monkeypatch, options)
     assert (found.judging.judge, found.judging.embedder) == ("chance", embedder)
     assert (found.limits.upload, found.limits.seconds) == (3 << 20, 0.5)
-    assert found.limits.upload_seconds == 7
+    assert (found.limits.upload_seconds, found.limits.memory) == (7, 700 << 20)
     assert (found.hosts, found.public) == (("scores.example",), False)
+    assert found.proxies == ("10.0.0.0/8",)
 
 
 def test_a_public_server_may_be_called_by_its_address_and_the_machines_name(
@@ -149,6 +151,7 @@ def test_the_machine_chooses_where_the_options_do_not(monkeypatch: pytest.Monkey
         (["--judge", "nobody"], 2, "no judge 'nobody' is installed"),
         (["--judge", "openai(api_key='x')"], 2, "can't hold a key"),
         (["--port", "99999"], 2, "--port"),
+        (["--trust-proxy", "*"], 2, "'*' does not appear to be an IPv4 or IPv6 network"),
         (["--host", "192.0.2.1"], 1, "can't listen at 192.0.2.1"),
     ],
 )

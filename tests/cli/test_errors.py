@@ -92,6 +92,7 @@ def test_bad_samples_exit_with_3_and_name_file_and_line(
         ("c.jsonl", b'{"prediction": "\xff"}', "c.jsonl:1: the text isn't UTF-8"),
         ("c.jsonl", b"{}\n{", "c.jsonl:2: broken JSON"),
         ("c.csv", b"prediction,reference\na\n", "c.csv:2: 1 cells, but the header has 2"),
+        ("c.csv", b"x," * 200_000 + b"\nx\n", "c.csv:1: 200,001 columns are more than the 1,000"),
         ("c.doc", b"x", "c.doc: unknown suffix '.doc'"),
         ("c.csv", b"prediction,x\na,b\n", "given: prediction, x"),
     ],

@@ -165,7 +165,8 @@ def test_a_builtin_is_signed_with_the_version_of_metrichub() -> None:
     import metrichub
 
     report = Hub("bleu").evaluate(predictions=["a"], references=["a"])
-    tail = f")|definition:1|metrichub:{metrichub.__version__}|reduce:best|references:1|samples:sentence-level"
+    version = metrichub.__version__
+    tail = f"|metrichub:{version}|reduce:best|references:1|samples:sentence-level"
     assert report.signatures()["bleu"].endswith(tail)
 
 
