@@ -46,9 +46,11 @@ def _rebuilt(kind: type[MetrichubError], arguments: tuple[object, ...]) -> Metri
 
 
 class InputError(MetrichubError, ValueError):
-    """Samples that can't be scored."""
+    """Samples that can't be scored; `column` and `sample` say which one, where it is one."""
 
     exit_status = 3
+    column: str | None = None
+    sample: int | None = None
 
 
 class MissingColumn(InputError, LookupError):

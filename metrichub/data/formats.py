@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from metrichub.data.columns import column_of_alias
+from metrichub.data.columns import holds_passages
 from metrichub.data.rows import Samples
 from metrichub.data.stream import PIECE, Source
 from metrichub.errors import MissingDependency
@@ -111,7 +111,7 @@ def _separated(delimiter: str) -> Reader:
                 name: [row.values[i] for row in rows] for i, name in enumerate(head)
             }
             for name in head:
-                if column_of_alias(name) == "contexts":
+                if holds_passages(name):
                     columns[name] = [_listed(cell) for cell in columns[name]]
             yield _samples(source, columns, rows, start)
             start += len(rows)

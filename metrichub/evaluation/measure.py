@@ -138,7 +138,8 @@ def measured(
     if not isinstance(workers, int) or workers < 1:
         raise ParameterError(None, "workers", workers, "an integer of at least 1")
     work = measure if samples else _Pooled(measure)
-    fingerprint, kept = Fingerprint(), list[Batch]()
+    fingerprint, kept, read_from = Fingerprint(), list[Batch](), dict[str, dict[str, None]]()
+    batches = _with_names(batches, read_from)
     if samples and texts:
         batches = _kept(batches, kept)
     # The same parts and blocks for any number of workers: so is every rounding.
@@ -151,10 +152,22 @@ def measured(
             distribute(work, parts, workers), len(measure.metrics), progress
         )
     whole = _gathered(measurements)
-    whole = replace(whole, segments=((whole.size, fingerprint.digests()),))
+    whole = replace(
+        whole,
+        segments=((whole.size, fingerprint.digests()),),
+        read_from={column: tuple(names) for column, names in read_from.items()},
+    )
     if not samples:
         return whole.pool()
     return replace(whole, texts=StoredSamples(tuple(kept))) if texts else whole
+
+
+def _with_names(batches: Iterable[Batch], found: dict[str, dict[str, None]]) -> Iterator[Batch]:
+    """The same batches; `found` gets the names that columns were read from, each once."""
+    for batch in batches:
+        for column, name in batch.read_from.items():
+            found.setdefault(column, {})[name] = None
+        yield batch
 
 
 def _kept(batches: Iterable[Batch], kept: list[Batch]) -> Iterator[Batch]:
