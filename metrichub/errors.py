@@ -13,6 +13,7 @@ MetrichubError
 ├── MissingDependency (ImportError)    a package that has to be installed first
 ├── CardError (ValueError)             a metric card that breaks the format
 ├── MetricError (TypeError)            a metric whose code breaks the contract
+│   └── ScoringError                   a metric that raised as it scored: which, and which sample
 ├── JudgeError (RuntimeError)          a call to a judge that failed; costs one sample
 │   ├── JudgeUnavailable               no later call can succeed; ends the run
 │   └── TooManyErrors                  more samples failed than were allowed; ends the run
@@ -122,6 +123,24 @@ class CardError(MetrichubError, ValueError):
 
 class MetricError(MetrichubError, TypeError):
     """A metric whose code breaks the contract."""
+
+
+class ScoringError(MetricError):
+    """A metric that raised as it scored; `metric` and `sample` (from 0) say where, if it is known.
+
+    The cause is what it raised, in other processes too.
+    """
+
+    exit_status = 70
+
+    def __init__(self, metric: str, problem: str, sample: int | None = None) -> None:
+        self.metric, self.problem, self.sample = metric, problem, sample
+        where = f" on sample {sample}" if sample is not None else ""
+        super().__init__(f"{metric} failed{where}: {problem}")
+
+    def at(self, sample: int | None) -> ScoringError:
+        """The same error of a sample."""
+        return ScoringError(self.metric, self.problem, sample)
 
 
 class JudgeError(MetrichubError, RuntimeError):

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
-from metrichub.errors import MetrichubError
+from metrichub.errors import MetrichubError, ScoringError
 
 EXIT_STATUS = """\
 \b
@@ -133,6 +133,9 @@ def _report(error: Exception) -> int:
         case click.ClickException():
             _say(error.format_message())
             return error.exit_code
+        case ScoringError():
+            _say(f"{error} (--debug shows where)")
+            return error.exit_status
         case MetrichubError():
             _say(str(error))
             return error.exit_status

@@ -21,7 +21,7 @@ from metrichub.data import stream as source
 from metrichub.data.files import FORMATS, STDIN
 from metrichub.data.reading import Reading
 from metrichub.data.rows import Samples
-from metrichub.errors import InputError
+from metrichub.errors import InputError, ScoringError
 
 if TYPE_CHECKING:
     from metrichub.hub import Hub
@@ -185,6 +185,10 @@ def measure(
                 )
             except InputError as error:
                 raise reading.located(error) from error
+            except ScoringError as error:
+                where = f"{reading.place(error.sample) or source.display_path(name)}: "
+                said = ScoringError(f"{where}{error.metric}", error.problem, error.sample)
+                raise said from error.__cause__
             size, found = reading.size, ", ".join(reading.columns)
             _log.info("%s: %d samples, columns %s", source.display_path(name), size, found)
             _log.info("%s: measured with %s", source.display_path(name), ", ".join(report.results))

@@ -71,6 +71,15 @@ class Reading:
             )
         return samples.error(message, error.sample)
 
+    def place(self, sample: int | None) -> str | None:
+        """The file and the line of a sample, while its batch is the one that was read last."""
+        samples = self._current
+        if samples is None or samples.lines is None or sample is None:
+            return None
+        number = sample - samples.start
+        inside = 0 <= number < samples.size
+        return f"{samples.path}:{samples.lines[number]}" if inside else None
+
     def _notice(self, samples: Samples) -> None:
         self._same_names(samples)
         if self._keep_ids and ("id" in samples or self.ids is not None):

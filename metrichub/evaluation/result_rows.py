@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.evaluation.failures import failing
 from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
 from metrichub.evaluation.signature import Signature
@@ -71,14 +72,14 @@ class RowsResult(Result):
             return dict(self.final)
         if not self.rows:
             return dict.fromkeys(self.metric.outputs(), float("nan"))
-        return {name: float(v) for name, v in self._metric.conclude(self.rows).items()}
+        return {name: float(v) for name, v in self._conclude(self.rows).items()}
 
     def samples(self) -> Outputs:
         """The mean over each sample's rows of what the metric says of single rows."""
         if self.pooled:
             raise self._was_pooled("samples")
         number = np.bincount(self.sample, minlength=self.size)
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), failing(self.metric):
             return {
                 name: np.bincount(self.sample, np.asarray(values, np.float64), self.size) / number
                 for name, values in self._metric.samples(self.rows).items()
@@ -149,7 +150,8 @@ class RowsResult(Result):
     def _conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
         if not rows:
             return dict.fromkeys(self.metric.outputs(), float("nan"))
-        return self._metric.conclude(rows)
+        with failing(self.metric):
+            return self._metric.conclude(rows)
 
     def _groups(self, what: str) -> list[list[Any]]:
         if self.pooled:
