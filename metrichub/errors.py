@@ -174,7 +174,10 @@ class SiteError(MetrichubError, RuntimeError):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Up to three near matches as "; did you mean 'x' or 'y'?", or nothing."""
-    near = difflib.get_close_matches(word.lower(), list(known), n=3, cutoff=0.6)
+    names = list(known)
+    near = difflib.get_close_matches(word.lower(), names, n=3, cutoff=0.6)
+    # "f1" is no near match of "token_f1", and yet what is meant.
+    near = near or [name for name in names if word.lower() in name.split("_")][:3]
     return f"; did you mean {' or '.join(repr(match) for match in near)}?" if near else ""
 
 

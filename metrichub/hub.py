@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from metrichub.data.batch import BLOCK_CHARACTERS, Batch
 from metrichub.data.columns import column_of, is_slip
@@ -29,6 +29,18 @@ _ELSEWHERE = {
     "prices": "give prices to the judge: judge=\"openai(model='...', prices=[0.25, 2])\"",
 }
 """What belongs elsewhere than into a call, by the name under which it is tried there."""
+
+
+_IN_PARTS = (
+    "give samples that come in parts to hub.evaluate(...) as an iterator of tables, or join the "
+    "reports of the parts with report.merge(other)"
+)
+_OTHER_METHODS = {
+    "compute": "call it: hub(predictions=[...], references=[...])",
+    "add": _IN_PARTS,
+    "add_batch": _IN_PARTS,
+}
+"""What to do in place of the methods that other libraries have."""
 
 
 class Hub:
@@ -92,6 +104,14 @@ class Hub:
     def __repr__(self) -> str:
         """The metrics with all their parameters."""
         return f"Hub(metrics={list(self.metrics)!r}, reduce_fn={self.reduce_fn!r})"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say what to do in place of the methods that hubs of other libraries have."""
+            if name in _OTHER_METHODS:
+                raise AttributeError(f"a hub has no {name}; {_OTHER_METHODS[name]}")
+            raise AttributeError(f"'Hub' object has no attribute {name!r}")
 
     def __call__(
         self,
