@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from metrichub.errors import MissingDependency as MissingDependency
     from metrichub.errors import ParameterError as ParameterError
     from metrichub.errors import ReportError as ReportError
+    from metrichub.errors import ScoringError as ScoringError
     from metrichub.errors import SiteError as SiteError
     from metrichub.errors import SpecError as SpecError
     from metrichub.errors import TooManyErrors as TooManyErrors
@@ -67,8 +68,8 @@ _HOMES = {
         "errors": (
             "AmbiguousMetric BrokenMetric CardError FileError InputError JudgeError "
             "JudgeUnavailable MetricError MetrichubError MissingColumn "
-            "MissingDependency ParameterError ReportError SiteError SpecError "
-            "TooManyErrors UnknownMetric UnknownParameter"
+            "MissingDependency ParameterError ReportError ScoringError SiteError "
+            "SpecError TooManyErrors UnknownMetric UnknownParameter"
         ),
         "evaluation.explanation": "Explanation",
         "evaluation.ranking": "Ranking compare_all",

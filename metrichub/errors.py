@@ -13,6 +13,7 @@ MetrichubError
 ├── MissingDependency (ImportError)    a package that has to be installed first
 ├── CardError (ValueError)             a metric card that breaks the format
 ├── MetricError (TypeError)            a metric whose code breaks the contract
+│   └── ScoringError                   a metric that raised as it scored: which, and which sample
 ├── JudgeError (RuntimeError)          a call to a judge that failed; costs one sample
 │   ├── JudgeUnavailable               no later call can succeed; ends the run
 │   └── TooManyErrors                  more samples failed than were allowed; ends the run
@@ -46,9 +47,11 @@ def _rebuilt(kind: type[MetrichubError], arguments: tuple[object, ...]) -> Metri
 
 
 class InputError(MetrichubError, ValueError):
-    """Samples that can't be scored."""
+    """Samples that can't be scored; `column` and `sample` say which one, where it is one."""
 
     exit_status = 3
+    column: str | None = None
+    sample: int | None = None
 
 
 class MissingColumn(InputError, LookupError):
@@ -122,6 +125,24 @@ class MetricError(MetrichubError, TypeError):
     """A metric whose code breaks the contract."""
 
 
+class ScoringError(MetricError):
+    """A metric that raised as it scored; `metric` and `sample` (from 0) say where, if it is known.
+
+    The cause is what it raised, in other processes too.
+    """
+
+    exit_status = 70
+
+    def __init__(self, metric: str, problem: str, sample: int | None = None) -> None:
+        self.metric, self.problem, self.sample = metric, problem, sample
+        where = f" on sample {sample}" if sample is not None else ""
+        super().__init__(f"{metric} failed{where}: {problem}")
+
+    def at(self, sample: int | None) -> ScoringError:
+        """The same error of a sample."""
+        return ScoringError(self.metric, self.problem, sample)
+
+
 class JudgeError(MetrichubError, RuntimeError):
     """A call to a judge or an embedder that failed: the sample has no score."""
 
@@ -153,7 +174,10 @@ class SiteError(MetrichubError, RuntimeError):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Up to three near matches as "; did you mean 'x' or 'y'?", or nothing."""
-    near = difflib.get_close_matches(word.lower(), list(known), n=3, cutoff=0.6)
+    names = list(known)
+    near = difflib.get_close_matches(word.lower(), names, n=3, cutoff=0.6)
+    # "f1" is no near match of "token_f1", and yet what is meant.
+    near = near or [name for name in names if word.lower() in name.split("_")][:3]
     return f"; did you mean {' or '.join(repr(match) for match in near)}?" if near else ""
 
 

@@ -6,11 +6,12 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from metrichub.data.batch import BLOCK_CHARACTERS, Batch
 from metrichub.data.columns import column_of, is_slip
 from metrichub.data.frames import Data
+from metrichub.data.objects import TextOf
 from metrichub.embed import Embedder
 from metrichub.errors import InputError, MetricError, ParameterError, SpecError
 from metrichub.evaluation.explanation import ErrorBudget
@@ -28,6 +29,18 @@ _ELSEWHERE = {
     "prices": "give prices to the judge: judge=\"openai(model='...', prices=[0.25, 2])\"",
 }
 """What belongs elsewhere than into a call, by the name under which it is tried there."""
+
+
+_IN_PARTS = (
+    "give samples that come in parts to hub.evaluate(...) as an iterator of tables, or join the "
+    "reports of the parts with report.merge(other)"
+)
+_OTHER_METHODS = {
+    "compute": "call it: hub(predictions=[...], references=[...])",
+    "add": _IN_PARTS,
+    "add_batch": _IN_PARTS,
+}
+"""What to do in place of the methods that other libraries have."""
 
 
 class Hub:
@@ -92,6 +105,14 @@ class Hub:
         """The metrics with all their parameters."""
         return f"Hub(metrics={list(self.metrics)!r}, reduce_fn={self.reduce_fn!r})"
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say what to do in place of the methods that hubs of other libraries have."""
+            if name in _OTHER_METHODS:
+                raise AttributeError(f"a hub has no {name}; {_OTHER_METHODS[name]}")
+            raise AttributeError(f"'Hub' object has no attribute {name!r}")
+
     def __call__(
         self,
         data: Data | None = None,
@@ -126,7 +147,9 @@ class Hub:
         sample: a text, or a list of texts. Or give a table as `data`: a mapping of columns, a
         list of dicts, a `datasets.Dataset`, a data frame, an Arrow table, or an iterator of such
         tables, which are measured one after another. `columns` maps a column to the name that it
-        has in the table; without it the names of other tools are found by themselves.
+        has in the table; without it the names of other tools are found by themselves. A table
+        without sources has them read from retrieved_contexts, reference_contexts or input, the
+        first that is there, and the report's notes say so.
 
         With `samples=False` only sums are kept, so that memory doesn't grow with the samples.
         `texts` says whether the report keeps the samples to show them; by default it does unless
@@ -222,6 +245,19 @@ class Hub:
         """BibTeX of every metric in the hub, each entry once."""
         return "\n\n".join(dict.fromkeys(m.card.bibtex for m in self.metrics if m.card.bibtex))
 
+    def _objects(self) -> dict[str, TextOf]:
+        """How objects in a column become text, where all metrics that read it take the same."""
+        found: dict[str, set[TextOf | None]] = {}
+        for metric in self.metrics:
+            for name in metric.inputs():
+                text_of = getattr(metric, "text_of_objects", None)
+                found.setdefault(column_of(name), set()).add(text_of)
+        return {
+            column: text_of
+            for column, (text_of, *others) in found.items()
+            if text_of and not others
+        }
+
     def _check_options(self, given: Mapping[str, Any]) -> None:
         """Raise `InputError` for what was meant as an option and would be taken for a column."""
         needed, options = self.needs(), list(Hub.evaluate.__kwdefaults__ or ())
@@ -252,17 +288,18 @@ class Hub:
                 f"the data is the string {data[:40]!r}; to score a file, read it with "
                 "metrichub.read(path), or use the command line: metrichub score FILE"
             )
+        objects = self._objects()
         if isinstance(data, Iterator):
             empty = True
             for part in data:
-                yield Batch.from_data(part, needed, columns)
+                yield Batch.from_data(part, needed, columns, objects)
                 empty = False
             if empty:
                 yield Batch.of(**{name: () for name in needed})
         elif data is not None:
-            yield Batch.from_data(data, needed, columns)
+            yield Batch.from_data(data, needed, columns, objects)
         else:
-            yield Batch.from_columns(given, needed, columns)
+            yield Batch.from_columns(given, needed, columns, objects)
 
 
 def _ready(metric: Metric, asked: Mapping[str, object]) -> Metric:

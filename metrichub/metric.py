@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
 from numpy.typing import NDArray
 
@@ -42,6 +42,7 @@ Row = Mapping[str, float | Sequence[float]]
 Scores = Mapping[str, Array]
 Resampler = Callable[[Array], Scores]
 """From how often each of b resamples has each of R rows, (b, R), to their scores, (b,) each."""
+_BY_A_HUB = "give it to a hub: Hub(metrics=metric)(predictions=[...], references=[...])"
 
 
 class Unscored(NamedTuple):
@@ -162,6 +163,24 @@ class Metric:
         """Remarks that a reader of the corpus score has to know, from the summed statistics."""
         return ()
 
+    def __call__(self, *_: object, **__: object) -> NoReturn:
+        """Raise `MetricError`: a metric is scored by a hub."""
+        raise MetricError(f"{self.name} isn't called by itself; {_BY_A_HUB}")
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say what to do in place of the methods that other libraries' metrics have."""
+            if name == "compute":
+                raise AttributeError(f"{self.name} has no compute; {_BY_A_HUB}")
+            if name in ("add", "add_batch"):
+                raise AttributeError(
+                    f"{self.name} has no {name}; give samples that come in parts to "
+                    "Hub(metrics=metric).evaluate(...) as an iterator of tables, or join the "
+                    "reports of the parts with report.merge(other)"
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def label(self) -> str:
         """The metric and all its parameters: "bleu(max_order=4, tokenize='13a')"."""
         pairs = ", ".join(f"{key}={value!r}" for key, value in self._values().items())
@@ -213,7 +232,8 @@ def load_metric(spec: str, /, **parameters: object) -> Metric:
         BrokenMetric: it is installed but can't be imported, or is no metric.
     """
     # A name in other letters, such as "exact-match", is no spec, but may be found.
-    parsed = Spec(spec) if re.fullmatch(r"[A-Za-z][\w+-]*", spec) else Spec.parse(spec)
+    name = re.fullmatch(r"[A-Za-z][\w+-]*", spec) or spec in registry()
+    parsed = Spec(spec) if name else Spec.parse(spec)
     entry = registry().find(parsed.metric)
     given = {**parsed.parameters, **parameters}
     if parsed.alias:

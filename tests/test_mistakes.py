@@ -1,12 +1,14 @@
 """Mistakes that people make: each is a result, or one line that says what to do."""
 
+import copy
+import pickle
 import re
 from typing import Any
 
 import pytest
 
 from metrichub import Hub, load_metric
-from metrichub.errors import InputError, ReportError, SpecError, UnknownMetric
+from metrichub.errors import InputError, MetricError, ReportError, SpecError, UnknownMetric
 
 PAIR: dict[str, Any] = {"predictions": ["a b", "c"], "references": ["a b", "d"]}
 
@@ -18,14 +20,30 @@ PAIR: dict[str, Any] = {"predictions": ["a b", "c"], "references": ["a b", "d"]}
         ("exact-match", "exact_match"),
         ("SummarizationScore", "summarization_score"),
         ("ROUGE", "rouge"),
-        ("Token F1".replace(" ", "-"), "token_f1"),
+        ("Token-F1", "token_f1"),
+        ("TokenF1", "token_f1"),
+        ("Exact match", "exact_match"),
+        ("GEval", "g_eval"),
+        ("ToolCallF1", "tool_call_f1"),
+        ("chrF", "chrf"),
+        ("Self-BLEU", "self_bleu"),
     ],
 )
 def test_a_name_in_other_letters_finds_its_metric(name: str, found: str) -> None:
     assert load_metric(name) == load_metric(found)
 
 
-@pytest.mark.parametrize(("name", "near"), [("Rouge-L", "'rouge'"), ("chrF++", "'chrf'")])
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("Rouge-L", "'rouge'"),
+        ("chrF++", "'chrf'"),
+        ("bleu_score", "'bleu'"),
+        ("BleuScore", "'bleu'"),
+        ("FaithfulnessMetric", "'faithfulness'"),
+        ("f1", "'token_f1'"),
+    ],
+)
 def test_a_name_that_means_more_is_answered_with_what_is_near(name: str, near: str) -> None:
     # chrF++ is chrf(word_order=2), so that chrf would be another score.
     with pytest.raises(UnknownMetric, match=f"did you mean {near}"):
@@ -41,6 +59,41 @@ def test_several_metrics_in_one_text_are_told_how_to_be_given(text: str) -> None
 def test_several_metrics_one_by_one_are_told_so_too() -> None:
     with pytest.raises(InputError, match=re.escape("Hub(['bleu', 'rouge'])")):
         Hub("bleu", "rouge")
+
+
+@pytest.mark.parametrize("name", ["bertscore", "BERTScore", "comet", "perplexity"])
+def test_a_name_that_is_near_none_is_answered_with_the_list(name: str) -> None:
+    with pytest.raises(UnknownMetric, match=rf"^no metric '{name}' is installed \('metrichub list"):
+        load_metric(name)
+
+
+def test_a_metric_of_evaluate_or_jury_is_asked_by_a_hub() -> None:
+    metric: Any = load_metric("bleu")
+    call = re.escape("Hub(metrics=metric)(predictions=[...], references=[...])")
+    with pytest.raises(AttributeError, match=f"bleu has no compute; give it to a hub: {call}"):
+        metric.compute(**PAIR)
+    with pytest.raises(MetricError, match=f"bleu isn't called by itself; .*: {call}"):
+        metric(**PAIR)
+    with pytest.raises(AttributeError, match=r"a hub has no compute; call it: hub\(pred"):
+        Hub("bleu").compute(**PAIR)
+    # The call that the message says.
+    assert Hub(metrics=metric)(**PAIR).keys() == {"bleu"}
+
+
+@pytest.mark.parametrize("name", ["add", "add_batch"])
+def test_samples_that_come_in_parts_are_given_to_evaluate(name: str) -> None:
+    said = rf"no {name}; give samples .*evaluate\(...\) as an iterator .* report.merge\(other\)"
+    for asked in (load_metric("bleu"), Hub("bleu")):
+        with pytest.raises(AttributeError, match=said):
+            getattr(asked, name)(**PAIR)
+
+
+def test_other_attributes_are_missing_as_ever() -> None:
+    for asked in (load_metric("bleu"), Hub("bleu")):
+        assert not hasattr(asked, "compute")
+        with pytest.raises(AttributeError, match="object has no attribute 'nonsense'"):
+            _ = asked.nonsense  # type: ignore[union-attr]  # the mistake
+        assert pickle.loads(pickle.dumps(asked)) == copy.deepcopy(asked) == asked
 
 
 def test_progress_is_a_function() -> None:
@@ -83,5 +136,5 @@ def test_a_signature_names_the_columns_that_its_metric_reads() -> None:
     report = Hub(["bleu", "faithfulness"], judge="offline").evaluate(
         predictions=["It rains."], references=["It rains."], contexts=[["It rains.", "Now."]]
     )
-    assert report.signatures()["bleu"].endswith("|references:1")
+    assert report.signatures()["bleu"].endswith("|references:1|samples:sentence-level")
     assert report.signatures()["faithfulness"].endswith("|contexts:2")

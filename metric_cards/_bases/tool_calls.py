@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import json
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from metric_cards._bases.strictjson import read
+
+ARGUMENTS = ("arguments", "args", "input", "input_parameters")
+"""What OpenAI, LangChain and ragas, Anthropic, and deepeval call the arguments of a call."""
+_OTHER_BLOCKS = ("text", "thinking", "redacted_thinking", "message", "reasoning")
+"""The types of what Anthropic's and OpenAI's replies hold beside calls."""
 
 
 class Call(NamedTuple):
@@ -36,18 +42,47 @@ def read_calls(text: str) -> Calls:
     made: list[Call] = []
     for place, entry in enumerate(value or ()):
         try:
-            made.append(_call(entry))
+            if not _is_other_block(entry):
+                made.append(_call(entry))
         except _NoCall as error:
             return Calls(problem=f"its entry {place} {error}")
     return Calls(tuple(made))
 
 
-def _call(entry: Any) -> Call:
+def text_of_calls(calls: Sequence[Any]) -> str:
+    """The calls as JSON text; what a model wrote into them is judged when they are read.
+
+    Raises:
+        ValueError: an entry is no call, as no model writes it; the text says which.
+    """
+    for place, entry in enumerate(calls):
+        try:
+            if not _is_other_block(entry) and not isinstance(_written(entry)[1], str):
+                _call(entry)
+        except _NoCall as error:
+            raise ValueError(f"is no list of tool calls: its entry {place} {error}") from None
+    try:
+        return json.dumps(calls, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"is no list of tool calls: it isn't JSON ({error})") from error
+
+
+def _is_other_block(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and "name" not in entry and entry.get("type") in _OTHER_BLOCKS
+
+
+def _written(entry: Any) -> tuple[str, Any]:
+    """The name and the arguments of a call as they stand there."""
     if isinstance(entry, dict) and isinstance(entry.get("function"), dict):
         entry = entry["function"]
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         raise _NoCall("has no name of a tool")
-    arguments = entry.get("arguments", entry.get("args"))
+    given = (entry[key] for key in ARGUMENTS if entry.get(key) is not None)
+    return entry["name"], next(given, None)
+
+
+def _call(entry: Any) -> Call:
+    name, arguments = _written(entry)
     if isinstance(arguments, str):
         arguments, problem = read(arguments)
         # Servers write "" for the arguments of a tool that takes none.
@@ -55,7 +90,7 @@ def _call(entry: Any) -> Call:
             raise _NoCall(f"has arguments that are no JSON ({problem})")
     if arguments is not None and not isinstance(arguments, dict):
         raise _NoCall("has arguments that are no object")
-    return Call(entry["name"], {key: _frozen(item) for key, item in (arguments or {}).items()})
+    return Call(name, {key: _frozen(item) for key, item in (arguments or {}).items()})
 
 
 def _frozen(value: Any) -> Hashable:

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from metric_cards._bases.tool_calls import Call, read_calls
+from metric_cards._bases.tool_calls import Call, read_calls, text_of_calls
 from metric_cards.tool_call_accuracy.pairing import best_pairing
 from metrichub.authoring import Metric, Row, Unscored
 
@@ -29,6 +29,8 @@ class ToolCallAccuracy(Metric):
     order: Literal["strict", "any"] = "strict"
     extra_arguments: Literal["ignored", "wrong"] = "ignored"
     strings: Literal["exact", "similar"] = "exact"
+
+    text_of_objects = staticmethod(text_of_calls)
 
     def observe(self, prediction: str, reference: str) -> Row | Unscored:
         """The score of one sample, and whether its calls could be read and its tools are right."""

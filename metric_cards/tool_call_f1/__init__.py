@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
-from metric_cards._bases.tool_calls import Call, read_calls
+from metric_cards._bases.tool_calls import Call, read_calls, text_of_calls
 from metrichub.authoring import Metric, Row, Unscored
 
 
@@ -22,6 +22,8 @@ class ToolCallF1(Metric):
 
     repeats: bool = True
     both_empty: Literal[0, 1] = 1
+
+    text_of_objects = staticmethod(text_of_calls)
 
     def observe(self, prediction: str, reference: str) -> Row | Unscored:
         """F1, precision and recall of one sample, and whether its calls could be read."""

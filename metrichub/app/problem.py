@@ -13,6 +13,7 @@ _STATUS = {
     "JudgeUnavailable": 502,
     "TooManyErrors": 502,
     "TooLarge": 413,
+    "ScoringError": 500,
     "Defect": 500,
 }
 

@@ -139,14 +139,31 @@ class Registry:
         return table
 
     @cached_property
+    def _by_letters(self) -> Mapping[str, list[Entry]]:
+        """The entries by the letters and digits of their names, where these are of one name."""
+        table: dict[str, set[str]] = {}
+        for entry in self.entries:
+            table.setdefault(_letters(entry.name), set()).add(entry.name)
+        return {
+            letters: self._by_name[name] for letters, (name, *others) in table.items() if not others
+        }
+
+    @cached_property
     def by_value(self) -> Mapping[str, Entry]:
         """The first entry that names each object ("package.module:Class")."""
         return {entry.value: entry for entry in reversed(self.entries)}
 
+    def __contains__(self, name: object) -> bool:
+        """Whether `find` gives an entry for this name."""
+        try:
+            return isinstance(name, str) and bool(self.find(name))
+        except UnknownMetric:
+            return False
+
     def find(self, name: str) -> Entry:
         """The entry of a plain or qualified name; a plain built-in name is the built-in.
 
-        A name in other letters finds it too: "BLEU", "exact-match", "SummarizationScore".
+        A name in other letters finds it too: "BLEU", "exact-match", "Exact match", "TokenF1".
 
         Raises:
             UnknownMetric: there is none; the text has near matches.
@@ -155,14 +172,14 @@ class Registry:
         distribution, slash, plain = name.rpartition("/")
         found = self._by_name.get(f"{_normal(distribution)}/{plain}" if slash else name, [])
         # Not "chrF++", which is chrF with another parameter.
-        if not found and re.fullmatch(r"[\w-]+", name):
-            found = self._by_name.get(_snake_case(name), [])
+        if not found and re.fullmatch(r"[\w -]+", name):
+            found = self._by_letters.get(_letters(name), [])
         if not found:
             known = [key for key in self._by_name if slash or "/" not in key]
             seen = "'metrichub list' shows what is installed"
             if self.kind != "metric":
                 seen = f"installed: {', '.join(known) or 'none'}"
-            near = did_you_mean(name if slash else _snake_case(name), known)
+            near = did_you_mean(name if slash else _as_written_here(name), known)
             raise UnknownMetric(f"no {self.kind} {name!r} is installed{near} ({seen})")
         if len(found) > 1 and found[0].distribution != _OURS:
             names = " or ".join(repr(entry.qualified) for entry in found)
@@ -220,10 +237,16 @@ def list_metrics(
     return tuple(entry for entry in registry().entries if fits(entry))
 
 
-def _snake_case(name: str) -> str:
-    """A name as metrics write theirs: "exact_match" for "ExactMatch" and "exact-match"."""
+def _letters(name: str) -> str:
+    """What of a name doesn't depend on how words are joined: "tokenf1" of "TokenF1", "token_f1"."""
+    return re.sub(r"[\W_]+", "", name).lower()
+
+
+def _as_written_here(name: str) -> str:
+    """A name as metrics write theirs: "exact_match" for "ExactMatch", "bleu" for "BleuScore"."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", name)
-    return re.sub(r"\W+", "_", words).strip("_").lower()
+    snake = re.sub(r"\W+", "_", words).strip("_").lower()
+    return re.sub(r"(?<=.)_?(metric|score)$", "", snake) or snake
 
 
 def _normal(distribution: str) -> str:

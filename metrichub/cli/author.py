@@ -85,10 +85,13 @@ def check(context: click.Context, names: tuple[str, ...], update: bool, form: st
 
 
 def _show(name: str, found: list[Any]) -> None:
-    for finding in found:
+    ran = [finding for finding in found if finding.ran]
+    for finding in ran:
         verdict = "BROKEN" if finding.problem else "ok"
         click.echo(f"{name}  {finding.law:2}  {verdict:6}  {finding.title}")
         for line in (finding.problem or "").splitlines():
             click.echo(f"{' ' * len(name)}      {line}")
-    kept = sum(not finding.problem for finding in found)
-    click.echo(f"{name}: {kept} of {len(found)} laws hold")
+    kept = sum(not finding.problem for finding in ran)
+    left = len(found) - len(ran)
+    rest = f", {left} were not run, as they need the card" if left else ""
+    click.echo(f"{name}: {kept} of {len(found)} laws hold{rest}")

@@ -94,7 +94,9 @@ def card(name: str, raw: bool) -> None:
     """Show a metric's card: what it rewards, what it misses, when not to use it."""
     entry = registry().find(Spec.parse(name).metric)
     if raw or not sys.stdout.isatty():
-        click.echo((entry.folder / "README.md").read_text(encoding="utf-8"), nl=False)
+        # A broken card is shown too: that is how one finds what is wrong with it.
+        text = (entry.folder / "README.md").read_text(encoding="utf-8", errors="backslashreplace")
+        click.echo(text, nl=False)
         return
     from rich.console import Console
     from rich.markdown import Markdown

@@ -15,11 +15,14 @@ from metrichub.report.tables import Table, json_safe
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
 _SUFFIXES = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"}
+_WRITTEN = (*_SUFFIXES, ".txt", "")
 
 format_option = click.option(
     "--format",
     "form",
     type=click.Choice(FORMATS),
+    # Before --output, whose suffix counts only without it.
+    is_eager=True,
     help="How to show the result.  [default: table on a terminal, json into a pipe]",
 )
 
@@ -36,11 +39,25 @@ def output_file(_: click.Context, parameter: click.Parameter, value: str | None)
     return path
 
 
+def _result_file(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> Path | None:
+    """The path of a file to write, whose suffix says how if no format does."""
+    path = output_file(context, parameter, value)
+    if path and not context.params.get("form") and path.suffix.lower() not in _WRITTEN:
+        raise click.BadParameter(
+            f"{value}: no {path.suffix} is written; name it {', '.join(_SUFFIXES)} or .txt, or "
+            "choose what it holds with --format",
+            param=parameter,
+        )
+    return path
+
+
 output_option = click.option(
     "-o",
     "--output",
     metavar="FILE",
-    callback=output_file,
+    callback=_result_file,
     help="Write the result there instead; the suffix .json, .csv, .md or .tex chooses the format.",
 )
 

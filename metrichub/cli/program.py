@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
-from metrichub.errors import MetrichubError
+from metrichub.errors import MetrichubError, ScoringError
 
 EXIT_STATUS = """\
 \b
@@ -31,9 +31,10 @@ _DEFECT, _INTERRUPTED, _CLOSED_PIPE = 70, 130, 141
 
 @dataclass
 class Settings:
-    """What was asked for anywhere on the command line."""
+    """What was asked for anywhere on the command line, and whether models are asked."""
 
     debug: bool = False
+    asks_models: bool = False
 
 
 def _set_debug(context: click.Context, _: click.Parameter, value: bool) -> None:
@@ -101,7 +102,7 @@ class Program(click.Group):
         except Exception as error:  # noqa: BLE001
             if settings.debug:
                 traceback.print_exc()
-            status = _report(error)
+            status = _report(error, settings)
         sys.exit(status if isinstance(status, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -117,14 +118,12 @@ class Program(click.Group):
             ctx.exit(_CLOSED_PIPE)
 
 
-def _report(error: Exception) -> int:
+def _report(error: Exception, settings: Settings) -> int:
     """Say what went wrong, in one line; the exit status that it means."""
     match error:
         case click.Abort():
-            click.echo(
-                "metrichub: interrupted; what judges answered is kept, so the same command goes on",
-                err=True,
-            )
+            kept = "; what judges answered is kept, so the same command goes on"
+            click.echo(f"metrichub: interrupted{kept if settings.asks_models else ''}", err=True)
             return _INTERRUPTED
         case click.UsageError():
             help_ = error.ctx.command_path if error.ctx else "metrichub"
@@ -133,6 +132,9 @@ def _report(error: Exception) -> int:
         case click.ClickException():
             _say(error.format_message())
             return error.exit_code
+        case ScoringError():
+            _say(f"{error} (--debug shows where)")
+            return error.exit_status
         case MetrichubError():
             _say(str(error))
             return error.exit_status

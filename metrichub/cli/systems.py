@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,17 +15,18 @@ import click
 
 from metrichub.cli.groups import option_group
 from metrichub.cli.judging import JudgeOptions
-from metrichub.cli.program import note
+from metrichub.cli.program import Settings, note
 from metrichub.cli.progress import progress
 from metrichub.data import columns as names
 from metrichub.data import stream as source
 from metrichub.data.files import FORMATS, STDIN
 from metrichub.data.reading import Reading
 from metrichub.data.rows import Samples
-from metrichub.errors import InputError
+from metrichub.errors import InputError, ScoringError
 
 if TYPE_CHECKING:
     from metrichub.hub import Hub
+    from metrichub.metric import Metric
     from metrichub.report.report import Report
 
 _log = logging.getLogger("metrichub")
@@ -138,11 +140,34 @@ def chosen_hub(
         )
     from metrichub.hub import Hub
 
-    return Hub(metrics, reduce_fn=reduce, **judging.for_hub())  # type: ignore[arg-type]  # Hub checks the word
+    hub = Hub(metrics, reduce_fn=reduce, **judging.for_hub())  # type: ignore[arg-type]  # Hub checks the word
+    if settings := click.get_current_context().find_object(Settings):
+        settings.asks_models = any(map(_asks_a_model, hub.metrics))
+    return hub
+
+
+def _asks_a_model(metric: Metric) -> bool:
+    """Whether the metric's judge or embedder is a model, whose answers are kept."""
+    asked = [getattr(metric, kind, None) for kind in ("judge", "embedder")]
+    if os.environ.get("METRICHUB_NO_CACHE") or not any(asked):
+        return False
+    from metrichub.models.resolve import about, embedder_of, judge_of
+
+    judge, embedder = asked
+    found = [judge and judge_of(judge), embedder and embedder_of(embedder)]
+    return any(about(one).is_model for one in found if one)
 
 
 def check_distinct(files: Sequence[str]) -> None:
-    """Raise `UsageError` if a file is given twice."""
+    """Raise `UsageError` if a file is given twice, or is a metric's name behind another one."""
+    from metrichub.catalog.registry import registry
+
+    for name in files:
+        if not Path(name).exists() and name in registry():
+            raise click.UsageError(
+                f"{name!r} is a metric and there is no such file; every metric has its own -m, as "
+                f"in -m bleu -m {name}"
+            )
     if twice := [name for name in files if files.count(name) > 1]:
         what = "standard input" if twice[0] == STDIN else twice[0]
         raise click.UsageError(f"{what} is given twice")
@@ -185,6 +210,10 @@ def measure(
                 )
             except InputError as error:
                 raise reading.located(error) from error
+            except ScoringError as error:
+                where = f"{reading.place(error.sample) or source.display_path(name)}: "
+                said = ScoringError(f"{where}{error.metric}", error.problem, error.sample)
+                raise said from error.__cause__
             size, found = reading.size, ", ".join(reading.columns)
             _log.info("%s: %d samples, columns %s", source.display_path(name), size, found)
             _log.info("%s: measured with %s", source.display_path(name), ", ".join(report.results))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
@@ -12,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data import columns as names
+from metrichub.data.checks import check_texts
 from metrichub.data.frames import Frame
+from metrichub.data.objects import TextOf, as_texts, inner_list, joined
 from metrichub.errors import InputError, what
 from metrichub.text import RaggedTexts, Texts
 
@@ -45,10 +46,14 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Batch:
-    """Samples as equal columns. Make one with `Batch.of`, which checks what it is given."""
+    """Samples as equal columns. Make one with `Batch.of`, which checks what it is given.
+
+    `read_from` names the columns of the data that others were read from; see `columns.FALLBACKS`.
+    """
 
     columns: Mapping[str, Column]
     size: int
+    read_from: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, **columns: Iterable[Any]) -> Batch:
@@ -71,12 +76,14 @@ class Batch:
         data: object,
         needed: Mapping[str, str],
         mapping: Mapping[str, str] | None = None,
+        objects: Mapping[str, TextOf] | None = None,
     ) -> Batch:
         """The batch of the columns that metrics need out of a table.
 
         `data` is a mapping of columns, a list of dicts, a `datasets.Dataset`, a data frame or an
         Arrow table. `needed` maps a column to a metric that asks for it; names are found through
-        `columns.ALIASES` or the caller's `mapping`.
+        `columns.ALIASES`, `columns.FALLBACKS` or the caller's `mapping`. `objects` makes texts of
+        a column's objects.
 
         Raises:
             MissingColumn: a needed column isn't there.
@@ -84,7 +91,9 @@ class Batch:
         """
         table = Frame.of(data)
         chosen = names.resolve(needed, table.names, mapping)
-        return cls.of(**{column: table.column(name) for column, name in chosen.items()})
+        fallbacks = names.fallbacks(chosen, mapping)
+        batch = cls.of(**_read(chosen, table.column, fallbacks, objects or {}))
+        return replace(batch, read_from=fallbacks)
 
     @classmethod
     def from_columns(
@@ -92,16 +101,18 @@ class Batch:
         given: Mapping[str, Iterable[Any]],
         needed: Mapping[str, str],
         mapping: Mapping[str, str] | None = None,
+        objects: Mapping[str, TextOf] | None = None,
     ) -> Batch:
         """The batch of the columns that metrics need out of those given by name.
 
-        All given columns are checked, needed or not; names are found as in `from_data`.
+        All given columns are checked, needed or not; all else is as in `from_data`.
         """
         chosen = names.resolve(needed, given, mapping)
+        fallbacks = names.fallbacks(chosen, mapping)
         others = given.keys() - set(chosen.values()) - chosen.keys()
-        read = {column: given[name] for column, name in chosen.items()}
+        read = _read(chosen, given.__getitem__, fallbacks, objects or {})
         batch = cls.of(**read, **{name: given[name] for name in given if name in others})
-        return cls({name: batch.columns[name] for name in needed}, batch.size)
+        return cls({name: batch.columns[name] for name in needed}, batch.size, fallbacks)
 
     def blocks(self, characters: int = BLOCK_CHARACTERS) -> Iterator[Block]:
         """The batch cut into blocks of about so many characters, in order."""
@@ -230,6 +241,24 @@ def _is_text(items: Iterable[object]) -> bool:
     return all(issubclass(kind, str) for kind in set(map(type, items)))
 
 
+def _read(
+    chosen: Mapping[str, str],
+    values_of: Callable[[str], Iterable[Any]],
+    fallbacks: Mapping[str, str],
+    objects: Mapping[str, TextOf],
+) -> dict[str, Sequence[Any]]:
+    """The values of every chosen column, those of a fallback with one text a sample."""
+    listed: dict[str, Sequence[Any]] = {}
+    found: dict[str, Sequence[Any]] = {}
+    for column, name in chosen.items():
+        # Two columns may be read from one, which may be an iterator.
+        if name not in listed:
+            listed[name] = _as_list(column, values_of(name))
+        values = joined(listed[name]) if column in fallbacks else listed[name]
+        found[column] = as_texts(column, values, objects[column]) if column in objects else values
+    return found
+
+
 def _as_list(name: str, values: Iterable[Any]) -> Sequence[Any]:
     if isinstance(values, str):
         raise InputError(
@@ -276,9 +305,9 @@ def _equal_lengths(read: Mapping[str, Sequence[Any]]) -> None:
 def _column(name: str, values: Sequence[Any]) -> Column:
     if set(map(type, values)) == {str}:
         return Column(values, None)
-    lists = [_inner(value) for value in values]
+    lists = [inner_list(value) for value in values]
     if name in names.TEXT:
-        _check_text(name, values, lists)
+        check_texts(name, values, lists)
     if all(items is None for items in lists):
         return Column(values, None)
     groups = [
@@ -289,39 +318,3 @@ def _column(name: str, values: Sequence[Any]) -> Column:
     return Column(
         flat, None if len(flat) == len(groups) == (np.diff(offsets) == 1).sum() else offsets
     )
-
-
-def _inner(value: object) -> Sequence[Any] | None:
-    """The list of a sample with several items, or None where the value is one item."""
-    if isinstance(value, (list, tuple)):
-        return value
-    if not isinstance(value, str) and hasattr(value, "tolist") and getattr(value, "ndim", 0) > 0:
-        return list(value.tolist())
-    return None
-
-
-def _check_text(name: str, values: Sequence[Any], lists: Sequence[Sequence[Any] | None]) -> None:
-    for i, (value, items) in enumerate(zip(values, lists, strict=True)):
-        if items is None:
-            _check_item(f"{name}[{i}]", value)
-            continue
-        if not items and name != "contexts":
-            raise InputError(
-                f"{name}[{i}] is an empty list; give at least one text, '' is a valid one"
-            )
-        for j, item in enumerate(items):
-            _check_item(f"{name}[{i}][{j}]", item)
-
-
-def _check_item(where: str, value: object) -> None:
-    if isinstance(value, str):
-        return
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        advice = "give a string ('' is valid text) or leave the sample out of every column"
-    elif isinstance(value, bytes):
-        advice = "decode it: value.decode('utf-8')"
-    elif isinstance(value, (list, tuple)):
-        advice = "lists are nested too deep: give one text or one list of texts per sample"
-    else:
-        advice = "give text, for example str(value)"
-    raise InputError(f"{where} is {what(value)}, not text; {advice}")

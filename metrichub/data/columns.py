@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from metrichub.errors import InputError, MissingColumn, did_you_mean
 
@@ -31,13 +32,23 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 }
 """The one alias table: what other tools call each column. The first name is the singular."""
 
+FALLBACKS: Mapping[str, tuple[str, ...]] = {
+    "sources": ("retrieved_contexts", "retrieval_context", "reference_contexts", "input"),
+}
+"""Where a column is read from if it is there under none of its names; the first that is there.
+
+Rows of ragas and deepeval have no column for the text that a prediction was made from. It is what
+was retrieved, or else what should have been, or else the input. Several texts of a sample are
+joined by line feeds into one, as ragas joins them, and the report says where they were read from.
+"""
+
 
 def is_plural(name: str) -> bool:
     """Whether an input asks for the sample's whole list ("references") or one item."""
     return name.endswith("s") and not name.endswith("ss")
 
 
-_KNOWN = frozenset({*ALIASES, *(alias for others in ALIASES.values() for alias in others)})
+_KNOWN = frozenset(chain(ALIASES, *ALIASES.values(), *FALLBACKS.values()))
 
 
 def column_of(name: str) -> str:
@@ -55,7 +66,8 @@ def resolve(
     """The available name to read for every needed column.
 
     `needed` maps a column to the metric that asks for it, `mapping` a column to the name that
-    the caller chose. A column's own name wins over its singular, that over the other aliases.
+    the caller chose. A column's own name wins over its singular, that over the other aliases,
+    and those over `FALLBACKS`.
 
     Raises:
         MissingColumn: a needed column isn't there under any name.
@@ -84,6 +96,31 @@ def resolve(
     }
 
 
+def fallbacks(chosen: Mapping[str, str], mapping: Mapping[str, str] | None) -> dict[str, str]:
+    """Those of the resolved columns that are read from a fallback, which nobody mapped."""
+    mapped = {column_of_alias(column) for column in mapping or ()}
+    return {
+        column: name
+        for column, name in chosen.items()
+        if name in FALLBACKS.get(column, ()) and column not in mapped
+    }
+
+
+def note_of_fallback(column: str, names: Iterable[str]) -> str:
+    """What a reader has to know of a column that was read from a fallback."""
+    found = list(names)
+    passages = ", a sample's passages as one text" if any(map(holds_passages, found)) else ""
+    return (
+        f"{column} were read from {' and '.join(found)}{passages}; choose another column with "
+        f"columns={{{column!r}: NAME}} or --columns {column}=NAME"
+    )
+
+
+def holds_passages(name: str) -> bool:
+    """Whether a column of this name holds a sample's list of texts, also in one cell of a CSV."""
+    return column_of_alias(name) == "contexts" or name == "reference_contexts"
+
+
 def is_slip(name: str, column: str) -> bool:
     """Whether a name is one slip of the finger away from a column, and no name of any column."""
     if name in _KNOWN or name in (column, next(_singulars(column))):
@@ -103,6 +140,7 @@ def _named(column: str, metric: str, names: list[str]) -> str:
     if column in names or singular in names:
         return column if column in names else singular
     found = [name for name in others if name in names]
+    found = found or [name for name in FALLBACKS.get(column, ()) if name in names][:1]
     if len(found) > 1:
         raise InputError(
             f"{' and '.join(repr(name) for name in found)} could both be {column}; "

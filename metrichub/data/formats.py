@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from metrichub.data.columns import column_of_alias
+from metrichub.data.columns import holds_passages
 from metrichub.data.rows import Samples
 from metrichub.data.stream import PIECE, Source
 from metrichub.errors import MissingDependency
@@ -23,6 +23,27 @@ _FIELD_LIMIT = 2**31 - 1
 _MOST_ROWS = 100_000
 MOST_COLUMNS = 1000
 """More columns than any table of texts has."""
+
+
+_SPREAD = (
+    "; if one list or object goes over several lines, give --input-format json; if several objects "
+    "do, write each on one line, as 'jq -c .' does"
+)
+
+
+class _TwiceInObject(ValueError):
+    """A key that an object has twice; its values would hide each other."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _TwiceInObject(next(key for key in keys if keys.count(key) > 1))
+    return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique)
 
 
 class _Row(NamedTuple):
@@ -54,6 +75,8 @@ def _objects(source: Source) -> Iterator[_Row]:
             row = _loaded(source, line, number)
             if not isinstance(row, dict):
                 message = f"this line holds {_kind_of(row)}, not an object {{…}}"
+                if isinstance(row, list):
+                    message += "; for a whole list give --input-format json"
                 raise source.error(message, number)
             yield _Row(row, number, len(line), piece.share)
 
@@ -94,12 +117,19 @@ def _columns(rows: Sequence[Mapping[str, Any]], keys: Iterable[str]) -> dict[str
 
 def _loaded(source: Source, text: str, line: int | None = None) -> object:
     try:
-        found: object = json.loads(text)
+        found: object = _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        hint = "; is it JSON Lines? Then give --input-format jsonl" if line is None else ""
-        hint = hint if error.msg.startswith("Extra data") else ""
+        hint = ""
+        if line is None and error.msg.startswith("Extra data"):
+            hint = "; is it JSON Lines? Then give --input-format jsonl"
+        elif line is not None and error.pos >= len(text.rstrip()):
+            hint = _SPREAD
         raise source.error(
             f"broken JSON at column {error.colno}: {error.msg}{hint}", line or error.lineno
+        ) from None
+    except _TwiceInObject as error:
+        raise source.error(
+            f"an object has the key {error.args[0]!r} twice; keep one", line
         ) from None
     except (ValueError, RecursionError) as error:
         raise source.error(f"this JSON can't be read: {error}", line) from error
@@ -130,7 +160,7 @@ def _separated(delimiter: str) -> Reader:
                 name: [row.values[i] for row in rows] for i, name in enumerate(head)
             }
             for name in head:
-                if column_of_alias(name) == "contexts":
+                if holds_passages(name):
                     columns[name] = [_listed(cell) for cell in columns[name]]
             yield _samples(source, columns, rows, start)
             start += len(rows)

@@ -59,7 +59,26 @@ class Reading:
             chosen = names.resolve(self._needs, samples, self._mapping)
         except InputError:
             return samples.error(str(error))
-        return _at_sample(samples, chosen) or samples.error(str(error))
+        if error.sample is None or error.column is None:
+            return samples.error(str(error))
+        number = samples.start + error.sample
+        name = chosen.get(error.column, error.column)
+        message = str(error).replace(f"[{error.sample}]", f"[{number}]", 1)
+        if name in samples and samples[name][error.sample] is None:
+            message = (
+                f"{name!r} is missing or null in sample {number}; "
+                "give it text ('' is valid) or leave the sample out"
+            )
+        return samples.error(message, error.sample)
+
+    def place(self, sample: int | None) -> str | None:
+        """The file and the line of a sample, while its batch is the one that was read last."""
+        samples = self._current
+        if samples is None or samples.lines is None or sample is None:
+            return None
+        number = sample - samples.start
+        inside = 0 <= number < samples.size
+        return f"{samples.path}:{samples.lines[number]}" if inside else None
 
     def _notice(self, samples: Samples) -> None:
         self._same_names(samples)
@@ -83,22 +102,3 @@ class Reading:
                     f"{chosen[column]!r} comes up; choose one with --columns {column}={name}"
                 )
         self._chosen = chosen
-
-
-def _at_sample(samples: Samples, chosen: Mapping[str, str]) -> FileError | None:
-    from metrichub.data.batch import Batch
-
-    for column, name in chosen.items():
-        for i, value in enumerate(samples[name]):
-            try:
-                Batch.of(**{column: [value]})
-            except InputError as error:
-                number = samples.start + i
-                message = str(error).replace(f"{column}[0]", f"{column}[{number}]", 1)
-                if value is None:
-                    message = (
-                        f"{name!r} is missing or null in sample {number}; "
-                        "give it text ('' is valid) or leave the sample out"
-                    )
-                return samples.error(message, i)
-    return None

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from metrichub.data.batch import View
-from metrichub.errors import JudgeError
+from metrichub.errors import JudgeError, MetrichubError, ScoringError
 from metrichub.evaluation.explanation import (
     ErrorBudget,
     Failed,
@@ -20,6 +20,7 @@ from metrichub.evaluation.explanation import (
     WithTrace,
     json_value,
 )
+from metrichub.evaluation.failures import said
 from metrichub.metric import Metric
 from metrichub.models.loop import run
 from metrichub.models.usage import Usage, record_keys, track_usage
@@ -83,6 +84,10 @@ async def _observe(
                     tracker.over = last
                     raise
             return _Done(Failed(str(error)), [])
+        except MetrichubError:
+            raise
+        except Exception as error:
+            raise ScoringError(metric.name, said(error), sample) from error
         finally:
             left[metric.name][sample] -= 1
             if not left[metric.name][sample]:
@@ -100,7 +105,8 @@ async def _observe(
                     for name, (metric, view) in views.items()
                 }
         except BaseExceptionGroup as errors:
-            raise _first(errors) from None
+            first = _first(errors)
+            raise first from first.__cause__
         found = {name: [task.result() for task in made] for name, made in tasks.items()}
     parts = {name: _parted(found[name], views[name][1]) for name in found}
     return Observed(

@@ -11,8 +11,9 @@ import numpy as np
 from metrichub.catalog.registry import origin
 from metrichub.data.batch import Batch, Block
 from metrichub.data.fingerprint import Fingerprint
-from metrichub.errors import ParameterError
+from metrichub.errors import ParameterError, ScoringError
 from metrichub.evaluation.explanation import ErrorBudget, Observed, Trace
+from metrichub.evaluation.failures import located
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import merged
 from metrichub.evaluation.observation import is_async, measure_objects, measure_rows
@@ -61,16 +62,9 @@ class Measure:
                 for name, found in observed.traces.items():
                     traces.setdefault(name, []).append((block.start, found))
                 for metric in metrics:
-                    view, given = block.view(metric.inputs()), observed.rows.get(metric.name)
-                    if isinstance(metric, CorpusMetric):
-                        rows = measure_objects(metric, view, given)
-                        sample = np.arange(len(block)) if view.sample is None else view.sample
-                        parts[metric.name].append((rows, sample + block.start))
-                    else:
-                        stats = measure_rows(metric, view, given)
-                        if view.sample is not None:
-                            stats = reduce(metric, stats, view.sample, len(block), self.reduction)
-                        parts[metric.name].append(stats)
+                    with located(metric, block):
+                        part = self._part(metric, block, observed.rows.get(metric.name))
+                    parts[metric.name].append(part)
                 if progress:
                     progress(len(block) * (len(metrics) - len(observed.rows)))
             for metric in metrics:
@@ -85,6 +79,18 @@ class Measure:
             {name: Trace.joined(found) for name, found in traces.items()},
             usage,
         )
+
+    def _part(self, metric: Metric, block: Block, given: Sequence[Any] | None) -> Any:
+        """What a metric measures of a block: its rows with their samples, or its statistics."""
+        view = block.view(metric.inputs())
+        if isinstance(metric, CorpusMetric):
+            rows = measure_objects(metric, view, given)
+            sample = np.arange(len(block)) if view.sample is None else view.sample
+            return rows, sample + block.start
+        stats = measure_rows(metric, view, given)
+        if view.sample is not None:
+            stats = reduce(metric, stats, view.sample, len(block), self.reduction)
+        return stats
 
     def _groups(self) -> dict[int | None, list[Metric]]:
         """The metrics by the size of the blocks that they want."""
@@ -102,7 +108,10 @@ class Measure:
             return Observed({}, {}, Usage())
         from metrichub.evaluation.asynchronous import observe
 
-        return observe(views, self.budget, progress, repeat=self.repeat, estimating=self.estimating)
+        with located(None, block):
+            return observe(
+                views, self.budget, progress, repeat=self.repeat, estimating=self.estimating
+            )
 
 
 @dataclass(frozen=True)
@@ -138,7 +147,8 @@ def measured(
     if not isinstance(workers, int) or workers < 1:
         raise ParameterError(None, "workers", workers, "an integer of at least 1")
     work = measure if samples else _Pooled(measure)
-    fingerprint, kept = Fingerprint(), list[Batch]()
+    fingerprint, kept, read_from = Fingerprint(), list[Batch](), dict[str, dict[str, None]]()
+    batches = _with_names(batches, read_from)
     if samples and texts:
         batches = _kept(batches, kept)
     # The same parts and blocks for any number of workers: so is every rounding.
@@ -151,10 +161,22 @@ def measured(
             distribute(work, parts, workers), len(measure.metrics), progress
         )
     whole = _gathered(measurements)
-    whole = replace(whole, segments=((whole.size, fingerprint.digests()),))
+    whole = replace(
+        whole,
+        segments=((whole.size, fingerprint.digests()),),
+        read_from={column: tuple(names) for column, names in read_from.items()},
+    )
     if not samples:
         return whole.pool()
     return replace(whole, texts=StoredSamples(tuple(kept))) if texts else whole
+
+
+def _with_names(batches: Iterable[Batch], found: dict[str, dict[str, None]]) -> Iterator[Batch]:
+    """The same batches; `found` gets the names that columns were read from, each once."""
+    for batch in batches:
+        for column, name in batch.read_from.items():
+            found.setdefault(column, {})[name] = None
+        yield batch
 
 
 def _kept(batches: Iterable[Batch], kept: list[Batch]) -> Iterator[Batch]:
@@ -184,7 +206,8 @@ def _gathered(measurements: Iterable[Measurement]) -> Measurement:
     """All parts in order as one; rows are joined metric by metric, to hold few twice."""
     whole = Measurement({}, 0, (), {})
     parts: dict[str, list[Result]] = {}
-    for measurement in measurements:
+    coming = iter(measurements)
+    while measurement := _next(coming, whole.size):
         whole = merged((whole, replace(measurement, results={}, segments=())))
         for name, result in measurement.results.items():
             kept = parts.setdefault(name, [])
@@ -192,6 +215,15 @@ def _gathered(measurements: Iterable[Measurement]) -> Measurement:
             if result.only_sums:
                 kept[:] = [_merged(kept)]
     return replace(whole, results={name: _merged(parts.pop(name)) for name in list(parts)})
+
+
+def _next(measurements: Iterator[Measurement], before: int) -> Measurement | None:
+    """The next measurement; a failure's sample is counted from the first of all."""
+    try:
+        return next(measurements, None)
+    except ScoringError as error:
+        sample = None if error.sample is None else error.sample + before
+        raise error.at(sample) from error.__cause__
 
 
 def _merged(parts: Sequence[Result]) -> Result:

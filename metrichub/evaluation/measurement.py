@@ -20,7 +20,8 @@ class Measurement:
     `segments` holds the number of samples of every batch that went in, with a hash of each column
     but the predictions; `candidates` the smallest and largest number of items a sample has in
     each column. `texts` are the samples themselves where they were kept; a saved report has none.
-    `runs` holds the result of each run where judges were asked several times.
+    `runs` holds the result of each run where judges were asked several times. `read_from` has the
+    names that a column was read from where the data had none for it.
     """
 
     results: Mapping[str, Result]
@@ -31,6 +32,7 @@ class Measurement:
     usage: Usage = field(default_factory=Usage)
     texts: StoredSamples | None = field(default=None, repr=False, compare=False)
     runs: Mapping[str, tuple[Result, ...]] = field(default_factory=dict, repr=False)
+    read_from: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def pool(self) -> Self:
         """The same corpus scores without the samples: memory no longer grows with them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -37,6 +37,7 @@ def merged(parts: Sequence[M]) -> M:
         usage=sum((part.usage for part in parts), Usage()),
         texts=_joined_texts(parts),
         runs={name: _merged_runs(name, parts) for name in first.runs},
+        read_from=_joined_names([part.read_from for part in parts]),
     )
 
 
@@ -104,6 +105,15 @@ def _joined(reports: Sequence[Measurement]) -> dict[str, tuple[int, int]]:
             smallest, largest = joined.get(column, (low, high))
             joined[column] = (min(low, smallest), max(high, largest))
     return joined
+
+
+def _joined_names(parts: Sequence[Mapping[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
+    """All names that each column was read from, each once."""
+    found: dict[str, dict[str, None]] = {}
+    for part in parts:
+        for column, names in part.items():
+            found.setdefault(column, {}).update(dict.fromkeys(names))
+    return {column: tuple(names) for column, names in found.items()}
 
 
 def _merged_runs(name: str, reports: Sequence[Measurement]) -> tuple[Result, ...]:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data.batch import View
-from metrichub.errors import MetricError, what
+from metrichub.errors import MetricError, MetrichubError, ScoringError, what
+from metrichub.evaluation.failures import failing, said
 from metrichub.evaluation.stats import Stats
 from metrichub.metric import (
     Array,
@@ -64,7 +65,9 @@ def measure_objects(
         return observed
     if measuring(type(metric)) == "observe":
         return list(_observed(metric, view))
-    objects: Sequence[Any] = metric.measure(**view.arguments)  # type: ignore[attr-defined]  # the author's
+    objects: Sequence[Any]
+    with failing(metric):
+        objects = metric.measure(**view.arguments)  # type: ignore[attr-defined]  # the author's
     if len(objects) != view.rows:
         raise MetricError(f"{metric.name}: measure gave {len(objects)} rows for {view.rows}")
     return objects
@@ -80,7 +83,7 @@ def scores_of(
     if not count.any():
         return {name: np.full(count.shape, np.nan) for name in metric.outputs()}
     takes_count = "count" in arguments_of(type(metric), method) or metric.statistics() is None
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), failing(metric):
         found = getattr(metric, method)(**arrays, **({"count": count} if takes_count else {}))
     if set(found) != set(metric.outputs()):
         raise MetricError(
@@ -101,7 +104,8 @@ def sample_scores(metric: Metric, rows: Stats) -> dict[str, NDArray[np.float64]]
 
 
 def _measure_all(metric: Metric, view: View) -> Measured:
-    result = metric.measure(**view.arguments)  # type: ignore[attr-defined]  # the author's
+    with failing(metric):
+        result = metric.measure(**view.arguments)  # type: ignore[attr-defined]  # the author's
     return result if isinstance(result, Measured) else Measured(result, {})
 
 
@@ -147,5 +151,12 @@ def _observed(metric: Metric, view: View) -> Iterator[Any]:
         return
     observe = metric.observe  # type: ignore[attr-defined]  # the author's
     names = list(view.arguments)
-    for values in zip(*view.arguments.values(), strict=True):
-        yield observe(**dict(zip(names, values, strict=True)))
+    row = 0
+    try:
+        for row, values in enumerate(zip(*view.arguments.values(), strict=True)):  # noqa: B007
+            yield observe(**dict(zip(names, values, strict=True)))
+    except (MetrichubError, MemoryError):
+        raise
+    except Exception as error:
+        sample = row if view.sample is None else int(view.sample[row])
+        raise ScoringError(metric.name, said(error), sample) from error

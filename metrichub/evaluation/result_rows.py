@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.errors import MetricError
+from metrichub.evaluation.failures import failing
 from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
 from metrichub.evaluation.signature import Signature
@@ -72,14 +73,15 @@ class RowsResult(Result):
             return dict(self.final)
         if not self.rows:
             return dict.fromkeys(self.metric.outputs(), float("nan"))
-        return {name: float(v) for name, v in self._metric.conclude(self.rows).items()}
+        with failing(self.metric):
+            return {name: float(v) for name, v in self._metric.conclude(self.rows).items()}
 
     def samples(self) -> Outputs:
         """The mean over each sample's rows of what the metric says of single rows."""
         if self.pooled:
             raise self._was_pooled("samples")
         number = np.bincount(self.sample, minlength=self.size)
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), failing(self.metric):
             return {
                 name: np.bincount(self.sample, np.asarray(values, np.float64), self.size) / number
                 for name, values in self._metric.samples(self.rows).items()
@@ -172,10 +174,12 @@ class RowsResult(Result):
 
 def _resampler(metric: CorpusMetric, rows: Sequence[Any]) -> Callable[[Array], Outputs]:
     """From how often each resample has each row, (b, R), to the scores, (b,); `nan` of no rows."""
-    fast = metric.resampler(rows) if rows else None
+    with failing(metric):
+        fast = metric.resampler(rows) if rows else None
 
     def scores(counts: Array) -> Outputs:
-        found = _concluded(metric, rows, counts) if fast is None else fast(counts)
+        with failing(metric):
+            found = _concluded(metric, rows, counts) if fast is None else fast(counts)
         if set(found) != set(metric.outputs()):
             raise MetricError(
                 f"{metric.name}: resamples have {', '.join(found)}, but its outputs are "

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.evaluation.failures import failing
 from metrichub.evaluation.observation import sample_scores, scores_of
 from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
@@ -136,7 +137,8 @@ class SumResult(Result):
 
     def notes(self) -> Sequence[str]:
         """What the metric itself says of the summed statistics."""
-        return self.metric.notes(self.totals) if self.count else ()
+        with failing(self.metric):
+            return self.metric.notes(self.totals) if self.count else ()
 
     @classmethod
     def merge(cls, parts: Sequence[SumResult], signature: Signature) -> SumResult:

@@ -11,6 +11,7 @@ from typing import Any
 
 from metrichub.data.batch import Batch
 from metrichub.evaluation.explanation import TraceItem, json_value
+from metrichub.evaluation.failures import failing
 from metrichub.metric import Metric
 
 Sample = Mapping[str, Any]
@@ -47,7 +48,8 @@ class StoredSamples:
         view = block.view(metric.inputs())
         names = list(view.arguments)
         rows = zip(*view.arguments.values(), strict=True)
-        return [json_value(explain(**dict(zip(names, row, strict=True)))) for row in rows]
+        with failing(metric, sample):
+            return [json_value(explain(**dict(zip(names, row, strict=True)))) for row in rows]
 
     @cached_property
     def _starts(self) -> Sequence[int]:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from metrichub.errors import MetricError
+from metrichub.errors import MetricError, ScoringError
 from metrichub.evaluation.measurement import Measurement
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ def _in_pool(payload: bytes, parts: Iterable[Batch], workers: int) -> Iterator[M
         for part in parts:
             waiting.append(pool.submit(_run, payload, part))
             if len(waiting) > 2 * workers:
-                yield waiting.popleft().result()
+                yield _result(waiting.popleft())
         while waiting:
-            yield waiting.popleft().result()
+            yield _result(waiting.popleft())
     except BrokenProcessPool as error:
         raise MetricError(
             "a worker process died: it ran out of memory, or a metric's library crashed; "
@@ -67,6 +67,17 @@ def _in_pool(payload: bytes, parts: Iterable[Batch], workers: int) -> Iterator[M
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _result(future: Future[Measurement]) -> Measurement:
+    try:
+        return future.result()
+    except ScoringError as error:
+        if not isinstance(cause := vars(error).pop("cause", None), Exception):
+            raise
+        # What came with the error is the text of the other process's traceback.
+        cause.__cause__ = error.__cause__
+        raise error from cause
 
 
 def _context() -> BaseContext:
@@ -121,6 +132,11 @@ def _run(payload: bytes, part: Batch) -> Measurement:
         raise MetricError(_cannot_travel(error)) from None
     try:
         return work(part)
+    except ScoringError as error:
+        # A pickle leaves out what an exception was raised from.
+        if isinstance(error.__cause__, Exception) and _travels(error.__cause__):
+            vars(error)["cause"] = error.__cause__
+        raise
     except Exception as error:
         if _travels(error):
             raise

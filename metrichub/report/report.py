@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from metrichub.data.columns import column_of
+from metrichub.data.columns import column_of, note_of_fallback
 from metrichub.errors import ReportError, what
 from metrichub.evaluation import significance
 from metrichub.evaluation.explanation import Explanation, Trace
@@ -213,6 +213,9 @@ class Report(Measurement):
                 causes = self.traces[name].causes
                 why += [f"{n} failed: {cause}" for cause, n in causes.most_common()]
             why += self._apart(name)
+            read = {*map(column_of, result.metric.inputs())}
+            found_in = {column: n for column, n in self.read_from.items() if column in read}
+            why += [note_of_fallback(column, names) for column, names in found_in.items()]
             if notes := [*why, *result.notes()]:
                 found[name] = notes
         return found

@@ -54,6 +54,7 @@ def file_text(report: Report) -> str:
             "evidence": json_value(report.traces),
             "usage": json_value(report.usage),
             "runs": {name: [_plain(run) for run in runs] for name, runs in report.runs.items()},
+            "read_from": report.read_from,
         }
         # ASCII only: a lone surrogate in a row has no UTF-8.
         return json.dumps(parts, allow_nan=False)
@@ -83,6 +84,9 @@ def load(path: Path, metrics: Sequence[Metric]) -> Report:
             {name: (int(low), int(high)) for name, (low, high) in content["candidates"].items()},
             {name: _evidence(found) for name, found in content.get("evidence", {}).items()},
             Usage(**content.get("usage", {})),
+            read_from={
+                column: tuple(names) for column, names in content.get("read_from", {}).items()
+            },
         )
         runs = {
             name: tuple(_result(run, results[name].metric) for run in found)

@@ -20,11 +20,12 @@ from metrichub.testing.under_test import Broken, MetricUnderTest
 
 
 class Finding(NamedTuple):
-    """One law's verdict on a metric: `problem` is None where it holds."""
+    """One law's verdict on a metric: `problem` is None where it holds, or where it wasn't run."""
 
     law: int
     title: str
     problem: str | None
+    ran: bool = True
 
 
 class MetricContract:
@@ -104,12 +105,22 @@ class MetricContract:
 def check(name: str) -> list[Finding]:
     """What each law says of an installed metric, in order.
 
+    If its card can't be read, the second says so, and no other is run.
+
     Raises:
         UnknownMetric: no installed metric has this name.
         MissingDependency: the metric needs a package that isn't installed.
     """
     under_test = MetricUnderTest(registry().find(name))
-    return [_finding(number, law, under_test) for number, law in enumerate(laws.LAWS, start=1)]
+    numbered = list(enumerate(laws.LAWS, start=1))
+    if problem := under_test.entry.problem:
+        return [
+            Finding(number, _title(law), problem)
+            if law is laws.card_is_complete
+            else Finding(number, _title(law), None, ran=False)
+            for number, law in numbered
+        ]
+    return [_finding(number, law, under_test) for number, law in numbered]
 
 
 def update_card(name: str) -> bool:
@@ -124,8 +135,13 @@ def update_card(name: str) -> bool:
     return new != old
 
 
+def _title(law: Any) -> str:
+    title: str = law.__doc__.strip()
+    return title
+
+
 def _finding(number: int, law: Any, under_test: MetricUnderTest) -> Finding:
-    title = law.__doc__.strip()
+    title = _title(law)
     try:
         law(under_test)
     except MissingDependency:

@@ -17,6 +17,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+KEPT = "; what judges answered is kept, so the same command goes on"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -33,6 +36,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("a.jsonl", "-m", "wer", "--samples", "s.txt"), "s.txt: name it .jsonl or .csv"),
         (("a.jsonl", "-m", "wer", "-o", "no/where"), "there is no folder 'no'"),
         (("a.jsonl", "-m", "wer", "-o", "."), ". is a folder"),
+        (("a.jsonl", "-m", "wer", "-o", "o.xlsx"), "name it .json, .csv, .md, .tex or .txt"),
+        (("a.jsonl", "-m", "wer", "-o", "o.PDF"), "no .PDF is written"),
+        (("a.jsonl", "-m", "bleu", "rouge"), "every metric has its own -m, as in -m bleu -m rouge"),
+        (("-m", "bleu", "rouge", "a.jsonl"), "'rouge' is a metric and there is no such file"),
+        (("a.jsonl", "-m", "bleu,rouge"), "on the command line as -m bleu -m rouge"),
         (("a.jsonl", "b.jsonl", "-m", "wer", "--save", "r.json"), "give one FILE"),
         (("a.jsonl", "a.jsonl", "-m", "wer"), "a.jsonl is given twice"),
         (("a.jsonl", "-p", "p.txt", "-m", "wer"), "either FILEs with columns, or plain text"),
@@ -136,8 +144,27 @@ def test_an_interrupt_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("metrichub.hub.Hub.evaluate", interrupted)
     result = run("score", "a.jsonl", "-m", "wer")
     assert result.exit_code == 130
-    assert result.stderr.strip().startswith("metrichub: interrupted; what judges answered is kept")
-    assert len(result.stderr.split("\n")) == 3
+    # Nobody was asked, so that nothing was answered or paid.
+    assert result.stderr.strip() == "metrichub: interrupted"
+
+
+@pytest.mark.parametrize(
+    ("judge", "more", "said"),
+    [
+        ("openai(model='stub', base_url='http://127.0.0.1:9')", (), KEPT),
+        ("openai(model='stub', base_url='http://127.0.0.1:9')", ("--no-cache",), ""),
+        ("offline", (), ""),
+    ],
+)
+def test_an_interrupt_says_that_answers_are_kept_where_a_model_gives_them(
+    monkeypatch: pytest.MonkeyPatch, alone: None, judge: str, more: tuple[str, ...], said: str
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("metrichub.hub.Hub.evaluate", interrupted)
+    result = run("score", "a.jsonl", "-m", "faithfulness", "--judge", judge, *more)
+    assert (result.exit_code, result.stderr.strip()) == (130, f"metrichub: interrupted{said}")
 
 
 @pytest.mark.parametrize(

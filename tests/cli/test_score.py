@@ -235,6 +235,19 @@ def test_the_suffix_of_the_output_chooses_its_format(name: str, start: str) -> N
     assert Path(name).read_text(encoding="utf-8").startswith(start)
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_a_format_is_written_under_any_name(first: bool) -> None:
+    form, name = ("--format", "csv"), ("-o", "o.log")
+    order = (*form, *name) if first else (*name, *form)
+    assert run("score", "a.jsonl", "-m", "abstractness", *order).exit_code == 0
+    assert Path("o.log").read_text(encoding="utf-8").startswith("metric,")
+
+
+def test_a_file_of_a_metrics_name_is_a_file() -> None:
+    Path("a.jsonl").rename("wer")
+    assert scored("wer", "-m", "wer", "--input-format", "jsonl")["scores"]["wer"]["score"] == 0.25
+
+
 def test_an_error_leaves_the_old_output_and_no_other_file(folder: Path) -> None:
     Path("o.json").write_text("old", encoding="utf-8")
     write("bad.jsonl", [{"prediction": None, "reference": "a"}])

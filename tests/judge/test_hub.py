@@ -14,6 +14,7 @@ from metrichub.errors import (
     JudgeUnavailable,
     MetricError,
     ReportError,
+    ScoringError,
     SpecError,
     TooManyErrors,
     UnknownMetric,
@@ -156,8 +157,9 @@ def test_a_defect_of_the_metric_is_no_error_of_the_judge() -> None:
         async def observe(self, prediction: str) -> float:
             raise ZeroDivisionError("a slip")
 
-    with pytest.raises(ZeroDivisionError, match="a slip"):
+    with pytest.raises(ScoringError, match=r"broken failed on sample 0: Zero.*: a slip") as caught:
         Hub(Broken(), judge="offline").evaluate(predictions=["a"])
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
 # What an author and a user get wrong.

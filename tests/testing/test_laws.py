@@ -9,7 +9,7 @@ import pytest
 
 from metrichub.catalog.card import HEADINGS, with_blocks
 from metrichub.catalog.registry import Entry
-from metrichub.errors import MetricError
+from metrichub.errors import MetricError, ScoringError
 from metrichub.testing import footprint, laws
 from metrichub.testing.under_test import Broken, MetricUnderTest
 from tests import plugins
@@ -434,7 +434,7 @@ def test_a_measure_that_swaps_rows_depends_on_the_order(make: Make) -> None:
 
 def test_a_metric_that_raises_on_some_text_does_not_take_any(make: Make) -> None:
     changes = {"sum(a == b": "len(p[0]) and sum(a == b"}
-    with pytest.raises(IndexError, match=r"list index out of range"):
+    with pytest.raises(ScoringError, match=r"failed on sample 0: IndexError: list index out"):
         laws.any_text_is_valid(make(changes))
 
 
@@ -531,7 +531,7 @@ def test_a_parameter_without_an_example_off_its_default_breaks_the_law(
 
 def test_a_metric_that_raises_on_no_rows_breaks_the_law(make: Make) -> None:
     changes = {NOISY: '"words": np.array(words) + min(words) * 0'}
-    with pytest.raises(ValueError, match=r"min\(\)"):
+    with pytest.raises(ScoringError, match=r"failed: ValueError: min\(\)"):
         laws.empty_is_nan(make(changes))
 
 
