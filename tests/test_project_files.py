@@ -147,7 +147,21 @@ def test_the_workflow_runs_the_readme_s_command_and_the_tools_on_every_python() 
     steps = [step["run"] for step in job["steps"] if "run" in step]
     command = re.search(r"<!-- test command -->\n```\n(.*)\n```", read("README.md"))
     assert command
-    assert steps == [command[1], "ruff check . && ruff format --check .", "mypy"]
+    assert steps == [
+        "pip install -r tests/oracles.txt",
+        command[1],
+        "ruff check . && ruff format --check .",
+        "mypy",
+    ]
+
+
+def test_no_extra_installs_what_is_only_compared_with() -> None:
+    # They are under the GPL, which nobody who installs metrichub should have to think about.
+    oracles = {line for line in read("tests/oracles.txt").splitlines() if not line.startswith("#")}
+    assert oracles == {"cer==1.2.0"}
+    extras = PROJECT["project"]["optional-dependencies"].values()
+    needed = [*PROJECT["project"]["dependencies"], *(one for extra in extras for one in extra)]
+    assert not [one for one in needed if re.match(r"cer\b", one)]
 
 
 def test_the_hooks_before_a_commit_fetch_nothing() -> None:

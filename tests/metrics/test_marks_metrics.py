@@ -190,10 +190,10 @@ def test_the_edits_of_character_are_its_score_where_nothing_is_shifted() -> None
         if said and not step["shifted"]:
             assert score == pytest.approx(min(1.0, step["edits"] / said))
     report = Hub("character").evaluate(predictions=["b c a"], references=["a b c"])
-    # One shift costs its words' mean length, 1, of five characters; then nothing is wrong.
+    # "b c" goes behind "a" for its mean length, 1, of five characters; then nothing is wrong.
     assert report.samples()["character"]["score"].tolist() == pytest.approx([1 / 5])
     (step,) = report.explain("character", 0).steps
-    assert (step["shifted"], step["edits"]) == (["a"], 0)
+    assert (step["shifted"], step["edits"]) == (["b c"], 0)
 
 
 @pytest.mark.parametrize("entry", EXPLAINING, ids=lambda entry: str(entry.name))
