@@ -248,10 +248,10 @@ class _Output:
             yield (f"{_chain(self.clusters)} on {{}}",) * 2, f"{self.label} ({p})"
         for part in self.clusters:
             names = [name for name in self.scores if name in part]
-            apart = [joined(names)]
+            apart = [listed(names)]
             if won := [pair for pair in permutations(names, 2) if self.beats(*pair)]:
                 pairs = combinations(names, 2)
-                apart = [joined(p) for p in pairs if not {p, p[::-1]} & set(won)]
+                apart = [listed(p) for p in pairs if not {p, p[::-1]} & set(won)]
             for one, other in won:
                 p = p_text(self._test(one, other).p)
                 yield (f"{one} beats {other} on {{}}",) * 2, f"{self.label} ({p})"
@@ -285,7 +285,7 @@ def _sentence(outputs: Sequence[_Output]) -> str:
         for fact, label in output.facts():
             facts.setdefault(fact, []).append(label)
     return "; ".join(
-        (one if len(labels) == 1 else several).format(joined(dict.fromkeys(labels)))
+        (one if len(labels) == 1 else several).format(listed(dict.fromkeys(labels)))
         for (one, several), labels in facts.items()
     )
 
@@ -293,7 +293,7 @@ def _sentence(outputs: Sequence[_Output]) -> str:
 def _chain(clusters: Sequence[Sequence[str]]) -> str:
     """Such as "B and C beat A, which beats D"."""
     verbs = ["beats" if len(part) == 1 else "beat" for part in clusters]
-    first, second, *others = map(joined, clusters)
+    first, second, *others = map(listed, clusters)
     chain = f"{first} {verbs[0]} {second}"
     for verb, part in zip(verbs[1:], others, strict=False):
         chain += f", which {verb} {part}"
@@ -307,7 +307,7 @@ def p_text(p: float, sign: str = "=") -> str:
     return f"p {sign} {f'{p:.4f}'.removeprefix('0').rstrip('0').rstrip('.')}"
 
 
-def joined(names: Iterable[str]) -> str:
+def listed(names: Iterable[str]) -> str:
     """Names as a sentence lists them: "A", "A and B", "A, B and C"."""
     *most, last = names
     return f"{', '.join(most)} and {last}" if most else last
