@@ -106,7 +106,7 @@ def samples_of(row: Comparison, texts: Sequence[Corpus], slow: int) -> list[Corp
         return [programs()]
     chosen = [corpus for corpus in texts if _fits(row, corpus)]
     if row.texts == "long":
-        long = [[len(text.split()) >= 50 for text in corpus.predictions] for corpus in chosen]
+        long = [[len(text.split()) > 50 for text in corpus.predictions] for corpus in chosen]
         chosen = [corpus.only(keep) for corpus, keep in zip(chosen, long, strict=True)]
     most = 120 if row.texts == "few" else slow if row.slow else None
     chosen = [corpus.part(most) if most else corpus for corpus in chosen]
@@ -158,6 +158,8 @@ def _chosen(row: Comparison, theirs: Found) -> dict[str, Sequence[float]]:
 def _fits(row: Comparison, corpus: Corpus) -> bool:
     if row.texts == "pairs":
         return corpus.name != "QAGS"
+    if row.texts == "sentences":
+        return corpus.name not in ("SummEval", "QAGS")
     if row.texts == "documents":
         return corpus.name not in ("newstest2016 de-en", "WebNLG")
     return True

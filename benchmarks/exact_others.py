@@ -182,7 +182,7 @@ def distinct() -> Official:
 
 
 def lexicalrichness() -> Official:
-    """The indices of lexicalrichness, for texts of at least 50 words."""
+    """The indices of lexicalrichness, for texts of more than 50 words."""
     from lexicalrichness import LexicalRichness
 
     def one(text: str) -> dict[str, float]:
@@ -219,7 +219,11 @@ def textstat() -> Official:
     def one(text: str) -> dict[str, float]:
         return {ours: float(getattr(metrics, name)(text)) for ours, name in names.items()}
 
-    return lambda corpus: averaged([one(text) for text in corpus.predictions])
+    def official(corpus: Corpus) -> Found:
+        # Ours of a corpus are those of all its words and sentences together.
+        return Found(averaged([one(text) for text in corpus.predictions]).samples, {})
+
+    return official
 
 
 def codebleu() -> Official:

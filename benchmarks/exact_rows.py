@@ -18,17 +18,18 @@ Make = Callable[[Path | None], Official]
 class Comparison(NamedTuple):
     """A row of the table.
 
-    `texts` says which samples there are: those with references, those with documents as sources,
-    all texts, those of 50 words or more, a few (each is compared with all), or programs. `first`
-    leaves each sample one reference. A `slow` package gets fewer samples. `outputs` are those that
-    are compared, all by default; `cause` explains the differences, if there are any.
+    `texts` says which samples there are: those with references, those of single sentences, those
+    with documents as sources, all texts, those of more than 50 words, a few (each is compared with
+    all), or programs. `first` leaves each sample one reference. A `slow` package gets fewer
+    samples. `outputs` are those that are compared, all by default; `cause` explains the
+    differences, if there are any.
     """
 
     spec: str
     package: str
     make: Make
     install: str = ""
-    texts: Literal["pairs", "documents", "all", "long", "few", "code"] = "pairs"
+    texts: Literal["pairs", "sentences", "documents", "all", "long", "few", "code"] = "pairs"
     first: bool = False
     slow: bool = False
     outputs: tuple[str, ...] = ()
@@ -100,7 +101,7 @@ def _sacrebleu() -> list[Comparison]:
     return [
         Comparison(
             spec, "sacrebleu", partial(_packaged, partial(overlap.sacrebleu, kind, **given)),
-            first=kind == "TER", slow=kind == "TER",
+            texts="sentences" if kind == "TER" else "pairs",
         )
         for spec, kind, given in settings
     ]  # fmt: skip
@@ -265,6 +266,7 @@ def _one_text() -> list[Comparison]:
         Comparison(
             "codebleu", "codebleu", partial(_packaged, others.codebleu),
             "pip install 'metrichub[codebleu]'", texts="code",
+            cause="the order of its variables, which differs from run to run (`PYTHONHASHSEED`)",
         ),
     ]  # fmt: skip
 
