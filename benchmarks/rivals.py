@@ -9,6 +9,15 @@ from typing import Any, NamedTuple
 Corpus = Callable[[Sequence[str], Sequence[str]], list[float]]
 
 
+class NoWordNet:
+    """A reader without synonyms, so that METEOR's words match exactly or by stem."""
+
+    @staticmethod
+    def synsets(word: str) -> list[str]:
+        """No meaning of any word."""
+        return []
+
+
 class Rival(NamedTuple):
     """A row of the table: our specs, the peer, how to read our scores, and how it forgets."""
 
@@ -77,13 +86,6 @@ def _jiwer(function: str) -> Corpus:
 
 def _meteor() -> Corpus:
     from nltk.translate.meteor_score import single_meteor_score
-
-    class NoWordNet:
-        """A reader without synonyms, so that words match exactly or by stem."""
-
-        @staticmethod
-        def synsets(word: str) -> list[str]:
-            return []
 
     def score(predictions: Sequence[str], references: Sequence[str]) -> list[float]:
         pairs = zip(references, predictions, strict=True)

@@ -78,7 +78,7 @@ class Bleu(Metric):
         self, matches: Array, totals: Array, length: Array, reference_length: Array
     ) -> Scores:
         """The geometric mean of the precisions times the brevity penalty; 0 without a match."""
-        ratio = length / reference_length
+        ratio = np.where(reference_length > 0, length / reference_length, np.nan)
         penalty = np.where(length < reference_length, np.exp(1 - 1 / ratio), 1.0)
         if self._nltk:
             precisions, valid = self._nltk_precisions(Counts(matches, totals, length))
@@ -130,6 +130,8 @@ class Bleu(Metric):
         """The smoothed precisions, and the orders up to the first without an n-gram."""
         value = self.smooth_value
         value = _SMOOTH_VALUES[self.smooth_method] if value is None else value
+        # Nothing is smoothed where nothing matches.
+        matched = matches.any(axis=-1, keepdims=True)
         if self.smooth_method == "add-k":
             added = np.where(np.arange(self.max_order) > 0, value, 0.0)
             matches, totals = matches + added, totals + added
@@ -139,4 +141,4 @@ class Bleu(Metric):
             matches = np.where(missed, 0.5 ** np.cumsum(missed, axis=-1), matches)
         elif self.smooth_method == "floor":
             matches = np.where(missed, value, matches)
-        return np.where(valid, matches / totals, 0.0), valid
+        return np.where(valid & matched, matches / totals, 0.0), valid

@@ -14,6 +14,7 @@ from metrichub.text import Texts
 
 _RHO = 0.3
 _MARK = re.compile(r"([.,!?])")
+_GAP = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +46,9 @@ class ExtendedEditDistance(Metric):
 
 
 def _spaced(text: str) -> str:
-    """The text between blanks, with a blank before each point, comma and mark."""
-    apart = _MARK.sub(r" \1", text)
-    return f" {' '.join(apart.split())} "
+    """The text between blanks, with a blank before each point, comma and mark.
+
+    A text that begins with one of them, or with white space, has two blanks at its start.
+    """
+    apart = _MARK.sub(r" \1", text.rstrip())
+    return f" {_GAP.sub(' ', apart)} "

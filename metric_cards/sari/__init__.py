@@ -106,7 +106,20 @@ class Sari(Metric):
             yield _Grams(here, one * times, two * times, three)
 
     def _tokens(self, column: Texts) -> Tokens:
-        return (column.lower() if self.lowercase else column).tokens(self.tokenizer)
+        column = column.lower() if self.lowercase else column
+        if self.variant == "easse":
+            return column.tokens(self.tokenizer)
+        key = ("between single blanks", self.tokenizer)
+        return column.cached(key, lambda: _between_blanks(column, self.tokenizer))
+
+
+def _between_blanks(column: Texts, tokenizer: str) -> Tokens:
+    """The tokens that `split(" ")` finds; in an empty text, that is the empty one."""
+    if tokenizer == "whitespace":
+        return Tokens.of(text.split(" ") for text in column)
+    tokens = column.tokens(tokenizer)
+    empty = np.flatnonzero(tokens.lengths == 0)
+    return tokens.replace(empty, Tokens.of([[""]] * len(empty)))
 
 
 def _added(grams: _Grams) -> tuple[Array, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import log10, nan, sqrt
 
 import numpy as np
@@ -67,20 +67,25 @@ def msttr(words: Sequence[int], window: int) -> float:
 def mtld(words: Sequence[int], threshold: float, variant: str) -> float:
     """MTLD in one of four variants; `nan` where a moving one completes no factor."""
     if variant == "wrap":
-        return _mean(_factor(words, start, threshold, wrap=True) for start in range(len(words)))
+        return _moving([*words, *words], len(words), threshold)
     if variant == "bidirectional":
-        return (_moving(words, threshold) + _moving(words[::-1], threshold)) / 2
+        both = (_moving(order, len(words), threshold) for order in (words, words[::-1]))
+        return sum(both) / 2
     least = 1 if variant == "mccarthy-jarvis" else SHORTEST_FACTOR
     return (_pass(words, threshold, least) + _pass(words[::-1], threshold, least)) / 2
 
 
 def _pass(words: Sequence[int], threshold: float, least: int) -> float:
-    """The words a factor, in one direction; all words if none repeats."""
+    """The words a factor, in one direction; all words if none repeats.
+
+    In lexical_diversity the last word ends a partial factor, even where it completes one.
+    """
     factors, seen, size = 0.0, set[int](), 0
-    for word in words:
+    last = len(words) - 1 if least > 1 else len(words)
+    for place, word in enumerate(words):
         seen.add(word)
         size += 1
-        if _complete(len(seen), size, threshold, least):
+        if place < last and _complete(len(seen), size, threshold, least):
             factors, seen, size = factors + 1, set(), 0
     if size:
         factors += (1 - len(seen) / size) / (1 - threshold)
@@ -93,20 +98,18 @@ def _complete(types: int, tokens: int, threshold: float, least: int) -> bool:
     return tokens >= least and types / tokens < threshold
 
 
-def _moving(words: Sequence[int], threshold: float) -> float:
-    return _mean(_factor(words, start, threshold, wrap=False) for start in range(len(words)))
+def _moving(words: Sequence[int], starts: int, threshold: float) -> float:
+    """The mean length of the factors that start at the first words; `nan` if none is complete."""
+    lengths = [_factor(words[start:], threshold) for start in range(starts)]
+    complete = [length for length in lengths if length]
+    return sum(complete) / len(complete) if complete else nan
 
 
-def _factor(words: Sequence[int], start: int, threshold: float, *, wrap: bool) -> int:
-    """The length of the factor that starts here; 0 if the words run out."""
+def _factor(words: Sequence[int], threshold: float) -> int:
+    """The length of the factor that these words start with; 0 if they run out."""
     seen = set[int]()
-    for size in range(1, len(words) + 1 if wrap else len(words) - start + 1):
-        seen.add(words[(start + size - 1) % len(words)])
+    for size, word in enumerate(words, start=1):
+        seen.add(word)
         if _complete(len(seen), size, threshold, SHORTEST_FACTOR):
             return size
     return 0
-
-
-def _mean(lengths: Iterable[int]) -> float:
-    complete = [length for length in lengths if length]
-    return sum(complete) / len(complete) if complete else nan

@@ -46,9 +46,9 @@ class Scale(NamedTuple):
     perfect: float | None = None
 
     def __contains__(self, value: object) -> bool:
-        """Whether a number lies in the range, up to float rounding; `nan` does."""
-        if not isinstance(value, (int, float)) or math.isnan(value):
-            return isinstance(value, (int, float))
+        """Whether a number lies in the range, up to float rounding; `nan` does, infinity never."""
+        if not isinstance(value, (int, float)) or not math.isfinite(value):
+            return isinstance(value, float) and math.isnan(value)
         above = self.low is None or value >= self.low or _near(value, self.low)
         return above and (self.high is None or value <= self.high or _near(value, self.high))
 

@@ -242,7 +242,7 @@ def test_a_missing_card_and_one_that_is_not_utf8_are_card_errors(tmp_path: Path)
         Card.read(tmp_path / "README.md")
 
 
-numbers = st.floats(allow_nan=False)
+numbers = st.floats(allow_nan=False, allow_infinity=False)
 
 
 @given(numbers, numbers, numbers)
@@ -270,6 +270,11 @@ def test_a_value_is_in_the_scale_between_its_bounds(one: float, other: float, sh
 )
 def test_nan_is_in_every_scale_and_rounding_is_forgiven(value: object, inside: bool) -> None:
     assert (value in Scale(0, 1)) is inside
+
+
+def test_no_infinite_number_is_in_a_scale_without_bounds() -> None:
+    assert float("inf") not in Scale(0)
+    assert float("-inf") not in Scale()
 
 
 @pytest.mark.parametrize(

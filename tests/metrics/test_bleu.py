@@ -106,6 +106,11 @@ def test_equals_sacrebleu_on_any_text(samples, parameters):
         or parameters["smooth_method"] == "add-k"
     )
     assert int(result.totals["reference_length"]) == expected.ref_len
+    found = report.scores()["bleu"]
+    precisions = [found[f"precision_{n}"] * 100 for n in range(1, len(expected.precisions) + 1)]
+    assert precisions == pytest.approx(expected.precisions, abs=1e-9)
+    if expected.ref_len:
+        assert found["length_ratio"] == pytest.approx(expected.ratio)
     for row, sample in enumerate(report.samples()["bleu"]["score"]):
         given = {**parameters, "effective_order": True}
         one = official(given, predictions[row : row + 1], references[row : row + 1])
@@ -134,6 +139,21 @@ def test_the_corpus_and_the_best_of_several_predictions_know_no_sentence_bleu():
     assert hub(predictions=several, references=references)["bleu"]["score"] == max(alone)
     # A corpus of short texts has no 4-grams, as in sacrebleu.
     assert ours({}, ["the cat"], [["the cat"]]).scores()["bleu"]["score"] == 0
+
+
+@pytest.mark.parametrize("references", [[""], [" "], ["", ""]])
+@pytest.mark.parametrize("smooth_method", ["exp", "add-k", "nltk-method1"])
+def test_references_without_a_token_give_no_length_ratio(references, smooth_method):
+    # sacrebleu scores such a sample 0, as here, and prints a ratio of 0, which says "too short".
+    found = ours({"smooth_method": smooth_method}, ["a b c"], [references]).scores()["bleu"]
+    assert found["score"] == 0
+    assert np.isnan(found["length_ratio"])
+
+
+def test_nothing_is_smoothed_where_nothing_matches():
+    # sacrebleu 2.6: `BLEU().sentence_score("a b c", ["x y z"])` is "0.00 0.0/0.0/0.0/0.0".
+    found = ours({}, ["a b c"], [["x y z"]]).scores()["bleu"]
+    assert [found[f"precision_{n}"] for n in range(1, 5)] == [0, 0, 0, 0]
 
 
 def test_wmt16_has_its_published_score():

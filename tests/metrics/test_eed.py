@@ -54,6 +54,14 @@ def test_the_first_of_several_references_with_the_lowest_score_counts() -> None:
     assert eed("a cat", ["a dog", "a cat"]) == 0
 
 
+def test_a_mark_or_blank_at_the_start_has_two_blanks_before_it() -> None:
+    # "  . a " has 6 characters, " a " only 3: to leave out 3 of them costs 0.2 each, and a place
+    # that was never visited 0.3, as in the authors' programs; the last blank is dropped.
+    expected = (3 * 0.2 + 3 * 0.3) / (3 + 3 * 0.3)
+    for prediction in (". a", " . a \n"):
+        assert eed(prediction, "a") == pytest.approx(expected)
+
+
 def test_empty_texts_have_a_score() -> None:
     assert eed("", "") == 0
     assert 0 < eed("", "a b c") < 1

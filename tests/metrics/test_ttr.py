@@ -16,12 +16,16 @@ WORDS = st.lists(st.sampled_from([*"abcdefghij", "é", "语", "١"]), min_size=1
 NAMES = {
     **{"ttr": "score", "rttr": "root_ttr", "cttr": "corrected_ttr", "herdan_c": "log_ttr"},
     **{"maas_ttr": "maas", "mtld_ma_wrap": "mtld", "mtld_ma_bid": "mtld"},
-    "mtld_lexicalrichness": "mtld",
+    **{"mtld_lexicalrichness": "mtld", "mtld_lexical_diversity": "mtld"},
 }
-VARIANTS = {"mtld_ma_wrap": "wrap", "mtld_ma_bid": "bidirectional"}
+VARIANTS = {
+    **{"mtld_ma_wrap": "wrap", "mtld_ma_bid": "bidirectional"},
+    "mtld_lexical_diversity": "lexical-diversity",
+}
 METRICS = [
     *("ttr", "root_ttr", "rttr", "cttr", "log_ttr", "herdan_c", "maas_ttr", "msttr", "mattr"),
-    *("mtld", "mtld_ma_wrap", "mtld_ma_bid", "mtld_lexicalrichness", "hdd"),
+    *("mtld", "mtld_ma_wrap", "mtld_ma_bid", "mtld_lexicalrichness", "mtld_lexical_diversity"),
+    "hdd",
     *("yule_k", "yule_i", "simpson_d"),
 ]
 UNMET = {"msttr-03": "lexicalrichness drops the last segment even when it is full; see the card"}
@@ -70,6 +74,47 @@ def test_the_moving_variants_take_a_factor_from_every_word():
     assert scores(["la"] * 12, mtld="wrap")["mtld"] == 10.0
     assert scores(["la"] * 12, mtld="bidirectional")["mtld"] == 10.0
     assert isnan(scores(["la"] * 9, mtld="bidirectional")["mtld"])
+    # Twice four words are fewer than the ten of a factor; lexical_diversity gives 0.
+    assert isnan(scores(["la"] * 4, mtld="wrap")["mtld"])
+    assert scores(["la"] * 5, mtld="wrap")["mtld"] == 10.0
+
+
+def test_the_moving_variant_walks_through_the_text_twice():
+    # From the first of m words the TTR falls below .72 at the 19th, in the second time round:
+    # 13/19 = .68; from the ninth, only 18 words are left of 26, and 13/18 = .722.
+    assert scores([*"abcdefghijklm"], mtld="wrap")["mtld"] == 19.0
+
+
+@settings(max_examples=60, deadline=None)
+@given(WORDS, st.sampled_from([0.5, 0.72, 0.9]))
+def test_the_variants_of_lexical_diversity_equal_its_definitions(words, threshold):
+    def closes(part):
+        return len(part) >= 10 and len(set(part)) / len(part) < threshold
+
+    def moving(text, starts):
+        ends = [[n for n in range(1, len(text) - i + 1) if closes(text[i : i + n])] for i in starts]
+        found = [lengths[0] for lengths in ends if lengths]
+        return sum(found) / len(found) if found else nan
+
+    def one_way(text):
+        factors, start = 0.0, 0
+        for end in range(1, len(text)):
+            if closes(text[start:end]):
+                factors, start = factors + 1, end
+        rest = text[start:]
+        factors += (1 - len(set(rest)) / len(rest)) / (1 - threshold)
+        # The package gives 0 where no word repeats.
+        return len(text) / factors if factors else len(text)
+
+    both = (words, words[::-1])
+    expected = {
+        "wrap": moving(words * 2, range(len(words))),
+        "bidirectional": sum(moving(text, range(len(text))) for text in both) / 2,
+        "lexical-diversity": sum(map(one_way, both)) / 2,
+    }
+    for variant, value in expected.items():
+        found = scores(words, mtld=variant, threshold=threshold)["mtld"]
+        assert found == pytest.approx(value, nan_ok=True), variant
 
 
 def test_a_text_of_different_words_has_its_length_as_mtld():

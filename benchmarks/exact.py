@@ -1,0 +1,198 @@
+"""Our scores beside those of official packages, sample by sample, as one Markdown table.
+
+    python -m benchmarks.exact [--only bleu] [--most 200] [--slow 500] [--programs FOLDER]
+
+It reads the corpora in the folder of `--data`, or else the repository's cut of SummEval. Packages
+come from `pip install -e '.[bench]'`; what isn't there has a row that says how to get it.
+`--programs` names a folder with the official programs that are no packages.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.exact_overlap import Found, Official
+from benchmarks.exact_rows import Comparison, rows
+from benchmarks.exact_texts import SHARED, Corpus, corpora, programs
+from metrichub import Hub
+
+LIMIT = 1e-9
+"""Up to here, two scores are equal."""
+
+HEAD = ("metric", "against", "pairs", "samples", "corpus", "rows", "cause")
+
+
+class Difference(NamedTuple):
+    """How our scores and the official ones differ over several corpora.
+
+    `samples` and `corpus` are the largest differences, `nan` without any; that of the corpus is
+    infinite if one side has no number. `rows` counts the samples that differ by more than `LIMIT`,
+    `one_sided` those among them that one side gives no score.
+    """
+
+    pairs: int = 0
+    samples: float = np.nan
+    corpus: float = np.nan
+    rows: int = 0
+    one_sided: int = 0
+
+    def plus(self, other: Difference) -> Difference:
+        """Both together."""
+        return Difference(
+            self.pairs + other.pairs,
+            float(np.fmax(self.samples, other.samples)),
+            float(np.fmax(self.corpus, other.corpus)),
+            self.rows + other.rows,
+            self.one_sided + other.one_sided,
+        )
+
+
+@click.command()
+@click.option("--only", multiple=True, help="Only the metrics of these names.")
+@click.option("--most", type=int, help="The most samples of a corpus.")
+@click.option("--data", type=click.Path(path_type=Path), default=SHARED, help="Where corpora are.")
+@click.option("--slow", default=500, show_default=True, help="The most samples for slow packages.")
+@click.option(
+    "--programs", "folder", type=click.Path(exists=True, path_type=Path), help="Where programs are."
+)
+def main(
+    only: tuple[str, ...], most: int | None, data: Path, slow: int, folder: Path | None
+) -> None:
+    """Print the table."""
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)
+    texts = [corpus.part(most or len(corpus.predictions)) for corpus in corpora(data)]
+    sizes = ", ".join(f"{corpus.name} ({len(corpus.predictions):,})" for corpus in texts)
+    click.echo(f"metrichub {version('metrichub')} on {sizes}\n")
+    click.echo(_line(HEAD))
+    click.echo(_line(["---"] * len(HEAD)))
+    for row in rows():
+        if not only or row.metric in only:
+            click.echo(_line(cells(row, samples_of(row, texts, slow), folder)))
+
+
+def cells(row: Comparison, texts: Sequence[Corpus], folder: Path | None = None) -> list[str]:
+    """A row of the table; where the package isn't there, what to install."""
+    name = f"`{row.spec}`" + (f": {', '.join(row.outputs)}" if row.outputs else "")
+    try:
+        official = row.make(folder)
+    except ModuleNotFoundError:
+        return [name, row.package, *["–"] * 4, f"not compared here; needs {_needed(row)}"]
+    found = Difference()
+    for corpus in texts:
+        found = found.plus(difference(row, official, corpus))
+    causes = [row.cause] if row.cause and found.rows else []
+    if found.one_sided:
+        causes.append(f"{found.one_sided:,} with a score on one side only")
+    return [
+        *(name, f"{row.package}{_version(row.package)}", f"{found.pairs:,}"),
+        *(_shown(found.samples), _shown(found.corpus)),
+        *("–" if np.isnan(found.samples) else f"{found.rows:,}", "; ".join(causes)),
+    ]
+
+
+def samples_of(row: Comparison, texts: Sequence[Corpus], slow: int) -> list[Corpus]:
+    """The samples that a row is measured on."""
+    if row.texts == "code":
+        return [programs()]
+    chosen = [corpus for corpus in texts if _fits(row, corpus)]
+    if row.texts == "long":
+        long = [[len(text.split()) > 50 for text in corpus.predictions] for corpus in chosen]
+        chosen = [corpus.only(keep) for corpus, keep in zip(chosen, long, strict=True)]
+    most = 120 if row.texts == "few" else slow if row.slow else None
+    chosen = [corpus.part(most) if most else corpus for corpus in chosen]
+    return [corpus for corpus in chosen if corpus.predictions]
+
+
+def difference(row: Comparison, official: Official, corpus: Corpus) -> Difference:
+    """How our scores of one corpus differ from the official ones."""
+    report = Hub(row.spec).evaluate(
+        predictions=corpus.predictions,
+        references=corpus.first if row.first else corpus.references,
+        sources=corpus.sources,
+    )
+    samples, whole = report.samples()[row.metric], report.scores()[row.metric]
+    theirs = official(corpus)
+    apart = [_apart(samples[name], values) for name, values in _chosen(row, theirs).items()]
+    each = np.max(apart, axis=0) if apart else np.empty(0)
+    totals = [
+        _apart(np.array([whole[name]]), [value])[0]
+        for name, value in theirs.corpus.items()
+        if not row.outputs or name in row.outputs
+    ]
+    return Difference(
+        len(corpus.predictions),
+        _largest(np.array(apart).reshape(-1)),
+        float(max(totals)) if totals else np.nan,
+        int((each > LIMIT).sum()),
+        int(np.isinf(each).sum()),
+    )
+
+
+def _apart(ours: NDArray[np.float64], theirs: Sequence[float]) -> NDArray[np.float64]:
+    """The differences; infinite where one side has no number, 0 where neither has one."""
+    other = np.asarray(theirs, np.float64)
+    one, two = np.isnan(ours), np.isnan(other)
+    apart = np.abs(ours - other)
+    return np.where(one & two, 0.0, np.where(one | two, np.inf, apart))
+
+
+def _largest(apart: NDArray[np.float64]) -> float:
+    numbers = apart[np.isfinite(apart)]
+    return float(numbers.max()) if len(numbers) else np.nan
+
+
+def _chosen(row: Comparison, theirs: Found) -> dict[str, Sequence[float]]:
+    return {n: v for n, v in theirs.samples.items() if not row.outputs or n in row.outputs}
+
+
+def _fits(row: Comparison, corpus: Corpus) -> bool:
+    if row.texts == "pairs":
+        return corpus.name != "QAGS"
+    if row.texts == "sentences":
+        return corpus.name not in ("SummEval", "QAGS")
+    if row.texts == "documents":
+        return corpus.name not in ("newstest2016 de-en", "WebNLG")
+    return True
+
+
+def _needed(row: Comparison) -> str:
+    if row.install and not row.install.startswith("pip "):
+        return f"{row.install}, in the folder of `--programs`"
+    return f"`{row.install or f'pip install {row.package}'}`"
+
+
+def _version(package: str) -> str:
+    try:
+        return f" {version(package)}"
+    except PackageNotFoundError:
+        return ""
+
+
+def _shown(value: float) -> str:
+    if np.isnan(value):
+        return "–"
+    if np.isinf(value):
+        return "one side only"
+    return f"{value:.0e}" if value else "0"
+
+
+def _line(texts: Sequence[str]) -> str:
+    return "| " + " | ".join(_escaped(texts)) + " |"
+
+
+def _escaped(texts: Sequence[str]) -> Iterator[str]:
+    return (text.replace("|", "\\|") for text in texts)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,247 @@
+"""Official scorers of the metrics that count other things: simplification, diversity, programs."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from benchmarks.exact_overlap import Found, Official, averaged
+from benchmarks.exact_texts import Corpus
+
+
+def program(folder: Path | None, path: str) -> ModuleType:
+    """A program that is no package, from the folder of those.
+
+    Raises:
+        ModuleNotFoundError: it isn't there.
+    """
+    place = (folder or Path()) / path
+    if folder is None or not place.is_file():
+        raise ModuleNotFoundError(f"no {path} in the folder of --programs", name=path)
+    spec = importlib.util.spec_from_file_location(f"official_{place.stem}", place)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(place.parent))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(place.parent))
+    return module
+
+
+def sari_xu2016(folder: Path | None) -> Official:
+    """The authors' SARI.py, on texts with blanks between their tokens."""
+    score = program(folder, "SARI.py").SARIsent
+    return partial(_simplified, score, lambda text: text)
+
+
+def sari_hf(folder: Path | None) -> Official:
+    """sari.py of Hugging Face evaluate."""
+    module = program(folder, "sari.py")
+    return partial(_simplified, module.SARIsent, module.normalize)
+
+
+def sari_easse() -> Official:
+    """The corpus score of EASSE."""
+    from easse.sari import corpus_sari
+
+    def official(corpus: Corpus) -> Found:
+        most = max(map(len, corpus.references))
+        streams = [
+            [group[min(i, len(group) - 1)] for group in corpus.references] for i in range(most)
+        ]
+        whole = corpus_sari(corpus.sources, corpus.predictions, streams)
+        return Found({}, {"score": whole / 100})
+
+    return official
+
+
+def _simplified(
+    score: Callable[[str, str, list[str]], float], prepare: Callable[[str], str], corpus: Corpus
+) -> Found:
+    rows = zip(corpus.sources, corpus.predictions, corpus.references, strict=True)
+    found = [score(prepare(s), prepare(p), [prepare(r) for r in group]) for s, p, group in rows]
+    return averaged([{"score": float(value)} for value in found])
+
+
+def eed_cpp(folder: Path | None) -> Official:
+    """The authors' EED.py with the compiled libEED.so beside it."""
+    module = program(folder, "EED.py")
+
+    def official(corpus: Corpus) -> Found:
+        def prepare(text: str) -> list[str]:
+            return list(module.util.preprocess(text, "en"))
+
+        pairs = zip(corpus.predictions, corpus.first, strict=True)
+        return averaged([{"score": module.eed(*map(prepare, pair))} for pair in pairs])
+
+    return official
+
+
+def eed_python() -> Official:
+    """EED of torchmetrics."""
+    from torchmetrics.functional.text import extended_edit_distance
+
+    def official(corpus: Corpus) -> Found:
+        with _double_precision():
+            whole, each = extended_edit_distance(
+                corpus.predictions, corpus.first, return_sentence_level_score=True
+            )
+        return Found({"score": each.tolist()}, {"score": float(whole)})
+
+    return official
+
+
+@contextmanager
+def _double_precision() -> Iterator[None]:
+    """Numbers of torch in double precision."""
+    import torch
+
+    kept = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(kept)
+
+
+def squad(output: str) -> Official:
+    """One output of the SQuAD script as torchmetrics has it, one question at a time."""
+    from torchmetrics.functional.text import squad as score
+
+    def one(prediction: str, references: list[str]) -> dict[str, float]:
+        said = {"prediction_text": prediction, "id": "0"}
+        known = {"answers": {"answer_start": [0], "text": references}, "id": "0"}
+        return {"score": float(score(said, known)[output]) / 100}
+
+    def official(corpus: Corpus) -> Found:
+        with _double_precision():
+            pairs = zip(corpus.predictions, corpus.references, strict=True)
+            return averaged([one(*pair) for pair in pairs])
+
+    return official
+
+
+def character() -> Official:
+    """CharacTER of the package cer."""
+    from cer import calculate_cer
+
+    def official(corpus: Corpus) -> Found:
+        pairs = zip(corpus.predictions, corpus.first, strict=True)
+        return averaged([{"score": float(calculate_cer(p.split(), r.split()))} for p, r in pairs])
+
+    return official
+
+
+def fragments(folder: Path | None, measure: str) -> Official:
+    """fragments.py of Newsroom, on texts split at whitespace."""
+    if "spacy" not in sys.modules and importlib.util.find_spec("spacy") is None:
+        # The program imports it for a tokenizer that isn't used here.
+        sys.modules["spacy"] = ModuleType("spacy")
+    counter = program(folder, "fragments.py").Fragments
+    counter._en = None  # noqa: SLF001  # else it loads a model
+
+    def official(corpus: Corpus) -> Found:
+        pairs = zip(corpus.predictions, corpus.sources, strict=True)
+        found = [counter(*pair, tokenize=False) for pair in pairs]
+        return averaged([{"score": float(getattr(one, measure)())} for one in found])
+
+    return official
+
+
+def rapidfuzz() -> Official:
+    """Normalized similarity by Levenshtein's distance, with the first reference."""
+    from rapidfuzz.distance import Levenshtein
+
+    def official(corpus: Corpus) -> Found:
+        pairs = zip(corpus.predictions, corpus.first, strict=True)
+        return averaged([{"score": Levenshtein.normalized_similarity(*pair)} for pair in pairs])
+
+    return official
+
+
+def distinct() -> Official:
+    """Python's sets of the n-grams of all texts."""
+
+    def official(corpus: Corpus) -> Found:
+        found: dict[str, float] = {}
+        texts = [text.split() for text in corpus.predictions]
+        for n in range(1, 5):
+            grams = [tuple(t[i : i + n]) for t in texts for i in range(len(t) - n + 1)]
+            found[f"distinct_{n}"] = len(set(grams)) / len(grams)
+        return Found({}, found)
+
+    return official
+
+
+def lexicalrichness() -> Official:
+    """The indices of lexicalrichness, for texts of more than 50 words."""
+    from lexicalrichness import LexicalRichness
+
+    def one(text: str) -> dict[str, float]:
+        found = LexicalRichness(text.lower(), preprocessor=None, tokenizer=str.split)
+        named = {"score": found.ttr, "root_ttr": found.rttr, "corrected_ttr": found.cttr}
+        named |= {"log_ttr": found.Herdan, "maas": found.Maas, "msttr": found.msttr(50)}
+        named |= {"mattr": found.mattr(50), "mtld": found.mtld(0.72), "hdd": found.hdd(42)}
+        return named | {"yule_k": found.yulek, "yule_i": found.yulei, "simpson_d": found.simpsond}
+
+    return lambda corpus: averaged([one(text) for text in corpus.predictions])
+
+
+def lexical_diversity(mtld: str) -> Official:
+    """The indices of lexical_diversity, with one of its three functions for MTLD."""
+    from lexical_diversity import lex_div
+
+    names = {"score": "ttr", "root_ttr": "root_ttr", "log_ttr": "log_ttr", "maas": "maas_ttr"}
+    names |= {"msttr": "msttr", "mattr": "mattr", "hdd": "hdd", "mtld": mtld}
+
+    def one(text: str) -> dict[str, float]:
+        words = text.lower().split()
+        return {ours: float(getattr(lex_div, name)(words)) for ours, name in names.items()}
+
+    return lambda corpus: averaged([one(text) for text in corpus.predictions])
+
+
+def textstat() -> Official:
+    """The four formulas of textstat that need no dictionary of syllables."""
+    from textstat.backend import metrics
+
+    names = {"coleman_liau": "coleman_liau_index", "ari": "automated_readability_index"}
+    names |= {"lix": "lix", "rix": "rix"}
+
+    def one(text: str) -> dict[str, float]:
+        return {ours: float(getattr(metrics, name)(text)) for ours, name in names.items()}
+
+    def official(corpus: Corpus) -> Found:
+        # Ours of a corpus are those of all its words and sentences together.
+        return Found(averaged([one(text) for text in corpus.predictions]).samples, {})
+
+    return official
+
+
+def codebleu() -> Official:
+    """codebleu, one pair of Python functions at a time and all together."""
+    from codebleu import calc_codebleu
+
+    names = {"score": "codebleu", "ngram_match": "ngram_match_score"}
+    names |= {"weighted_ngram_match": "weighted_ngram_match_score"}
+    names |= {"syntax_match": "syntax_match_score", "dataflow_match": "dataflow_match_score"}
+
+    def numbers(references: list[Any], predictions: list[str]) -> dict[str, float]:
+        found = calc_codebleu(references, predictions, "python")
+        return {ours: float(found[theirs]) for ours, theirs in names.items()}
+
+    def official(corpus: Corpus) -> Found:
+        pairs = zip(corpus.first, corpus.predictions, strict=True)
+        rows = [numbers([reference], [prediction]) for reference, prediction in pairs]
+        samples = {name: [row[name] for row in rows] for name in rows[0]}
+        return Found(samples, numbers(corpus.first, corpus.predictions))
+
+    return official

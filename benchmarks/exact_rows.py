@@ -1,0 +1,276 @@
+"""Which metric is compared with which official package, in which settings and on which texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from benchmarks import exact_others as others
+from benchmarks import exact_overlap as overlap
+from benchmarks.exact_overlap import Official
+
+Make = Callable[[Path | None], Official]
+"""What imports the package and gives its scorer; the folder holds programs that are no packages."""
+
+
+class Comparison(NamedTuple):
+    """A row of the table.
+
+    `texts` says which samples there are: those with references, those of single sentences, those
+    with documents as sources, all texts, those of more than 50 words, a few (each is compared with
+    all), or programs. `first` leaves each sample one reference. A `slow` package gets fewer
+    samples. `outputs` are those that are compared, all by default; `cause` explains the
+    differences, if there are any.
+    """
+
+    spec: str
+    package: str
+    make: Make
+    install: str = ""
+    texts: Literal["pairs", "sentences", "documents", "all", "long", "few", "code"] = "pairs"
+    first: bool = False
+    slow: bool = False
+    outputs: tuple[str, ...] = ()
+    cause: str = ""
+
+    @property
+    def metric(self) -> str:
+        """The metric's name."""
+        return self.spec.partition("(")[0]
+
+
+def rows() -> list[Comparison]:
+    """All rows, in the order of the table."""
+    return [*_sacrebleu(), *_nltk(), *_words(), *_other_overlap(), *_programs(), *_one_text()]
+
+
+def _sacrebleu() -> list[Comparison]:
+    settings: list[tuple[str, str, dict[str, object]]] = [
+        ("bleu", "BLEU", {}),
+        ("bleu(tokenize='intl', lowercase=True)", "BLEU", {"tokenize": "intl", "lowercase": True}),
+        (
+            "bleu(tokenize='zh', effective_order=True)",
+            "BLEU",
+            {"tokenize": "zh", "effective_order": True},
+        ),
+        (
+            "bleu(tokenize='char', smooth_method='floor')",
+            "BLEU",
+            {"tokenize": "char", "smooth_method": "floor"},
+        ),
+        (
+            "bleu(tokenize='none', smooth_method='add-k', smooth_value=2, max_order=3)",
+            "BLEU",
+            {
+                **{"tokenize": "none", "smooth_method": "add-k", "smooth_value": 2},
+                **{"max_ngram_order": 3, "force": True},
+            },
+        ),
+        (
+            "bleu(smooth_method='none', max_order=6, effective_order=True)",
+            "BLEU",
+            {"smooth_method": "none", "max_ngram_order": 6, "effective_order": True},
+        ),
+        ("chrf", "CHRF", {}),
+        ("chrf(word_order=2)", "CHRF", {"word_order": 2}),
+        (
+            "chrf(lowercase=True, whitespace=True, beta=3)",
+            "CHRF",
+            {"lowercase": True, "whitespace": True, "beta": 3},
+        ),
+        (
+            "chrf(eps_smoothing=True, char_order=4, word_order=1)",
+            "CHRF",
+            {"eps_smoothing": True, "char_order": 4, "word_order": 1},
+        ),
+        ("ter", "TER", {}),
+        (
+            "ter(normalized=True, case_sensitive=True)",
+            "TER",
+            {"normalized": True, "case_sensitive": True},
+        ),
+        ("ter(no_punct=True)", "TER", {"no_punct": True}),
+        (
+            "ter(asian_support=True, no_punct=True, normalized=True)",
+            "TER",
+            {"asian_support": True, "no_punct": True, "normalized": True},
+        ),
+    ]
+    return [
+        Comparison(
+            spec, "sacrebleu", partial(_packaged, partial(overlap.sacrebleu, kind, **given)),
+            texts="sentences" if kind == "TER" else "pairs",
+        )
+        for spec, kind, given in settings
+    ]  # fmt: skip
+
+
+def _nltk() -> list[Comparison]:
+    def row(spec: str, make: Callable[[], Official], slow: bool = False) -> Comparison:
+        return Comparison(spec, "nltk", partial(_packaged, make), slow=slow)
+
+    methods = [
+        row(f"bleu(tokenize='none', smooth_method='nltk-method{n}')", partial(overlap.nltk_bleu, n))
+        for n in range(8)
+    ]
+    chrf = row("chrf(eps_smoothing=True, beta=3)", overlap.nltk_chrf)._replace(first=True)
+    given = {"alpha": 0.8, "beta": 1.5, "gamma": 0.3}
+    return [
+        *methods,
+        chrf,
+        row("gleu(tokenize='none')", partial(overlap.nltk_gleu, 1, 4)),
+        row("gleu(tokenize='none', min_len=2, max_len=3)", partial(overlap.nltk_gleu, 2, 3)),
+        row("ribes", partial(overlap.nltk_ribes, 0.25, 0.1)),
+        row("ribes(alpha=1.0, beta=0.5)", partial(overlap.nltk_ribes, 1.0, 0.5)),
+        row("meteor", overlap.nltk_meteor, slow=True),
+        row(
+            "meteor(alpha=0.8, beta=1.5, gamma=0.3)",
+            partial(overlap.nltk_meteor, **given),
+            slow=True,
+        ),
+        row("nist(tokenize='none', convention='nltk')", partial(overlap.nltk_nist, 5)),
+        row("nist(tokenize='none', convention='nltk', max_order=3)", partial(overlap.nltk_nist, 3)),
+    ]
+
+
+def _words() -> list[Comparison]:
+    four = ("rouge1", "rouge2", "rougeL", "rougeLsum")
+    kinds: list[tuple[str, tuple[str, ...], bool]] = [
+        ("rouge", four, False),
+        ("rouge(stemmer=True)", four, True),
+    ]
+    kinds += [(f"rouge(variant='rouge{n}')", (f"rouge{n}",), False) for n in (3, 4)]
+    return [
+        Comparison("wer", "jiwer", partial(_packaged, partial(overlap.jiwer, "words")), first=True),
+        Comparison(
+            "cer", "jiwer", partial(_packaged, partial(overlap.jiwer, "characters")), first=True
+        ),
+        *(
+            Comparison(
+                spec, "rouge-score", partial(_packaged, partial(overlap.rouge_score, types, stem)),
+                slow=True,
+            )
+            for spec, types, stem in kinds
+        ),
+    ]  # fmt: skip
+
+
+def _other_overlap() -> list[Comparison]:
+    return [
+        Comparison(
+            "cider(tokenizer='whitespace')", "pycocoevalcap", partial(_packaged, overlap.cider_d)
+        ),
+        Comparison(
+            "self_bleu(tokenizer='whitespace')", "nltk",
+            partial(_packaged, partial(overlap.self_bleu, 5)), texts="few",
+        ),
+        Comparison(
+            "self_bleu(tokenizer='whitespace', max_order=3)", "nltk",
+            partial(_packaged, partial(overlap.self_bleu, 3)), texts="few",
+        ),
+        Comparison("distinct", "Python's sets", partial(_packaged, others.distinct), texts="all"),
+        Comparison(
+            "character", "cer", partial(_packaged, others.character),
+            "pip install cer==1.2.0", first=True, slow=True,
+        ),
+        Comparison(
+            "edit_similarity", "rapidfuzz", partial(_packaged, others.rapidfuzz), first=True
+        ),
+        *(
+            Comparison(
+                spec, "torchmetrics",
+                partial(_packaged, partial(others.squad, theirs)),
+                "pip install torchmetrics torch", slow=True,
+            )
+            for spec, theirs in (
+                ("exact_match(normalization='squad')", "exact_match"),
+                ("token_f1", "f1"),
+            )
+        ),
+    ]  # fmt: skip
+
+
+def _programs() -> list[Comparison]:
+    english = "the authors' rules for English (`Mr .`, `0 . 1`), which the card leaves out"
+    sari = "SARI.py of github.com/cocoxu/simplification"
+    hugging = "metrics/sari/sari.py of github.com/huggingface/evaluate"
+    newsroom = "newsroom/analyze/fragments.py of github.com/lil-lab/newsroom"
+    return [
+        Comparison("sari(tokenizer='whitespace')", "SARI.py", others.sari_xu2016, sari, slow=True),
+        Comparison("sari(variant='hf')", "evaluate's sari.py", others.sari_hf, hugging, slow=True),
+        Comparison(
+            "sari(variant='easse')", "easse", partial(_packaged, others.sari_easse),
+            "pip install git+https://github.com/feralvam/easse", slow=True,
+        ),
+        Comparison(
+            "eed", "EED.py and EED.cpp", others.eed_cpp,
+            "EED.py, util.py and libEED.so of github.com/rwth-i6/ExtendedEditDistance",
+            first=True, slow=True, cause=f"single precision; {english}",
+        ),
+        Comparison(
+            "eed(convention='python')", "torchmetrics", partial(_packaged, others.eed_python),
+            "pip install torchmetrics torch", first=True, slow=True, cause=english,
+        ),
+        *(
+            Comparison(
+                f"{name}(tokenizer='whitespace')", "fragments.py",
+                partial(others.fragments, measure=name), newsroom, texts="documents",
+            )
+            for name in ("coverage", "density", "compression")
+        ),
+    ]  # fmt: skip
+
+
+def _one_text() -> list[Comparison]:
+    rich: tuple[str, ...] = (
+        "score",
+        "root_ttr",
+        "corrected_ttr",
+        "log_ttr",
+        "mattr",
+        "mtld",
+        "hdd",
+    )
+    rich += ("yule_k", "yule_i", "simpson_d")
+    absent = "nan here and 0 there for a text without a complete factor"
+    different = "the number of words here and 0 there for a text in which no word repeats"
+    spec = "ttr(tokenizer='whitespace'"
+    return [
+        Comparison(
+            f"{spec})", "lexicalrichness", partial(_packaged, others.lexicalrichness),
+            texts="long", outputs=rich,
+        ),
+        Comparison(
+            f"{spec})", "lexicalrichness", partial(_packaged, others.lexicalrichness),
+            texts="long", outputs=("msttr", "maas"),
+            cause="the last full segment, which it leaves out, and its natural logarithm",
+        ),
+        *(
+            Comparison(
+                f"{spec}, mtld='{variant}')", "lexical-diversity",
+                partial(_packaged, partial(others.lexical_diversity, mtld)),
+                texts="long", slow=True, cause=cause,
+            )
+            for variant, mtld, cause in (
+                ("lexical-diversity", "mtld", different),
+                ("wrap", "mtld_ma_wrap", absent),
+                ("bidirectional", "mtld_ma_bid", absent),
+            )
+        ),
+        Comparison(
+            "readability(convention='textstat')", "textstat", partial(_packaged, others.textstat),
+            texts="all", slow=True,
+        ),
+        Comparison(
+            "codebleu", "codebleu", partial(_packaged, others.codebleu),
+            "pip install 'metrichub[codebleu]'", texts="code",
+            cause="the order of its variables, which differs from run to run (`PYTHONHASHSEED`)",
+        ),
+    ]  # fmt: skip
+
+
+def _packaged(make: Callable[[], Official], folder: Path | None) -> Official:
+    """The scorer of a package, for which no folder is needed."""
+    return make()

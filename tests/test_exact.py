@@ -1,0 +1,116 @@
+"""The comparison with official packages runs, and finds a difference where there is one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from benchmarks import exact, exact_rows
+from benchmarks.exact_others import program
+from benchmarks.exact_overlap import Found, Official
+from benchmarks.exact_rows import Comparison
+from benchmarks.exact_texts import Corpus, corpora, programs
+
+CUT = Path("no such folder")
+ROWS = {row.spec: row for row in exact_rows.rows()}
+
+
+@pytest.fixture(scope="module")
+def texts() -> Corpus:
+    return corpora(CUT)[0].part(4)
+
+
+def altered(official: Official, row: int, by: float) -> Official:
+    """The official scorer with one sample's score changed, and the corpus score by as much."""
+
+    def changed(corpus: Corpus) -> Found:
+        samples, whole = official(corpus)
+        scores = list(samples["score"])
+        scores[row] += by
+        return Found({**samples, "score": scores}, {**whole, "score": whole["score"] + by})
+
+    return changed
+
+
+@pytest.mark.parametrize("spec", ["bleu", "wer"])
+def test_equal_scores_have_no_row_that_differs(spec: str, texts: Corpus) -> None:
+    row = ROWS[spec]
+    found = exact.difference(row, row.make(None), texts)
+    assert (found.pairs, found.rows, found.one_sided) == (4, 0, 0)
+    assert found.samples <= exact.LIMIT
+    assert found.corpus <= exact.LIMIT
+
+
+@pytest.mark.parametrize("spec", ["bleu", "wer"])
+def test_an_altered_score_is_found(spec: str, texts: Corpus) -> None:
+    row = ROWS[spec]
+    found = exact.difference(row, altered(row.make(None), 2, 0.25), texts)
+    assert (found.rows, found.one_sided) == (1, 0)
+    assert found.samples == pytest.approx(0.25)
+    assert found.corpus == pytest.approx(0.25)
+
+
+def test_a_score_on_one_side_only_is_a_row_that_differs(texts: Corpus) -> None:
+    row = ROWS["wer"]
+    found = exact.difference(row, altered(row.make(None), 1, np.nan), texts)
+    assert (found.rows, found.one_sided) == (1, 1)
+    assert found.samples <= exact.LIMIT
+    assert np.isinf(found.corpus)
+
+
+def test_the_largest_difference_and_all_rows_of_several_corpora_count() -> None:
+    one, two = exact.Difference(3, 0.5, np.nan, 1, 0), exact.Difference(4, 0.25, 0.125, 2, 1)
+    assert one.plus(two) == (7, 0.5, 0.125, 3, 1)
+
+
+def test_a_package_that_is_absent_has_a_row_that_says_how_to_get_it(texts: Corpus) -> None:
+    def absent(folder: Path | None) -> Official:
+        raise ModuleNotFoundError("No module named 'official'")
+
+    row = Comparison("wer", "official", absent, "pip install official==1.2.0")
+    shown = exact.cells(row, [texts])
+    assert shown[:2] == ["`wer`", "official"]
+    assert shown[-1] == "not compared here; needs `pip install official==1.2.0`"
+
+
+def test_a_cause_is_named_only_where_rows_differ(texts: Corpus) -> None:
+    row = ROWS["wer"]._replace(cause="the moon")
+    assert exact.cells(row, [texts])[-1] == ""
+    wrong = row._replace(make=lambda folder: altered(ROWS["wer"].make(folder), 0, 1.0))
+    assert exact.cells(wrong, [texts])[-2:] == ["1", "the moon"]
+
+
+def test_the_command_prints_a_table_of_the_chosen_metrics() -> None:
+    arguments = ["--data", str(CUT), "--most", "3", "--only", "gleu", "--only", "edit_similarity"]
+    ran = CliRunner().invoke(exact.main, arguments)
+    assert ran.exit_code == 0, ran.output
+    lines = [line for line in ran.output.split("\n") if line.startswith("| `")]
+    assert [line.split("`")[1].partition("(")[0] for line in lines] == [
+        *("gleu", "gleu", "edit_similarity")
+    ]
+    # Pairs, samples, corpus and rows of each: sums of floats may differ in their last place.
+    for line in lines:
+        pairs, _, _, rows = (cell.strip() for cell in line.split("|")[3:7])
+        assert (pairs, rows) == ("3", "0")
+
+
+def test_a_program_is_loaded_from_the_folder_that_is_given(tmp_path: Path) -> None:
+    (tmp_path / "near.py").write_text("VALUE = 3\n")
+    (tmp_path / "official.py").write_text("import near\nTWICE = 2 * near.VALUE\n")
+    assert program(tmp_path, "official.py").TWICE == 6
+    for folder in (None, tmp_path / "other"):
+        with pytest.raises(ModuleNotFoundError, match="--programs"):
+            program(folder, "official.py")
+
+
+def test_every_spec_is_a_metric_of_ours_and_every_corpus_whole() -> None:
+    from metrichub import Hub
+
+    for row in ROWS.values():
+        assert [metric.name for metric in Hub(row.spec).metrics] == [row.metric]
+    for corpus in (*corpora(CUT), programs()):
+        assert len({*map(len, corpus[1:])}) == 1
+        assert all(corpus.first)
