@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metric_cards.cider.ptb import caption_words
+from metric_cards.cider.ptb import words_by_chunk
 from metrichub.authoring import Array, CorpusMetric, Range
 from metrichub.text import (
     Integers,
@@ -80,7 +80,7 @@ class Cider(CorpusMetric):
             return [" ".join(text.split()) for text in column]
         if self.tokenizer == "unicode":
             return [" ".join(words) for words in column.tokens("unicode").all_strings()]
-        return [" ".join(filter(None, map(caption_words, text.split()))) for text in column]
+        return list(map(" ".join, column.split(words_by_chunk)))
 
 
 class _Corpus:
