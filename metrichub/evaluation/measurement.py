@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from metrichub.evaluation.explanation import Trace
+from metrichub.evaluation.letters import ByTokenizer
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.stored import StoredSamples
 from metrichub.models.usage import Usage
@@ -19,7 +20,8 @@ class Measurement:
     `segments` holds the number of samples of every batch that went in, with a hash of each column
     but the predictions; `candidates` the smallest and largest number of items a sample has in
     each column. `texts` are the samples themselves where they were kept; a saved report has none.
-    `runs` holds the result of each run where judges were asked several times.
+    `runs` holds the result of each run where judges were asked several times, `letters` what each
+    metric's tokenizers did to the letters.
     """
 
     results: Mapping[str, Result]
@@ -30,6 +32,7 @@ class Measurement:
     usage: Usage = field(default_factory=Usage)
     texts: StoredSamples | None = field(default=None, repr=False, compare=False)
     runs: Mapping[str, tuple[Result, ...]] = field(default_factory=dict, repr=False)
+    letters: Mapping[str, ByTokenizer] = field(default_factory=dict, repr=False)
 
     def pool(self) -> Self:
         """The same corpus scores without the samples: memory no longer grows with them."""

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from metrichub.errors import ReportError
 from metrichub.evaluation.explanation import Trace
+from metrichub.evaluation.letters import joined
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.signature import Signature
@@ -37,6 +38,7 @@ def merged(parts: Sequence[M]) -> M:
         usage=sum((part.usage for part in parts), Usage()),
         texts=_joined_texts(parts),
         runs={name: _merged_runs(name, parts) for name in first.runs},
+        letters=joined([part.letters for part in parts]),
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from metrichub.data.columns import column_of
 from metrichub.errors import ReportError, did_you_mean, what
-from metrichub.evaluation import significance
+from metrichub.evaluation import letters, significance
 from metrichub.evaluation.explanation import Explanation, Trace
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.resample import SEED, Interval
@@ -200,6 +200,7 @@ class Report(Measurement):
                 causes = self.traces[name].causes
                 why += [f"{n} failed: {cause}" for cause, n in causes.most_common()]
             why += self._apart(name)
+            why += letters.notes(result.metric, self.letters.get(name, {}))
             if notes := [*why, *result.notes()]:
                 found[name] = notes
         return found
