@@ -106,7 +106,7 @@ NEIGHBOURS = {
     "catalog": "errors data",
     "metric": "errors catalog",
     "models": "errors catalog",
-    "evaluation": "errors data catalog metric models",
+    "evaluation": "errors data catalog metric models text",
     "embed": "errors catalog models",
     "judge": "errors text data catalog metric models evaluation embed",
     "report": "errors data catalog metric models evaluation",

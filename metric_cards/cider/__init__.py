@@ -11,7 +11,7 @@ import numpy as np
 
 from metric_cards._bases.resampling import drawn_sums
 from metric_cards.cider.corpus import Corpus
-from metric_cards.cider.ptb import caption_words
+from metric_cards.cider.ptb import words_by_chunk
 from metrichub.authoring import Array, CorpusMetric, Range, Resampler, Scores
 from metrichub.text import RaggedTexts, Texts, spans
 
@@ -71,4 +71,4 @@ class Cider(CorpusMetric):
             return [" ".join(text.split()) for text in column]
         if self.tokenizer == "unicode":
             return [" ".join(words) for words in column.tokens("unicode").all_strings()]
-        return [" ".join(filter(None, map(caption_words, text.split()))) for text in column]
+        return list(map(" ".join, column.split(words_by_chunk)))

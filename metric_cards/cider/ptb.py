@@ -38,6 +38,11 @@ _WORDS = re.compile(
 _CLITIC = re.compile(r"(?<=.)(n't|'(?:s|re|ve|ll|m|d))$")
 
 
+def words_by_chunk(text: str) -> list[str]:
+    """The words of every chunk of a text, but for chunks without a word."""
+    return list(filter(None, map(caption_words, text.split())))
+
+
 @lru_cache(maxsize=1 << 18)
 def caption_words(chunk: str) -> str:
     """The words of text without white space, with spaces between them; maybe none."""

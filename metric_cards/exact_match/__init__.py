@@ -11,7 +11,7 @@ import numpy as np
 
 from metrichub.authoring import Array, Metric
 from metrichub.errors import ParameterError
-from metrichub.text import Texts, highlight, levenshtein
+from metrichub.text import Texts, equal_rows, highlight
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class ExactMatch(Metric):
         """1 for a prediction that equals its reference, else 0, (N,)."""
         prediction, reference = self._cleaned(prediction), self._cleaned(reference)
         if self.normalization == "squad":
-            return {"score": (levenshtein(prediction, reference, "squad") == 0).astype(np.int64)}
+            return {"score": equal_rows(prediction, reference, "squad").astype(np.int64)}
         equal = (a == b for a, b in zip(prediction, reference, strict=True))
         return {"score": np.fromiter(equal, np.int64, len(prediction))}
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Literal
 
 import numpy as np
@@ -52,20 +54,23 @@ class Meteor(Metric):
 
     def _tokens(self, column: Texts) -> Tokens:
         if self.tokenizer == "nltk":
-            return column.cached("nltk-words", lambda: _nltk_words(column))
+            return column.cached("nltk-words", lambda: Tokens.of(column.split(_nltk_words)))
         return column.lower().tokens(self.tokenizer)
 
 
-def _nltk_words(column: Texts) -> Tokens:
+def _nltk_words(text: str) -> list[str]:
     """The lower-cased words of `NLTKWordTokenizer`, sentence by sentence, without a download."""
+    cut, segment = _nltk_tools()
+    return [word.lower() for sentence in segment("en", text) for word in cut(sentence)]
+
+
+@cache
+def _nltk_tools() -> tuple[Callable[[str], list[str]], Callable[[str, str], Iterable[str]]]:
+    """What cuts sentences into words, by nltk, and what finds sentences."""
     try:
         from nltk.tokenize.destructive import NLTKWordTokenizer
     except ImportError:
         raise MissingDependency("tokenizer='nltk'", "nltk") from None
     from sentencex import segment
 
-    cut = NLTKWordTokenizer().tokenize
-    return Tokens.of(
-        [word.lower() for sentence in segment("en", text) for word in cut(sentence)]
-        for text in column
-    )
+    return NLTKWordTokenizer().tokenize, segment

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, NamedTuple
 
@@ -50,13 +50,6 @@ class _Counts(NamedTuple):
     referenced: Array
 
 
-class _Letters(NamedTuple):
-    """Letters and digits of texts, and those outside a-z and 0-9, (T,)."""
-
-    all: Integers
-    dropped: Integers
-
-
 @dataclass(frozen=True, kw_only=True)
 class Rouge(Metric):
     """ROUGE (Lin 2004): N, L and Lsum equal to rouge-score 0.1.2, W, S and SU to ROUGE-1.5.5.
@@ -89,7 +82,7 @@ class Rouge(Metric):
         return named if self.variant in named else ("score", *named)
 
     def measure(self, prediction: Texts, references: RaggedTexts) -> Measured:
-        """Precision, recall and F of the variant and of each type, (N, 5); letters, (N,).
+        """Precision, recall and F of the variant and of each type, (N, 5).
 
         Every type takes the reference that gives it the best F, the first of equal ones.
         """
@@ -100,34 +93,16 @@ class Rouge(Metric):
         best = _first_best(fmeasure, references)
         rows = {"precision": precision, "recall": recall, "fmeasure": fmeasure}
         rows = {name: np.take_along_axis(values, best, 0) for name, values in rows.items()}
-        letters, reasons = self._letters(prediction, references)
+        reasons = dict.fromkeys(self._unread(references), _UNREAD)
         rows["fmeasure"][list(reasons)] = np.nan
-        return Measured({**rows, **letters}, reasons)
+        return Measured(rows, reasons)
 
-    def score(
-        self,
-        precision: Array,
-        recall: Array,
-        fmeasure: Array,
-        letters: Array,
-        dropped: Array,
-        count: Array,
-    ) -> Scores:
+    def score(self, precision: Array, recall: Array, fmeasure: Array, count: Array) -> Scores:
         """The means over the samples (macro)."""
         found: dict[str, Array] = {}
         for i, names in enumerate(_OUTPUTS):
             found |= zip(names, (fmeasure[..., i], precision[..., i], recall[..., i]), strict=True)
         return {name: total / count for name, total in found.items()}
-
-    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """A warning where more than 1% of the letters were dropped."""
-        if not totals["dropped"] > 0.01 * totals["letters"]:
-            return ()
-        share = float(totals["dropped"] / totals["letters"])
-        return (
-            f"{share:.1%} of the letters were dropped, since tokenizer='rouge' reads a to z only; "
-            "tokenizer='unicode' reads every script",
-        )
 
     def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """What the variant's best reference shares, marked in both texts.
@@ -198,32 +173,20 @@ class Rouge(Metric):
         hits[rows] = union_lcs(predicted, reference, tokenizer).hits
         return hits
 
-    def _letters(
-        self, prediction: Texts, references: RaggedTexts
-    ) -> tuple[dict[str, Array], dict[int, str]]:
-        """The letters and digits of each sample and those dropped, (N,); why rows are unscored.
-
-        Both counts are 0 where the tokenizer drops none.
-        """
+    def _unread(self, references: RaggedTexts) -> list[int]:
+        """The samples whose references have letters or digits, and none that is read."""
         if self.tokenizer == "unicode":
-            none = np.zeros(len(prediction), np.int64)
-            return {"letters": none, "dropped": none}, {}
-        predicted, reference = _letters_of(prediction), _letters_of(references.items)
-        letters = predicted.all + row_sums(reference.all, references.offsets)
-        dropped = predicted.dropped + row_sums(reference.dropped, references.offsets)
-        readable = row_sums(reference.all - reference.dropped, references.offsets) > 0
-        unread = np.flatnonzero(~readable & (row_sums(reference.dropped, references.offsets) > 0))
-        reasons = dict.fromkeys(unread.tolist(), _UNREAD)
-        return {"letters": letters, "dropped": dropped}, reasons
-
-
-def _letters_of(texts: Texts) -> _Letters:
-    tokens, characters = texts.tokens("rouge"), texts.lower().characters
-    wide = np.flatnonzero(characters.codes >= 128)
-    lost = wide[_WIDE(characters.codes[wide]) == _LETTER]
-    dropped = np.diff(np.searchsorted(lost, characters.rows))
-    kept = row_sums(tokens.sizes, tokens.offsets)
-    return _Letters(kept + dropped, dropped)
+            return []
+        characters = references.items.lower().characters
+        wide = np.flatnonzero(characters.codes >= 128)
+        letters = wide[_WIDE(characters.codes[wide]) == _LETTER]
+        dropped = np.diff(np.searchsorted(letters, characters.rows))
+        read = references.items.tokens("rouge").lengths
+        none_read = row_sums(read, references.offsets) == 0
+        rows: list[int] = np.flatnonzero(
+            none_read & (row_sums(dropped, references.offsets) > 0)
+        ).tolist()
+        return rows
 
 
 def _split(texts: Texts) -> Texts:

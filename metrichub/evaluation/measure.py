@@ -7,13 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from metrichub.catalog.registry import origin
-from metrichub.data.batch import Batch, Block
+from metrichub.data.batch import Batch, Block, View
 from metrichub.data.fingerprint import Fingerprint
 from metrichub.errors import ParameterError, ScoringError
 from metrichub.evaluation.explanation import ErrorBudget, Observed, Trace
 from metrichub.evaluation.failures import located
+from metrichub.evaluation.letters import ByTokenizer, letters_of, summed
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import merged
 from metrichub.evaluation.observation import is_async, measure_objects, measure_rows
@@ -27,6 +29,7 @@ from metrichub.evaluation.stored import StoredSamples
 from metrichub.evaluation.workers import distribute
 from metrichub.metric import CorpusMetric, Metric
 from metrichub.models.usage import Usage
+from metrichub.text.tokenizations import watched
 
 PART_CHARACTERS = 1_000_000
 """About how much text one process measures at a time."""
@@ -53,6 +56,7 @@ class Measure:
         """The measurement of a batch; `progress` gets the samples times metrics of every block."""
         results: dict[str, Result] = {}
         traces: dict[str, list[tuple[int, Trace]]] = {}
+        letters: list[dict[str, ByTokenizer]] = []
         usage = Usage()
         for characters, metrics in self._groups().items():
             parts: dict[str, list[Any]] = {metric.name: [] for metric in metrics}
@@ -62,9 +66,12 @@ class Measure:
                 for name, found in observed.traces.items():
                     traces.setdefault(name, []).append((block.start, found))
                 for metric in metrics:
-                    with located(metric, block):
-                        part = self._part(metric, block, observed.rows.get(metric.name))
+                    view, given = block.view(metric.inputs()), observed.rows.get(metric.name)
+                    with watched() as tokenized, located(metric, block):
+                        part = self._part(metric, block, view, given)
                     parts[metric.name].append(part)
+                    if given is None:
+                        letters.append({metric.name: letters_of(metric, view, tokenized)})
                 if progress:
                     progress(len(block) * (len(metrics) - len(observed.rows)))
             for metric in metrics:
@@ -78,19 +85,21 @@ class Measure:
             {name: (int(c.min()), int(c.max())) for name, c in counts.items() if len(c)},
             {name: Trace.joined(found) for name, found in traces.items()},
             usage,
+            letters=summed(letters),
         )
 
-    def _part(self, metric: Metric, block: Block, given: Sequence[Any] | None) -> Any:
-        """What a metric measures of a block: its rows with their samples, or its statistics."""
-        view = block.view(metric.inputs())
+    def _part(
+        self, metric: Metric, block: Block, view: View, given: Sequence[Any] | None
+    ) -> Stats | tuple[Sequence[Any], NDArray[np.int64]]:
+        """What a metric measures of a block: a row a sample, or objects with the sample of each."""
         if isinstance(metric, CorpusMetric):
             rows = measure_objects(metric, view, given)
             sample = np.arange(len(block)) if view.sample is None else view.sample
             return rows, sample + block.start
         stats = measure_rows(metric, view, given)
-        if view.sample is not None:
-            stats = reduce(metric, stats, view.sample, len(block), self.reduction)
-        return stats
+        if view.sample is None:
+            return stats
+        return reduce(metric, stats, view.sample, len(block), self.reduction)
 
     def _groups(self) -> dict[int | None, list[Metric]]:
         """The metrics by the size of the blocks that they want."""

@@ -8,6 +8,7 @@ from typing import Self
 
 from metrichub.errors import ReportError, did_you_mean, what
 from metrichub.evaluation.explanation import Trace
+from metrichub.evaluation.letters import ByTokenizer
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.stored import StoredSamples
 from metrichub.models.usage import Usage
@@ -21,7 +22,8 @@ class Measurement:
     but the predictions; `candidates` the smallest and largest number of items a sample has in
     each column. `texts` are the samples themselves where they were kept; a saved report has none.
     `runs` holds the result of each run where judges were asked several times. `read_from` has the
-    names that a column was read from where the data had none for it.
+    names that a column was read from where the data had none for it, `letters` what each metric's
+    tokenizers did to the letters.
     """
 
     results: Mapping[str, Result]
@@ -33,6 +35,7 @@ class Measurement:
     texts: StoredSamples | None = field(default=None, repr=False, compare=False)
     runs: Mapping[str, tuple[Result, ...]] = field(default_factory=dict, repr=False)
     read_from: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    letters: Mapping[str, ByTokenizer] = field(default_factory=dict, repr=False)
 
     def pool(self) -> Self:
         """The same corpus scores without the samples: memory no longer grows with them."""

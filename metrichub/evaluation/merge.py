@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from metrichub.errors import ReportError
 from metrichub.evaluation.explanation import Trace
+from metrichub.evaluation.letters import summed
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.signature import Signature
@@ -38,6 +39,7 @@ def merged(parts: Sequence[M]) -> M:
         texts=_joined_texts(parts),
         runs={name: _merged_runs(name, parts) for name in first.runs},
         read_from=_joined_names([part.read_from for part in parts]),
+        letters=summed([part.letters for part in parts]),
     )
 
 

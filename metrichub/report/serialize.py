@@ -19,6 +19,7 @@ from metrichub.catalog.spec import Spec
 from metrichub.data.files import write_text
 from metrichub.errors import MetrichubError, ReportError, SpecError, what
 from metrichub.evaluation.explanation import Trace, json_value
+from metrichub.evaluation.letters import ByTokenizer, Letters
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
@@ -53,6 +54,7 @@ def file_text(report: Report) -> str:
             "results": {name: _plain(result) for name, result in report.results.items()},
             "evidence": json_value(report.traces),
             "usage": json_value(report.usage),
+            "letters": json_value(report.letters),
             "runs": {name: [_plain(run) for run in runs] for name, runs in report.runs.items()},
             "read_from": report.read_from,
         }
@@ -92,7 +94,8 @@ def load(path: Path, metrics: Sequence[Metric]) -> Report:
             name: tuple(_result(run, results[name].metric) for run in found)
             for name, found in content.get("runs", {}).items()
         }
-        report = replace(report, runs=runs)
+        letters = {name: _letters(by) for name, by in content.get("letters", {}).items()}
+        report = replace(report, runs=runs, letters=letters)
         _whole(report)
         for name, result in report.results.items():
             _same_scores(path, content["results"][name], result)
@@ -139,6 +142,13 @@ def _evidence(found: Mapping[str, Any]) -> Trace:
     errors = {int(sample): cause for sample, cause in found["errors"].items()}
     calls = {int(sample): keys for sample, keys in found.get("calls", {}).items()}
     return Trace(steps, errors, Counter(found["causes"]), calls)
+
+
+def _letters(found: Mapping[str, Any]) -> ByTokenizer:
+    return {
+        tokenizer: Letters(own["total"], Counter(own["uncut"]), Counter(own["dropped"]))
+        for tokenizer, own in found.items()
+    }
 
 
 def _tagged(value: object) -> object:

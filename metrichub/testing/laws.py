@@ -20,20 +20,18 @@ from metrichub.errors import JudgeUnavailable
 from metrichub.evaluation.observation import (
     measure_objects,
     measure_rows,
-    sample_scores,
     scores_of,
 )
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
-from metrichub.evaluation.stats import Stats
 from metrichub.judge.metric import JudgeMetric
-from metrichub.metric import Array, CorpusMetric, Metric, has_sample_scores
+from metrichub.metric import Array, CorpusMetric, has_sample_scores
 from metrichub.models.resolve import judge_of
 from metrichub.report.report import Report
 from metrichub.testing.blocks import generated
 from metrichub.testing.footprint import footprint
 from metrichub.testing.listening import Listening
-from metrichub.testing.resampling import not_concluded
+from metrichub.testing.other_ways import not_concluded, not_of_samples
 from metrichub.testing.under_test import HOSTILE, WORDS, Broken, MetricUnderTest
 
 WRITTEN = ("headline", "definition")
@@ -163,7 +161,8 @@ def score_broadcasts(under_test: MetricUnderTest) -> None:
     if rows is None:
         return
     if has_sample_scores(metric):
-        _samples_hold(metric, rows)
+        why = not_of_samples(metric, rows)
+        _hold(why is None, str(why))
     count = rows.scored.astype(np.float64)
     flat = scores_of(metric, rows.arrays, count)
     twice: dict[str, Array] = {name: np.stack([a, a]) for name, a in rows.arrays.items()}
@@ -177,19 +176,6 @@ def score_broadcasts(under_test: MetricUnderTest) -> None:
         for name, value in one.items():
             _hold(value.shape == (), f"{name} of one sample has shape {value.shape}")
             _hold(_same(value, flat[name][row]), f"{name} of one sample differs from its row")
-
-
-def _samples_hold(metric: Metric, rows: Stats) -> None:
-    """`score_samples` scores each row by itself, and all rows but those without a sample."""
-    # The last row has no sample: none of its statistics may reach a score.
-    rows = rows.only(rows.scored & (np.arange(len(rows)) < len(rows) - 1))
-    for name, values in sample_scores(metric, rows).items():
-        wrong = np.flatnonzero(np.isnan(values) == rows.scored).tolist()
-        _hold(not wrong, f"score_samples: {name} of the samples {wrong} is nan, or should be")
-        for row in range(len(rows)):
-            part = {key: array[row : row + 1] for key, array in rows.arrays.items()}
-            alone = sample_scores(metric, Stats(part, rows.scored[row : row + 1], {}, {}))[name]
-            _hold(_same(alone[0], values[row]), f"score_samples: {name} depends on other samples")
 
 
 def measuring_merges(under_test: MetricUnderTest) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from metrichub.text.column import RaggedTexts as RaggedTexts
     from metrichub.text.column import Texts as Texts
     from metrichub.text.edits.align import edit_counts as edit_counts
+    from metrichub.text.edits.align import equal_rows as equal_rows
     from metrichub.text.edits.align import fragments as fragments
     from metrichub.text.edits.align import lcs as lcs
     from metrichub.text.edits.align import levenshtein as levenshtein
@@ -52,7 +53,7 @@ _HOMES = {
     name: f"text.{home}"
     for home, names in {
         "column": "RaggedTexts Texts",
-        "edits.align": "edit_counts fragments lcs levenshtein union_lcs",
+        "edits.align": "edit_counts equal_rows fragments lcs levenshtein union_lcs",
         "edits.shifts": "best_shifts Shift shift_edits",
         "highlight.spans": "token_spans",
         "ngrams.frequencies": "NgramCounts ngram_counts",

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from itertools import count
 from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from metrichub.text.ragged import Integers, offsets_of, spans
+from metrichub.text.scripts import ScriptCounts, ascii_letters
+from metrichub.text.tokenizations import Tokenizations, tell, watched
 from metrichub.text.tokenize.reference import CHARACTER_STRINGS
-from metrichub.text.tokenize.tokenizers import tokenize
+from metrichub.text.tokenize.tokenizers import Tokenizer, tokenize
 from metrichub.text.tokenize.tokens import Tokens
 from metrichub.text.tokenize.utf8 import Characters
 
 T = TypeVar("T")
+
+_numbers = count()
 
 
 class Texts(Sequence[str]):
     """A column of one block: one string per row, which also gives its tokens.
 
     Whatever is computed from the column is kept with it, and so shared by all metrics.
+
+    Attributes:
+        number: no other column's, but for those with the same texts in lower case and for rows
+            taken of it.
     """
 
     def __init__(self, items: Sequence[str]) -> None:
         self._items = list(items)
-        self._memo: dict[Hashable, Any] = {}
+        self._memo: dict[Hashable, tuple[Any, Tokenizations]] = {}
+        self.number = next(_numbers)
 
     def __len__(self) -> int:
         return len(self._items)
@@ -47,8 +57,11 @@ class Texts(Sequence[str]):
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` returns, made on the first call with this key."""
         if key not in self._memo:
-            self._memo[key] = make()
-        value: T = self._memo[key]
+            with watched() as tokenized:
+                self._memo[key] = make(), tokenized
+        value: T
+        value, tokenized = self._memo[key]
+        tell(tokenized)
         return value
 
     def tokens(self, tokenizer: str) -> Tokens:
@@ -60,12 +73,16 @@ class Texts(Sequence[str]):
         """
         return self.cached(("tokens", tokenizer), lambda: self._tokenize(tokenizer))
 
+    def split(self, tokenizer: Callable[[str], Sequence[str]]) -> list[Sequence[str]]:
+        """The tokens of every row by a function of one text, (N,)."""
+        return self.cached(("split", tokenizer), lambda: self._split(tokenizer))
+
     def strings(self, tokenizer: str) -> list[str] | None:
         """Texts whose code points are the tokens, (N,), if the tokenizer is that simple."""
         make = CHARACTER_STRINGS.get(tokenizer)
         if make is None:
             return None
-        return self.cached(("strings", tokenizer), lambda: list(map(make, self._items)))
+        return self.cached(("strings", tokenizer), lambda: self._strings(tokenizer, make))
 
     def lower(self) -> Texts:
         """The column with `str.lower` applied to every row."""
@@ -82,11 +99,41 @@ class Texts(Sequence[str]):
         """The characters of all rows as an array."""
         return self.cached("characters", lambda: Characters.of(self._items))
 
+    def _split(self, tokenizer: Callable[[str], Sequence[str]]) -> list[Sequence[str]]:
+        self._tell(tokenizer)
+        return list(map(tokenizer, self._items))
+
+    def _strings(self, tokenizer: str, make: Callable[[str], str]) -> list[str]:
+        self._tell(tokenizer)
+        return list(map(make, self._items))
+
+    @property
+    def letters(self) -> ScriptCounts:
+        """The letters of all rows together, by script."""
+        return self.cached("letters", self._letters)
+
+    def _letters(self) -> ScriptCounts:
+        # A tokenizer that ignores case leaves only the characters in lower case behind.
+        if "characters" not in self._memo and "lower" in self._memo:
+            return ScriptCounts.of(self.lower().characters)
+        if "characters" not in self._memo and (text := "".join(self._items)).isascii():
+            return ScriptCounts(ascii_letters(text.encode()), {}, {})
+        return ScriptCounts.of(self.characters)
+
     def _tokenize(self, tokenizer: str) -> Tokens:
-        return tokenize(self, tokenizer)
+        # A tokenizer may start from the tokens of another.
+        with watched():
+            tokens = tokenize(self, tokenizer)
+        self._tell(tokenizer)
+        return tokens
+
+    def _tell(self, tokenizer: Tokenizer) -> None:
+        tell({(self.number, tokenizer): self.letters})
 
     def _lower(self) -> Texts:
-        return Texts([item.lower() for item in self._items])
+        lower = Texts([item.lower() for item in self._items])
+        lower.number = self.number
+        return lower
 
 
 class _Taken(Texts):
@@ -95,6 +142,10 @@ class _Taken(Texts):
     def __init__(self, base: Texts, rows: Integers) -> None:
         super().__init__([base[row] for row in rows.tolist()])
         self._base, self._rows = base, rows
+        self.number = base.number
+
+    def _letters(self) -> ScriptCounts:
+        return self._base.letters
 
     def _tokenize(self, tokenizer: str) -> Tokens:
         return self._base.tokens(tokenizer).take(self._rows)

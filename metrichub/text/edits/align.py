@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import chain, pairwise
-from operator import itemgetter
+from operator import eq, itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,8 @@ from metrichub.text.column import RaggedTexts, Texts
 from metrichub.text.edits.lcs import occurrences, subsequence
 from metrichub.text.ngrams.interning import intern_both
 from metrichub.text.ngrams.ngrams import lengths
-from metrichub.text.ragged import Integers, offsets_of, row_sums, spans
+from metrichub.text.ragged import Flags, Integers, offsets_of, row_sums, spans
+from metrichub.text.tokenizations import watched
 
 
 class EditCounts(NamedTuple):
@@ -55,6 +56,14 @@ def lcs(prediction: Texts, reference: Texts, tokenizer: str) -> Integers:
 def levenshtein(prediction: Texts, reference: Texts, tokenizer: str) -> Integers:
     """The least number of substitutions, deletions and insertions of tokens, (N,)."""
     return _each(Levenshtein.distance, prediction, reference, tokenizer)
+
+
+def equal_rows(prediction: Texts, reference: Texts, tokenizer: str) -> Flags:
+    """Whether both texts have the same tokens, (N,)."""
+    # Texts that a tokenizer can't cut are equal or not all the same, so nobody has to know.
+    with watched():
+        pairs = _sequences(prediction, reference, tokenizer)
+    return np.fromiter(map(eq, *pairs), np.bool_, len(prediction))
 
 
 def edit_counts(prediction: Texts, reference: Texts, tokenizer: str) -> EditCounts:

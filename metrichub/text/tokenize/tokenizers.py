@@ -7,7 +7,7 @@ tokenizer is to do is read most easily in `metrichub.text.tokenize.reference`, o
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from metrichub.text.tokenize.boundaries import (
 from metrichub.text.tokenize.protocol import TextColumn
 from metrichub.text.tokenize.tokens import Tokens
 from metrichub.text.tokenize.utf8 import Characters
+
+Tokenizer = str | Callable[[str], Sequence[str]]
+"""The name of a tokenizer, or a function from a text to its tokens."""
 
 PUNCTUATION = string.punctuation.encode()
 

@@ -1,0 +1,180 @@
+"""Letters: how many a metric's tokenizers don't cut or drop, and what to choose instead."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any
+
+from metrichub.catalog.kinds import Boolean, OneOf
+from metrichub.catalog.parameters import parameters_of
+from metrichub.data.batch import Batch, View
+from metrichub.data.columns import column_of
+from metrichub.evaluation.observation import is_async, measure_objects, measure_rows
+from metrichub.metric import CorpusMetric, Metric
+from metrichub.text import RaggedTexts, Texts
+from metrichub.text.scripts import EMOJI, EXAMPLES, OTHER, ScriptCounts, treatment
+from metrichub.text.tokenizations import Tokenizations, watched
+from metrichub.text.tokenize.reference import TOKENIZERS
+from metrichub.text.tokenize.tokenizers import Tokenizer
+
+LOST = 0.1
+"""The share of the letters from which on a reader is told that they aren't cut or are dropped."""
+DROPPED = 0.01
+"""The same for dropped letters: each leaves a word in pieces."""
+
+_CUTTING = ("zh", "ja-mecab", "unicode", "intl", "char")
+"""Tokenizers for scripts without spaces, the most fitting first."""
+
+
+@dataclass(frozen=True)
+class Letters:
+    """Letters that a tokenizer was given; by script, those it left uncut and those it dropped."""
+
+    total: int = 0
+    uncut: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    def __add__(self, other: Letters) -> Letters:
+        """The letters of both."""
+        uncut, dropped = self.uncut + other.uncut, self.dropped + other.dropped
+        return Letters(self.total + other.total, uncut, dropped)
+
+    @classmethod
+    def of(cls, counts: ScriptCounts, tokenizer: Tokenizer) -> Letters:
+        """What a tokenizer does to the letters of a column."""
+        done = {script: treatment(tokenizer, script) for script in counts.whole}
+        uncut = {script: n for script, n in counts.joined.items() if done[script] == "uncut"}
+        dropped = {script: n for script, n in counts.whole.items() if done[script] == "dropped"}
+        return cls(counts.total, Counter(uncut), Counter(dropped))
+
+    @property
+    def lost(self) -> float:
+        """The share of all letters that are uncut or dropped."""
+        return (self.uncut.total() + self.dropped.total()) / max(self.total, 1)
+
+
+ByTokenizer = Mapping[str, Letters]
+
+
+def letters_of(metric: Metric, view: View, tokenized: Tokenizations) -> ByTokenizer:
+    """What a metric's tokenizers did to the letters of the columns that it saw.
+
+    A column counts once, however often it was tokenized; where a metric prepares its texts, they
+    count instead. One that tokenizes as it concludes is believed to use the tokenizer it declares.
+    """
+    columns = {texts.number: texts for texts in _texts(view)}
+    if not tokenized and (declared := _declared(metric)):
+        tokenized = {(number, declared): texts.letters for number, texts in columns.items()}
+    found: dict[str, Letters] = {}
+    for tokenizer in dict.fromkeys(tokenizer for _, tokenizer in tokenized):
+        every = {number: c for (number, by), c in tokenized.items() if by == tokenizer}
+        seen = [counts for number, counts in every.items() if number in columns]
+        name = tokenizer if isinstance(tokenizer, str) else tokenizer.__name__
+        parts = (Letters.of(counts, tokenizer) for counts in seen or every.values())
+        found[name] = sum(parts, Letters())
+    return found
+
+
+def summed(parts: Sequence[Mapping[str, ByTokenizer]]) -> dict[str, dict[str, Letters]]:
+    """The letters of several measurements, by metric and tokenizer."""
+    found: dict[str, dict[str, Letters]] = {}
+    for part in parts:
+        for metric, tokenizers in part.items():
+            own = found.setdefault(metric, {})
+            for name, letters in tokenizers.items():
+                own[name] = own.get(name, Letters()) + letters
+    return found
+
+
+def notes(metric: Metric, letters: ByTokenizer) -> list[str]:
+    """What a reader has to know of a metric's letters, with the parameters to choose.
+
+    A metric with several tokenizers is as good as the best of them.
+    """
+    best = min(letters.values(), key=lambda found: found.lost, default=Letters())
+    dropped = best.dropped.total() - best.dropped[EMOJI]
+    if best.lost <= LOST and dropped <= DROPPED * best.total:
+        return []
+    lost = best.uncut + best.dropped
+    scripts = [script for script, n in lost.most_common() if n > LOST * lost.total()]
+    named = ", ".join(script for script in scripts if script != OTHER)
+    letters_of_them = f"{best.lost:.1%} of the letters{f' ({named})' * bool(named)}"
+    if best.dropped.total() > best.uncut.total():
+        why = "were dropped, since the tokenizer doesn't read them"
+    else:
+        why = "are written without spaces, and the tokenizer doesn't cut them"
+    return [f"{letters_of_them} {why}; {_advice(metric, scripts)}"]
+
+
+def _advice(metric: Metric, scripts: Sequence[str]) -> str:
+    choice = _remedy(metric, scripts)
+    if choice:
+        return f"choose {choice}"
+    compares = {"reference", "references"} & {*metric.inputs()}
+    if compares and metric.card.scores["score"].better != "neither":
+        return "a metric of characters needs no tokenizer, such as chrf or cer"
+    return "no parameter changes that"
+
+
+def _texts(view: View) -> Iterator[Texts]:
+    for argument in view.arguments.values():
+        texts = argument.items if isinstance(argument, RaggedTexts) else argument
+        if isinstance(texts, Texts):
+            yield texts
+
+
+def _declared(metric: Metric) -> str | None:
+    found = (getattr(metric, name, None) for name in ("tokenizer", "tokenize"))
+    return next((name for name in found if isinstance(name, str) and name in TOKENIZERS), None)
+
+
+def _remedy(metric: Metric, scripts: Sequence[str]) -> str | None:
+    """The parameters with which a metric loses none of the scripts, as they would be written."""
+    for change in _changes(metric):
+        if _loses_none(metric, change, scripts):
+            return ", ".join(f"{name}={value!r}" for name, value in change.items())
+    return None
+
+
+def _changes(metric: Metric) -> Iterator[dict[str, Any]]:
+    """Another tokenizer, and then one or two of the options switched."""
+    options: list[tuple[str, bool]] = []
+    for parameter in parameters_of(type(metric)):
+        for kind in parameter.values.kinds:
+            if isinstance(kind, OneOf):
+                yield from ({parameter.name: name} for name in _CUTTING if name in kind)
+            elif isinstance(kind, Boolean):
+                options.append((parameter.name, not getattr(metric, parameter.name)))
+    for number in (1, 2):
+        yield from map(dict, combinations(options, number))
+
+
+def _loses_none(metric: Metric, change: Mapping[str, Any], scripts: Sequence[str]) -> bool:
+    if "ja-mecab" in change.values():
+        # Its dictionary may not be installed here.
+        return "kana" in scripts and {*scripts} <= {"kana", "Han"}
+    try:
+        found = _tried(replace(metric, **change), [EXAMPLES[script] for script in scripts])
+    # A plugin's metric may refuse the example, or two options together, in any way.
+    except Exception:  # noqa: BLE001
+        return False
+    return bool(found) and not any(letters.lost for letters in found.values())
+
+
+def _tried(metric: Metric, texts: list[str]) -> ByTokenizer:
+    """What a metric would do to the letters of texts."""
+    if is_async(metric):
+        return {}
+    inputs = metric.inputs()
+    (block,) = Batch.of(**{column_of(name): texts for name in inputs}).blocks()
+    view = block.view(inputs)
+    with watched() as tokenized:
+        _ = (
+            measure_objects(metric, view)
+            if isinstance(metric, CorpusMetric)
+            else measure_rows(metric, view)
+        )
+    return letters_of(metric, view, tokenized)

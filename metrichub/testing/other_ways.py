@@ -1,0 +1,49 @@
+"""The other ways to a score, `resampler` and `score_samples`: whether they agree with the first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from metrichub.evaluation.observation import sample_scores
+from metrichub.evaluation.stats import Stats
+from metrichub.metric import CorpusMetric, Metric
+
+
+def not_concluded(metric: CorpusMetric, rows: Sequence[Any]) -> str | None:
+    """What a resampler gives otherwise than `conclude` of the drawn rows; None if nothing.
+
+    The resamples are the rows themselves, and two in which some are left out and some are double.
+    """
+    resampled = metric.resampler(rows)
+    if resampled is None:
+        return None
+    each = np.arange(len(rows))
+    times = np.array([np.ones(len(rows)), each % 3, 2 - each % 3])
+    found = resampled(times)
+    for number, counts in enumerate(times.astype(np.int64)):
+        drawn = [rows[row] for row in np.repeat(each, counts).tolist()]
+        for name, value in metric.conclude(drawn).items():
+            if name not in found:
+                return f"the resampler doesn't give {name}"
+            given = found[name][number]
+            if not np.allclose(given, value, rtol=1e-9, atol=1e-12, equal_nan=True):
+                return f"the resampler gives {name} as {given}, and conclude as {value}"
+    return None
+
+
+def not_of_samples(metric: Metric, rows: Stats) -> str | None:
+    """What is wrong with `score_samples`; None if it scores each row, by itself, and no other."""
+    # The last row has no sample: none of its statistics may reach a score.
+    rows = rows.only(rows.scored & (np.arange(len(rows)) < len(rows) - 1))
+    for name, values in sample_scores(metric, rows).items():
+        if wrong := np.flatnonzero(np.isnan(values) == rows.scored).tolist():
+            return f"score_samples: {name} of the samples {wrong} is nan, or should be"
+        for row in range(len(rows)):
+            part = {key: array[row : row + 1] for key, array in rows.arrays.items()}
+            alone = sample_scores(metric, Stats(part, rows.scored[row : row + 1], {}, {}))[name]
+            if not np.allclose(alone[0], values[row], rtol=1e-9, atol=1e-12, equal_nan=True):
+                return f"score_samples: {name} depends on other samples"
+    return None

@@ -1,0 +1,138 @@
+"""Scripts: the letters of a column by script, and what a tokenizer makes of each script.
+
+Most tokenizers look for spaces. Of a script that has none they make a token of a whole clause, and
+a score then says whether clauses are equal, not how alike they are.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from metrichub.text.ragged import Bytes, Integers
+from metrichub.text.tokenize.boundaries import GAP
+from metrichub.text.tokenize.reference import TOKENIZERS, category
+from metrichub.text.tokenize.tokenizers import SACREBLEU, SPACES, Classes, Tokenizer
+from metrichub.text.tokenize.utf8 import Characters
+
+OTHER, EMOJI = "other", "emoji"
+
+EXAMPLES = {
+    OTHER: "яя",
+    EMOJI: "🙂🙃",
+    "Han": "中文",
+    "kana": "かな",
+    "Thai": "ไทย",
+    "Lao": "ລາວ",
+    "Khmer": "ខ្មែរ",
+    "Myanmar": "မြန်မာ",
+    "Tibetan": "བོད་ཡིག",
+    "Javanese": "ꦗꦮ",
+    "Balinese": "ᬩᬮ",
+    "Tai Tham": "ᨲᩅ",
+    "Tai Le": "ᥖᥭ",
+    "New Tai Lue": "ᦑᦺ",
+}
+"""Two letters or more of every script without spaces, of emoji, and of all other scripts."""
+
+_NAMES = {
+    "Han": ("CJK ", "IDEOGRAPHIC ", "HANGZHOU NUMERAL"),
+    "kana": ("HIRAGANA", "HENTAIGANA", "KATAKANA", "HALFWIDTH KATAKANA"),
+}
+"""How the Unicode names of letters begin, where not with the name of their script."""
+
+_SCRIPTS = tuple(EXAMPLES)
+_BEGINNINGS = tuple(
+    _NAMES.get(script, (f"{script.upper()} ",)) if script not in (OTHER, EMOJI) else ()
+    for script in _SCRIPTS
+)
+_NO_LETTER = 1
+_FIRST = 2
+_UNSPACED = _FIRST + _SCRIPTS.index(EMOJI)
+_FIRST_EMOJI = "\u2600"
+
+WORDS, LETTERS = 3, 4
+"""A text of so many words with no more letters each on average has been cut into words already."""
+
+
+@dataclass(frozen=True)
+class ScriptCounts:
+    """The letters and digits of a column, emoji too.
+
+    Attributes:
+        total: all of them.
+        whole: those that aren't ASCII, by script.
+        joined: those of scripts without spaces that stand beside another between two spaces, but
+            for texts whose words somebody has set apart.
+    """
+
+    total: int
+    whole: dict[str, int]
+    joined: dict[str, int]
+
+    @classmethod
+    def of(cls, characters: Characters) -> ScriptCounts:
+        """The counts of a column's characters."""
+        total = ascii_letters(characters.data)
+        if len(characters.data) == len(characters.codes):
+            return cls(total, {}, {})
+        wide = np.flatnonzero(characters.codes >= 128)
+        kinds = _KINDS(characters.codes[wide])
+        whole = _by_script(kinds)
+        unspaced = kinds >= _UNSPACED
+        at, kinds = wide[unspaced], kinds[unspaced]
+        joined = _by_script(kinds[_joined(characters, at)]) if len(at) else {}
+        return cls(total + sum(whole.values()), whole, joined)
+
+
+@lru_cache(maxsize=1 << 10)
+def treatment(tokenizer: Tokenizer, script: str) -> Literal["cut", "uncut", "dropped"]:
+    """What a tokenizer does to letters of a script, seen from its tokens of an example."""
+    if isinstance(tokenizer, str):
+        # These were trained, or bring a dictionary, to cut what has no spaces.
+        if tokenizer in SACREBLEU:
+            return "cut"
+        tokenizer = TOKENIZERS[tokenizer]
+    tokens = len(tokenizer(EXAMPLES[script]))
+    return "cut" if tokens > 1 else "uncut" if tokens else "dropped"
+
+
+def _kind(character: str) -> int:
+    if unicodedata.category(character) == "So" and character >= _FIRST_EMOJI:
+        return _FIRST + _SCRIPTS.index(EMOJI)
+    if category(character) not in "LN":
+        return _NO_LETTER
+    name = unicodedata.name(character, "")
+    found = (n for n, starts in enumerate(_BEGINNINGS) if name.startswith(starts))
+    return _FIRST + next(found, _SCRIPTS.index(OTHER))
+
+
+_KINDS = Classes(_kind)
+
+
+def _by_script(kinds: Bytes) -> dict[str, int]:
+    found = np.bincount(kinds, minlength=_FIRST + len(_SCRIPTS))[_FIRST:].tolist()
+    return {script: number for script, number in zip(_SCRIPTS, found, strict=True) if number}
+
+
+def ascii_letters(data: bytes) -> int:
+    """How many letters from a to z, in either case, and digits there are."""
+    array = np.frombuffer(data, np.uint8)
+    # Bytes wrap around, so that what is smaller than the first letter is larger than the last.
+    letters = (array | np.uint8(0x20)) - np.uint8(ord("a")) < 26
+    return int(np.count_nonzero(letters)) + int(np.count_nonzero(array - np.uint8(ord("0")) < 10))
+
+
+def _joined(characters: Characters, at: Integers) -> Integers:
+    """Which of the letters at some positions, (L,), are `ScriptCounts.joined`."""
+    chunk = np.cumsum(SPACES(characters.codes) == GAP)[at]
+    first = np.flatnonzero(np.diff(chunk, prepend=-1))
+    sizes = np.diff(first, append=len(at))
+    row = np.searchsorted(characters.rows, at[first], side="right")
+    words, letters = np.bincount(row), np.bincount(row, sizes)
+    cut = (words >= WORDS) & (letters <= LETTERS * words)
+    return np.flatnonzero(np.repeat((sizes > 1) & ~cut[row], sizes))

@@ -1,0 +1,249 @@
+"""What a report says of letters that a tokenizer can't cut into words or drops."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+from metrichub import Hub, Report
+from metrichub.authoring import Array, Metric, Texts
+from metrichub.evaluation.letters import Letters
+from metrichub.text import lengths
+from tests.toy_metrics import card
+
+CHINESE = "我喜欢在公园里散步。"
+JAPANESE = "私は公園で散歩するのが好きです。"
+THAI = "ฉันชอบเดินเล่นในสวนสาธารณะ"
+EMOJI = "😀😃😄😁"
+RUSSIAN = "Я люблю гулять в парке."
+SPACED = {
+    "English": "I like to walk in the park.",
+    "German": "Ich gehe gern im Park spazieren.",
+    "Korean": "나는 공원에서 산책하는 것을 좋아한다.",
+    "Hindi": "मुझे पार्क में टहलना पसंद है।",
+}
+ZH, JA, CHAR, UNICODE, INTL = "zh", "ja-mecab", "char", "unicode", "intl"
+CHARACTERS = "a metric of characters needs no tokenizer, such as chrf or cer"
+
+
+def evaluated(metric: str, texts: Sequence[str]) -> Report:
+    """The report of a metric, named m, on texts that are their own references and sources."""
+    spec = f"m = {metric}" if "(" in metric else f"m = {metric}()"
+    return Hub(spec).evaluate(predictions=texts, references=texts, sources=texts)
+
+
+def letters_note(report: Report) -> str:
+    """The note on letters, or nothing."""
+    return "".join(note for note in report.notes().get("m", ()) if " of the letters" in note)
+
+
+def chosen(metric: str, text: str) -> str:
+    """What the note on a metric of equal texts says to choose."""
+    note = letters_note(evaluated(metric, [text, text]))
+    assert note.startswith("100.0% of the letters") or not note
+    return note.partition("; ")[2].removeprefix("choose ")
+
+
+# What each tokenizer can't cut follows from its definition: of these only `zh` sets Han apart, and
+# no kana; `unicode` cuts every script without spaces and drops emoji; `intl` cuts symbols.
+@pytest.mark.parametrize(
+    ("metric", "chinese", "japanese", "thai", "emoji"),
+    [
+        *((name, "tokenize='zh'", "tokenize='ja-mecab'", "tokenize='char'", "tokenize='intl'")
+          for name in ("bleu", "nist", "gleu")),
+        ("ribes", "tokenize='zh'", "tokenize='char'", "tokenize='char'", "tokenize='intl'"),
+        *((name, "tokenizer='zh'", "tokenizer='unicode'", "tokenizer='unicode'", "tokenizer='intl'")
+          for name in ("self_bleu", "distinct", "repetition", "unr")),
+        *((name, *["tokenizer='unicode'"] * 3, CHARACTERS)
+          for name in ("meteor", "meteor(tokenizer='nltk')", "cider", "rouge")),
+        ("cider(tokenizer='whitespace')", *["tokenizer='unicode'"] * 3, CHARACTERS),
+        ("token_f1", *["normalization='unicode'"] * 3, CHARACTERS),
+        *((name, *["tokenizer='unicode'"] * 3, "no parameter changes that")
+          for name in ("coverage", "density", "compression")),
+        ("ter", "normalized=True, asian_support=True", *[CHARACTERS] * 3),
+        *((name, *[CHARACTERS] * 4)
+          for name in ("wer", "carburacy", "wer(punctuation=False, alignment=False)")),
+        ("sari", *[CHARACTERS] * 3, "tokenizer='intl'"),
+        ("edit_similarity(unit='word')", *["unit='char'"] * 4),
+        *((name, "", "", "", "tokenizer='intl'") for name in ("aun", "nid", "novelty", "ttr")),
+        ("abstractness", "", "", "", "no parameter changes that"),
+    ],
+)  # fmt: skip
+def test_each_metric_names_what_cuts_the_script(
+    metric: str, chinese: str, japanese: str, thai: str, emoji: str
+) -> None:
+    found = [chosen(metric, text) for text in (CHINESE, JAPANESE, THAI, EMOJI)]
+    assert found == [chinese, japanese, thai, emoji]
+
+
+@pytest.mark.parametrize("text", [RUSSIAN, SPACED["Korean"], SPACED["Hindi"]])
+def test_a_script_that_is_dropped_is_noted(text: str) -> None:
+    assert chosen("rouge", text) == "tokenizer='unicode'"
+    assert chosen("rouge(stemmer=True)", text) == "tokenizer='unicode'"
+    assert chosen("carburacy", text) == CHARACTERS
+    assert not letters_note(evaluated("rouge(tokenizer='unicode')", [text]))
+
+
+@pytest.mark.parametrize("language", SPACED)
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "bleu",
+        "meteor",
+        "wer",
+        "ter",
+        "ribes",
+        "nist",
+        "cider",
+        "gleu",
+        "token_f1",
+        "distinct",
+        "ttr",
+    ],
+)
+def test_languages_with_spaces_are_not_noted(metric: str, language: str) -> None:
+    assert not letters_note(evaluated(metric, [SPACED[language]] * 2))
+
+
+@pytest.mark.parametrize(
+    ("metric", "text"),
+    [
+        ("bleu(tokenize='zh')", CHINESE),
+        ("bleu(tokenize='char')", THAI),
+        ("bleu(tokenize='char')", EMOJI),
+        ("ter(normalized=True, asian_support=True)", CHINESE),
+        ("ribes(tokenize='char')", JAPANESE),
+        ("distinct(tokenizer='unicode')", JAPANESE),
+        ("cer", THAI),
+        ("chrf", EMOJI),
+        ("chrf(word_order=2)", CHINESE),
+        ("edit_similarity", CHINESE),
+        ("exact_match(normalization='squad')", CHINESE),
+    ],
+)
+def test_what_cuts_a_script_or_needs_no_cuts_is_not_noted(metric: str, text: str) -> None:
+    assert not letters_note(evaluated(metric, [text, text]))
+
+
+def test_a_tokenizer_of_sacrebleu_cuts_what_has_no_spaces() -> None:
+    letters = Texts([JAPANESE]).letters
+    assert Letters.of(letters, "13a").lost == 1
+    assert Letters.of(letters, "ja-mecab").lost == Letters.of(letters, "flores200").lost == 0
+
+
+def test_the_note_says_the_share_and_the_scripts() -> None:
+    # 5 kana and 3 Han of 80 letters and digits are a tenth, which is not over a tenth; of 79 it is.
+    quiet, loud = "あいうえお漢字漢 " + "a" * 71 + "1", "あいうえお漢字漢 " + "a" * 70 + "1"
+    assert not letters_note(evaluated("bleu", [quiet]))
+    assert letters_note(evaluated("bleu", [loud])) == (
+        "10.1% of the letters (kana, Han) are written without spaces, and the tokenizer doesn't "
+        "cut them; choose tokenize='ja-mecab'"
+    )
+
+
+def test_a_rare_script_has_no_say_in_what_to_choose() -> None:
+    # 1 of 21 letters is kana, which `zh` doesn't cut.
+    assert chosen("bleu", "中" * 20 + "の") == "tokenize='zh'"
+
+
+def test_letters_that_stand_alone_or_in_words_somebody_set_apart_are_not_noted() -> None:
+    assert not letters_note(evaluated("bleu", ["我 们"]))
+    assert not letters_note(evaluated("wer", ["我 喜欢 在 公园 里 散步 。"]))
+    # Five letters between two spaces are a line of a poem, no word.
+    assert letters_note(evaluated("wer", ["床前明月光 疑是地上霜 举头望明月"]))
+
+
+def test_syllables_with_marks_between_them_are_cut_by_what_cuts_at_marks() -> None:
+    tibetan = "བོད་སྐད་ནི་བོད་ཀྱི་སྐད་ཡིག་ཡིན།"
+    assert chosen("bleu", tibetan) == "tokenize='intl'"
+    assert not letters_note(evaluated("ttr", [tibetan]))
+
+
+TEXTS = [CHINESE, SPACED["English"], JAPANESE, RUSSIAN + "\n" + THAI, "", EMOJI] * 7
+METRICS = ["bleu", "rouge", "ter", "distinct", "wer", "cider", "compression"]
+
+
+def noted(texts: Sequence[str], **options: Any) -> Report:
+    return Hub(METRICS, block_characters=60).evaluate(
+        predictions=texts, references=texts, sources=texts, **options
+    )
+
+
+def test_parts_that_are_merged_say_what_the_whole_says() -> None:
+    whole = noted(TEXTS)
+    assert set(whole.notes()) == set(METRICS)
+    merged = noted(TEXTS[:5]).merge(noted(TEXTS[5:17]), noted(TEXTS[17:]))
+    assert merged.notes() == whole.notes()
+    assert merged.letters == whole.letters
+    assert whole.pool().notes() == whole.notes()
+
+
+def test_the_size_of_a_block_and_the_company_of_other_metrics_change_nothing() -> None:
+    whole = noted(TEXTS)
+    for metric in METRICS:
+        alone = Hub(metric).evaluate(predictions=TEXTS, references=TEXTS, sources=TEXTS)
+        assert alone.letters[metric] == whole.letters[metric]
+
+
+def test_workers_and_streams_say_the_same() -> None:
+    whole = noted(TEXTS)
+    # More than a million characters are more than one part.
+    many = TEXTS * (1_100_000 // sum(map(len, TEXTS)) // 3 + 1)
+    columns = {"predictions": many, "references": many, "sources": many}
+    hub = Hub(["bleu", "distinct"])
+    here, there = (hub.evaluate(columns, samples=False, workers=n) for n in (1, 2))
+    assert there.notes() == here.notes()
+    assert there.letters == here.letters
+    parts = ({"predictions": t, "references": t, "sources": t} for t in (TEXTS[:9], TEXTS[9:]))
+    streamed = Hub(METRICS).evaluate(parts, samples=False)
+    assert streamed.letters == whole.letters
+    assert streamed.notes() == noted(TEXTS, samples=False).notes()
+
+
+def test_several_references_and_candidates_count_once() -> None:
+    report = Hub("bleu").evaluate(
+        predictions=[[CHINESE, "a"], ["b", "c"]], references=[["dog"] * 3, ["cats", "fish", "ox"]]
+    )
+    # 9 letters of Chinese, 3 in the other predictions, 9 and 10 in the references.
+    assert report.letters["bleu"]["13a"].total == 31
+    assert report.letters["bleu"]["13a"].uncut == {"Han": 9}
+
+
+def test_a_saved_report_keeps_its_note_and_one_without_letters_loads(tmp_path: Path) -> None:
+    report = evaluated("bleu", [CHINESE])
+    path = tmp_path / "report.json"
+    report.save(path)
+    assert Report.load(path).notes() == report.notes()
+    assert Report.load(path) == report
+    content = json.loads(path.read_text(encoding="utf-8"))
+    del content["letters"]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert not letters_note(Report.load(path))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Longer(Metric):
+    """A metric of somebody else, which names no tokenizer or brings its own."""
+
+    card = card("longer", "prediction", "reference")
+    by: Literal["squad", "own", "char"] = "squad"
+
+    def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
+        """The difference of both lengths."""
+        if self.by == "own":
+            words = zip(prediction.split(str.split), reference.split(str.split), strict=True)
+            return {"score": np.array([len(one) - len(other) for one, other in words])}
+        return {"score": lengths(prediction, self.by) - lengths(reference, self.by)}
+
+
+def test_a_metric_of_a_plugin_gets_the_note_without_a_line_for_it() -> None:
+    for by in ("squad", "own"):
+        report = Hub(Longer(by=by)).evaluate(predictions=[CHINESE], references=[CHINESE])
+        (note,) = report.notes()["longer"]
+        assert note.endswith("choose by='char'")

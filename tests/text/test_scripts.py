@@ -1,0 +1,88 @@
+"""The letters of columns by script, and who sees that a column was tokenized."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from metrichub.text import RaggedTexts, Texts, clipped_matches, equal_rows
+from metrichub.text.scripts import EXAMPLES, ScriptCounts, treatment
+from metrichub.text.tokenizations import watched
+from metrichub.text.tokenize.reference import UNSPACED, category, is_unspaced
+
+
+def test_letters_and_digits_are_counted_by_script() -> None:
+    # a, B, 7 are ASCII, é and я of scripts with spaces; 好 and the emoji stand alone.
+    counts = Texts(["aB7_é я!", "中文か。", "好 😀"]).letters
+    assert counts.total == 10
+    assert counts.whole == {"other": 2, "Han": 3, "kana": 1, "emoji": 1}
+    assert counts.joined == {"Han": 2, "kana": 1}
+
+
+def test_marks_and_symbols_are_no_letters() -> None:
+    assert Texts(["ก็ é ।。，€©"]).letters == ScriptCounts(2, {"Thai": 1, "other": 1}, {})
+
+
+def test_every_letter_that_unicode_sets_apart_has_a_script() -> None:
+    every = [chr(code) for code in range(sys.maxunicode + 1)]
+    apart = [c for c in every if category(c) in "LN" and is_unspaced(c)]
+    counts = Texts(["".join(apart)]).letters
+    assert sum(counts.joined.values()) == len(apart) == counts.total
+    assert counts.joined.keys() == {"Han", "kana", "Thai", "Lao", "Khmer", "Myanmar"}
+    assert len(UNSPACED) == 11
+
+
+@pytest.mark.parametrize("script", EXAMPLES)
+def test_an_example_is_of_its_script(script: str) -> None:
+    assert Texts([EXAMPLES[script]]).letters.whole.keys() == {script}
+    assert treatment("chars", script) == treatment("char", script) == "cut"
+    assert treatment("whitespace", script) == "uncut"
+
+
+def test_a_lower_cased_column_and_rows_of_it_are_the_same_column() -> None:
+    column = Texts(["A中文", "b"])
+    with watched() as found:
+        column.lower().tokens("13a")
+        column.take(np.array([1, 1, 0])).tokens("13a")
+    assert found == {(column.number, "13a"): column.letters}
+
+
+def test_what_is_known_already_is_told_to_whoever_asks_again() -> None:
+    prediction, references = Texts(["中文"]), RaggedTexts.of([["中文", "a"]])
+    with watched() as first:
+        clipped_matches(prediction, references, "13a", 2)
+    with watched() as again:
+        clipped_matches(prediction, references, "13a", 2)
+    assert first == again
+    assert {number for number, _ in first} == {prediction.number, references.items.number}
+
+
+def test_only_the_tokenizer_that_was_asked_for_is_told() -> None:
+    column = Texts(["中文"])
+    with watched() as found:
+        column.tokens("squad")
+    assert [tokenizer for _, tokenizer in found] == ["squad"]
+
+
+def test_a_column_is_split_by_a_function_once() -> None:
+    calls: list[str] = []
+
+    def words(text: str) -> list[str]:
+        calls.append(text)
+        return text.split("-")
+
+    column = Texts(["a-b", "c"])
+    assert column.split(words) == column.split(words) == [["a", "b"], ["c"]]
+    assert calls == ["a-b", "c"]
+
+
+def test_rows_are_equal_if_their_tokens_are() -> None:
+    one, other = Texts(["The cat.", "中文", "a b", ""]), Texts(["cat", "中文", "b a", "the"])
+    with watched() as found:
+        equal = equal_rows(one, other, "squad")
+    # SQuAD's rules drop articles and punctuation, and leave "b" of "a b" and "b a".
+    assert equal.tolist() == [True, True, True, True]
+    assert equal_rows(one, other, "chars").tolist() == [False, True, False, False]
+    assert not found
