@@ -31,6 +31,9 @@ def sacrebleu(metric: str, **parameters: Any) -> Official:
     import sacrebleu as package
 
     scorer = getattr(package, metric)(**parameters)
+    # Sentence BLEU leaves out the orders that a text is too short for.
+    sentence = {"effective_order": True} if metric == "BLEU" else {}
+    of_sentences = getattr(package, metric)(**{**parameters, **sentence})
 
     def numbers(score: Any) -> dict[str, float]:
         found = {"score": score.score / 100}
@@ -41,7 +44,7 @@ def sacrebleu(metric: str, **parameters: Any) -> Official:
 
     def official(corpus: Corpus) -> Found:
         pairs = list(zip(corpus.predictions, corpus.references, strict=True))
-        rows = [numbers(scorer.sentence_score(one, group)) for one, group in pairs]
+        rows = [numbers(of_sentences.sentence_score(one, group)) for one, group in pairs]
         most = max(map(len, corpus.references))
         streams = [
             [group[i] if i < len(group) else None for group in corpus.references]

@@ -34,12 +34,13 @@ _OUTPUTS = (
     *((name, f"{name}_precision", f"{name}_recall") for name in TYPES),
 )
 _ORDERS = {f"rouge{n}": n for n in range(1, 10)}
-_OTHER, _LETTER = 1, 2
-_WIDE = Classes(lambda c: _LETTER if category(c) in "LN" else _OTHER)
+_OTHER, _LETTER, _SYMBOL = 1, 2, 3
+_WIDE = Classes(lambda c: {"L": _LETTER, "N": _LETTER, "S": _SYMBOL}.get(category(c), _OTHER))
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _UNREAD = (
     "no reference has a letter from a to z or a digit, but others; tokenizer='unicode' keeps them"
 )
+_SYMBOLS_ALONE = "no reference has a letter or a digit, but symbols"
 
 
 class _Counts(NamedTuple):
@@ -93,7 +94,7 @@ class Rouge(Metric):
         best = _first_best(fmeasure, references)
         rows = {"precision": precision, "recall": recall, "fmeasure": fmeasure}
         rows = {name: np.take_along_axis(values, best, 0) for name, values in rows.items()}
-        reasons = dict.fromkeys(self._unread(references), _UNREAD)
+        reasons = self._unread(references)
         rows["fmeasure"][list(reasons)] = np.nan
         return Measured(rows, reasons)
 
@@ -173,20 +174,25 @@ class Rouge(Metric):
         hits[rows] = union_lcs(predicted, reference, tokenizer).hits
         return hits
 
-    def _unread(self, references: RaggedTexts) -> list[int]:
-        """The samples whose references have letters or digits, and none that is read."""
-        if self.tokenizer == "unicode":
-            return []
+    def _unread(self, references: RaggedTexts) -> dict[int, str]:
+        """Why samples are unscored: their references say something, of which nothing is read."""
+        read = references.items.tokens(self.tokenizer).lengths
+        none_read = row_sums(read, references.offsets) == 0
         characters = references.items.lower().characters
         wide = np.flatnonzero(characters.codes >= 128)
-        letters = wide[_WIDE(characters.codes[wide]) == _LETTER]
-        dropped = np.diff(np.searchsorted(letters, characters.rows))
-        read = references.items.tokens("rouge").lengths
-        none_read = row_sums(read, references.offsets) == 0
-        rows: list[int] = np.flatnonzero(
-            none_read & (row_sums(dropped, references.offsets) > 0)
-        ).tolist()
-        return rows
+        kinds = _WIDE(characters.codes[wide])
+
+        def having(kind: int) -> list[int]:
+            number = np.diff(np.searchsorted(wide[kinds == kind], characters.rows))
+            rows: list[int] = np.flatnonzero(
+                none_read & (row_sums(number, references.offsets) > 0)
+            ).tolist()
+            return rows
+
+        return {
+            **dict.fromkeys(having(_SYMBOL), _SYMBOLS_ALONE),
+            **dict.fromkeys(having(_LETTER), _UNREAD),
+        }
 
 
 def _split(texts: Texts) -> Texts:

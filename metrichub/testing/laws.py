@@ -38,7 +38,7 @@ WRITTEN = ("headline", "definition")
 """What a card has to say, though one without it can be read."""
 NONSENSE = ("", " \t\n ", "... !? -", "Не знаю, что сказать.", "你好，世界", "😀👍🏽", "zzz qqq")
 """Predictions that deserve nothing: empty, blank, without words, and in other scripts."""
-SHORT = ("cat", "the cat", "你好，世界", "مرحبا بالعالم")
+SHORT = ("cat", "the cat", "你好，世界", "مرحبا بالعالم", "😀👍🏽")
 """Texts that a definition of perfection easily forgets: short ones, and those of other scripts."""
 HEAVY = ("torch", "transformers", "openai", "tensorflow", "jax")
 

@@ -52,10 +52,11 @@ def official(scorer: Any, prediction: str, references: list[str]) -> dict[str, f
 
 
 def unread(text: str) -> bool:
-    """Whether a text has letters or digits, but no token for rouge-score."""
+    """Whether a text has letters, digits or symbols, but no token for rouge-score."""
     lower = text.lower()
     return not re.search("[a-z0-9]", lower) and any(
-        unicodedata.category(character)[0] in "LN" for character in lower
+        unicodedata.category(character)[0] in ("LN" if character < "\x80" else "LNS")
+        for character in lower
     )
 
 
@@ -223,7 +224,16 @@ def test_a_text_that_is_not_read_leaves_its_sample_unscored(text: str) -> None:
     assert scored(text, text, tokenizer="unicode")["score"] == 1
 
 
-@pytest.mark.parametrize("text", ["", " \n", "...", "😀"])
+@pytest.mark.parametrize("tokenizer", ["rouge", "unicode"])
+def test_references_of_emoji_leave_their_sample_unscored(tokenizer: str) -> None:
+    report = measured([("😀", ["😀"]), ("a cat", ["a cat"])], tokenizer=tokenizer)
+    assert report.scores()["rouge"] == report.scores()["rouge"] | {"rouge1": 1, "unscored": 1}
+    assert (
+        "1 unscored: no reference has a letter or a digit, but symbols" in (report.notes()["rouge"])
+    )
+
+
+@pytest.mark.parametrize("text", ["", " \n", "..."])
 def test_a_text_without_letters_scores_zero_as_in_rouge_score(text: str) -> None:
     report = measured([(text, ["a cat"]), ("a cat", [text]), (text, [text])])
     assert report.samples()["rouge"]["score"].tolist() == [0, 0, 0]
