@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from metrichub.judge.protocol import Sampling as Sampling
     from metrichub.judge.protocol import SelfDescribed as SelfDescribed
     from metrichub.judge.protocol import Verdict as Verdict
+    from metrichub.judge.protocol import WeighedVerdict as WeighedVerdict
     from metrichub.judge.ranked import RankedMetric as RankedMetric
     from metrichub.metric import Array as Array
     from metrichub.metric import CorpusMetric as CorpusMetric
@@ -74,7 +75,8 @@ _HOMES = {
         "judge.metric": "absent EmbedderMetric FieldText JudgeMetric no_claims",
         "judge.opinions": "OpinionMetric",
         "judge.protocol": (
-            "Choice Fields Grade Judge Prompt Questions SelfDescribed Verdict Sampling"
+            "Choice Fields Grade Judge Prompt Questions Sampling SelfDescribed Verdict "
+            "WeighedVerdict"
         ),
         "judge.ranked": "RankedMetric",
         "metric": "Array CorpusMetric Measured Metric Row Scores Unscored",
