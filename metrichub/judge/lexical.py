@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from metrichub.judge.sentences import sentences
 from metrichub.text.tokenize.porter import porter
 
 _UNSPACED = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
@@ -22,7 +23,6 @@ _FUNCTION = frozenset(
     "then so such i you we our your my me us s".split()
 )
 _SPACED_NUMBER = re.compile(r"(?<=\d) ([.,]) (?=\d{3}\b)")
-_SPACED_STOP = re.compile(r"(?<=\s[.!?])\s+(?=[^\W\da-z_])")
 _REACH = 3
 _stem = lru_cache(maxsize=65_536)(porter)
 
@@ -45,19 +45,6 @@ def negated(found: Sequence[str]) -> frozenset[str]:
         if word in _NEGATION or word.endswith(("n't", "n’t"))
     ]
     return frozenset(_stem(near[0]) for near in after if near)
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of a text that have a word in them."""
-    from sentencex import segment
-
-    # A lone surrogate has no UTF-8, which the splitter needs.
-    readable = text.encode("utf-8", "replace").decode("utf-8")
-    lines = (line for line in readable.splitlines() if line.strip())
-    found = (" ".join(part.split()) for line in lines for part in segment("en", line))
-    # The splitter never ends a sentence inside quotes, which tokenized text leaves open.
-    parts = (part for sentence in found for part in _SPACED_STOP.split(sentence))
-    return [part for part in parts if _WORD.search(part)]
 
 
 class Support(NamedTuple):

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import ClassVar, NoReturn
 
 from metrichub.errors import JudgeUnavailable, MetricError
-from metrichub.judge.lexical import content, lowercase_words, passages_of, sentences
+from metrichub.judge.lexical import content, lowercase_words, passages_of
 from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Sampling, Verdict
+from metrichub.judge.sentences import sentences
 
 THRESHOLD = 0.8
 """The support from which a claim counts as supported."""

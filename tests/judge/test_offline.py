@@ -14,7 +14,7 @@ from metrichub.authoring import Judge, Prompt
 from metrichub.embed.offline import OfflineEmbedder
 from metrichub.errors import JudgeUnavailable, ParameterError
 from metrichub.judge.aggregate import cosine
-from metrichub.judge.lexical import lowercase_words, negated, sentences
+from metrichub.judge.lexical import lowercase_words, negated
 from metrichub.judge.offline import OfflineJudge
 from metrichub.models.loop import run
 from tests.vectors import corpus
@@ -45,10 +45,6 @@ def test_claims_are_sentences_with_a_word_in_them() -> None:
     ]
     assert extract(" \n ... !?") == []
     assert extract("One. Two. Three.", limit=2) == ["One.", "Two."]
-
-
-def test_tokenized_text_is_split_inside_open_quotes_too() -> None:
-    assert sentences("He said ` no . She left .") == ["He said ` no .", "She left ."]
 
 
 def test_questions_are_closed_ones_about_each_sentence() -> None:
