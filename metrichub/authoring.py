@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from metrichub.judge.aggregate import values as values
     from metrichub.judge.graded import GradedMetric as GradedMetric
     from metrichub.judge.graded import OpenGradedMetric as OpenGradedMetric
-    from metrichub.judge.lexical import sentences as sentences
     from metrichub.judge.metric import EmbedderMetric as EmbedderMetric
     from metrichub.judge.metric import FieldText as FieldText
     from metrichub.judge.metric import JudgeMetric as JudgeMetric
@@ -51,7 +50,9 @@ if TYPE_CHECKING:
     from metrichub.judge.protocol import Sampling as Sampling
     from metrichub.judge.protocol import SelfDescribed as SelfDescribed
     from metrichub.judge.protocol import Verdict as Verdict
+    from metrichub.judge.protocol import WeighedVerdict as WeighedVerdict
     from metrichub.judge.ranked import RankedMetric as RankedMetric
+    from metrichub.judge.sentences import sentences as sentences
     from metrichub.metric import Array as Array
     from metrichub.metric import CorpusMetric as CorpusMetric
     from metrichub.metric import Measured as Measured
@@ -71,13 +72,14 @@ _HOMES = {
         "evaluation.explanation": "WithTrace",
         "judge.aggregate": "average_precision ClaimCounts cosine f_beta ratio values",
         "judge.graded": "GradedMetric OpenGradedMetric",
-        "judge.lexical": "sentences",
         "judge.metric": "absent EmbedderMetric FieldText JudgeMetric no_claims",
         "judge.opinions": "OpinionMetric",
         "judge.protocol": (
-            "Choice Fields Grade Judge Prompt Questions SelfDescribed Verdict Sampling"
+            "Choice Fields Grade Judge Prompt Questions Sampling SelfDescribed Verdict "
+            "WeighedVerdict"
         ),
         "judge.ranked": "RankedMetric",
+        "judge.sentences": "sentences",
         "metric": "Array CorpusMetric Measured Metric Resampler Row Scores Unscored",
         "text.column": "RaggedTexts Texts",
     }.items()

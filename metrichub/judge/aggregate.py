@@ -8,16 +8,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.judge.protocol import Verdict
+from metrichub.judge.protocol import Verdict, WeighedVerdict
 
 Weights = str | Mapping[str, float]
 """The verdict that counts 1, or what each verdict counts."""
 
 
 def values(verdicts: Iterable[Verdict], weights: Weights = "yes") -> list[float]:
-    """What each verdict counts; a verdict without a weight counts 0."""
+    """What each verdict counts; a word without a weight counts 0.
+
+    A verdict that the judge weighed counts the mean of its words' weights by their fractions.
+    """
     weigh = {weights: 1.0} if isinstance(weights, str) else weights
-    return [weigh.get(verdict.verdict, 0.0) for verdict in verdicts]
+    return [_value(verdict, weigh) for verdict in verdicts]
+
+
+def _value(verdict: Verdict, weigh: Mapping[str, float]) -> float:
+    if isinstance(verdict, WeighedVerdict):
+        return sum(weigh.get(word, 0.0) * part for word, part in verdict.weights.items())
+    return weigh.get(verdict.verdict, 0.0)
 
 
 def ratio(verdicts: Sequence[Verdict], weights: Weights = "yes") -> float:

@@ -44,11 +44,12 @@ def _chosen(metric: Metric, kind: str, given: object) -> object:
 
 def _check_answers(metric: JudgeMetric) -> None:
     judge = judge_of(metric.judge)
+    kind = judge.label.partition("(")[0]
     for question, names in metric.questions().items():
         for name in names:
             if not about(judge).answers(question, metric.prompt(name)):
                 raise JudgeUnavailable(
-                    f"{metric.name}: the {judge.label} judge can't {question} ({name}), so a model "
-                    "is needed: judge=\"openai(model='…')\", with base_url='http://…' for a "
+                    f"{metric.name}: the {kind} judge can't {question} ({name}), so a model is "
+                    "needed: judge=\"openai(model='…')\", with base_url='http://…' for a "
                     "server of your own"
                 )

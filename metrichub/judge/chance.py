@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from metrichub.catalog.parameters import Range, check_parameters
-from metrichub.judge.lexical import sentences
 from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Sampling, Verdict
+from metrichub.judge.sentences import sentences
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,62 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from metrichub.text.tokenize.porter import porter
-
-_UNSPACED = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
-_WORD = re.compile(rf"\d+(?:[.,:]\d+)*|{_UNSPACED}|[^\W\d_]+(?:['’][^\W\d_]+)*|\w+")
-_NEGATION = frozenset(
-    ("no", "not", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot")
+from metrichub.judge.sentences import sentences
+from metrichub.judge.words import (
+    content,
+    is_year,
+    lowercase_words,
+    negated,
+    stem,
+    words_beside_numbers,
 )
-_FUNCTION = frozenset(
-    "a an the of to in on at by for with from and or but as is are was were be been being it its "  # noqa: SIM905  # as prose
-    "this that these those he she his her hers him they their them has have had do does did would "
-    "can could will shall may might must who whom whose which what when where how there here than "
-    "then so such i you we our your my me us s".split()
-)
-_SPACED_NUMBER = re.compile(r"(?<=\d) ([.,]) (?=\d{3}\b)")
-_SPACED_STOP = re.compile(r"(?<=\s[.!?])\s+(?=[^\W\da-z_])")
-_REACH = 3
-_stem = lru_cache(maxsize=65_536)(porter)
-
-
-def lowercase_words(text: str) -> list[str]:
-    """The words of a text in lower case; scripts without spaces give their characters."""
-    return [word.lower() for word in _WORD.findall(_SPACED_NUMBER.sub(r"\1", text))]
-
-
-def content(found: Sequence[str]) -> list[str]:
-    """The stems of the words that carry content, or of all words where none does."""
-    return [_stem(word) for word in found if word not in _FUNCTION] or [*map(_stem, found)]
-
-
-def negated(found: Sequence[str]) -> frozenset[str]:
-    """The stems of the words that a negation stands before, at most three words away."""
-    after = [
-        [word for word in found[i + 1 : i + 1 + _REACH] if word not in _FUNCTION]
-        for i, word in enumerate(found)
-        if word in _NEGATION or word.endswith(("n't", "n’t"))
-    ]
-    return frozenset(_stem(near[0]) for near in after if near)
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of a text that have a word in them."""
-    from sentencex import segment
-
-    # A lone surrogate has no UTF-8, which the splitter needs.
-    readable = text.encode("utf-8", "replace").decode("utf-8")
-    lines = (line for line in readable.splitlines() if line.strip())
-    found = (" ".join(part.split()) for line in lines for part in segment("en", line))
-    # The splitter never ends a sentence inside quotes, which tokenized text leaves open.
-    parts = (part for sentence in found for part in _SPACED_STOP.split(sentence))
-    return [part for part in parts if _WORD.search(part)]
 
 
 class Support(NamedTuple):
@@ -68,17 +26,37 @@ class Support(NamedTuple):
     against: str | None
 
 
+class _Sentence(NamedTuple):
+    """A sentence of the evidence as claims are held against it."""
+
+    text: str
+    words: frozenset[str]
+    negated: frozenset[str]
+    beside: Mapping[str, frozenset[str]]
+
+
 class Passages:
     """Texts that claims are held against, by their sentences."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._sentences = [sentence for text in texts for sentence in sentences(text)]
-        split = [lowercase_words(sentence) for sentence in self._sentences]
-        stems = [[_stem(word) for word in found] for found in split]
-        self._words = [frozenset(found) for found in stems]
-        self._negated = [negated(found) for found in split]
-        self._pairs = {pair for found in stems for pair in pairwise(found)}
-        self._all = frozenset().union(*self._words)
+        self._sentences = []
+        self._pairs: set[tuple[str, str]] = set()
+        for sentence in (sentence for text in texts for sentence in sentences(text)):
+            found = lowercase_words(sentence)
+            stems = [*map(stem, found)]
+            self._pairs |= set(pairwise(stems))
+            self._sentences.append(
+                _Sentence(
+                    sentence, frozenset(stems), negated(found), words_beside_numbers(sentence)
+                )
+            )
+        self._all = frozenset().union(*(sentence.words for sentence in self._sentences))
+        self._beside = {
+            (number, word)
+            for sentence in self._sentences
+            for number, words in sentence.beside.items()
+            for word in words
+        }
 
     def support(self, claim: str) -> Support:
         """Two thirds the content words that one sentence has, one third the pairs of words."""
@@ -86,21 +64,51 @@ class Passages:
         if not found or not self._sentences:
             return Support(0.0, "", None)
         wanted = content(found)
-        shares = [sum(word in have for word in wanted) / len(wanted) for have in self._words]
-        best = max(range(len(shares)), key=shares.__getitem__)
-        pairs = list(pairwise(map(_stem, found)))
-        paired = sum(pair in self._pairs for pair in pairs) / len(pairs) if pairs else shares[best]
-        share = (2 * shares[best] + paired) / 3
-        return Support(share, self._sentences[best], self._against(found, best))
-
-    def _against(self, found: Sequence[str], best: int) -> str | None:
-        strange = [word for word in found if word[0].isdigit() and _stem(word) not in self._all]
+        counts = [sum(word in one.words for word in wanted) for one in self._sentences]
+        best, against = self._nearest(claim, found, counts)
+        pairs = list(pairwise(map(stem, found)))
+        worded = max(counts) / len(wanted)
+        paired = sum(pair in self._pairs for pair in pairs) / len(pairs) if pairs else worded
+        strange = [word for word in found if word[0].isdigit() and stem(word) not in self._all]
         if strange:
-            return f"the number {strange[0]} isn't there"
-        common = self._words[best].intersection(map(_stem, found))
-        if denied := sorted(common & (negated(found) ^ self._negated[best])):
-            return f"{denied[0]!r} is negated in one of the two"
+            against = f"the number {strange[0]} isn't there"
+        return Support((2 * worded + paired) / 3, best.text, against)
+
+    def _nearest(
+        self, claim: str, found: Sequence[str], counts: Sequence[int]
+    ) -> tuple[_Sentence, str | None]:
+        """The sentence with most of the words, if possible one without anything against it."""
+        if not (most := max(counts)):
+            return self._sentences[0], None
+        claimed, denied = words_beside_numbers(claim), negated(found)
+        stems = frozenset(map(stem, found))
+        best = [one for one, count in zip(self._sentences, counts, strict=True) if count == most]
+        for one in best:
+            against = self._displaced(claimed, one) or _contrary(stems, denied, one)
+            if against is None:
+                return one, None
+        return best[-1], against
+
+    def _displaced(self, claimed: Mapping[str, frozenset[str]], best: _Sentence) -> str | None:
+        """That another number of its kind stands by the words of one of the claim's.
+
+        One such word is enough for a year; what is counted has to be the same in other cases.
+        """
+        for number, words in claimed.items():
+            if not words or any((number, word) in self._beside for word in words):
+                continue
+            for other, its in best.beside.items():
+                same = words & its if is_year(number) else words <= its
+                if same and is_year(other) == is_year(number) and other not in claimed:
+                    return f"it says {other} there, not {number}"
         return None
+
+
+def _contrary(stems: frozenset[str], denied: frozenset[str], best: _Sentence) -> str | None:
+    """That a word of both is negated in only one of them."""
+    if words := sorted(best.words & stems & (denied ^ best.negated)):
+        return f"{words[0]!r} is negated in one of the two"
+    return None
 
 
 @lru_cache(maxsize=512)

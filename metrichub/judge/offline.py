@@ -6,14 +6,26 @@ import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NoReturn
+from typing import ClassVar, Literal, NoReturn
 
+from metrichub.catalog.parameters import check_parameters
 from metrichub.errors import JudgeUnavailable, MetricError
-from metrichub.judge.lexical import content, lowercase_words, passages_of, sentences
-from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Sampling, Verdict
+from metrichub.judge.lexical import passages_of
+from metrichub.judge.protocol import (
+    Choice,
+    Fields,
+    Grade,
+    Prompt,
+    Question,
+    Sampling,
+    Verdict,
+    WeighedVerdict,
+)
+from metrichub.judge.sentences import sentences
+from metrichub.judge.words import content, lowercase_words
 
 THRESHOLD = 0.8
-"""The support from which a claim counts as supported."""
+"""The support from which the word for a claim is that it is supported."""
 COVERED = 0.3
 """The fraction of content words from which a passage counts as being about a text."""
 _RULES = {"extract": ("sentences", "questions", "names"), "verify": ("supported", "covers")}
@@ -27,17 +39,27 @@ class OfflineJudge:
     A prompt names its rule in a comment `<!-- offline: RULE -->`. `extract` knows `sentences`,
     `questions` (a closed question from every sentence) and `names` (capitalised words
     and numbers), all from the first field. `verify` knows `supported` (the item's words, numbers
-    and negation stand in the fields) and `covers` (the item holds words of every field). A prompt
-    without a rule needs a model.
+    and negation stand in the fields), which weighs its words, and `covers` (the item holds words of
+    every field). A prompt without a rule needs a model.
+
+    Attributes:
+        version: The version of the rules, which signatures name: scores of different versions can't
+            be compared.
     """
 
     is_model: ClassVar[bool] = False
     note: ClassVar[str] = "judged offline, by rules over words: a baseline that knows no paraphrase"
 
+    version: Literal[2] = 2
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_parameters(self, "offline")
+
     @property
     def label(self) -> str:
-        """The name."""
-        return "offline"
+        """The name and the version of the rules."""
+        return f"offline(version={self.version})"
 
     def answers(self, question: Question, prompt: Prompt) -> bool:
         """Whether the prompt names a rule for the question."""
@@ -49,7 +71,7 @@ class OfflineJudge:
             self._unable("extract", prompt)
         found = [part for text in _texts(next(iter(fields.values()))) for part in sentences(text)]
         if prompt.rule == "questions":
-            found = [f"Is it said that {part.rstrip('.!?;: ')}?" for part in found]
+            found = [_question(part) for part in found]
         elif prompt.rule == "names":
             found = list(dict.fromkeys(name for part in found for name in _NAME.findall(part)))
         return found[:limit]
@@ -61,7 +83,7 @@ class OfflineJudge:
         if not self.answers("verify", prompt):
             self._unable("verify", prompt)
         rule = {"supported": _supported, "covers": _covers}[str(prompt.rule)]
-        return [Verdict(i, item, *rule(item, fields, verdicts)) for i, item in enumerate(items)]
+        return [rule(i, item, fields, verdicts) for i, item in enumerate(items)]
 
     async def grade(
         self,
@@ -89,27 +111,35 @@ def _texts(field: str | Sequence[str]) -> list[str]:
     return [field] if isinstance(field, str) else list(field)
 
 
-def _supported(item: str, fields: Fields, verdicts: Sequence[str]) -> tuple[str, str]:
+def _question(sentence: str) -> str:
+    """The sentence as a closed question, without words that a text would have to have too."""
+    mark = "？" if sentence.endswith(("。", "！", "？")) else "?"
+    return f"{sentence.rstrip('.!?;: 。！？；：')}{mark}"
+
+
+def _supported(place: int, item: str, fields: Fields, verdicts: Sequence[str]) -> WeighedVerdict:
     texts = tuple(text for field in fields.values() for text in _texts(field))
     support = passages_of(texts).support(item)
     where = textwrap.shorten(support.where, 160, placeholder=" …") if support.where else ""
     near = f"; nearest: {where!r}" if where else ""
+    yes, no, unknown = (_word(verdicts, i) for i in range(3))
     if support.against:
-        return _word(verdicts, 1), f"{support.against}{near}"
+        return WeighedVerdict(place, item, no, f"{support.against}{near}", {no: 1.0})
     # Sums of thirds don't meet the threshold exactly.
-    if support.share >= THRESHOLD - 1e-9:
-        return _word(verdicts, 0), f"{support.share:.0%} of its words are there{near}"
-    return _word(verdicts, 2), f"only {support.share:.0%} of its words are there{near}"
+    word = yes if support.share >= THRESHOLD - 1e-9 else unknown
+    weights = {yes: support.share, unknown: 1 - support.share}
+    return WeighedVerdict(place, item, word, f"{support.share:.0%} of it is there{near}", weights)
 
 
-def _covers(item: str, fields: Fields, verdicts: Sequence[str]) -> tuple[str, str]:
+def _covers(place: int, item: str, fields: Fields, verdicts: Sequence[str]) -> Verdict:
     have = set(content(lowercase_words(item)))
     shares = []
     for field in fields.values():
         wanted = content([word for text in _texts(field) for word in lowercase_words(text)])
         shares.append(sum(word in have for word in wanted) / len(wanted) if wanted else 0.0)
     least = min(shares, default=0.0)
-    return _word(verdicts, int(least < COVERED)), f"it has {least:.0%} of the words"
+    word = _word(verdicts, int(least < COVERED))
+    return Verdict(place, item, word, f"it has {least:.0%} of the words")
 
 
 def _word(verdicts: Sequence[str], place: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
@@ -87,6 +87,16 @@ class Verdict:
     item: str
     verdict: str
     reason: str
+
+
+@dataclass(frozen=True)
+class WeighedVerdict(Verdict):
+    """A verdict of a judge that weighs the words: `weights` holds the fraction of each.
+
+    Scores count the fractions, which sum to 1; `verdict` is the word for those who read it.
+    """
+
+    weights: Mapping[str, float] = field(hash=False)
 
 
 class Grade(NamedTuple):

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from metrichub.judge.lexical import sentences
 from metrichub.judge.protocol import Fields
+from metrichub.judge.sentences import sentences
 from metrichub.models.client import clean
 
 DATA_RULE = (

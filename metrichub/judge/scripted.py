@@ -10,7 +10,16 @@ from typing import Annotated, Any, ClassVar, NoReturn
 from metrichub.catalog.parameters import LocalPath
 from metrichub.errors import JudgeError
 from metrichub.judge.openai import OpenAIJudge
-from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Sampling, Verdict
+from metrichub.judge.protocol import (
+    Choice,
+    Fields,
+    Grade,
+    Prompt,
+    Question,
+    Sampling,
+    Verdict,
+    WeighedVerdict,
+)
 from metrichub.models.store import Store, open_store
 
 
@@ -18,9 +27,10 @@ from metrichub.models.store import Store, open_store
 class Scripted:
     """A judge that answers every prompt by its name with what it was given.
 
-    Texts for `extract`, words for `verify` (repeated if there are more items), a number for
-    `grade` (or a mapping from numbers to weights), and 0, 1 or None for `choose`. An answer may
-    be a function of the fields (`choose` adds `candidates` to them):
+    Texts for `extract`, words for `verify` (repeated if there are more items; a mapping from words
+    to fractions is a weighed verdict), a number for `grade` (or a mapping from numbers to weights),
+    and 0, 1 or None for `choose`. An answer may be a function of the fields (`choose` adds
+    `candidates` to them):
     `lambda fields: ["It is old."] if fields["text"] else []`.
 
     >>> judge = Scripted({"claims": ["It is old.", "It is red."], "supported": ["yes", "no"]})
@@ -46,9 +56,7 @@ class Scripted:
     ) -> list[Verdict]:
         """The words, one an item."""
         words = self._answer(prompt, fields)
-        return [
-            Verdict(i, item, words[i % len(words)], "as scripted") for i, item in enumerate(items)
-        ]
+        return [_verdict(i, item, words[i % len(words)]) for i, item in enumerate(items)]
 
     async def grade(
         self,
@@ -73,6 +81,13 @@ class Scripted:
             raise JudgeError(f"the script has no answer to the prompt {prompt.name!r}")
         answer = self.script[prompt.name]
         return answer(fields) if callable(answer) else answer
+
+
+def _verdict(place: int, item: str, given: str | Mapping[str, float]) -> Verdict:
+    if isinstance(given, str):
+        return Verdict(place, item, given, "as scripted")
+    heaviest = max(given, key=given.__getitem__)
+    return WeighedVerdict(place, item, heaviest, "as scripted", given)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub.authoring import Verdict
+from metrichub.authoring import Verdict, WeighedVerdict
 from metrichub.judge.aggregate import ClaimCounts, average_precision, cosine, f_beta, ratio, values
 
 LABELS = st.lists(st.sampled_from([0.0, 1.0]), max_size=12)
@@ -32,6 +32,17 @@ def test_what_is_not_supported_is_wrong_here_and_missed_there() -> None:
     prediction, reference = verdicts("yes", "no", "idk", "yes"), verdicts("yes", "no", "idk")
     # Two of the prediction's four hold; of the reference's three two find no support.
     assert ClaimCounts.of(prediction, reference) == (2, 2, 2)
+
+
+def test_a_weighed_verdict_counts_its_words_by_their_fractions() -> None:
+    weighed = WeighedVerdict(0, "item", "yes", "", {"yes": 0.75, "idk": 0.25})
+    plain = Verdict(1, "item", "no", "")
+    assert values([weighed, plain]) == [0.75, 0]
+    assert values([weighed, plain], {"yes": 1.0, "idk": 0.5}) == [0.875, 0]
+    assert values([weighed, plain], {"no": 1.0, "idk": 1.0}) == [0.25, 1]
+    assert ratio([weighed, plain]) == 0.375
+    # 0.75 right and 0.25 + 1 wrong; of the reference's one, 0.25 is missed.
+    assert ClaimCounts.of([weighed, plain], [weighed]) == (0.75, 1.25, 0.25)
 
 
 def test_nothing_over_nothing_is_nan() -> None:

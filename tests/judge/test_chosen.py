@@ -9,7 +9,7 @@ import pytest
 from metrichub import Hub, Report, load_metric
 from metrichub.authoring import EmbedderMetric, JudgeMetric, Questions
 from metrichub.catalog.parameters import parameters_of
-from metrichub.errors import JudgeUnavailable
+from metrichub.errors import JudgeUnavailable, ReportError
 from metrichub.models.loop import run
 from metrichub.testing import Scripted
 from tests import commands
@@ -211,11 +211,12 @@ def test_a_report_keeps_who_was_asked(tmp_path: Path) -> None:
     assert getattr(result.metric, "judge", None) == "offline"
 
 
-def test_an_old_report_is_compared_and_merged_with_a_new_one() -> None:
+def test_an_old_report_is_not_merged_with_answers_of_other_rules() -> None:
     old = Report.load(SAVED)
     hub = Hub(["faithfulness", "semantic_similarity"], judge="offline", embedder="offline")
     new = hub.evaluate(**SAMPLE, references=["It is old."])
-    assert old.merge(new).size == 4
+    with pytest.raises(ReportError, match=r"judge='offline', .*judge='offline\(version=2\)'"):
+        old.merge(new)
 
 
 def test_a_baseline_is_not_offered_to_a_metric_that_needs_a_model() -> None:

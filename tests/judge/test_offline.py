@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from metrichub import Hub
-from metrichub.authoring import Judge, Prompt
+from metrichub import Hub, load_metric
+from metrichub.authoring import Judge, Prompt, WeighedVerdict
 from metrichub.embed.offline import OfflineEmbedder
 from metrichub.errors import JudgeUnavailable, ParameterError
 from metrichub.judge.aggregate import cosine
-from metrichub.judge.lexical import lowercase_words, negated, sentences
 from metrichub.judge.offline import OfflineJudge
+from metrichub.judge.words import lowercase_words, negated
 from metrichub.models.loop import run
 from tests.vectors import corpus
 
@@ -27,6 +27,12 @@ def extract(text: str, rule: str = "sentences", limit: int | None = None) -> lis
     return run(JUDGE.extract(Prompt("p", "", rule), {"text": text}, limit))
 
 
+def judged(claim: str, *contexts: str, words: tuple[str, ...] = WORDS) -> WeighedVerdict:
+    found = run(JUDGE.verify(Prompt("p", "", "supported"), [claim], {"contexts": contexts}, words))
+    assert isinstance(found[0], WeighedVerdict)
+    return found[0]
+
+
 def verdict(claim: str, *contexts: str, rule: str = "supported") -> str:
     found = run(JUDGE.verify(Prompt("p", "", rule), [claim], {"contexts": contexts}, WORDS))
     return found[0].verdict
@@ -34,7 +40,14 @@ def verdict(claim: str, *contexts: str, rule: str = "supported") -> str:
 
 def test_it_is_a_judge() -> None:
     assert isinstance(JUDGE, Judge)
-    assert JUDGE.label == "offline"
+
+
+def test_its_label_names_the_version_of_its_rules_and_is_a_spec_of_it() -> None:
+    assert JUDGE.label == "offline(version=2)"
+    metric = load_metric("faithfulness", judge=JUDGE.label)
+    assert metric.label() == "faithfulness(judge='offline(version=2)', idk=0.0)"
+    with pytest.raises(ParameterError, match="version"):
+        load_metric("faithfulness", judge="offline(version=1)")
 
 
 def test_claims_are_sentences_with_a_word_in_them() -> None:
@@ -47,15 +60,16 @@ def test_claims_are_sentences_with_a_word_in_them() -> None:
     assert extract("One. Two. Three.", limit=2) == ["One.", "Two."]
 
 
-def test_tokenized_text_is_split_inside_open_quotes_too() -> None:
-    assert sentences("He said ` no . She left .") == ["He said ` no .", "She left ."]
-
-
-def test_questions_are_closed_ones_about_each_sentence() -> None:
-    assert extract("It is old. It is red!", "questions") == [
-        "Is it said that It is old?",
-        "Is it said that It is red?",
-    ]
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It is old. It is red!", ["It is old?", "It is red?"]),
+        ("Die Brücke ist alt.", ["Die Brücke ist alt?"]),
+        ("桥很长。它建于1912年。", ["桥很长？", "它建于1912年？"]),
+    ],
+)
+def test_questions_are_the_sentences_themselves(text: str, expected: list[str]) -> None:
+    assert extract(text, "questions") == expected
 
 
 def test_names_are_capitalised_words_and_numbers_once_each() -> None:
@@ -80,11 +94,108 @@ def test_a_claim_is_held_against_words_numbers_and_negation(claim: str, expected
     assert verdict(claim, "Nothing of it is here.", source) == expected
 
 
+@pytest.mark.parametrize(
+    ("claim", "source", "expected"),
+    [
+        ("It cost 5000 dollars.", "It cost $5,000.", "yes"),
+        ("It cost $5,000.", "It cost 5000 dollars.", "yes"),
+        ("It cost $5 million.", "It cost 5 million dollars.", "yes"),
+        ("It cost €4,000.", "It cost 4000 dollars.", "unknown"),
+        ("Prices fell 7.8%.", "Prices fell 7.8 per cent.", "yes"),
+        ("Prices fell 7.8 per cent .", "Prices fell 7 . 8 per cent . They rose .", "yes"),
+        ("Two women saw the buses.", "Two woman saw the bus.", "yes"),
+        ("The cities grew.", "The city grew.", "yes"),
+        # A year, or a number of the same things, of another clause.
+        ("Profits doubled in 2020.", "Profits doubled in 2019, and 2020 was quiet.", "no"),
+        ("Profits doubled in 2019.", "Profits doubled in 2019, and 2020 was quiet.", "yes"),
+        ("Profits doubled in 2020.", "In 2020, profits doubled.", "yes"),
+        ("Profits doubled in 2020.", "Profits doubled in 2019 and 2020.", "yes"),
+        ("He scored 2 goals.", "He scored 3 goals and missed 2 games.", "no"),
+        ("It sold 2,000 bikes.", "It sold 3,000 cars and 2,000 bikes.", "yes"),
+        # Negation in Chinese.
+        ("这座桥不是红色的。", "这座桥是红色的。", "no"),
+        ("这座桥是红色的。", "这座桥不是红色的。", "no"),
+        ("桥没有倒塌。", "桥倒塌了。", "no"),
+        ("桥没有倒塌。", "桥没有倒塌。", "yes"),
+        # "However" is written with a negation, but it denies nothing.
+        ("不过桥很长。", "桥很长。", "unknown"),
+        ("利润在2020年翻了一番。", "利润在2019年翻了一番，2020年平淡。", "no"),
+        # One of two sentences with the same words denies them, the other doesn't.
+        ("The bridge is red.", "The bridge is not red. The bridge is red.", "yes"),
+        ("The bridge is not red.", "The bridge is not red. The bridge is red.", "yes"),
+    ],
+)
+def test_amounts_plurals_clauses_and_negation(claim: str, source: str, expected: str) -> None:
+    assert verdict(claim, source) == expected
+
+
+@pytest.mark.parametrize(
+    ("claim", "share"),
+    [
+        ("The old bridge was built in 1932.", 1.0),
+        # Of bridge, built, 1932 all are there, of five pairs of words all but "the bridge".
+        ("The bridge was built in 1932.", (2 * 3 / 3 + 4 / 5) / 3),
+        # Of old, tunnel, built one sentence has two; of three pairs "the old" is there.
+        ("The old tunnel built.", (2 * 2 / 3 + 1 / 3) / 3),
+        ("Ferries sank.", 0.0),
+    ],
+)
+def test_a_claim_is_supported_by_the_share_of_it_that_is_there(claim: str, share: float) -> None:
+    found = judged(claim, "The old bridge was built in 1932.")
+    assert found.weights == pytest.approx({"yes": share, "unknown": 1 - share})
+    assert found.verdict == ("yes" if share >= 0.8 else "unknown")
+
+
+def test_a_claim_that_clashes_is_wholly_denied() -> None:
+    found = judged("The old bridge was built in 1933.", "The old bridge was built in 1932.")
+    assert (found.verdict, found.weights) == ("no", {"no": 1.0})
+
+
 def test_two_words_leave_no_room_for_undecided() -> None:
-    found = run(
-        JUDGE.verify(Prompt("p", "", "supported"), ["The ferry sank."], {"c": "A."}, ("yes", "no"))
+    found = judged("The ferry sank.", "A ferry.", words=("yes", "no"))
+    # Of ferry and sank one is there, of the pairs none.
+    assert (found.verdict, found.weights) == ("no", pytest.approx({"yes": 1 / 3, "no": 2 / 3}))
+
+
+def test_scores_count_the_share_of_each_claim() -> None:
+    hub = Hub(["faithfulness", "lenient = faithfulness(idk=1.0)", "hallucination"], judge="offline")
+    found = hub(
+        predictions=["The bridge was built in 1932. It was built in 1950. Ferries sank."],
+        contexts=[["The old bridge was built in 1932."]],
     )
-    assert [v.verdict for v in found] == ["no"]
+    share = (2 * 3 / 3 + 4 / 5) / 3
+    assert found["faithfulness"]["score"] == pytest.approx(share / 3)
+    # What is neither there nor denied counts where it is to count: one claim of three is denied.
+    assert found["lenient"]["score"] == pytest.approx(2 / 3)
+    assert found["hallucination"] == pytest.approx(
+        {"score": 1 - share / 3, "contradicted": 1 / 3, "unsupported": (2 - share) / 3}
+    )
+
+
+COPIES = [
+    "The bridge is long.",
+    "The bridge opened in 1912. It carries two railway tracks.",
+    "He said no. He did not say it. He said it!",
+    "桥很长。",
+    "这座桥很长。它建于1912年。它不是红色的。",
+    "Der 3. Oktober ist ein Feiertag. Das ist so.",
+]
+
+
+@pytest.mark.parametrize("text", COPIES)
+def test_a_summary_that_equals_its_source_scores_1(text: str) -> None:
+    hub = Hub(["summarization", "summarization_score", "faithfulness"], judge="offline")
+    found = hub(predictions=[text], sources=[text], contexts=[[text]])
+    assert found["summarization"] == {"score": 1, "alignment": 1, "coverage": 1, "passed": 1}
+    assert found["summarization_score"]["qa"] == 1
+    assert found["faithfulness"]["score"] == 1
+
+
+@given(st.text() | st.text("ab不没 1,.$%5nt' not\n。"))
+def test_any_text_supports_its_own_sentences_and_answers_its_own_questions(text: str) -> None:
+    for rule in ("sentences", "questions"):
+        for item in extract(text, rule):
+            assert judged(item, text).weights == {"yes": 1, "unknown": 0}
 
 
 def test_a_passage_covers_a_question_whose_words_it_has() -> None:
@@ -143,7 +254,7 @@ def test_faithfulness_agrees_with_people_on_qags() -> None:
     )
     scores = report.samples()["faithfulness"]["score"]
     people = [row["human_factuality"] for row in rows]
-    assert spearmanr(scores, people).statistic >= 0.45
+    assert spearmanr(scores, people).statistic >= 0.5
 
 
 def test_offline_scoring_needs_and_loads_no_client() -> None:

@@ -60,10 +60,24 @@ def test_every_claim_has_its_verdict_and_reason() -> None:
     ]
 
 
+def test_a_weighed_verdict_counts_its_fractions_and_shows_them() -> None:
+    script = {"claims": ["a", "b"], "supported": [{"yes": 0.25, "idk": 0.75}, "no"]}
+    hub = Hub(load_metric("faithfulness", judge=Scripted(script)))
+    report = hub.evaluate(predictions=["an answer"], contexts=[["a passage"]])
+    assert report.scores() == {"faithfulness": {"score": 0.125}}
+    assert report.explain("faithfulness", 0).steps[0]["claims"] == [
+        {
+            **{"index": 0, "item": "a", "verdict": "idk", "reason": "as scripted"},
+            "weights": {"yes": 0.25, "idk": 0.75},
+        },
+        {"index": 1, "item": "b", "verdict": "no", "reason": "as scripted"},
+    ]
+
+
 def test_the_signature_says_who_judged() -> None:
     report = Hub("faithfulness", judge="offline").evaluate(predictions=["A."], contexts=[["A."]])
     assert report.signatures()["faithfulness"].startswith(
-        "faithfulness(judge='offline', idk=0.0)|definition:1|metrichub:"
+        "faithfulness(judge='offline(version=2)', idk=0.0)|definition:1|metrichub:"
     )
 
 

@@ -7,23 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metrichub import Hub, Report, load_metric
+from metrichub import Hub, Report
 from metrichub.errors import ReportError
 from tests.toy_metrics import Overlap
 
 OLD = Path(__file__).parents[1] / "data" / "report-0.1.0.json"
 """Saved by metrichub 0.1.0, when a signature had no definition."""
-SYSTEMS = ("wer", "distinct", "faithfulness")
-"""Those of its metrics whose definition is the same today."""
-CHANGED = ("bleu", "rouge")
+SYSTEMS = ("wer", "distinct")
+"""Those of its metrics that measure the same today."""
 
 
 def measured(*metrics: str) -> Report:
     """The samples of the old report, measured now."""
-    made = [
-        load_metric(name, judge="offline") if name == "faithfulness" else name for name in metrics
-    ]
-    return Hub(made).evaluate(
+    return Hub(metrics, judge="offline").evaluate(
         predictions=[
             "The cat sat on the mat.",
             "Marie Curie won two Nobel Prizes in Paris.",
@@ -44,11 +40,14 @@ def measured(*metrics: str) -> Report:
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    """The old report without the metrics that have another definition today."""
+    """The old report with the metrics that measure the same today."""
+    return only(tmp_path / "old.json", *SYSTEMS)
+
+
+def only(path: Path, *metrics: str) -> Path:
+    """The old report with these metrics alone."""
     content = json.loads(OLD.read_text())
-    for name in CHANGED:
-        del content["results"][name]
-    path = tmp_path / "old.json"
+    content["results"] = {name: content["results"][name] for name in metrics}
     path.write_text(json.dumps(content))
     return path
 
@@ -62,11 +61,13 @@ def elsewhere(report: Report, path: Path, old: str, new: str) -> Report:
     return Report.load(path)
 
 
-def test_a_report_of_0_1_0_loads_and_gives_its_scores(old: Path) -> None:
+def test_a_report_of_0_1_0_loads_and_gives_its_scores(tmp_path: Path) -> None:
+    # One that the offline judge judged by older rules keeps the scores that it had.
+    old = only(tmp_path / "old.json", *SYSTEMS, "faithfulness")
     content = json.loads(old.read_text())
     report = Report.load(old)
     assert {name: saved["scores"] for name, saved in content["results"].items()} == report.scores()
-    assert tuple(report.scores()) == SYSTEMS
+    assert tuple(report.scores()) == (*SYSTEMS, "faithfulness")
     for name, signature in report.signatures().items():
         saved = content["results"][name]["signature"]
         assert "definition" not in saved
@@ -81,6 +82,14 @@ def test_a_report_of_0_1_0_compares_with_one_measured_now(old: Path) -> None:
     for outputs in found.values():
         for output in outputs.values():
             np.testing.assert_equal(output.score, output.other)
+
+
+def test_answers_of_other_rules_neither_merge_nor_compare(tmp_path: Path) -> None:
+    report = Report.load(only(tmp_path / "old.json", "faithfulness"))
+    now = measured("faithfulness")
+    for ask in (report.merge, report.compare):
+        with pytest.raises(ReportError, match=r"judge='offline',.*judge='offline\(version=2\)',"):
+            ask(now)
 
 
 def test_what_scores_otherwise_today_is_refused_with_the_reason() -> None:

@@ -1,0 +1,110 @@
+"""Words of a text as rules compare them: stems, amounts, and what is negated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from metrichub.text.tokenize.porter import porter
+
+_UNSPACED = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+# Chinese words that are written with a negation and negate nothing: however, not only, not long …
+_WHOLE = "不过|不仅|不但|不同|不久|不断|不少|不管|不论|不得不|差不多|未来|淹没|沉没"
+_WORD = re.compile(rf"\d+(?:[.,:]\d+)*|{_WHOLE}|{_UNSPACED}|[^\W\d_]+(?:['’][^\W\d_]+)*|\w+")
+_FUNCTION = frozenset(
+    "a an the of to in on at by for with from and or but as is are was were be been being it its "  # noqa: SIM905  # as prose
+    "this that these those he she his her hers him they their them has have had do does did would "
+    "can could will shall may might must who whom whose which what when where how there here than "
+    "then so such i you we our your my me us s".split()
+) | frozenset("的了着是有在和与及也就都而之这那吗呢吧啊被把")
+_NEGATION = frozenset(
+    ("no", "not", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot")
+) | frozenset("不没沒未")
+_REACH = 3
+_PLURALS = dict(
+    pair.split(":")
+    for pair in (  # noqa: SIM905  # as prose
+        "men:man women:woman children:child people:person feet:foot teeth:tooth geese:goose "
+        "mice:mouse oxen:ox wives:wife knives:knife wolves:wolf halves:half thieves:thief "
+        "shelves:shelf loaves:loaf calves:calf scarves:scarf policemen:policeman "
+        "firemen:fireman businessmen:businessman spokesmen:spokesman fishermen:fisherman "
+        "policewomen:policewoman businesswomen:businesswoman spokeswomen:spokeswoman "
+        "crises:crisis analyses:analysis hypotheses:hypothesis criteria:criterion "
+        "phenomena:phenomenon buses:bus gases:gas viruses:virus campuses:campus bonuses:bonus "
+        "statuses:status lenses:lens canvases:canvas atlases:atlas circuses:circus geniuses:genius"
+    ).split()
+)
+
+_UNITS = frozenset(
+    "percent dollar dollars euro euros pound pounds yen rupee rupees thousand million billion "  # noqa: SIM905  # as prose
+    "trillion 年 月 日".split()
+)
+_PASSED_OVER = _FUNCTION | _UNITS
+_CLAUSE_END = re.compile(r"[;()，；（）–—]|[,:](?!\d)| - - ")
+_CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "₹": "rupee"}
+_SPACED_NUMBER = re.compile(r"(?<!\d)(\d{1,3}) (?:(,) (?=\d{3}\b)|(\.) (?=\d))")
+_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d)")
+_MONEY = re.compile(
+    r"([$€£¥₹]) ?(\d+(?:[.,]\d+)*(?: (?:thousand|million|billion|trillion)\b)?)", re.IGNORECASE
+)
+_AFTER = re.compile(r"(?<=\d) ?([$€£¥₹%]|per cent\b)")
+
+
+def lowercase_words(text: str) -> list[str]:
+    """The words of a text in lower case; scripts without spaces give their characters.
+
+    Amounts are words in one form: "$5,000" is "5000 dollar", "5%" is "5 percent".
+    """
+    return [word.lower() for word in _WORD.findall(_plain_amounts(text))]
+
+
+def _plain_amounts(text: str) -> str:
+    text = _SPACED_NUMBER.sub(r"\1\2\3", text)
+    text = _GROUPED.sub(lambda number: number[0].replace(",", ""), text)
+    text = _MONEY.sub(lambda money: f" {money[2]} {_CURRENCIES[money[1]]} ", text)
+    return _AFTER.sub(lambda sign: f" {_CURRENCIES.get(sign[1], 'percent')} ", text)
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """The stem of a word in lower case; an irregular plural has that of its singular."""
+    return porter(_PLURALS.get(word, word))
+
+
+def content(found: Sequence[str]) -> list[str]:
+    """The stems of the words that carry content, or of all words where none does."""
+    return [stem(word) for word in found if word not in _FUNCTION] or [*map(stem, found)]
+
+
+def negated(found: Sequence[str]) -> frozenset[str]:
+    """The stems of the words that a negation stands before, at most three words away."""
+    after = [
+        [word for word in found[i + 1 : i + 1 + _REACH] if word not in _FUNCTION]
+        for i, word in enumerate(found)
+        if word in _NEGATION or word.endswith(("n't", "n’t"))
+    ]
+    return frozenset(stem(near[0]) for near in after if near)
+
+
+def words_beside_numbers(text: str) -> Mapping[str, frozenset[str]]:
+    """The numbers of a text, and the stems of the nearest word of content on each side.
+
+    Only words of the same clause count, and units ("dollars") are passed over.
+    """
+    found: dict[str, set[str]] = {}
+    for clause in _CLAUSE_END.split(_plain_amounts(text)):
+        words = [word for word in lowercase_words(clause) if word not in _PASSED_OVER]
+        for ordered in (words, words[::-1]):
+            beside: set[str] = set()
+            for word in ordered:
+                if word[0].isdigit():
+                    found.setdefault(word, set()).update(beside)
+                else:
+                    beside = {stem(word)}
+    return {number: frozenset(words) for number, words in found.items()}
+
+
+def is_year(number: str) -> bool:
+    """Whether a number looks like a year."""
+    return len(number) == 4 and number.isdecimal() and "1000" <= number <= "2100"
