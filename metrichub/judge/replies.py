@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -58,6 +59,10 @@ class Chosen(Reply):
 
 
 R = TypeVar("R", bound=Reply)
+_THINKING = re.compile(r"\s*<(think|thinking|thought|reasoning)>", re.IGNORECASE)
+_THOUGHT = re.compile(r"</(think|thinking|thought|reasoning)>", re.IGNORECASE)
+_TRIES = 1000
+"""How many braces of an answer are tried: text that is all braces would take minutes."""
 
 
 class Unreadable(JudgeError):
@@ -89,24 +94,63 @@ def _schema(
 
 
 def read_reply(reply: type[R], content: str) -> R:
-    """The reply in a model's answer; prose and code fences around the JSON are ignored.
+    """The reply in a model's answer.
+
+    Prose, code fences and thinking around the JSON object are ignored: the answer is what follows
+    the thinking, and of several objects the last.
 
     Raises:
-        Unreadable: there is no such JSON object in it.
+        Unreadable: there is no such JSON object in it, or two that contradict each other.
     """
     try:
         return reply.model_validate_json(content)
     except ValidationError as error:
         problem = error
-    for start in (i for i, character in enumerate(content) if character == "{"):
-        try:
-            found, _ = json.JSONDecoder().raw_decode(content, start)
-            return reply.model_validate_json(clean(json.dumps(found, ensure_ascii=False)))
-        except (ValueError, RecursionError):
-            continue
+    found = _answers(reply, content)
+    if len({_without_reasons(one) for one in found}) > 1:
+        raise Unreadable(
+            f"the reply holds {len(found)} answers that contradict each other: {_start(content)!r}"
+        )
+    if found:
+        return found[-1]
     first = problem.errors()[0]
     where = ".".join(map(str, first["loc"]))
     raise Unreadable(
         f"the reply is no {reply.__name__} ({where + ': ' if where else ''}{first['msg']}): "
-        f"{' '.join(content.split())[:80]!r}"
+        f"{_start(content)!r}"
     )
+
+
+def _answers(reply: type[R], content: str) -> list[R]:
+    """The objects that follow the thinking; a closing tag inside of an object ends none."""
+    closed = max((found.end() for found in _THOUGHT.finditer(content)), default=0)
+    if not closed and _THINKING.match(content):
+        return []
+    after = [found for found, _ in _objects(reply, content, closed)]
+    return after or [found for found, end in _objects(reply, content, 0) if end > closed]
+
+
+def _objects(reply: type[R], text: str, start: int) -> Iterator[tuple[R, int]]:
+    """The JSON objects from `start` on that are such a reply, not those inside of others: ends."""
+    decoder, start = json.JSONDecoder(), text.find("{", start)
+    for _ in range(_TRIES):
+        if start < 0:
+            return
+        end = start + 1
+        try:
+            found, end = decoder.raw_decode(text, start)
+            yield reply.model_validate_json(clean(json.dumps(found, ensure_ascii=False))), end
+        except (ValueError, RecursionError):
+            pass
+        start = text.find("{", end)
+
+
+def _without_reasons(reply: Reply) -> str:
+    """What a reply decides, as text: all of it but the reasons."""
+    return json.dumps(
+        reply.model_dump(exclude={"reason": True, "verdicts": {"__all__": {"reason"}}})
+    )
+
+
+def _start(content: str) -> str:
+    return " ".join(content.split())[:80]

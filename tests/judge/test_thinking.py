@@ -1,0 +1,66 @@
+"""Replies of models that think aloud: the answer is what follows the thinking."""
+
+from __future__ import annotations
+
+import pytest
+
+from metrichub import OpenAIJudge
+from metrichub.authoring import Prompt
+from metrichub.errors import JudgeError
+from metrichub.judge.replies import Graded, Items, Unreadable, read_reply
+from metrichub.models.loop import run
+from tests.judge_stub import Stub, says
+
+GRADE = Prompt("grade", "Grade the text.")
+DRAFT, FINAL = '{"reason": "draft", "score": 1}', '{"reason": "final", "score": 4}'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"<think>{DRAFT} hm, no.</think>{FINAL}",
+        f"<think>\n{DRAFT}\n</think>\n\n```json\n{FINAL}\n```",
+        # A template may open the thinking in the prompt, so that only its end is in the reply.
+        f"{DRAFT} is too low.</think>{FINAL}",
+        f"<Thinking>{DRAFT}</Thinking>The answer: {FINAL}",
+        f"<think>{DRAFT}</think>{FINAL} and once more: {FINAL}",
+        # The reason may differ: it decides nothing.
+        f'{{"reason": "first", "score": 4}} or rather {FINAL}',
+        # A closing tag in a text that is quoted ends no thinking.
+        f'So: {FINAL[:-1]}, "quoted": "</think>"}}',
+    ],
+)
+def test_the_answer_is_what_follows_the_thinking(content: str) -> None:
+    assert read_reply(Graded, content) == Graded(reason="final", score=4)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (f"{DRAFT} …wait, correct: {FINAL}", "2 answers that contradict each other"),
+        (f"<think>so</think>{DRAFT} {FINAL} {FINAL}", "3 answers that contradict each other"),
+        (f"<think>{DRAFT}", "the reply is no Graded"),
+        (f"<think>{FINAL}</think>", "the reply is no Graded"),
+        ("{" * 50_000, "the reply is no Graded"),
+    ],
+)
+def test_what_leaves_the_answer_open_is_unreadable(content: str, said: str) -> None:
+    with pytest.raises(Unreadable, match=said):
+        read_reply(Graded, content)
+
+
+def test_an_object_inside_another_is_no_answer_of_its_own() -> None:
+    with pytest.raises(Unreadable):
+        read_reply(Graded, f'{{"draft": {DRAFT}}}')
+    assert read_reply(Items, '{"items": ["{\\"items\\": []}"]} done').items == ['{"items": []}']
+
+
+def test_a_judge_grades_by_the_answer_and_asks_again_where_two_contradict(stub: Stub) -> None:
+    judge = OpenAIJudge(model="stub", base_url=stub.url, max_retries=0, cache=False)
+    stub.always = says(f"<think>{DRAFT}</think>{FINAL}")
+    assert run(judge.grade(GRADE, {"text": "a"}, (1, 5))).score == 4
+    stub.faults = [says(f"{DRAFT} or {FINAL}")]
+    assert run(judge.grade(GRADE, {"text": "b"}, (1, 5))).score == 4
+    stub.always = says(f"{DRAFT} or {FINAL}")
+    with pytest.raises(JudgeError, match="contradict each other"):
+        run(judge.grade(GRADE, {"text": "c"}, (1, 5)))
