@@ -13,8 +13,8 @@ import numpy as np
 
 from metrichub.catalog.parameters import Range
 from metrichub.embed import Vectors
-from metrichub.errors import JudgeError
-from metrichub.models.client import ClientState, Connection, clean
+from metrichub.errors import JudgeError, JudgeUnavailable
+from metrichub.models.client import ClientState, Connection, Refused, clean
 from metrichub.models.session import Request
 from metrichub.models.store import Answer, spent_on
 from metrichub.models.usage import tokens_in
@@ -63,16 +63,32 @@ class OpenAIEmbedder(Connection):
         return _unpacked(reply)
 
     async def _asked(self, live: ClientState, texts: list[str], given: dict[str, Any]) -> Answer:
-        done = await self._sent(
-            live,
-            # In the client's own encoding: to read lists of numbers takes it seven times as long.
-            lambda client: client.embeddings.create(model=self.model, input=texts, **given),
-            tokens_in(texts),
-        )
+        if live.form is None:
+            async with live.probing:
+                if live.form is None:
+                    return await self._answered(live, texts, given)
+        return await self._answered(live, texts, given)
+
+    async def _answered(self, live: ClientState, texts: list[str], given: dict[str, Any]) -> Answer:
+        try:
+            done = await self._sent(
+                live,
+                # In the client's own encoding: reading lists of numbers takes it seven times as
+                # long.
+                lambda client: client.embeddings.create(model=self.model, input=texts, **given),
+                tokens_in(texts),
+            )
+        except Refused as error:
+            if live.form is not None or error.for_its_texts:
+                raise
+            over = JudgeUnavailable(f"{error}; does this server embed texts?")
+            live.session.ended_by(over)
+            raise over from None
         took = spent_on(done)
         live.session.spent(took, calls=0)
         if (vectors := _vectors(done, len(texts))) is None:
             raise JudgeError(f"{self.label} gave no finite vectors for {len(texts)} texts")
+        live.form = "embeddings"
         return took._replace(reply=_packed(vectors))
 
 

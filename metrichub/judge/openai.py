@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from metrichub.errors import JudgeError
+from metrichub.errors import JudgeError, JudgeUnavailable
 from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Sampling, Verdict
 from metrichub.judge.request import (
     DATA_RULE,
@@ -201,35 +201,71 @@ class OpenAIJudge(Connection):
         """The answer of the model, read and checked; an unreadable one is asked for once more.
 
         A server that knows no schemas gets JSON mode, and one that knows neither plain text, both
-        with the schema in the prompt. What worked is remembered; what never did is left behind.
+        with the schema in the prompt. Until a form has worked, requests are made one by one, so
+        that each form is tried once a run; what worked is remembered.
+
+        Raises:
+            JudgeUnavailable: the server refused the first request in every form.
+            JudgeError: any other failure.
         """
+        if live.form is None:
+            async with live.probing:
+                if live.form is None:
+                    return await self._first(live, asked, reply, valid)
+        return await self._asked(live, asked, reply, valid, live.form)
+
+    async def _first(
+        self,
+        live: ClientState,
+        asked: PromptRequest,
+        reply: type[R],
+        valid: Callable[[R, Completion], R] | None,
+    ) -> Answer:
+        """The answer in the first form that the server accepts."""
+        refused: Refused | None = None
+        for form in _FORMATS:
+            try:
+                answer = await self._asked(live, asked, reply, valid, form)
+            except Refused as error:
+                if error.for_its_texts:
+                    raise
+                refused = refused or error
+            else:
+                live.form = live.form or form
+                return answer
+        over = JudgeUnavailable(f"{refused}; no form of it was accepted, so the run ends here")
+        live.session.ended_by(over)
+        raise over
+
+    async def _asked(
+        self,
+        live: ClientState,
+        asked: PromptRequest,
+        reply: type[R],
+        valid: Callable[[R, Completion], R] | None,
+        form: str,
+    ) -> Answer:
+        """The answer in one form; an unreadable reply is sent back once, with what is wrong."""
         from metrichub.judge.replies import Unreadable, read_reply
 
-        mode, spent = live.modes.get("works", 0), Answer("")
-        problem: JudgeError | None = None
-        unreadable = 0
-        while mode < len(_FORMATS) and unreadable < 2:
+        request, spent, problem = asked, Answer(""), ""
+        for _ in range(2):
+            content = ""
             try:
-                done, took = await self._completed(live, asked, _FORMATS[mode])
-                spent = _both(spent, took)
-                found = read_reply(reply, done.content)
+                done, took = await self._completed(live, request, form)
+                spent, content = _both(spent, took), done.content
+                found = read_reply(reply, content)
                 if valid:
                     found = valid(found, done)
-            except Refused as error:
-                if "works" in live.modes:
-                    raise
-                problem, mode = problem or error, mode + 1
             except Unreadable as error:
-                problem, unreadable = error, unreadable + 1
+                problem, request = str(error), asked.again(content, str(error))
                 # A server that ignores the schema can only be told of it in the prompt.
-                if "works" not in live.modes:
-                    mode = min(mode + 1, len(_FORMATS) - 1)
+                if live.form is None and form == "json_schema":
+                    form = "json_object"
             else:
-                live.modes.setdefault("works", mode)
+                live.form = live.form or form
                 return spent._replace(reply=found.model_dump_json())
-        assert problem is not None
-        message = str(problem)
-        raise JudgeError(message if message.startswith(self.label) else f"{self.label}: {message}")
+        raise JudgeError(f"{self.label}: {problem}")
 
     async def _completed(
         self, live: ClientState, asked: PromptRequest, form: str

@@ -131,7 +131,7 @@ def _answers(reply: type[R], content: str) -> list[R]:
 
 
 def _objects(reply: type[R], text: str, start: int) -> Iterator[tuple[R, int]]:
-    """The JSON objects from `start` on that are such a reply, not those inside of others: ends."""
+    """The JSON objects from `start` on that are such a reply, and where each ends."""
     decoder, start = json.JSONDecoder(), text.find("{", start)
     for _ in range(_TRIES):
         if start < 0:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,9 +19,12 @@ from metrichub.models.store import Answer, Store, store
 from metrichub.models.usage import Prices
 
 if TYPE_CHECKING:
+    import openai
     from openai import AsyncOpenAI
 
 T = TypeVar("T")
+_PAYMENT_REQUIRED = 402
+_UNKNOWN_REQUESTS = (405, 501)
 _HOW = (
     "timeout",
     "max_retries",
@@ -38,7 +43,10 @@ class ClientState:
 
     connect: Callable[[], AsyncOpenAI]
     session: Session
-    modes: dict[str, int] = field(default_factory=dict)
+    form: str | None = None
+    """The form of request that the server accepts, once one has worked."""
+    probing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a first request tries the forms, so that each is tried once."""
 
     @cached_property
     def client(self) -> AsyncOpenAI:
@@ -156,11 +164,13 @@ class Connection:
         async with live.session.slots:
             await live.session.permitted(tokens)
             live.session.still_wanted()
+            live.session.look_again()
             live.session.spent(Answer(""))
             try:
                 return await call(client)
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                raise Refused(f"{self.label} refused the request: {self._said(error)}") from None
+                said = f"{self.label} refused the request: {self._said(error)}"
+                raise Refused(said, for_its_texts=_about_texts(error)) from None
             except openai.OpenAIError as error:
                 told = self._translated(error)
                 live.session.ended_by(told)
@@ -182,8 +192,11 @@ class Connection:
             return JudgeUnavailable(
                 f"{who}: no such model or address ({said}); check model and base_url"
             )
-        if isinstance(error, openai.RateLimitError) and error.code == "insufficient_quota":
+        status = getattr(error, "status_code", None)
+        if status == _PAYMENT_REQUIRED or getattr(error, "code", None) == "insufficient_quota":
             return JudgeUnavailable(f"{who}: no credit is left ({said})")
+        if status in _UNKNOWN_REQUESTS:
+            return JudgeUnavailable(f"{who}: the server doesn't serve such requests ({said})")
         if isinstance(error, openai.APITimeoutError):
             return JudgeError(f"{who} gave no answer in time; set timeout to more seconds")
         if isinstance(error, openai.APIConnectionError):
@@ -204,8 +217,29 @@ class Connection:
         return said if len(said) <= 300 else f"{said[:297]}..."
 
 
+_TEXT_CODES = ("context_length_exceeded", "content_filter", "string_above_max_length")
+_TEXT_TROUBLE = re.compile(
+    r"context (length|size|window)|context_length|too long|too large|too many tokens|"
+    r"content (management|filter|policy)|moderation|safety",
+    re.IGNORECASE,
+)
+
+
 class Refused(JudgeError):
-    """The server took the request for a bad one; another form of it may do."""
+    """The server took the request for a bad one; another form of it may do.
+
+    `for_its_texts` is whether they are the cause, being too long or filtered: other texts may do.
+    """
+
+    def __init__(self, message: str, for_its_texts: bool) -> None:
+        super().__init__(message)
+        self.for_its_texts = for_its_texts
+
+
+def _about_texts(error: openai.APIStatusError) -> bool:
+    """Whether a request was refused for the texts in it, as far as servers say so."""
+    code = str(error.code or "")
+    return code in _TEXT_CODES or bool(_TEXT_TROUBLE.search(str(error)))
 
 
 def _without_password(url: str) -> str:

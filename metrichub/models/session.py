@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 from weakref import WeakKeyDictionary
 
 from metrichub.errors import JudgeError
@@ -19,14 +20,30 @@ if TYPE_CHECKING:
 
 Ask = Callable[[], Awaitable[Answer]]
 _MINUTE = 60.0
+_LOOK_AGAIN = 0.1
+"""Seconds until the store is asked again for what another process is asking for."""
 
 
 @dataclass
 class _Flight:
     """A request on its way, and the runs that wait for it; None is a caller outside any run."""
 
+    key: str
+    kept: Store | None
     waiting: list[UsageTracker | None] = field(default_factory=list)
     task: asyncio.Task[Answer] = field(init=False)
+
+
+class _Answered(Exception):  # no error
+    """The answer to a request that needs no call any more."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__()
+        self.answer = answer
+
+
+class _AskedElsewhere(Exception):  # noqa: N818  # no error
+    """Another process asks for the answer at this moment."""
 
 
 _flight: ContextVar[_Flight | None] = ContextVar("flight", default=None)
@@ -60,6 +77,7 @@ class Session:
         self._requests = _limiter(requests_per_minute)
         self._tokens = _limiter(tokens_per_minute)
         self._flights: dict[str, _Flight] = {}
+        self._owner = uuid4().hex
 
     async def permitted(self, tokens: int, requests: int = 1) -> None:
         """Wait until the limits a minute allow so many more requests and tokens."""
@@ -78,6 +96,21 @@ class Session:
         errors = [run.over if run else None for run in runs]
         if errors and errors[0] and None not in errors:
             raise errors[0]
+
+    def look_again(self) -> None:
+        """Look into the store again: another process may have the answer, or be asking for it.
+
+        Raises:
+            _Answered: it has.
+            _AskedElsewhere: it is.
+        """
+        flight = _flight.get()
+        if flight is None or flight.kept is None:
+            return
+        if found := flight.kept.get(flight.key):
+            raise _Answered(found)
+        if not flight.kept.claim(flight.key, self._owner):
+            raise _AskedElsewhere
 
     def ended_by(self, error: JudgeError) -> None:
         """Tell the runs that wait for a request of an error that every later call would meet.
@@ -114,8 +147,8 @@ class Session:
                 return tracker.replies[key]
             if tracker and tracker.estimating:
                 return self._guessed(key, request, tracker)
-            flight = self._flights[key] = _Flight()
-            flight.task = asyncio.create_task(self._made(key, request, kept, flight))
+            flight = self._flights[key] = _Flight(key, kept)
+            flight.task = asyncio.create_task(self._made(request, flight))
         elif tracker:
             tracker.kept()
         flight.waiting.append(tracker)
@@ -136,20 +169,34 @@ class Session:
         self.spent(Answer(reply, tokens_in(sent), tokens_in(json.loads(reply))))
         return reply
 
-    async def _made(
-        self, key: str, request: Request, kept: Store | None, flight: _Flight
-    ) -> Answer:
+    async def _made(self, request: Request, flight: _Flight) -> Answer:
         _flight.set(flight)
+        tracker = tracker_of_run()
         try:
-            answer = await request.ask()
-            if kept is not None:
-                kept.put(key, request.model, answer)
-            elif tracker := tracker_of_run():
-                tracker.replies[key] = answer.reply
+            answer = await _asked(request)
+            if flight.kept is not None:
+                flight.kept.put(flight.key, request.model, answer)
+            elif tracker:
+                tracker.replies[flight.key] = answer.reply
             return answer
+        except _Answered as found:
+            if tracker:
+                tracker.kept()
+            return found.answer
         finally:
-            if self._flights.get(key) is flight:
-                self._flights.pop(key)
+            if flight.kept is not None:
+                flight.kept.release(flight.key, self._owner)
+            if self._flights.get(flight.key) is flight:
+                self._flights.pop(flight.key)
+
+
+async def _asked(request: Request) -> Answer:
+    """The answer to a request, once no other process asks for the same."""
+    while True:
+        try:
+            return await request.ask()
+        except _AskedElsewhere:
+            await asyncio.sleep(_LOOK_AGAIN)
 
 
 def _limiter(rate: int | None) -> AsyncLimiter | None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -20,7 +21,13 @@ _TABLE = (
     "reply TEXT NOT NULL, prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL"
     ") WITHOUT ROWID"
 )
+_CLAIMS = (
+    "CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL, "
+    "since REAL NOT NULL) WITHOUT ROWID"
+)
 _PATIENCE = 60.0
+_CLAIM = 60.0
+"""Seconds after which a request is made though another process claimed it: it may have died."""
 
 
 class Answer(NamedTuple):
@@ -64,6 +71,7 @@ class Store:
             self._file.execute("PRAGMA journal_mode=WAL")
             self._file.execute("PRAGMA synchronous=NORMAL")
             self._file.execute(_TABLE)
+            self._file.execute(_CLAIMS)
         except (OSError, sqlite3.Error) as error:
             raise self._unusable(error) from error
 
@@ -77,6 +85,20 @@ class Store:
         """Keep an answer; the first one stays."""
         row = (key, model, answer.reply, answer.prompt_tokens, answer.completion_tokens)
         self._do("INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?)", row)
+
+    def claim(self, key: str, owner: str) -> bool:
+        """Whether the answer is the owner's to ask for: nobody else has been for a minute."""
+        now = time.time()
+        statement = (
+            "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
+            "owner = excluded.owner, since = excluded.since "
+            "WHERE owner = excluded.owner OR since < ? RETURNING key"
+        )
+        return bool(self._do(statement, (key, owner, now, now - _CLAIM)))
+
+    def release(self, key: str, owner: str) -> None:
+        """Give up a claim, if it is the owner's."""
+        self._do("DELETE FROM claims WHERE key = ? AND owner = ?", (key, owner))
 
     def __len__(self) -> int:
         """The number of answers."""

@@ -1,0 +1,115 @@
+"""What a server accepts is found out once a run, and a run that can't go on ends with one line."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from metrichub import Hub, OpenAIJudge
+from metrichub.authoring import Prompt
+from metrichub.errors import JudgeError, JudgeUnavailable
+from metrichub.models.loop import run
+from metrichub.models.resolve import embedder_of
+from tests.judge_stub import Asked, Reply, Stub, answer, completion, failure, says
+from tests.judge_toys import columns
+
+CLAIMS = Prompt("claims", "List the claims.")
+SAMPLES = 20
+
+
+def judge(stub: Stub, **more: object) -> OpenAIJudge:
+    given = {"model": "stub", "base_url": stub.url, "max_retries": 0, "cache": False} | more
+    return OpenAIJudge(**given)  # type: ignore[arg-type]  # of several types
+
+
+async def ask_all(one: OpenAIJudge) -> list[list[str] | BaseException]:
+    asks = [one.extract(CLAIMS, {"text": f"Number {i}."}) for i in range(SAMPLES)]
+    return await asyncio.gather(*asks, return_exceptions=True)
+
+
+def only(*forms: str) -> object:
+    """A server that refuses all but these forms of request."""
+
+    def fault(asked: Asked) -> Reply:
+        if asked.form in forms:
+            import json
+
+            return completion(json.dumps(answer(asked)))
+        return failure(400, f"unknown response_format {asked.form}")(asked)
+
+    return fault
+
+
+@pytest.mark.parametrize("concurrency", [1, 16])
+@pytest.mark.parametrize(
+    ("forms", "more"),
+    [(("json_schema",), 0), (("json_object", "text"), 1), (("text",), 2)],
+)
+def test_the_form_that_a_server_accepts_is_found_once_a_run(
+    stub: Stub, forms: tuple[str, ...], more: int, concurrency: int
+) -> None:
+    stub.always = only(*forms)  # type: ignore[assignment]  # a fault
+    found = run(ask_all(judge(stub, concurrency=concurrency)))
+    assert found == [[f"Number {i}."] for i in range(SAMPLES)]
+    assert len(stub.asked) == SAMPLES + more
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_parameter_that_the_server_refuses_ends_the_run(stub: Stub, status: int) -> None:
+    stub.always = failure(status, "Unsupported parameter: 'temperature'")
+    hub = Hub("faithfulness", judge=judge(stub, temperature=0.0))
+    with pytest.raises(JudgeUnavailable) as caught:
+        hub.evaluate(**columns(SAMPLES))
+    assert "Unsupported parameter: 'temperature'" in str(caught.value)
+    assert "no form of it was accepted, so the run ends here" in str(caught.value)
+    assert len(stub.asked) == 3
+
+
+def test_a_text_that_is_too_long_costs_its_sample_alone(stub: Stub) -> None:
+    stub.faults = [failure(400, "This model's maximum context length is 4096 tokens")]
+    found = run(ask_all(judge(stub)))
+    assert [isinstance(one, JudgeError) for one in found] == [True] + [False] * (SAMPLES - 1)
+    assert not getattr(found[0], "ends_the_run", True)
+    assert len(stub.asked) == SAMPLES
+
+
+@pytest.mark.parametrize(("status", "said"), [(402, "no credit is left"), (501, "doesn't serve")])
+def test_no_credit_and_no_such_service_end_the_run(stub: Stub, status: int, said: str) -> None:
+    stub.always = failure(status, "Insufficient Balance")
+    with pytest.raises(JudgeUnavailable, match=said):
+        run(judge(stub).extract(CLAIMS, {"text": "One."}))
+
+
+@pytest.mark.parametrize("status", [400, 501])
+def test_a_server_that_embeds_nothing_ends_the_run(stub: Stub, status: int) -> None:
+    stub.always = failure(status, "This server does not support embeddings")
+    embedder = embedder_of(f"openai(model='e', base_url='{stub.url}', max_retries=0)")
+    with pytest.raises(JudgeUnavailable, match="does not support embeddings"):
+        run(embedder.embed([f"Text {i}." for i in range(2_000)]))
+    assert len(stub.asked) <= 3
+
+
+def test_asking_again_says_what_was_wrong(stub: Stub) -> None:
+    one = judge(stub)
+    run(one.extract(CLAIMS, {"text": "First."}))
+    stub.faults = [says('{"items": "no list"}')]
+    assert run(one.extract(CLAIMS, {"text": "One."})) == ["One."]
+    *_, reply, wrong = stub.asked[-1].body["messages"]
+    assert reply == {"role": "assistant", "content": '{"items": "no list"}'}
+    assert "items: Input should be a valid" in wrong["content"]
+
+
+def test_two_processes_with_one_store_share_nearly_all_calls(stub: Stub) -> None:
+    # Two loops are two sessions, which know of each other by the store alone.
+    def score() -> None:
+        asyncio.run(ask_all(judge(stub, cache=True, concurrency=2)))
+
+    threads = [threading.Thread(target=score) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    # At most those in flight are double: two of either.
+    assert SAMPLES <= len(stub.asked) <= SAMPLES + 2 * 2
