@@ -48,8 +48,10 @@ class OpenAIEmbedder(Connection):
 
     async def _batch(self, texts: list[str]) -> Vectors:
         live = self._live()
-        given = {} if self.dimensions is None else {"dimensions": self.dimensions}
+        given: dict[str, Any] = {} if self.dimensions is None else {"dimensions": self.dimensions}
         request = {"embedder": self.label, "input": texts, "parameters": given}
+        request |= self._endpoint()
+        given |= {"extra_body": self.extra_body} if self.extra_body else {}
         reply = await live.session.once(
             Request(
                 request,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from metrichub.errors import MetricError, ScoringError
 from metrichub.evaluation.measurement import Measurement
+from metrichub.models.secrets import secrets_travel
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -106,7 +107,8 @@ def _settle(folder: str, environment: Mapping[str, str], ignored: bool) -> None:
 
 def _payload(work: Work) -> bytes:
     try:
-        return pickle.dumps(work)
+        with secrets_travel():
+            return pickle.dumps(work)
     except Exception as error:
         raise MetricError(_cannot_travel(error)) from error
 

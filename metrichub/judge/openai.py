@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from metrichub.catalog.parameters import Range
 from metrichub.errors import JudgeError, JudgeUnavailable
 from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Sampling, Verdict
 from metrichub.judge.request import (
@@ -47,14 +48,18 @@ class OpenAIJudge(Connection):
     Attributes:
         temperature: Sampling temperature.
         seed: Seed of the sampling, where the server knows one.
+        top_p: How much of the probability is sampled from.
         max_completion_tokens: The longest reply.
+        max_tokens: The longest reply, for servers that know it by this older name.
         reasoning_effort: How much a reasoning model thinks first.
     """
 
     model: str = "gpt-5.4-mini"
     temperature: float | None = None
     seed: int | None = None
-    max_completion_tokens: int | None = None
+    top_p: Annotated[float, Range(0, 1)] | None = None
+    max_completion_tokens: Annotated[int, Range(1)] | None = None
+    max_tokens: Annotated[int, Range(1)] | None = None
     reasoning_effort: str | None = None
 
     def answers(self, question: Question, prompt: Prompt) -> bool:
@@ -182,12 +187,16 @@ class OpenAIJudge(Connection):
     ) -> str:
         """The reply to a request, which is made at most once for each `sample` of its replies."""
         live = self._live()
-        request = {
-            "judge": self.label,
-            "messages": asked.messages(told=False),
-            "schema": asked.schema,
-            "parameters": self._parameters() | dict(asked.more),
-        } | ({"sample": sample} if sample else {})
+        request = (
+            {
+                "judge": self.label,
+                "messages": asked.messages(told=False),
+                "schema": asked.schema,
+                "parameters": self._parameters() | dict(asked.more),
+            }
+            | ({"sample": sample} if sample else {})
+            | self._endpoint()
+        )
         made = Request(request, lambda: ask(live), asked.likely, self.model)
         return await live.session.once(made, self._store())
 
@@ -272,13 +281,14 @@ class OpenAIJudge(Connection):
     ) -> tuple[Completion, Answer]:
         from metrichub.judge.completion import completion_of
 
-        given = self._parameters() | dict(asked.more)
+        body = dict(self.extra_body or {})
+        given = self._parameters() | dict(asked.more) | {"extra_body": body}
         if form == "json_schema":
             schema = {"name": "reply", "strict": True, "schema": asked.schema}
             # As it is: the client's walk through a schema takes a seventh of a call's computing.
-            given["extra_body"] = {"response_format": {"type": form, "json_schema": schema}}
+            body["response_format"] = {"type": form, "json_schema": schema}
         elif form == "json_object":
-            given["response_format"] = {"type": form}
+            body["response_format"] = {"type": form}
         messages: Any = asked.messages(told=form != "json_schema")
         done = await self._sent(
             live,
@@ -304,7 +314,10 @@ class OpenAIJudge(Connection):
         return found, took
 
     def _parameters(self) -> dict[str, Any]:
-        names = ("temperature", "seed", "max_completion_tokens", "reasoning_effort")
+        names = (
+            *("temperature", "seed", "top_p", "max_completion_tokens", "max_tokens"),
+            "reasoning_effort",
+        )
         given = {name: getattr(self, name) for name in names}
         return {name: value for name, value in given.items() if value is not None}
 

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import os
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from metrichub.catalog.parameters import Address, Range, Secret, check_parameters, off_default
 from metrichub.catalog.spec import Spec
 from metrichub.errors import JudgeError, JudgeUnavailable, MissingDependency, ParameterError
+from metrichub.models.secrets import (
+    passwords_in,
+    query_of,
+    with_secrets,
+    without_password,
+    without_query,
+    without_secrets,
+)
 from metrichub.models.session import Session, per_loop
 from metrichub.models.store import Answer, Store, store
 from metrichub.models.usage import Prices
@@ -34,6 +44,8 @@ _HOW = (
     "prices",
     "cache",
     "path",
+    "extra_headers",
+    "api_key",
 )
 
 
@@ -61,7 +73,7 @@ class Connection:
     Attributes:
         model: The name of the model.
         base_url: The server; OPENAI_BASE_URL or OpenAI's own unless given.
-        timeout: Seconds for one call; the client's own unless given.
+        timeout: Seconds for one call until its reply is whole; the client's own unless given.
         max_retries: How often the client tries again; the client's own unless given.
         concurrency: How many calls are in flight at most.
         requests_per_minute: How many calls are sent a minute at most; tries of the client's own
@@ -71,7 +83,10 @@ class Connection:
         prices: What a million prompt tokens and a million completion tokens cost, for
             estimates and reports.
         cache: Whether answers are kept in the call store and taken from there.
-        api_key: The key; OPENAI_API_KEY unless given. In no repr, label, report or store.
+        api_key: The key; OPENAI_API_KEY unless given. In no repr, label, pickle, report or store.
+        extra_headers: Headers of every request, such as a gateway asks for; secret like the key.
+        extra_body: Further parameters of every request that a server knows, such as vLLM's
+            `{"chat_template_kwargs": {"enable_thinking": False}}`.
     """
 
     is_model: ClassVar[bool] = True
@@ -87,6 +102,8 @@ class Connection:
     prices: tuple[Annotated[float, Range(0)], ...] = ()
     cache: bool = True
     api_key: Annotated[str | None, Secret()] = field(default=None, repr=False)
+    extra_headers: Annotated[Mapping[str, str] | None, Secret()] = field(default=None, repr=False)
+    extra_body: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         """Fill in what the environment says, and check the rest."""
@@ -96,14 +113,31 @@ class Connection:
                 self._name(), "prices", self.prices, "the two prices of prompt and completion"
             )
         object.__setattr__(self, "base_url", self.base_url or os.environ.get("OPENAI_BASE_URL"))
-        object.__setattr__(self, "api_key", self.api_key or os.environ.get("OPENAI_API_KEY"))
+        for name in ("extra_headers", "extra_body"):
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, _Frozen(given))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields to pickle, without key, password and headers."""
+        if not self.base_url or not passwords_in(self.base_url):
+            return without_secrets(vars(self), ("api_key", "extra_headers"))
+        return without_secrets(vars(self), ("api_key", "extra_headers", "base_url")) | {
+            "address": without_password(self.base_url)
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Set the fields; the secrets are those that this process knows, or the environment's."""
+        address = state.pop("address", None)
+        found = with_secrets(state)
+        found["base_url"] = found["base_url"] or address
+        vars(self).update(found)
 
     @property
     def label(self) -> str:
         """The spec with all that bears on the answers: model, server, parameters; no key."""
         given = {"model": self.model} | off_default(self)
         if self.base_url:
-            given["base_url"] = _without_password(self.base_url)
+            given["base_url"] = without_password(self.base_url)
         said = {key: value for key, value in given.items() if key not in _HOW}
         return str(Spec(self._name(), said))
 
@@ -136,18 +170,34 @@ class Connection:
             from openai import AsyncOpenAI
         except ImportError as error:
             raise MissingDependency(f"the judge {self.label}", "openai") from error
-        if not (self.api_key or self.base_url):
+        key = self._key()
+        if not (key or self.base_url):
             raise JudgeUnavailable(
                 f"{self.label} needs a key: set OPENAI_API_KEY, give the address of a server of "
                 "your own as base_url, or choose 'offline'"
             )
+        from metrichub.models.transport import LimitedClient
+
         given: dict[str, Any] = {"timeout": self.timeout, "max_retries": self.max_retries}
+        if self.base_url:
+            given |= {"base_url": without_query(self.base_url)}
+            given |= {"default_query": query_of(self.base_url) or None}
         return AsyncOpenAI(
             # A local server asks for no key, but the client does.
-            api_key=self.api_key or "none",
-            base_url=self.base_url,
+            api_key=key or "none",
+            default_headers=self.extra_headers,
+            http_client=LimitedClient(),
             **{name: value for name, value in given.items() if value is not None},
         )
+
+    def _key(self) -> str | None:
+        """The key, which isn't kept where it only stands in the environment."""
+        return self.api_key or os.environ.get("OPENAI_API_KEY")
+
+    def _endpoint(self) -> dict[str, str]:
+        """What of the address counts for a request beside the label: a hash of its query."""
+        query = urlsplit(self.base_url or "").query
+        return {"query": hashlib.sha256(query.encode()).hexdigest()} if query else {}
 
     async def _sent(
         self, live: ClientState, call: Callable[[AsyncOpenAI], Awaitable[T]], tokens: int
@@ -212,8 +262,10 @@ class Connection:
     def _said(self, error: object) -> str:
         """What an error says, on one short line; servers echo keys."""
         said = " ".join(str(error).split()) or type(error).__name__
-        if self.api_key:
-            said = said.replace(self.api_key, "***")
+        secrets = [self._key(), *passwords_in(self.base_url or "")]
+        secrets += (self.extra_headers or {}).values()
+        for secret in filter(None, secrets):
+            said = said.replace(secret, "***")
         return said if len(said) <= 300 else f"{said[:297]}..."
 
 
@@ -242,11 +294,11 @@ def _about_texts(error: openai.APIStatusError) -> bool:
     return code in _TEXT_CODES or bool(_TEXT_TROUBLE.search(str(error)))
 
 
-def _without_password(url: str) -> str:
-    """A URL without user, password and query, any of which may be secret."""
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+class _Frozen(dict[str, Any]):
+    """A mapping of a frozen dataclass: it counts as one value, which nobody changes."""
+
+    def __hash__(self) -> int:  # type: ignore[override]  # nobody changes it
+        return hash(json.dumps(self, sort_keys=True, default=repr))
 
 
 def clean(text: str) -> str:

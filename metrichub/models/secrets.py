@@ -1,0 +1,69 @@
+"""Secrets: keys and passwords that stay in the process, out of every pickle."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from uuid import uuid4
+
+_travelling: ContextVar[bool] = ContextVar("travelling", default=False)
+_kept: dict[str, dict[str, Any]] = {}
+"""What was left out of pickles of this process, by the token that stands for it there."""
+_tokens: dict[str, str] = {}
+
+
+@contextmanager
+def secrets_travel() -> Iterator[None]:
+    """Let pickles hold secrets inside the block: for processes of this run, never for a file."""
+    token = _travelling.set(True)
+    try:
+        yield
+    finally:
+        _travelling.reset(token)
+
+
+def without_secrets(state: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """A state to pickle: fields that hold secrets are None, and a token stands for them."""
+    secret = {name: state[name] for name in names if state[name] is not None}
+    if _travelling.get() or not secret:
+        return state
+    token = _tokens.setdefault(repr(secret), uuid4().hex)
+    _kept[token] = secret
+    return {**state, **dict.fromkeys(secret), "secret": token}
+
+
+def with_secrets(state: dict[str, Any]) -> dict[str, Any]:
+    """The state out of a pickle, with what this process left out of it; elsewhere without."""
+    token = state.pop("secret", "")
+    return {**state, **_kept.get(token, {})}
+
+
+def without_password(url: str) -> str:
+    """A URL without user, password and query, any of which may be secret."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+
+
+def query_of(url: str) -> dict[str, str]:
+    """The query of a URL by names, such as api-version."""
+    return dict(parse_qsl(urlsplit(url).query))
+
+
+def without_query(url: str) -> str:
+    """A URL as far as its query."""
+    return urlunsplit((*urlsplit(url)[:3], "", ""))
+
+
+def passwords_in(url: str) -> list[str]:
+    """What of a URL must not be said: the password, the header made of it, and its query."""
+    parts = urlsplit(url)
+    found = list(query_of(url).values())
+    if parts.password:
+        both = f"{parts.username}:{parts.password}"
+        found += [base64.b64encode(both.encode()).decode(), parts.password]
+    return found

@@ -1,0 +1,77 @@
+"""Transport: the HTTP client under the openai package, with limits on the time and size of a reply.
+
+The client's own timeout is between two bytes, so that a server that drips holds a slot for ever,
+and it reads a reply whatever its size. Here a call ends after its seconds, a reply of more than
+`MOST` bytes is cut off while it comes, and a success that is no JSON, as gateways send while a
+server restarts, becomes a 502, which the client tries again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import import_module
+from typing import Any
+
+from openai import DefaultAsyncHttpxClient
+
+# The openai package 3 stands on httpx2, earlier ones on httpx: the same classes, by either name.
+_base = next(base for base in DefaultAsyncHttpxClient.__mro__ if base.__name__ == "AsyncClient")
+httpx: Any = import_module(_base.__module__.partition(".")[0])
+
+MOST = 8_000_000
+"""Bytes of a reply at most."""
+_BAD_GATEWAY, _TOO_LARGE = 502, 413
+
+
+class LimitedClient(DefaultAsyncHttpxClient):
+    """An HTTP client whose calls end in time, with replies of a limited size."""
+
+    async def send(self, request: Any, **how: Any) -> Any:
+        """The whole reply.
+
+        Raises:
+            ReadTimeout: it took more seconds than the request's timeout.
+        """
+        seconds = request.extensions.get("timeout", {}).get("read")
+        try:
+            async with asyncio.timeout(seconds):
+                response = await super().send(request, **{**how, "stream": True})
+                try:
+                    return await _whole(request, response)
+                finally:
+                    await response.aclose()
+        except TimeoutError as error:
+            raise httpx.ReadTimeout("the reply took too long", request=request) from error
+
+
+async def _whole(request: Any, response: Any) -> Any:
+    """The reply with its content read, or an error in its place."""
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.aiter_bytes():
+        size += len(part)
+        if size > MOST:
+            message = f"the reply is longer than {MOST // 1_000_000} MB"
+            error = {"error": {"message": message}}
+            # The same request would get the same reply.
+            headers = {"x-should-retry": "false"}
+            return httpx.Response(_TOO_LARGE, json=error, headers=headers, request=request)
+        parts.append(part)
+    content = b"".join(parts)
+    if response.is_success and not _is_object(content):
+        error = {"error": {"message": f"a reply that is no JSON: {_start(content)}"}}
+        return httpx.Response(_BAD_GATEWAY, json=error, request=request)
+    headers = response.headers.copy()
+    for name in ("content-encoding", "content-length", "transfer-encoding"):
+        headers.pop(name, None)
+    return httpx.Response(response.status_code, headers=headers, content=content, request=request)
+
+
+def _is_object(content: bytes) -> bool:
+    """Whether it begins and ends as a JSON object does; to read it all would take as long again."""
+    content = content.strip()
+    return content.startswith(b"{") and content.endswith(b"}")
+
+
+def _start(content: bytes) -> str:
+    return " ".join(content[:400].decode("utf-8", "replace").split())[:80] or "nothing"

@@ -1,0 +1,112 @@
+"""No key or password in a pickle, repr, error or report; what a gateway asks for reaches it."""
+
+from __future__ import annotations
+
+import base64
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from metrichub import Hub, OpenAIJudge, load_metric
+from metrichub.authoring import Prompt
+from metrichub.errors import JudgeError
+from metrichub.models.loop import run
+from metrichub.models.secrets import secrets_travel
+from tests.judge_stub import Asked, Reply, Stub, failure
+from tests.judge_toys import columns
+
+CLAIMS = Prompt("claims", "List the claims.")
+KEY, PASSWORD, HEADER = "sk-canary-0123456789", "s3cret-pass", "gateway-token-987"
+
+
+def judge(stub: Stub, **more: Any) -> OpenAIJudge:
+    url = stub.url.replace("http://", f"http://user:{PASSWORD}@") + "?api-version=v7-hidden"
+    given = {"api_key": KEY, "extra_headers": {"X-Gateway": HEADER}, "base_url": url} | more
+    return OpenAIJudge(model="stub", max_retries=0, cache=False, **given)
+
+
+def held(thing: object) -> list[str]:
+    """The secrets in a pickle of it."""
+    data = pickle.dumps(thing)
+    basic = base64.b64encode(f"user:{PASSWORD}".encode())
+    names = (KEY, PASSWORD, HEADER, basic.decode())
+    return [secret for secret in names if secret.encode() in data]
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_no_pickle_repr_or_report_holds_a_secret(
+    stub: Stub, monkeypatch: pytest.MonkeyPatch, given: bool
+) -> None:
+    if not given:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    one = judge(stub) if given else judge(stub, api_key=None)
+    metric = load_metric("faithfulness", judge=one)
+    hub = Hub(metric)
+    report = hub.evaluate(**columns(2))
+    assert report.scores()["faithfulness"].get("errors") is None
+    for thing in (one, metric, hub, report):
+        assert held(thing) == []
+        shown = f"{thing!r} {thing}"
+        assert not [secret for secret in (KEY, PASSWORD, HEADER, "hidden") if secret in shown]
+
+
+def test_a_pickle_works_in_its_process_and_by_the_environment_elsewhere(
+    stub: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert pickle.loads(pickle.dumps(judge(stub))) == judge(stub)
+    again = pickle.loads(pickle.dumps(judge(stub, base_url=stub.url)))
+    assert run(again.extract(CLAIMS, {"text": "One."})) == ["One."]
+    assert stub.asked[-1].key == KEY
+    code = (
+        "import pickle, sys; from metrichub.models.loop import run\n"
+        "from metrichub.authoring import Prompt\n"
+        "one = pickle.loads(sys.stdin.buffer.read())\n"
+        "assert one.api_key is None and one.extra_headers is None\n"
+        "print(run(one.extract(Prompt('claims', 'List.'), {'text': 'Two.'})))"
+    )
+    monkeypatch.setenv("OPENAI_API_KEY", "from-there")
+    sent = pickle.dumps(judge(stub, base_url=stub.url))
+    done = subprocess.run([sys.executable, "-c", code], input=sent, capture_output=True, check=True)
+    assert b"['Two.']" in done.stdout
+    assert stub.asked[-1].key == "from-there"
+    with secrets_travel():
+        # To the processes of a run, which have to ask as well.
+        assert held(judge(stub)) == [KEY, PASSWORD, HEADER]
+
+
+@pytest.mark.parametrize("echoed", [KEY, PASSWORD, HEADER, "v7-hidden"])
+def test_what_a_server_echoes_is_masked(stub: Stub, echoed: str) -> None:
+    stub.always = failure(500, f"bad credentials {echoed}")
+    with pytest.raises(JudgeError) as caught:
+        run(judge(stub).extract(CLAIMS, {"text": "One."}))
+    assert echoed not in str(caught.value)
+    assert "***" in str(caught.value)
+
+
+def test_query_headers_and_body_reach_the_server(stub: Stub) -> None:
+    seen: list[Asked] = []
+
+    def note(asked: Asked) -> Reply:
+        seen.append(asked)
+        return failure(500)(asked)
+
+    stub.always = note
+    body = {"chat_template_kwargs": {"enable_thinking": False}}
+    one = judge(stub, extra_body=body, top_p=0.5, max_tokens=300)
+    with pytest.raises(JudgeError):
+        run(one.extract(CLAIMS, {"text": "One."}))
+    [asked] = seen
+    assert asked.path.endswith("/chat/completions?api-version=v7-hidden")
+    assert asked.body["chat_template_kwargs"] == {"enable_thinking": False}
+    assert (asked.body["top_p"], asked.body["max_tokens"]) == (0.5, 300)
+    assert "enable_thinking" in one.label
+
+
+def test_another_query_is_another_answer_in_the_store(stub: Stub) -> None:
+    for query in ("?api-version=1", "?api-version=2", "?api-version=1"):
+        one = OpenAIJudge(model="stub", base_url=stub.url + query)
+        run(one.extract(CLAIMS, {"text": "One."}))
+    assert len(stub.asked) == 2

@@ -1,0 +1,95 @@
+"""Limits on what a server sends: the time and size of a reply, and what is no JSON."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from metrichub import OpenAIJudge
+from metrichub.authoring import Prompt
+from metrichub.errors import JudgeError
+from metrichub.models import transport
+from metrichub.models.loop import run
+from tests.judge_stub import Stub, raw
+
+CLAIMS = Prompt("claims", "List the claims.")
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+
+
+@contextmanager
+def server(send: Callable[[socket.socket], None]) -> Iterator[str]:
+    """A server that takes one connection after another, and sends what it likes."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = listening.accept()
+            except OSError:
+                return
+            with connection:
+                connection.recv(65_536)
+                with suppress(OSError):
+                    send(connection)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+    finally:
+        listening.close()
+
+
+def ask(url: str, **more: object) -> list[str]:
+    given = {"model": "stub", "base_url": url, "max_retries": 0, "cache": False} | more
+    return run(OpenAIJudge(**given).extract(CLAIMS, {"text": "One."}))  # type: ignore[arg-type]  # of several types
+
+
+def test_a_server_that_drips_is_given_up_on_after_the_timeout() -> None:
+    over = threading.Event()
+
+    def drip(connection: socket.socket) -> None:
+        connection.sendall(HEAD + b"Content-Length: 1000000\r\n\r\n")
+        # Each byte comes within the timeout, and all of them never.
+        while not over.wait(0.05):
+            connection.sendall(b" ")
+
+    with server(drip) as url:
+        with pytest.raises(JudgeError, match="no answer in time"):
+            ask(url, timeout=0.5)
+        over.set()
+
+
+def test_a_reply_without_end_is_cut_off_while_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "MOST", 1_000_000)
+    sent = []
+
+    def flood(connection: socket.socket) -> None:
+        connection.sendall(HEAD + b"Content-Length: 1000000000\r\n\r\n")
+        while True:
+            connection.sendall(b"x" * 100_000)
+            sent.append(100_000)
+
+    with server(flood) as url, pytest.raises(JudgeError, match="longer than 1 MB"):
+        ask(url, max_retries=2)
+    # What the system holds on the way is sent, too; and it was asked once.
+    assert sum(sent) < 20_000_000
+
+
+@pytest.mark.parametrize(
+    "body", [b"<html>restarting</html>", b"", b'{"choices": [', b"upstream error"]
+)
+def test_a_success_that_is_no_json_is_tried_again_like_a_502(stub: Stub, body: bytes) -> None:
+    stub.faults = [raw(body)]
+    assert ask(stub.url, max_retries=1) == ["One."]
+    assert len(stub.asked) == 2
+
+
+def test_a_server_that_sends_nothing_else_is_named_with_what_it_sends(stub: Stub) -> None:
+    stub.always = raw(b"<html>restarting</html>")
+    with pytest.raises(JudgeError, match="a reply that is no JSON: <html>restarting"):
+        ask(stub.url)
