@@ -156,6 +156,12 @@ class JudgeUnavailable(JudgeError):
     ends_the_run = True
 
 
+class BudgetSpent(JudgeError):
+    """The next call would take more than the run may: calls, tokens or money."""
+
+    ends_the_run = True
+
+
 class TooManyErrors(JudgeError):
     """More samples failed than the run was allowed."""
 

@@ -20,7 +20,7 @@ from metrichub.evaluation.observation import is_async
 from metrichub.evaluation.reduce import Reduction, name_of
 from metrichub.judge.protocol import Judge
 from metrichub.metric import Metric, load_metric
-from metrichub.models.usage import Usage
+from metrichub.models.usage import Usage, UsageBudget
 from metrichub.report.report import Nested, Report
 
 _ELSEWHERE = {
@@ -126,7 +126,7 @@ class Hub:
         report = self.evaluate(data, *more, columns=columns, reduce_fn=reduce_fn, **given)
         return report.scores()
 
-    def evaluate(
+    def evaluate(  # noqa: PLR0913  # the options of one call, each by its name
         self,
         data: Data | None = None,
         /,
@@ -138,6 +138,9 @@ class Hub:
         workers: int = 1,
         progress: Progress | None = None,
         max_errors: int | None = None,
+        max_calls: int | None = None,
+        max_tokens: int | None = None,
+        max_cost: float | None = None,
         repeats: int = 1,
         **given: Any,
     ) -> Report:
@@ -157,13 +160,16 @@ class Hub:
         results (limits on calls and errors then hold for each process). `progress` is
         called with the number of samples times metrics that are done. A sample whose call
         to a judge fails is an error in the report; more than `max_errors` of them end the
-        run. Judges are asked `repeats` times, each time anew; their scores are the means,
-        and `report.repeated()` gives the standard deviation between runs.
+        run. So does the call to a judge that would pass `max_calls`, `max_tokens` (of prompts and
+        replies) or `max_cost` (by the judge's prices); what was answered before stays stored, and
+        the next run goes on from there. Judges are asked `repeats` times, each time anew; their
+        scores are the means, and `report.repeated()` gives the standard deviation between runs.
 
         Raises:
             InputError: samples that can't be scored; the text says where and what to do.
             JudgeUnavailable: a judge that can't be asked: no key, a wrong one, no such model.
             TooManyErrors: more samples failed than the run allows.
+            BudgetSpent: the next call would take more than the run may.
         """
         if more:
             raise InputError(
@@ -177,7 +183,13 @@ class Hub:
             )
         needed = self.needs()
         reduction = self.reduce_fn if reduce_fn is None else reduce_fn
-        budget = ErrorBudget(max_errors)
+        limits = {"max_calls": max_calls, "max_tokens": max_tokens, "max_cost": max_cost}
+        for name, most in limits.items():
+            if most is not None and (isinstance(most, bool) or not most > 0):
+                raise ParameterError(None, name, most, "a number above 0")
+        given_limits = any(most is not None for most in limits.values())
+        usage = UsageBudget(max_calls, max_tokens, max_cost) if given_limits else None
+        budget = ErrorBudget(max_errors, usage=usage)
         measure = Measure(self.metrics, reduction, self.block_characters, budget)
         run = partial(
             measured,

@@ -32,6 +32,9 @@ class JudgeOptions:
     embedder: str | None
     repeats: int
     max_errors: int | None
+    max_calls: int | None
+    max_tokens: int | None
+    max_cost: float | None
 
     def for_hub(self) -> dict[str, Any]:
         """What `Hub` takes of them."""
@@ -40,7 +43,13 @@ class JudgeOptions:
 
     def for_run(self) -> dict[str, Any]:
         """What `Hub.evaluate` takes of them."""
-        return {"repeats": self.repeats, "max_errors": self.max_errors}
+        return {
+            "repeats": self.repeats,
+            "max_errors": self.max_errors,
+            "max_calls": self.max_calls,
+            "max_tokens": self.max_tokens,
+            "max_cost": self.max_cost,
+        }
 
 
 def _without_store(_: click.Context, __: click.Parameter, value: bool) -> None:
@@ -79,6 +88,25 @@ judge_options = option_group(
         help="End the run when more than N samples failed.  [default: never]",
     ),
     click.option(
+        "--max-calls",
+        metavar="N",
+        type=click.IntRange(1),
+        help="End the run before it makes more than N calls to judges.  [default: never]",
+    ),
+    click.option(
+        "--max-tokens",
+        metavar="N",
+        type=click.IntRange(1),
+        help="End the run before its calls take more than N tokens.  [default: never]",
+    ),
+    click.option(
+        "--max-cost",
+        metavar="X",
+        type=click.FloatRange(0, min_open=True),
+        help="End the run before its calls cost more than X by the judge's prices.  "
+        "[default: never]",
+    ),
+    click.option(
         "--no-cache",
         is_flag=True,
         expose_value=False,
@@ -86,7 +114,7 @@ judge_options = option_group(
         help="Neither take answers of judges from the call store nor keep them there.",
     ),
 )
-"""--judge, --embedder, --repeats and --max-errors as `judging`, and --no-cache."""
+"""--judge, --embedder, --repeats and --max-… as `judging`, and --no-cache."""
 
 
 def show_estimate(

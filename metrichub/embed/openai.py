@@ -59,6 +59,7 @@ class OpenAIEmbedder(Connection):
                 # A vector is the same for every text where only the calls count.
                 lambda: (json.dumps([[1.0]] * len(texts)), texts),
                 self.model,
+                lambda reply: _fits(reply, len(texts)),
             ),
             self._store(),
         )
@@ -107,6 +108,15 @@ def _unpacked(reply: str) -> Vectors:
         np.frombuffer(base64.b64decode(row), "<f8") if isinstance(row, str) else row for row in rows
     ]
     return np.array(unpacked, np.float64)
+
+
+def _fits(reply: str, number: int) -> bool:
+    """Whether what was kept holds so many vectors."""
+    try:
+        found = _unpacked(reply)
+    except (TypeError, ValueError):
+        return False
+    return found.ndim == 2 and len(found) == number
 
 
 def _vectors(done: Any, number: int) -> Vectors | None:

@@ -94,7 +94,7 @@ async def _observe(
                 progress(1)
 
     start = time.perf_counter()
-    with track_usage(repeat, estimating) as tracker:
+    with track_usage(repeat, estimating, budget.usage) as tracker:
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = {

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from metrichub.errors import TooManyErrors
-from metrichub.models.usage import Usage
+from metrichub.models.usage import Usage, UsageBudget
 
 TraceItem = Mapping[str, Any]
 
@@ -48,10 +48,14 @@ class Explanation(NamedTuple):
 
 @dataclass
 class ErrorBudget:
-    """How many samples of a run may fail, and how many did; no limit allows any number."""
+    """How many samples of a run may fail, and how many did; no limit allows any number.
+
+    `usage` is what the run may take of calls, tokens and money.
+    """
 
     limit: int | None = None
     spent: int = 0
+    usage: UsageBudget | None = None
 
     def spend(self, cause: str) -> None:
         """Count a failed sample.

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from metrichub.judge.replies import Unreadable
+
+_SHORT = 400
+"""Bytes of a text that can hardly be said to repeat itself."""
 
 
 class Completion(NamedTuple):
@@ -38,3 +42,9 @@ def completion_of(done: object) -> Completion:
         getattr(message, "refusal", None),
         [token for token in tokens if isinstance(getattr(token, "token", None), str)],
     )
+
+
+def repeats_itself(content: str) -> bool:
+    """Whether a text ends in the same words over and over, as a model does that finds no end."""
+    end = content[-2000:].encode()
+    return len(end) > _SHORT and len(zlib.compress(end)) * 10 < len(end)

@@ -30,7 +30,7 @@ from metrichub.models.usage import tokens_in
 
 if TYPE_CHECKING:
     from metrichub.judge.completion import Completion
-    from metrichub.judge.replies import Graded, Judged, R
+    from metrichub.judge.replies import Graded, Judged, R, Reply
 
 VERIFY_RULE = (
     'Give exactly one verdict for each entry of "items", with its index, the reason first. The '
@@ -38,6 +38,8 @@ VERIFY_RULE = (
 )
 CHUNK = 40
 """How many items one call is asked about, so that a reply isn't cut off."""
+MOST_ITEMS = 100
+"""How many texts a model may list where no limit is given."""
 _FORMATS = ("json_schema", "json_object", "text")
 
 
@@ -73,8 +75,9 @@ class OpenAIJudge(Connection):
         more = f"\n\nGive at most {limit} items." if limit else ""
         system = f"{prompt.text}{more}\n\n{DATA_RULE}"
         likely = partial(typical_items, fields, limit)
-        asked = PromptRequest(system, data_of(fields), schema_of(Items), likely)
-        reply = await self._once(asked, lambda live: self._one(live, asked, Items, None))
+        schema = schema_of(Items, most=limit or MOST_ITEMS)
+        asked = PromptRequest(system, data_of(fields), schema, likely)
+        reply = await self._once(Items, asked, lambda live: self._one(live, asked, Items, None))
         items = [item.strip() for item in json.loads(reply)["items"]]
         return [item for item in items if item][:limit]
 
@@ -108,7 +111,7 @@ class OpenAIJudge(Connection):
         read = partial(_graded, scale=scale, logprobs=weighing.logprobs)
         replies = await asyncio.gather(
             *(
-                self._once(asked, lambda live: self._one(live, asked, Graded, read), sample)
+                self._once(Graded, asked, lambda live: self._one(live, asked, Graded, read), sample)
                 for sample in range(weighing.samples)
             )
         )
@@ -136,7 +139,7 @@ class OpenAIJudge(Connection):
                 raise Unreadable(f"the winner {reply.winner!r} is none of {', '.join(words)}")
             return reply
 
-        reply = await self._once(asked, lambda live: self._one(live, asked, Chosen, valid))
+        reply = await self._once(Chosen, asked, lambda live: self._one(live, asked, Chosen, valid))
         found = json.loads(reply)
         return Choice({"A": 0, "B": 1}.get(found["winner"]), found["reason"])
 
@@ -151,10 +154,10 @@ class OpenAIJudge(Connection):
         from metrichub.judge.replies import Judgements, schema_of
 
         system = f"{prompt.text}\n\n{VERIFY_RULE.format(', '.join(verdicts))} {DATA_RULE}"
-        schema = schema_of(Judgements, verdicts)
 
         def asked_of(indices: Sequence[int]) -> PromptRequest:
             listed = [{"index": i, "text": items[i]} for i in indices]
+            schema = schema_of(Judgements, verdicts, exactly=len(indices))
             likely = partial(typical_verdicts, indices, verdicts[0])
             return PromptRequest(system, {**data_of(fields), "items": listed}, schema, likely)
 
@@ -176,14 +179,18 @@ class OpenAIJudge(Connection):
             return total._replace(reply=whole.model_dump_json())
 
         wanted = list(range(start, min(start + CHUNK, len(items))))
-        reply = await self._once(asked_of(wanted), ask)
+        reply = await self._once(Judgements, asked_of(wanted), ask)
         return [
             Verdict(v["index"], items[v["index"]], v["verdict"], v["reason"])
             for v in json.loads(reply)["verdicts"]
         ]
 
     async def _once(
-        self, asked: PromptRequest, ask: Callable[[ClientState], Awaitable[Answer]], sample: int = 0
+        self,
+        reply: type[Reply],
+        asked: PromptRequest,
+        ask: Callable[[ClientState], Awaitable[Answer]],
+        sample: int = 0,
     ) -> str:
         """The reply to a request, which is made at most once for each `sample` of its replies."""
         live = self._live()
@@ -197,7 +204,7 @@ class OpenAIJudge(Connection):
             | ({"sample": sample} if sample else {})
             | self._endpoint()
         )
-        made = Request(request, lambda: ask(live), asked.likely, self.model)
+        made = Request(request, lambda: ask(live), asked.likely, self.model, partial(_fits, reply))
         return await live.session.once(made, self._store())
 
     async def _one(
@@ -279,7 +286,7 @@ class OpenAIJudge(Connection):
     async def _completed(
         self, live: ClientState, asked: PromptRequest, form: str
     ) -> tuple[Completion, Answer]:
-        from metrichub.judge.completion import completion_of
+        from metrichub.judge.completion import completion_of, repeats_itself
 
         body = dict(self.extra_body or {})
         given = self._parameters() | dict(asked.more) | {"extra_body": body}
@@ -296,6 +303,7 @@ class OpenAIJudge(Connection):
                 model=self.model, messages=messages, **given
             ),
             tokens_in(messages),
+            lambda: self.max_completion_tokens or self.max_tokens or tokens_in(asked.typical()),
         )
         took = spent_on(done)
         # Also of a reply that no one can use.
@@ -307,8 +315,12 @@ class OpenAIJudge(Connection):
             raise JudgeError(f"{self.label}: a content filter stopped the reply")
         if found.finish_reason == "length":
             raise JudgeError(
-                f"{self.label}: the reply was cut off; raise max_completion_tokens, or the "
-                "server's own limit"
+                f"{self.label}: the reply was cut off; "
+                + (
+                    "the model repeats itself, so choose another one"
+                    if repeats_itself(found.content)
+                    else "raise max_completion_tokens, or the server's own limit"
+                )
             )
         await live.session.permitted(took.completion_tokens, requests=0)
         return found, took
@@ -320,6 +332,15 @@ class OpenAIJudge(Connection):
         )
         given = {name: getattr(self, name) for name in names}
         return {name: value for name, value in given.items() if value is not None}
+
+
+def _fits(reply: type[Reply], content: str) -> bool:
+    """Whether what was kept is such a reply still."""
+    try:
+        reply.model_validate_json(content)
+    except ValueError:
+        return False
+    return True
 
 
 def _graded(reply: Graded, done: Completion, scale: tuple[int, int], logprobs: bool) -> Graded:

@@ -70,16 +70,28 @@ class Unreadable(JudgeError):
 
 
 def schema_of(
-    reply: type[Reply], words: Sequence[str] = (), scale: Sequence[int] = ()
+    reply: type[Reply],
+    words: Sequence[str] = (),
+    scale: Sequence[int] = (),
+    most: int | None = None,
+    exactly: int | None = None,
 ) -> Mapping[str, Any]:
-    """The JSON schema of a reply; the verdict or winner is one of `words`, the score on `scale`."""
-    return _schema(reply, tuple(words), tuple(scale))
+    """The JSON schema of a reply; the verdict or winner is one of `words`, the score on `scale`.
+
+    A list holds at most `most` items, or `exactly` so many: small models don't end a list by
+    themselves.
+    """
+    return _schema(reply, tuple(words), tuple(scale), most, exactly)
 
 
 # Every request has one, and pydantic takes a millisecond to make it.
 @cache
 def _schema(
-    reply: type[Reply], words: tuple[str, ...], scale: tuple[int, ...]
+    reply: type[Reply],
+    words: tuple[str, ...],
+    scale: tuple[int, ...],
+    most: int | None,
+    exactly: int | None,
 ) -> Mapping[str, Any]:
     schema = reply.model_json_schema()
     for part in (schema, *schema.get("$defs", {}).values()):
@@ -90,6 +102,10 @@ def _schema(
                 field["enum"] = list(words)
             if name == "score":
                 field |= {"type": "integer", "enum": list(range(scale[0], scale[-1] + 1))}
+            if name == "items" and most is not None:
+                field["maxItems"] = most
+            if name == "verdicts" and exactly is not None:
+                field |= {"minItems": exactly, "maxItems": exactly}
     return schema
 
 

@@ -25,7 +25,7 @@ from metrichub.models.secrets import (
     without_secrets,
 )
 from metrichub.models.session import Session, per_loop
-from metrichub.models.store import Answer, Store, store
+from metrichub.models.store import Answer, Keeping, spent_on, usable_store
 from metrichub.models.usage import Prices
 
 if TYPE_CHECKING:
@@ -157,9 +157,11 @@ class Connection:
         live: ClientState = per_loop(self, make)
         return live
 
-    def _store(self) -> Store | None:
-        """The store, unless the judge or METRICHUB_NO_CACHE says to do without."""
-        return store() if self.cache and not os.environ.get("METRICHUB_NO_CACHE") else None
+    def _store(self) -> Keeping | None:
+        """The store, unless it can't be used, or the judge or METRICHUB_NO_CACHE does without."""
+        if not self.cache or os.environ.get("METRICHUB_NO_CACHE"):
+            return None
+        return usable_store()
 
     def ready(self) -> None:
         """Raise what a call would, as far as that is known without one: no client, or no key."""
@@ -200,34 +202,50 @@ class Connection:
         return {"query": hashlib.sha256(query.encode()).hexdigest()} if query else {}
 
     async def _sent(
-        self, live: ClientState, call: Callable[[AsyncOpenAI], Awaitable[T]], tokens: int
+        self,
+        live: ClientState,
+        call: Callable[[AsyncOpenAI], Awaitable[T]],
+        tokens: int,
+        reply_tokens: Callable[[], int] = int,
     ) -> T:
-        """What a call of the client gives, in one of the slots; about so many tokens are sent.
+        """What a call of the client gives, in one of the slots.
+
+        About so many tokens are sent, and `reply_tokens` gives those that come back at most, or
+        about as many.
 
         Raises:
+            BudgetSpent: the call would pass what the run may take.
             JudgeUnavailable: no key, a wrong one, no such model, no server, no credit.
             JudgeError: any other failure, after the client's own retries.
         """
         client = live.client
-        import openai
-
         async with live.session.slots:
             await live.session.permitted(tokens)
             live.session.still_wanted()
             live.session.look_again()
-            live.session.spent(Answer(""))
-            try:
-                return await call(client)
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                said = f"{self.label} refused the request: {self._said(error)}"
-                raise Refused(said, for_its_texts=_about_texts(error)) from None
-            except openai.OpenAIError as error:
-                told = self._translated(error)
-                live.session.ended_by(told)
-                raise told from None
-            except (AttributeError, TypeError, ValueError, OSError) as error:
-                # The client stumbles over answers of another form than it expects.
-                raise JudgeError(f"{self.label} sent no readable answer: {error}") from None
+            with live.session.reserved(tokens, reply_tokens) as tell:
+                live.session.spent(Answer(""))
+                done = await self._called(live, client, call)
+                tell(spent_on(done))
+                return done
+
+    async def _called(
+        self, live: ClientState, client: AsyncOpenAI, call: Callable[[AsyncOpenAI], Awaitable[T]]
+    ) -> T:
+        import openai
+
+        try:
+            return await call(client)
+        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+            said = f"{self.label} refused the request: {self._said(error)}"
+            raise Refused(said, for_its_texts=_about_texts(error)) from None
+        except openai.OpenAIError as error:
+            told = self._translated(error)
+            live.session.ended_by(told)
+            raise told from None
+        except (AttributeError, TypeError, ValueError, OSError) as error:
+            # The client stumbles over answers of another form than it expects.
+            raise JudgeError(f"{self.label} sent no readable answer: {error}") from None
 
     def _translated(self, error: Exception) -> JudgeError:
         """The error of the client as ours: one line, with what to do, without the key."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
-from metrichub.errors import JudgeError
-from metrichub.models.store import Answer, Store, key_of
+from metrichub.errors import BudgetSpent, JudgeError
+from metrichub.models.store import Answer, Keeping, key_of
 from metrichub.models.usage import Prices, UsageTracker, recorded_keys, tokens_in, tracker_of_run
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class _Flight:
     """A request on its way, and the runs that wait for it; None is a caller outside any run."""
 
     key: str
-    kept: Store | None
+    kept: Keeping | None
     waiting: list[UsageTracker | None] = field(default_factory=list)
     task: asyncio.Task[Answer] = field(init=False)
 
@@ -42,7 +43,7 @@ class _Answered(Exception):  # no error
         self.answer = answer
 
 
-class _AskedElsewhere(Exception):  # noqa: N818  # no error
+class _AskedElsewhere(Exception):  # no error
     """Another process asks for the answer at this moment."""
 
 
@@ -53,13 +54,15 @@ _flight: ContextVar[_Flight | None] = ContextVar("flight", default=None)
 class Request:
     """One request: what makes it what it is, how it is made, and what it would likely give.
 
-    `likely` gives the reply and the texts that would be sent, for estimates.
+    `likely` gives the reply and the texts that would be sent, for estimates; `fits` says whether a
+    reply out of the store is of the form that is read today.
     """
 
     body: Mapping[str, Any]
     ask: Ask
     likely: Callable[[], tuple[str, object]]
     model: str
+    fits: Callable[[str], bool] = bool
 
 
 class Session:
@@ -122,12 +125,43 @@ class Session:
                 if run:
                     run.over = run.over or error
 
+    @contextmanager
+    def reserved(
+        self, tokens: int, reply_tokens: Callable[[], int]
+    ) -> Iterator[Callable[[Answer], None]]:
+        """Room in the run's budget for a call of so many tokens; then tell what it took.
+
+        Raises:
+            BudgetSpent: there is none.
+        """
+        tracker = tracker_of_run()
+        budget = tracker.budget if tracker else None
+        if budget is None:
+            yield lambda _: None
+            return
+        answer = Answer("", tokens, reply_tokens())
+        try:
+            budget.take(answer, self.prices)
+        except BudgetSpent as error:
+            self.ended_by(error)
+            raise
+        took = Answer("")
+
+        def tell(answer: Answer) -> None:
+            nonlocal took
+            took = answer
+
+        try:
+            yield tell
+        finally:
+            budget.settle(answer, took, self.prices)
+
     def spent(self, answer: Answer, calls: int = 1) -> None:
         """Count calls and their tokens, whether or not the answer turns out to be of use."""
         if tracker := tracker_of_run():
             tracker.spent(answer, self.prices, calls)
 
-    async def once(self, request: Request, kept: Store | None) -> str:
+    async def once(self, request: Request, kept: Keeping | None) -> str:
         """The reply to a request: out of the store, of a call in flight, or a new one."""
         tracker = tracker_of_run()
         body = request.body
@@ -138,7 +172,7 @@ class Session:
             keys.append(key)
         flight = self._flights.get(key)
         if flight is None:
-            if kept is not None and (found := kept.get(key)):
+            if kept is not None and (found := _fitting(request, kept, key)):
                 if tracker:
                     tracker.kept()
                 return found.reply
@@ -188,6 +222,15 @@ class Session:
                 flight.kept.release(flight.key, self._owner)
             if self._flights.get(flight.key) is flight:
                 self._flights.pop(flight.key)
+
+
+def _fitting(request: Request, kept: Keeping, key: str) -> Answer | None:
+    """The answer that is kept, if it is of the form that is read today; else it is forgotten."""
+    found = kept.get(key)
+    if found is None or request.fits(found.reply):
+        return found
+    kept.drop(key)
+    return None
 
 
 async def _asked(request: Request) -> Answer:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from metrichub.errors import JudgeUnavailable
 from metrichub.models.cache import cache_folder
 
+T = TypeVar("T")
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS calls (key TEXT PRIMARY KEY, model TEXT NOT NULL, "
     "reply TEXT NOT NULL, prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL"
@@ -25,6 +27,9 @@ _CLAIMS = (
     "CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL, "
     "since REAL NOT NULL) WITHOUT ROWID"
 )
+_COLUMNS = ("key", "model", "reply", "prompt_tokens", "completion_tokens")
+_VERSION = 1
+"""Of the tables; files of before it was written have 0, and the same tables."""
 _PATIENCE = 60.0
 _CLAIM = 60.0
 """Seconds after which a request is made though another process claimed it: it may have died."""
@@ -68,12 +73,40 @@ class Store:
             self._file = sqlite3.connect(
                 path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
             )
-            self._file.execute("PRAGMA journal_mode=WAL")
             self._file.execute("PRAGMA synchronous=NORMAL")
-            self._file.execute(_TABLE)
-            self._file.execute(_CLAIMS)
+            self._prepare_in_turn()
         except (OSError, sqlite3.Error) as error:
             raise self._unusable(error) from error
+
+    def _prepare_in_turn(self) -> None:
+        """Prepare the file, which another process may be doing at this moment.
+
+        SQLite waits for others, but not to change the journal.
+        """
+        until = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                self._file.execute("PRAGMA journal_mode=WAL")
+                self._prepare()
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > until:
+                    raise
+                time.sleep(0.05)
+            else:
+                return
+
+    def _prepare(self) -> None:
+        """Make the tables of a new file, and check those of another."""
+        [(version,)] = self._file.execute("PRAGMA user_version").fetchall()
+        if version > _VERSION:
+            raise sqlite3.DatabaseError("a newer metrichub made it")
+        self._file.execute(_TABLE)
+        self._file.execute(_CLAIMS)
+        columns = [row[1] for row in self._file.execute("PRAGMA table_info(calls)")]
+        if columns != list(_COLUMNS):
+            raise sqlite3.DatabaseError(f"its answers have other columns: {', '.join(columns)}")
+        if version < _VERSION:
+            self._file.execute(f"PRAGMA user_version = {_VERSION}")
 
     def get(self, key: str) -> Answer | None:
         """The answer of an earlier call."""
@@ -85,6 +118,10 @@ class Store:
         """Keep an answer; the first one stays."""
         row = (key, model, answer.reply, answer.prompt_tokens, answer.completion_tokens)
         self._do("INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?)", row)
+
+    def drop(self, key: str) -> None:
+        """Forget an answer that isn't of the form that is read today."""
+        self._do("DELETE FROM calls WHERE key = ?", (key,))
 
     def claim(self, key: str, owner: str) -> bool:
         """Whether the answer is the owner's to ask for: nobody else has been for a minute."""
@@ -151,3 +188,62 @@ def open_store(path: Path) -> Store:
 @lru_cache(maxsize=8)
 def _opened(path: Path, _: int) -> Store:
     return Store(path)
+
+
+class ForgivingStore:
+    """A store that a run can do without: what fails is said once, and then nothing is kept."""
+
+    def __init__(self, path: Path) -> None:
+        self._store: Store | None = None
+        try:
+            self._store = open_store(path)
+        except JudgeUnavailable as error:
+            _warn(error)
+
+    def get(self, key: str) -> Answer | None:
+        """See `Store.get`."""
+        return self._tried(lambda store: store.get(key), None)
+
+    def put(self, key: str, model: str, answer: Answer) -> None:
+        """See `Store.put`."""
+        self._tried(lambda store: store.put(key, model, answer), None)
+
+    def drop(self, key: str) -> None:
+        """See `Store.drop`."""
+        self._tried(lambda store: store.drop(key), None)
+
+    def claim(self, key: str, owner: str) -> bool:
+        """See `Store.claim`."""
+        return self._tried(lambda store: store.claim(key, owner), True)
+
+    def release(self, key: str, owner: str) -> None:
+        """See `Store.release`."""
+        self._tried(lambda store: store.release(key, owner), None)
+
+    def _tried(self, do: Callable[[Store], T], otherwise: T) -> T:
+        if self._store is None:
+            return otherwise
+        try:
+            return do(self._store)
+        except JudgeUnavailable as error:
+            self._store = None
+            _warn(error)
+            return otherwise
+
+
+Keeping = Store | ForgivingStore
+"""Where answers are kept: a file that has to be there, or one that a run can do without."""
+
+
+def _warn(error: JudgeUnavailable) -> None:
+    logging.getLogger("metrichub").warning("%s; the run goes on without it", error)
+
+
+def usable_store() -> ForgivingStore:
+    """The store in the cache folder as a run uses it, the same for all of a process."""
+    return _forgiving(Path(cache_folder(), "calls.sqlite"), os.getpid())
+
+
+@lru_cache(maxsize=8)
+def _forgiving(path: Path, _: int) -> ForgivingStore:
+    return ForgivingStore(path)

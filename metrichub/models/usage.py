@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from metrichub.errors import JudgeError
+from metrichub.errors import BudgetSpent, JudgeError
 from metrichub.models.store import Answer
 
 BYTES_A_TOKEN = 4
@@ -65,6 +65,55 @@ class Prices(NamedTuple):
         return (prompt * self.prompt + completion * self.completion) / 1e6
 
 
+@dataclass
+class UsageBudget:
+    """What a run may take of calls, tokens and money, and what it took so far, or holds for calls.
+
+    Tokens of a call are those of the prompt and of the reply, as `hub.estimate` counts them, until
+    the server says how many there were.
+    """
+
+    max_calls: int | None = None
+    max_tokens: int | None = None
+    max_cost: float | None = None
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+
+    def take(self, answer: Answer, prices: Prices | None) -> None:
+        """Hold room for a call.
+
+        Raises:
+            BudgetSpent: there is none, or the judge has no prices to count money by.
+        """
+        if self.max_cost is not None and prices is None:
+            raise BudgetSpent("max_cost needs the judge's prices: openai(model='…', prices=[…, …])")
+        after = (
+            ("max_calls", self.max_calls, self.calls, 1),
+            ("max_tokens", self.max_tokens, self.tokens, _tokens(answer)),
+            ("max_cost", self.max_cost, self.cost, prices.of(answer) if prices else 0.0),
+        )
+        for name, most, so_far, more in after:
+            if most is not None and so_far + more > most:
+                raise BudgetSpent(
+                    f"the next call would pass {name}={most:,} ({so_far:,.6g} so far), so the run "
+                    "was ended; what was answered stays stored unless the cache is off, so that a "
+                    "run with more goes on from there"
+                )
+        self.calls += 1
+        self.settle(Answer(""), answer, prices)
+
+    def settle(self, held: Answer, took: Answer, prices: Prices | None) -> None:
+        """Count what a call took in place of what was held for it."""
+        self.tokens += _tokens(took) - _tokens(held)
+        if prices:
+            self.cost += prices.of(took) - prices.of(held)
+
+
+def _tokens(answer: Answer) -> int:
+    return answer.prompt_tokens + answer.completion_tokens
+
+
 @dataclass(eq=False)
 class UsageTracker:
     """The usage of a run so far.
@@ -72,7 +121,8 @@ class UsageTracker:
     `repeat` is the number of the run where runs are repeated: each asks for answers of its own.
     While `estimating`, nothing is sent, and every answer is guessed. `replies` holds what was
     guessed, or asked for and kept nowhere else, so that all metrics of a run see the same.
-    `over` is the error that ended the run: nothing more is sent for it.
+    `over` is the error that ended the run: nothing more is sent for it. `budget` is what it may
+    take.
     """
 
     repeat: int = 0
@@ -80,6 +130,7 @@ class UsageTracker:
     usage: Usage = field(default_factory=Usage)
     replies: dict[str, str] = field(default_factory=dict)
     over: JudgeError | None = None
+    budget: UsageBudget | None = None
 
     def kept(self) -> None:
         """Count an answer that was there already."""
@@ -106,9 +157,11 @@ def recorded_keys() -> list[str] | None:
 
 
 @contextmanager
-def track_usage(repeat: int = 0, estimating: bool = False) -> Iterator[UsageTracker]:
+def track_usage(
+    repeat: int = 0, estimating: bool = False, budget: UsageBudget | None = None
+) -> Iterator[UsageTracker]:
     """A tracker of all calls that are made inside the block and by the tasks that start there."""
-    tracker = UsageTracker(repeat, estimating)
+    tracker = UsageTracker(repeat, estimating, budget=budget)
     token = _tracker.set(tracker)
     try:
         yield tracker

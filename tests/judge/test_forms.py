@@ -113,3 +113,20 @@ def test_two_processes_with_one_store_share_nearly_all_calls(stub: Stub) -> None
         thread.join()
     # At most those in flight are double: two of either.
     assert SAMPLES <= len(stub.asked) <= SAMPLES + 2 * 2
+
+
+def test_lists_have_an_end_in_their_schema(stub: Stub) -> None:
+    one = judge(stub)
+    run(one.extract(CLAIMS, {"text": "One."}))
+    assert stub.asked[-1].schema["properties"]["items"]["maxItems"] == 100
+    run(one.extract(CLAIMS, {"text": "One."}, limit=3))
+    assert stub.asked[-1].schema["properties"]["items"]["maxItems"] == 3
+    run(one.verify(CLAIMS, ["a", "b"], {"text": "One."}, ("yes", "no")))
+    verdicts = stub.asked[-1].schema["properties"]["verdicts"]
+    assert (verdicts["minItems"], verdicts["maxItems"]) == (2, 2)
+
+
+def test_a_model_that_repeats_itself_is_not_told_to_go_on(stub: Stub) -> None:
+    stub.always = says('{"items": [' + '"the same words", ' * 100, finish_reason="length")
+    with pytest.raises(JudgeError, match="cut off; the model repeats itself"):
+        run(judge(stub).extract(CLAIMS, {"text": "One."}))

@@ -67,7 +67,8 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Undisturbe
             return judge_stub.completion(json.dumps(judge_stub.answer(asked)))
 
         # The first ones are answered only once as many are there as may be in flight.
-        stub.faults = [together] * WORKERS
+        # But for the very first, which is alone, as it finds out what the server accepts.
+        stub.faults = [None, *[together] * WORKERS]
         report = Hub(METRICS, judge=spec(stub), embedder="offline").evaluate(**columns())
         assert stored(cache) == len(stub.asked)
         yield Undisturbed(stub, report, len(stub.asked), stub.most)

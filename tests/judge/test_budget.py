@@ -1,0 +1,135 @@
+"""What a run may take: it ends before it would take more, and what was done is kept."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metrichub import Hub, OpenAIJudge
+from metrichub.authoring import Prompt
+from metrichub.errors import BudgetSpent, JudgeUnavailable, ParameterError
+from metrichub.models.loop import run
+from metrichub.models.store import Answer, Store, usable_store
+from tests.commands import run as command
+from tests.commands import write
+from tests.judge_stub import Stub
+from tests.judge_toys import columns, spec
+
+CLAIMS = Prompt("claims", "List the claims.")
+SAMPLES = 12
+
+
+def hub(stub: Stub, **more: Any) -> Hub:
+    return Hub("faithfulness", judge=spec(stub, concurrency=2, **more))
+
+
+def test_a_run_ends_before_it_passes_its_calls_and_goes_on_from_there(stub: Stub) -> None:
+    with pytest.raises(BudgetSpent, match="the next call would pass max_calls=7 "):
+        hub(stub).evaluate(**columns(SAMPLES), max_calls=7)
+    assert len(stub.asked) == 7
+    # Two calls a sample; the second run makes those that are left.
+    report = hub(stub).evaluate(**columns(SAMPLES), max_calls=2 * SAMPLES - 7)
+    assert report.size == SAMPLES
+    assert len(stub.asked) == 2 * SAMPLES
+
+
+def test_tokens_and_money_are_counted_as_the_estimate_counts_them(stub: Stub) -> None:
+    prices = {"prices": [100.0, 1000.0]}
+    expected = hub(stub, **prices).estimate(**columns(SAMPLES))
+    tokens = expected.prompt_tokens + expected.completion_tokens
+    assert expected.money
+    # The stub says 13 tokens a call, far fewer than were held for it.
+    report = hub(stub, **prices).evaluate(**columns(SAMPLES), max_tokens=tokens)
+    assert report.usage.calls == 2 * SAMPLES
+    for limit in ({"max_tokens": tokens // 100}, {"max_cost": expected.money / 100}):
+        with pytest.raises(BudgetSpent, match=f"the next call would pass {next(iter(limit))}="):
+            hub(stub, cache=False, **prices).evaluate(**columns(SAMPLES), **limit)
+
+
+def test_money_needs_prices_and_limits_are_positive(stub: Stub) -> None:
+    with pytest.raises(BudgetSpent, match="max_cost needs the judge's prices"):
+        hub(stub).evaluate(**columns(1), max_cost=1.0)
+    assert not stub.asked
+    with pytest.raises(ParameterError, match="max_calls"):
+        hub(stub).evaluate(**columns(1), max_calls=0)
+
+
+def test_the_command_line_takes_limits(
+    stub: Stub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    texts = columns(3)
+    rows = [{name: texts[name][i] for name in texts} for i in range(3)]
+    write("a.jsonl", rows)
+    asked = ("score", "a.jsonl", "-m", "faithfulness", "--judge", spec(stub), "--max-calls", "2")
+    result = command(*asked)
+    assert result.exit_code == 4
+    assert "would pass max_calls=2" in result.stderr
+    assert len(stub.asked) == 2
+
+
+# A store that fails.
+
+
+def extract(stub: Stub, text: str = "One.") -> list[str]:
+    return run(OpenAIJudge(model="stub", base_url=stub.url).extract(CLAIMS, {"text": text}))
+
+
+def test_a_store_that_fails_is_said_once_and_the_run_goes_on(
+    stub: Stub, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert extract(stub) == ["One."]
+    inner = usable_store()._store  # to break it
+    assert inner is not None
+    inner._file.close()
+    with caplog.at_level(logging.WARNING, "metrichub"):
+        report = hub(stub).evaluate(**columns(3))
+    assert report.scores()["faithfulness"]["score"] == 0.5
+    [said] = [record.getMessage() for record in caplog.records]
+    assert said.endswith("the run goes on without it")
+    assert "can't be used" in said
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("PRAGMA user_version = 99", "a newer metrichub made it"),
+        ("ALTER TABLE calls ADD COLUMN more TEXT", "its answers have other columns"),
+    ],
+)
+def test_a_store_of_another_version_is_left_alone(
+    tmp_path: Path, statement: str, said: str
+) -> None:
+    path = tmp_path / "calls.sqlite"
+    Store(path).close()
+    with sqlite3.connect(path) as file:
+        assert file.execute("PRAGMA user_version").fetchone() == (1,)
+        file.execute(statement)
+    with pytest.raises(JudgeUnavailable, match=said):
+        Store(path)
+
+
+def test_a_store_of_before_versions_were_written_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "calls.sqlite"
+    old = Store(path)
+    old.put("key", "model", Answer("{}", 1, 2))
+    old.close()
+    with sqlite3.connect(path) as file:
+        file.execute("PRAGMA user_version = 0")
+        file.execute("DROP TABLE claims")
+    assert Store(path).get("key") == Answer("{}", 1, 2)
+
+
+@pytest.mark.parametrize("kept", ['{"texts": []}', "[]", "nothing", "{}"])
+def test_an_answer_of_another_form_is_asked_for_anew(stub: Stub, kept: str) -> None:
+    extract(stub)
+    inner = usable_store()._store  # to spoil it
+    assert inner is not None
+    inner._do("UPDATE calls SET reply = ?", (kept,))
+    assert extract(stub) == ["One."]
+    assert extract(stub) == ["One."]
+    assert len(stub.asked) == 2
