@@ -94,7 +94,7 @@ def compare(
             _document(reports, ranking) | ({"signatures": signatures} if with_signatures else {})
         ),
         output=output,
-        foot=[ranking.sentence, *(signatures.values() if with_signatures else ())],
+        foot=[*_foot(ranking), *(signatures.values() if with_signatures else ())],
     )
     write_page(page, reports, ids, **how)
     tell_notes(reports)
@@ -195,6 +195,18 @@ def _same_column(first: Samples, other: Samples, name: str, other_name: str) -> 
 def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def _foot(ranking: Ranking) -> list[str]:
+    """What is said below the table."""
+    left_out = any(
+        test.left_out
+        for pair in ranking.pairs.values()
+        for outputs in pair.values()
+        for test in outputs.values()
+    )
+    about = "differences and p are those of the samples that both systems have scores of"
+    return [line for line in (ranking.sentence, about if left_out else "") if line]
 
 
 def _document(reports: Mapping[str, Report], ranking: Ranking) -> dict[str, Any]:

@@ -235,7 +235,7 @@ def _ranks(reports: Mapping[str, Report], shown: str) -> tuple[Ranks, Mapping[st
 
     if len(reports) > 1 and shown in ("markdown", "latex"):
         return quick_ranks({label(name): report for name, report in reports.items()})
-    return {}, unranked(list(reports.values()))
+    return {}, unranked({label(name): report for name, report in reports.items()})
 
 
 def _show(

@@ -70,21 +70,23 @@ def comparable(one: Measurement, other: Measurement) -> list[str]:
     return common
 
 
-def unranked(systems: Sequence[Measurement]) -> dict[str, str]:
+def unranked(systems: Mapping[str, Measurement]) -> dict[str, str]:
     """Why none of several systems can be called the best by a metric: metric -> reason.
 
     They were measured on other samples, or left different predictions unanswered.
     """
-    first, *others = systems
+    first, *others = systems.values()
+    try:
+        for other in others:
+            comparable(first, other)
+    except ReportError as error:
+        metrics = [name for one in systems.values() for name in one.results]
+        return dict.fromkeys(metrics, str(error))
     found: dict[str, str] = {}
-    for other in others:
-        try:
-            common = comparable(first, other)
-        except ReportError as error:
-            return dict.fromkeys([name for one in systems for name in one.results], str(error))
-        for name in common:
-            if reason := withheld(first.results[name], other.results[name]):
-                found.setdefault(name, reason)
+    for metric in first.results:
+        results = {n: one.results[metric] for n, one in systems.items() if metric in one.results}
+        if reason := withheld(results):
+            found[metric] = reason
     return found
 
 

@@ -21,12 +21,13 @@ from metrichub.evaluation.resample import SEED, check_level, check_positive
 from metrichub.evaluation.significance import (
     Comparison,
     Comparisons,
+    Pair,
     SignificanceOptions,
     compare_pairs,
+    withheld,
 )
 
 K = TypeVar("K", bound=Hashable)
-Pair = tuple[str, str]
 Ranks = dict[str, dict[str, dict[str, int]]]
 """Metric -> headline output -> system -> rank, 1 for the best."""
 QUICK_SAMPLES = 20_000
@@ -39,12 +40,15 @@ class Ranking:
 
     `pairs[system, other]` holds metric -> output -> `Comparison` for every pair, `other` being the
     one that was named first; `ranks` metric -> headline output -> system -> rank, systems of one
-    rank not being distinguished; `withheld` metric -> why it ranks none. `sentence` sums it up.
+    rank not being distinguished; `withheld` metric -> why it ranks none. `scores` holds system ->
+    metric -> output -> score of all its samples, as its report has it, while a test is of those
+    that both systems have scores of. `sentence` sums it up.
     """
 
     systems: tuple[str, ...]
     pairs: Mapping[Pair, Comparisons]
     ranks: Ranks
+    scores: Mapping[str, Mapping[str, Mapping[str, float]]]
     withheld: Mapping[str, str]
     sentence: str
 
@@ -91,10 +95,9 @@ def quick_ranks(systems: Mapping[str, Measurement]) -> tuple[Ranks, dict[str, st
 
     Only metrics whose tests take a moment are ranked.
     """
-    reports = list(systems.values())
-    reasons = unranked(reports)
-    slow = "testing the systems takes a while: metrichub compare does"
-    for report in reports:
+    reasons = unranked(systems)
+    slow = "a test of the systems takes a while, and metrichub compare makes it"
+    for report in systems.values():
         for name, result in report.results.items():
             if not result.adds_up or report.size > QUICK_SAMPLES:
                 reasons.setdefault(name, slow)
@@ -132,8 +135,12 @@ def _ranking(
         ranks.setdefault(output.metric, {})[output.name] = output.ranks
         for pair, test in output.tests.items():
             pairs[pair][output.metric][output.name] = output.told(pair, test)
-    withheld = {output.metric: output.withheld for output in found if output.withheld}
-    return Ranking(tuple(systems), pairs, ranks, withheld, _sentence(found))
+    reasons = {output.metric: output.reason for output in found if output.reason}
+    scores = {
+        name: {metric: result.scores() for metric, result in one.results.items()}
+        for name, one in systems.items()
+    }
+    return Ranking(tuple(systems), pairs, ranks, scores, reasons, _sentence(found))
 
 
 def _headline_outputs(
@@ -144,6 +151,7 @@ def _headline_outputs(
 ) -> list[_Output]:
     """A metric's headline outputs with the tests of all pairs, their p-values corrected."""
     results = {name: s.results[metric] for name, s in systems.items() if metric in s.results}
+    reason = withheld(results)
     of = next(iter(results.values())).metric
     tests = {pair: found[metric] for pair, found in pairs.items() if metric in found}
     names = [name for name in of.headline() if all(name in found for found in tests.values())]
@@ -153,11 +161,13 @@ def _headline_outputs(
     return [
         _Output(
             metric,
+            of.card.name,
             name,
             of.card.better(name),
             alpha,
             {system: result.scores()[name] for system, result in results.items()},
             {pair: t[name]._replace(p=corrected[pair, name]) for pair, t in tests.items()},
+            reason,
         )
         for name in names
     ]
@@ -179,23 +189,21 @@ class _Output:
     """One headline output: the score of every system, and the tests of all pairs."""
 
     metric: str
+    card: str
     name: str
     better: str
     alpha: float
     scores: Mapping[str, float]
     tests: Mapping[Pair, Comparison]
+    reason: str | None
 
     @property
     def label(self) -> str:
         """How a sentence calls it: bleu, rouge1, wer deletions."""
         if self.name == "score":
             return self.metric
-        return self.name if self.name.startswith(self.metric) else f"{self.metric} {self.name}"
-
-    @property
-    def withheld(self) -> str | None:
-        """Why no system can be called better by it."""
-        return next((test.withheld for test in self.tests.values() if test.withheld), None)
+        plain = self.metric == self.card and self.name.startswith(self.metric)
+        return self.name if plain else f"{self.metric} {self.name}"
 
     @property
     def tested(self) -> bool:
@@ -205,7 +213,7 @@ class _Output:
     @cached_property
     def clusters(self) -> list[list[str]]:
         """The systems, best first, cut wherever all those before beat all those after."""
-        if self.better == "neither" or self.withheld:
+        if self.better == "neither" or self.reason:
             return []
         sign = -1 if self.better == "higher" else 1
         order = sorted(self.scores, key=lambda name: (isnan(s := sign * self.scores[name]), s))
@@ -233,12 +241,25 @@ class _Output:
 
     def facts(self) -> Iterator[tuple[tuple[str, str], str]]:
         """What the ranks say: a sentence for one output and for several, and this one's label."""
-        if self.withheld:
-            yield (f"{{}} names no winner: {self.withheld}",) * 2, self.metric
+        if self.reason:
+            yield (f"{{}} names no winner: {self.reason}",) * 2, self.metric
         elif not self.tested:
             yield ("{} can't be tested",) * 2, self.label
+        elif self.better == "neither":
+            yield from self._differences()
         else:
             yield from self._order()
+
+    def _differences(self) -> Iterator[tuple[tuple[str, str], str]]:
+        """Which systems differ, where neither more nor less is better."""
+        differ = [pair for pair, test in self.tests.items() if test.p <= self.alpha + 1e-12]
+        for one, other in differ:
+            text = f"differ{{s}} between {other} and {one}, and neither more nor less is better"
+            both = (f"{{}} {text.format(s='s')}", f"{{}} {text.format(s='')}")
+            yield both, f"{self.label} ({p_text(self.tests[one, other].p)})"
+        if not differ:
+            tell = f"tell {listed(self.scores)} apart"
+            yield (f"{{}} doesn't {tell}", f"{{}} don't {tell}"), self.label
 
     def _order(self) -> Iterator[tuple[tuple[str, str], str]]:
         if len(self.clusters) > 1:

@@ -14,6 +14,8 @@ from metrichub.evaluation.result import Outputs, Result
 
 K = TypeVar("K", bound=Hashable)
 Results = Mapping[str, Result]
+Pair = tuple[str, str]
+"""A system, and the one that it is compared with."""
 
 
 class Comparison(NamedTuple):
@@ -75,12 +77,12 @@ def intervals(
 
 
 def compare_pairs(
-    pairs: Mapping[K, tuple[Results, Results]], size: int, options: SignificanceOptions
-) -> dict[K, Comparisons]:
+    pairs: Mapping[Pair, tuple[Results, Results]], size: int, options: SignificanceOptions
+) -> dict[Pair, Comparisons]:
     """The paired tests of every output that both systems of each pair have, yet without ranks."""
     resample.check_level(options.level)
     tests = {
-        (pair, name): _Test.of(mine[name], theirs[name], size)
+        (pair, name): _Test.of(pair, mine[name], theirs[name], size)
         for pair, (mine, theirs) in pairs.items()
         for name in mine
         if name in theirs
@@ -91,7 +93,7 @@ def compare_pairs(
         # A system of several pairs is drawn once: its result is the same object in each.
         results = {id(r): r for test in tests.values() for r in (test.mine, test.theirs)}
         drawn = _resampled(results, size, options.resamples, options.seed)
-    compared: dict[K, Comparisons] = {pair: {} for pair in pairs}
+    compared: dict[Pair, Comparisons] = {pair: {} for pair in pairs}
     for (pair, name), test in tests.items():
         compared[pair][name] = test.compared(drawn, swapped[pair, name], size, options.level)
     return compared
@@ -106,8 +108,8 @@ class _Test(NamedTuple):
     withheld: str | None
 
     @classmethod
-    def of(cls, mine: Result, theirs: Result, size: int) -> _Test:
-        reason = withheld(mine, theirs)
+    def of(cls, names: Pair, mine: Result, theirs: Result, size: int) -> _Test:
+        reason = withheld({names[1]: theirs, names[0]: mine})
         if not size:
             return cls(mine, theirs, 0, reason)
         common = mine.scored() & theirs.scored()
@@ -142,13 +144,18 @@ class _Test(NamedTuple):
         return found
 
 
-def withheld(mine: Result, theirs: Result) -> str | None:
-    """Why neither can be called better: they left different samples unanswered."""
-    here, there = mine.unanswered.total(), theirs.unanswered.total()
-    pooled = mine.pooled or theirs.pooled
-    if here == there and (not here or pooled or (mine.scored() == theirs.scored()).all()):
-        return None
-    return f"the systems left different samples unanswered ({here} and {there})"
+def withheld(systems: Results) -> str | None:
+    """Why none of the systems can be called better: they left different samples unanswered."""
+    counts = {name: result.unanswered.total() for name, result in systems.items()}
+    first, *others = systems.values()
+    if len(set(counts.values())) == 1:
+        pooled = any(result.pooled for result in systems.values())
+        if pooled or not any(counts.values()):
+            return None
+        if all((first.scored() == other.scored()).all() for other in others):
+            return None
+    told = ", ".join(f"{name} {count}" for name, count in counts.items())
+    return f"the systems left different samples unanswered ({told})"
 
 
 def _only(result: Result, common: NDArray[np.bool_]) -> Result:

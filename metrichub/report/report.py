@@ -14,7 +14,7 @@ from metrichub.evaluation import letters, significance
 from metrichub.evaluation.explanation import Explanation, Trace
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.resample import SEED, Interval
-from metrichub.evaluation.result import Outputs
+from metrichub.evaluation.result import NO_REASON, Outputs
 from metrichub.evaluation.significance import Comparison
 from metrichub.metric import has_sample_scores
 
@@ -204,6 +204,9 @@ class Report(Measurement):
         found: dict[str, Sequence[str]] = {}
         for name, result in self.results.items():
             why = [f"{n} unscored: {reason}" for reason, n in result.reasons.most_common()]
+            failed = self.traces[name].failed if name in self.traces else 0
+            if (rest := result.unscored - failed - result.reasons.total()) > 0:
+                why.append(f"{rest} unscored: {NO_REASON}")
             if unanswered := result.unanswered.total():
                 why.append(
                     f"{unanswered} of {self.size} samples are unanswered and left out of the mean; "

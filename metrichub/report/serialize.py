@@ -232,9 +232,9 @@ def _asked(signature: str) -> dict[str, object]:
 
 
 def _result(found: Mapping[str, Any], metric: Metric) -> Result:
-    reasons = Counter(found["reasons"])
+    reasons = _counts(found["reasons"])
     signature = Signature.parse(found["signature"])
-    unanswered = Counter(found.get("unanswered", {}))
+    unanswered = _counts(found.get("unanswered", {}))
     head = (metric, signature, found["count"], found["unscored"], reasons, unanswered)
     if isinstance(metric, CorpusMetric):
         final = found.get("final")
@@ -272,3 +272,17 @@ def _same_scores(path: Path, found: Mapping[str, Any], result: Result) -> None:
             f"{path} was saved by {found['signature']} with scores {then}; the installed version "
             f"gives {now}, so install that version again or measure anew"
         )
+
+
+def _counts(found: Mapping[str, object]) -> Counter[str]:
+    """Numbers of samples by what is said of them.
+
+    Raises:
+        ValueError: a number is none.
+    """
+    counts: Counter[str] = Counter()
+    for said, number in found.items():
+        if not isinstance(number, int):
+            raise ValueError(f"{said!r} is counted as {number!r}")
+        counts[said] = number
+    return counts

@@ -93,7 +93,8 @@ class Table(NamedTuple):
         """One row an output and system, with its rank and test against the first system.
 
         Rows of headline outputs alone, or of all outputs with the p-values before the correction,
-        and sacrebleu's of the bootstrap. Where samples were left out of a test, it says how many.
+        and sacrebleu's of the bootstrap. Scores are those of all samples of a system; where samples
+        were left out of a test, it says how many, and the difference is that of the others.
         """
         baseline, *_ = ranking.systems
         compared = ranking.against(baseline)
@@ -107,13 +108,12 @@ class Table(NamedTuple):
             tests = {name: c[metric][output] for name, c in compared.items() if metric in c}
             if not all_outputs and output not in ranking.ranks.get(metric, {}):
                 continue
-            first, *_ = tests.values()
             ranks = ranking.ranks.get(metric, {}).get(output, {})
             winners = first_of(ranks)
             for name, test in {baseline: None, **tests}.items():
                 if name in winners:
                     best.add((len(rows), 3))
-                score = test.score if test else first.other
+                score = ranking.scores[name][metric][output]
                 rows.append([metric, output, name, score, ranks.get(name)])
                 if not test:
                     rows[-1] += [None] * (len(head) - 5)

@@ -107,7 +107,39 @@ def test_outputs_without_a_direction_have_p_values_and_no_ranks() -> None:
     assert test.p == test.randomisation_p
     assert (test.rank, test.sentence) == (None, None)
     assert ranking.ranks == {"abstractness": {"score": {}}}
-    assert ranking.sentence == ""
+    assert ranking.sentence == (
+        "abstractness (p = .01) differs between a and b, and neither more nor less is better"
+    )
+
+
+def test_a_metric_under_another_name_is_told_by_it() -> None:
+    systems = with_right(12, 0, metric=["r = rouge(stemmer=True)", "rouge", "d = distinct"])
+    said = compare_all(systems, resamples=9, trials=TRIALS).sentence
+    for label in ("r rouge1 (", "r rougeL (", " rouge1 (", "d distinct_1"):
+        assert label in said
+
+
+def test_scores_are_those_of_all_samples_and_tests_those_of_common_ones() -> None:
+    hub = Hub("ttr")
+    texts = ["a a b", "c d e", "f f f", "g h i"]
+    systems = {
+        "full": hub.evaluate(predictions=texts),
+        "half": hub.evaluate(predictions=[*texts[:2], "", ""]),
+        "worse": hub.evaluate(predictions=["a a a"] * 4),
+    }
+    ranking = compare_all(systems, resamples=9, trials=99)
+    assert ranking.scores["full"] == {"ttr": systems["full"].results["ttr"].scores()}
+    reason = "the systems left different samples unanswered (full 0, half 2, worse 0)"
+    assert ranking.withheld == {"ttr": reason}
+    assert ranking.sentence == f"ttr names no winner: {reason}"
+    pair = ranking.pairs["half", "full"]["ttr"]["score"]
+    assert pair.withheld == "the systems left different samples unanswered (full 0, half 2)"
+    assert (pair.samples, pair.left_out) == (2, 2)
+    assert ranking.pairs["worse", "full"]["ttr"]["score"].withheld is None
+    rows = Table.compared(ranking).rows
+    assert [row[3] for row in rows[:3]] == [
+        one.scores()["ttr"]["score"] for one in systems.values()
+    ]
 
 
 def test_what_several_metrics_say_alike_is_said_once() -> None:
