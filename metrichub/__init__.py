@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from metrichub.embed.openai import OpenAIEmbedder as OpenAIEmbedder
     from metrichub.errors import AmbiguousMetric as AmbiguousMetric
     from metrichub.errors import BrokenMetric as BrokenMetric
+    from metrichub.errors import BudgetSpent as BudgetSpent
     from metrichub.errors import CardError as CardError
     from metrichub.errors import FileError as FileError
     from metrichub.errors import InputError as InputError
@@ -66,7 +67,7 @@ _HOMES = {
         "data.files": "read",
         "embed.openai": "OpenAIEmbedder",
         "errors": (
-            "AmbiguousMetric BrokenMetric CardError FileError InputError JudgeError "
+            "AmbiguousMetric BrokenMetric BudgetSpent CardError FileError InputError JudgeError "
             "JudgeUnavailable MetricError MetrichubError MissingColumn "
             "MissingDependency ParameterError ReportError ScoringError SiteError "
             "SpecError TooManyErrors UnknownMetric UnknownParameter"

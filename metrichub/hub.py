@@ -13,7 +13,7 @@ from metrichub.data.columns import column_of, is_slip
 from metrichub.data.frames import Data
 from metrichub.data.objects import TextOf
 from metrichub.embed import Embedder
-from metrichub.errors import InputError, MetricError, ParameterError, SpecError
+from metrichub.errors import InputError, MetricError, ParameterError, SpecError, what
 from metrichub.evaluation.explanation import ErrorBudget
 from metrichub.evaluation.measure import Measure, Progress, measured
 from metrichub.evaluation.observation import is_async
@@ -327,6 +327,11 @@ def _ready(metric: Metric, asked: Mapping[str, object]) -> Metric:
 def _metrics(
     given: str | Metric | Iterable[str | Metric], asked: Mapping[str, object]
 ) -> tuple[Metric, ...]:
+    if isinstance(given, Mapping):
+        raise SpecError(
+            "metrics are a name or a list of names, with parameters in the name, such as "
+            f"metrics=['bleu(max_order=2)', 'rouge'], and not {what(given)}"
+        )
     one = isinstance(given, (str, Metric, type)) or not isinstance(given, Iterable)
     listed: Sequence[Any] = [given] if one else list(given)  # type: ignore[arg-type]  # one or many
     if not listed:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from metrichub import Hub, load_metric
+from metrichub import Card, Hub, Scale, load_metric
+from metrichub.authoring import Metric
 from metrichub.errors import InputError, MetricError, ReportError, SpecError, UnknownMetric
 
 PAIR: dict[str, Any] = {"predictions": ["a b", "c"], "references": ["a b", "d"]}
@@ -138,3 +139,19 @@ def test_a_signature_names_the_columns_that_its_metric_reads() -> None:
     )
     assert report.signatures()["bleu"].endswith("|references:1|samples:sentence-level")
     assert report.signatures()["faithfulness"].endswith("|contexts:2")
+
+
+def test_parameters_in_a_mapping_of_metrics_are_not_left_out_in_silence() -> None:
+    with pytest.raises(SpecError, match=r"with parameters in the name, such as"):
+        Hub({"bleu": {"max_order": 1}})  # type: ignore[arg-type]  # the mistake
+
+
+def test_samples_without_a_score_are_counted_also_without_a_reason() -> None:
+    class Forgotten(Metric):
+        card = Card("forgotten", "", "", ("prediction",), {"score": Scale(0, 1, "higher")})
+
+        def observe(self, prediction: str) -> None:
+            return None
+
+    notes = Hub(Forgotten()).evaluate(predictions=["a", "b"]).notes()
+    assert notes == {"forgotten": ["2 unscored: the metric gives no score"]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
@@ -103,6 +103,15 @@ class Bleu(Metric):
         """
         sentence = self if self._nltk else replace(self, effective_order=True)
         return sentence.score(matches, totals, length, reference_length)
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """That no prediction is long enough for the highest order, if so."""
+        if self._nltk or self.effective_order or totals["totals"][..., -1] or not totals["length"]:
+            return ()
+        return (
+            f"no prediction has {self.max_order} tokens, so the score is 0 whatever matches; "
+            "effective_order=True leaves out the orders that are missing, as samples() does",
+        )
 
     def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """The prediction with its matches marked, and their number for each order."""

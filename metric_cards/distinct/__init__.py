@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from metric_cards.distinct.drawn import DistinctNgrams
-from metrichub.authoring import Array, CorpusMetric, Range, Resampler, Scores
+from metrichub.authoring import Array, CorpusMetric, Range, Resampler, Scores, Unscored
 from metrichub.text import Integers, RaggedTexts, Tokens, intern_tokens, ngram_counts, row_sums
 
 ORDERS = 4
@@ -46,9 +46,15 @@ class Distinct(CorpusMetric):
         named = super().headline()
         return named if f"distinct_{self.n}" in named else ("score", *named)
 
-    def measure(self, predictions: RaggedTexts) -> list[list[str]]:
-        """The predictions of each sample as they are: numbers of distinct n-grams don't add up."""
-        return list(predictions)
+    def measure(self, predictions: RaggedTexts) -> list[list[str] | Unscored]:
+        """The predictions of each sample as they are: numbers of distinct n-grams don't add up.
+
+        A sample without a token is left out: it has no n-grams, and who answers less repeats less.
+        """
+        tokens = row_sums(predictions.items.tokens(self.tokenizer).lengths, predictions.offsets)
+        blank = Unscored("the text has no token", "no_tokens")
+        rows = zip(predictions, tokens.tolist(), strict=True)
+        return [list(texts) if number else blank for texts, number in rows]
 
     def conclude(self, rows: Sequence[Sequence[str]]) -> Mapping[str, float]:
         """The scores of all predictions together; an order without n-grams is `nan`."""

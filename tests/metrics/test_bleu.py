@@ -193,3 +193,11 @@ def test_other_tokenizers_of_sacrebleu_are_reached():
 def test_a_bad_parameter_lists_what_is_allowed(parameters, allowed):
     with pytest.raises(ParameterError, match=allowed):
         load_metric("bleu", **parameters)
+
+
+def test_a_corpus_too_short_for_any_4_gram_is_noted():
+    texts = ["Paris", "London is big"]
+    (note,) = ours({}, texts, [[text] for text in texts]).notes()["bleu"]
+    assert note.startswith("no prediction has 4 tokens, so the score is 0 whatever matches")
+    assert not ours({"effective_order": True}, texts, [[text] for text in texts]).notes()
+    assert not ours({}, ["a b c d"], [["a b c d"]]).notes()

@@ -125,3 +125,15 @@ def test_case_counts_unless_it_is_ignored() -> None:
 def test_bad_parameters_are_refused(parameter: str, value: object, allowed: str) -> None:
     with pytest.raises(ParameterError, match=f"{parameter}.*{allowed}"):
         load_metric("distinct", **{parameter: value})
+
+
+def test_who_answers_less_is_no_better() -> None:
+    # Fewer texts repeat less: the score may rise, so that it names no winner.
+    hub = Hub("distinct")
+    full = hub.evaluate(predictions=["a b a", "c a b", "b b c", "a c c"])
+    half = hub.evaluate(predictions=["a b a", "c a b", "", " "])
+    assert half.scores()["distinct"]["unanswered"] == 2
+    assert half.scores()["distinct"]["distinct_1"] > full.scores()["distinct"]["distinct_1"]
+    found = half.compare(full, resamples=9, trials=9)["distinct"]["distinct_1"]
+    assert found.withheld is not None
+    assert (found.rank, found.other_rank) == (None, None)
