@@ -30,6 +30,8 @@ from metrichub.evaluation.significance import (
 K = TypeVar("K", bound=Hashable)
 Ranks = dict[str, dict[str, dict[str, int]]]
 """Metric -> headline output -> system -> rank, 1 for the best."""
+_LABELS = "\0"
+"""Stands in a sentence for the outputs that it is about; no name of a system has it."""
 QUICK_SAMPLES = 20_000
 """More samples than this are ranked only where tests were asked for."""
 
@@ -242,9 +244,9 @@ class _Output:
     def facts(self) -> Iterator[tuple[tuple[str, str], str]]:
         """What the ranks say: a sentence for one output and for several, and this one's label."""
         if self.reason:
-            yield (f"{{}} names no winner: {self.reason}",) * 2, self.metric
+            yield (f"{_LABELS} names no winner: {self.reason}",) * 2, self.metric
         elif not self.tested:
-            yield ("{} can't be tested",) * 2, self.label
+            yield (f"{_LABELS} can't be tested",) * 2, self.label
         elif self.better == "neither":
             yield from self._differences()
         else:
@@ -254,19 +256,18 @@ class _Output:
         """Which systems differ, where neither more nor less is better."""
         differ = [pair for pair, test in self.tests.items() if test.p <= self.alpha + 1e-12]
         for one, other in differ:
-            text = f"differ{{s}} between {other} and {one}, and neither more nor less is better"
-            both = (f"{{}} {text.format(s='s')}", f"{{}} {text.format(s='')}")
+            text = f"between {other} and {one}, and neither more nor less is better"
+            both = (f"{_LABELS} differs {text}", f"{_LABELS} differ {text}")
             yield both, f"{self.label} ({p_text(self.tests[one, other].p)})"
         if not differ:
-            tell = f"tell {listed(self.scores)} apart"
-            yield (f"{{}} doesn't {tell}", f"{{}} don't {tell}"), self.label
+            yield _not_apart(listed(self.scores)), self.label
 
     def _order(self) -> Iterator[tuple[tuple[str, str], str]]:
         if len(self.clusters) > 1:
             ranks = self.ranks
             across = [test.p for (a, b), test in self.tests.items() if ranks[a] != ranks[b]]
             p = p_text(max(across), "=" if len(across) == 1 else "≤")
-            yield (f"{_chain(self.clusters)} on {{}}",) * 2, f"{self.label} ({p})"
+            yield (f"{_chain(self.clusters)} on {_LABELS}",) * 2, f"{self.label} ({p})"
         for part in self.clusters:
             names = [name for name in self.scores if name in part]
             apart = [listed(names)]
@@ -275,10 +276,9 @@ class _Output:
                 apart = [listed(p) for p in pairs if not {p, p[::-1]} & set(won)]
             for one, other in won:
                 p = p_text(self._test(one, other).p)
-                yield (f"{one} beats {other} on {{}}",) * 2, f"{self.label} ({p})"
+                yield (f"{one} beats {other} on {_LABELS}",) * 2, f"{self.label} ({p})"
             if len(part) > 1:
-                tell = f"tell {' or '.join(apart)} apart"
-                yield (f"{{}} doesn't {tell}", f"{{}} don't {tell}"), self.label
+                yield _not_apart(" or ".join(apart)), self.label
 
     def _test(self, one: str, other: str) -> Comparison:
         return self.tests.get((one, other)) or self.tests[other, one]
@@ -306,9 +306,13 @@ def _sentence(outputs: Sequence[_Output]) -> str:
         for fact, label in output.facts():
             facts.setdefault(fact, []).append(label)
     return "; ".join(
-        (one if len(labels) == 1 else several).format(listed(dict.fromkeys(labels)))
+        (one if len(labels) == 1 else several).replace(_LABELS, listed(dict.fromkeys(labels)))
         for (one, several), labels in facts.items()
     )
+
+
+def _not_apart(systems: str) -> tuple[str, str]:
+    return f"{_LABELS} doesn't tell {systems} apart", f"{_LABELS} don't tell {systems} apart"
 
 
 def _chain(clusters: Sequence[Sequence[str]]) -> str:

@@ -154,6 +154,12 @@ def test_what_several_metrics_say_alike_is_said_once() -> None:
     )
 
 
+def test_any_name_of_a_system_stands_as_it_is() -> None:
+    one, other = with_right(12, 0).values()
+    ranking = compare_all({"{}{0}": one, "%s {x}": other}, resamples=9, trials=TRIALS)
+    assert ranking.sentence.startswith("{}{0} beats %s {x} on exact_match (p")
+
+
 def test_one_pair_equals_compare() -> None:
     systems = with_right(12, 7)
     a, b = systems.values()
