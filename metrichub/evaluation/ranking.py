@@ -255,12 +255,15 @@ class _Output:
     def _differences(self) -> Iterator[tuple[tuple[str, str], str]]:
         """Which systems differ, where neither more nor less is better."""
         differ = [pair for pair, test in self.tests.items() if test.p <= self.alpha + 1e-12]
-        for one, other in differ:
-            text = f"between {other} and {one}, and neither more nor less is better"
-            both = (f"{_LABELS} differs {text}", f"{_LABELS} differ {text}")
-            yield both, f"{self.label} ({p_text(self.tests[one, other].p)})"
         if not differ:
             yield _not_apart(listed(self.scores)), self.label
+            return
+        p = max(self.tests[pair].p for pair in differ)
+        between = ", and ".join(f"between {other} and {one}" for one, other in differ)
+        text = (
+            f"{between} ({p_text(p, '≤' if differ[1:] else '=')}); neither more nor less is better"
+        )
+        yield (f"{_LABELS} differs {text}", f"{_LABELS} differ {text}"), self.label
 
     def _order(self) -> Iterator[tuple[tuple[str, str], str]]:
         if len(self.clusters) > 1:

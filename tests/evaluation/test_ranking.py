@@ -108,7 +108,7 @@ def test_outputs_without_a_direction_have_p_values_and_no_ranks() -> None:
     assert (test.rank, test.sentence) == (None, None)
     assert ranking.ranks == {"abstractness": {"score": {}}}
     assert ranking.sentence == (
-        "abstractness (p = .01) differs between a and b, and neither more nor less is better"
+        "abstractness differs between a and b (p = .01); neither more nor less is better"
     )
 
 
