@@ -34,7 +34,7 @@ from metrichub.catalog.frontmatter import Scale, pattern_of
 from metrichub.catalog.parameters import check_parameters, make, values_of
 from metrichub.catalog.registry import registry
 from metrichub.catalog.spec import Spec
-from metrichub.errors import BrokenMetric, MetricError
+from metrichub.errors import BrokenMetric, MetricError, SpecError, what
 
 Array = NDArray[Any]
 """Numbers: int64 for counts, float64 for the rest."""
@@ -231,6 +231,10 @@ def load_metric(spec: str, /, **parameters: object) -> Metric:
         ParameterError: a parameter is unknown or out of its domain.
         BrokenMetric: it is installed but can't be imported, or is no metric.
     """
+    if not isinstance(spec, str):
+        raise SpecError(
+            f"load_metric takes one name or spec, such as 'bleu(max_order=2)', and not {what(spec)}"
+        )
     # A name in other letters, such as "exact-match", is no spec, but may be found.
     name = re.fullmatch(r"[A-Za-z][\w+-]*", spec) or spec in registry()
     parsed = Spec(spec) if name else Spec.parse(spec)

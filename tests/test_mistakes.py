@@ -155,3 +155,15 @@ def test_samples_without_a_score_are_counted_also_without_a_reason() -> None:
 
     notes = Hub(Forgotten()).evaluate(predictions=["a", "b"]).notes()
     assert notes == {"forgotten": ["2 unscored: the metric gives no score"]}
+
+
+@pytest.mark.parametrize("spec", [None, ["bleu"], 3])
+def test_a_metric_is_loaded_by_one_name(spec: Any) -> None:
+    with pytest.raises(SpecError, match="load_metric takes one name or spec"):
+        load_metric(spec)
+
+
+def test_metrics_of_a_report_are_chosen_by_name() -> None:
+    report = Hub("bleu").evaluate(predictions=["a"], references=["a"])
+    with pytest.raises(ReportError, match="metrics are chosen by their names, not by 3"):
+        report.intervals(metrics=3)  # type: ignore[arg-type]  # the mistake

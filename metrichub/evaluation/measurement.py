@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Any, Self
 
 from metrichub.errors import ReportError, did_you_mean, what
 from metrichub.evaluation.explanation import Trace
@@ -58,7 +58,8 @@ def chosen_metrics(
     """
     if metrics is None:
         return known
-    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    one = isinstance(metrics, str) or not isinstance(metrics, Iterable)
+    names: list[Any] = [metrics] if one else list(metrics)
     for name in names:
         if not isinstance(name, str):
             raise ReportError(f"metrics are chosen by their names, not by {what(name)}")

@@ -121,7 +121,7 @@ class Result(ABC):
 
     def _was_pooled(self, what: str) -> ReportError:
         return ReportError(
-            f"{self.metric.name}: this report was pooled, so there are no samples for {what}; "
+            f"{self.metric.name}: this report was pooled, and {what} needs its samples; "
             "keep the report as it was before pool(), or evaluate with samples=True"
         )
 

@@ -79,7 +79,7 @@ class RowsResult(Result):
     def samples(self) -> Outputs:
         """The mean over each sample's rows of what the metric says of single rows."""
         if self.pooled:
-            raise self._was_pooled("samples")
+            raise self._was_pooled("samples()")
         number = np.bincount(self.sample, minlength=self.size)
         with np.errstate(all="ignore"), failing(self.metric):
             return {
@@ -161,7 +161,7 @@ class RowsResult(Result):
         """
         for part in parts:
             if part.pooled:
-                why = "merging (its scores don't add up)"
+                why = "a merge"
                 raise part._was_pooled(why)  # noqa: SLF001  # of this class
         starts = np.cumsum([0, *(part.size for part in parts)]).tolist()
         rows = [row for part in parts for row in part.rows]

@@ -45,11 +45,11 @@ class SumResult(Result):
 
     def samples(self) -> Outputs:
         """`score_samples(S)`, or without one `score(S)`, the score of every sample."""
-        return sample_scores(self.metric, self._kept("samples"))
+        return sample_scores(self.metric, self._kept("samples()"))
 
     def why(self, sample: int) -> str | None:
         """The metric's reason, if it gave one."""
-        rows = self._kept("explanations")
+        rows = self._kept("an explanation")
         return None if rows.scored[sample] else rows.reasons.get(sample, NO_REASON)
 
     def resampler(self) -> Callable[[Draw], Outputs]:
