@@ -184,7 +184,9 @@ def test_none_nan_and_unscored_are_counted_and_never_zero() -> None:
     report = Hub(Moody()).evaluate(predictions=["none", "x", "nan", "why", "why"])
     assert report.scores() == {"moody": {"score": 1.0, "unscored": 4}}
     np.testing.assert_equal(report.samples()["moody"]["score"], [np.nan, 1, np.nan, np.nan, np.nan])
-    assert report.notes() == {"moody": ["2 unscored: no mood"]}
+    assert report.notes() == {
+        "moody": ["2 unscored: no mood", "2 unscored: the metric gives no score"]
+    }
 
 
 def test_all_unscored_is_nan() -> None:

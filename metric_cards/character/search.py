@@ -6,6 +6,7 @@ that cer 1.2.0 gives to made-up texts; its code was not consulted.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
@@ -16,6 +17,10 @@ from rapidfuzz.process import cdist
 
 PORTION = 1 << 13
 """Shifts that are compared at a time, so that memory stays bounded for long texts."""
+
+
+MOST_WORK = 5_000_000_000
+"""How many words a round of the search may compare; texts that repeat more stay as they are."""
 
 
 class Run(NamedTuple):
@@ -38,11 +43,11 @@ def shifted(words: str, reference: str) -> str:
     While a shift lowers the number of word edits per word of the reference, the one that lowers it
     most is made; of equally good ones, the one after which the words are last in sorted order.
     """
-    if not (words and reference):
+    edits = Levenshtein.distance(words, reference)
+    if not edits or not (words and reference) or _work(words, reference) > MOST_WORK:
         return words
     # The rate is lowered by the gain, not computed anew, because cer does so: 5/6 - (5/6 - 2/6) is
     # more than 2/6, and what is left over allows one more shift, which changes no number of edits.
-    edits = Levenshtein.distance(words, reference)
     rate = edits / len(reference)
     while found := _best(words, reference, edits):
         edits, after = found
@@ -51,6 +56,13 @@ def shifted(words: str, reference: str) -> str:
             break
         rate, words = rate - gain, after
     return words
+
+
+def _work(words: str, reference: str) -> int:
+    """About how many words one round of the search compares: every shift, with the reference."""
+    times = Counter(reference)
+    shifts = sum(times[letter] for letter in words)
+    return shifts * len(words) * (len(reference) // 64 + 1)
 
 
 def later_runs(words: str, shifted: str) -> list[Run]:

@@ -169,3 +169,10 @@ def test_long_texts_of_few_words_are_compared_in_portions(monkeypatch: pytest.Mo
     whole = measured(pairs)
     monkeypatch.setattr(search, "PORTION", 1)
     assert measured(pairs) == whole
+
+
+def test_thousands_of_equal_words_are_compared_without_shifts() -> None:
+    text = "word " * 5_000
+    assert character(text, text) == 0
+    # One character of 30,000 more, and no search among 25 million shifts.
+    assert character(text + "x", text) == pytest.approx(2 / 25_001)
