@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -15,6 +15,7 @@ from metrichub.data.columns import is_plural
 from metrichub.embed import Embedder, Vectors
 from metrichub.errors import MetricError, ParameterError
 from metrichub.judge.aggregate import cosine
+from metrichub.judge.examples import SUFFIX
 from metrichub.judge.protocol import (
     SHARED_PROMPTS,
     Choice,
@@ -83,7 +84,8 @@ class JudgeMetric(ModelMetric):
             "openai(model='…', base_url='http://127.0.0.1:8000/v1')", or a judge object. Required
             unless the hub has one.
         prompts: A folder of Markdown files that replace the metric's prompts of the same names,
-            for another language or another wording.
+            for another language or another wording, and of examples to show a model, such as
+            claims.examples.jsonl.
     """
 
     asks: ClassVar[Questions] = {}
@@ -98,7 +100,7 @@ class JudgeMetric(ModelMetric):
         if self.prompts is None:
             return
         kind: type = type(self)
-        given, known = set(self._given()), set(_prompts_of(kind))
+        given, known = self._given().keys() | self._shown().keys(), set(_prompts_of(kind))
         if not given or given - known:
             wrong = ", ".join(sorted(given - known)) or "nothing"
             raise ParameterError(
@@ -107,16 +109,38 @@ class JudgeMetric(ModelMetric):
                 self.prompts,
                 f"a folder of Markdown files named {', '.join(sorted(known))} (it has: {wrong})",
             )
+        self._check_examples(given)
 
     def _given(self) -> dict[str, Path]:
         """The prompts that the user gave, by name."""
         folder = Path(self.prompts) if self.prompts else None
         return {path.stem: path for path in sorted(folder.glob("*.md"))} if folder else {}
 
+    def _shown(self) -> dict[str, Path]:
+        """The files of examples that the user gave, by the names of their prompts."""
+        folder = Path(self.prompts) if self.prompts else None
+        found = sorted(folder.glob(f"*{SUFFIX}")) if folder else []
+        return {path.name.removesuffix(SUFFIX): path for path in found}
+
+    def _check_examples(self, given: Iterable[str]) -> None:
+        """Read the user's prompts; examples have to reply to the question that the prompt asks."""
+        asked = {name: what for what, names in self.questions().items() for name in names}
+        for name in sorted(given):
+            for shown in self.prompt(name).examples:
+                if shown.question != asked.get(name, shown.question):
+                    raise ParameterError(
+                        self.name,
+                        "prompts",
+                        self.prompts,
+                        f"examples of {name} that reply to {asked[name]!r}, "
+                        f"not to {shown.question!r}",
+                    )
+
     def _values(self) -> dict[str, object]:
         """The parameters; prompts of the user's own are named with their hashes."""
         values = super()._values()
-        given = [f"{name}:{Prompt.read(path).sha}" for name, path in self._given().items()]
+        names = sorted(self._given().keys() | self._shown().keys())
+        given = [f"{name}:{self.prompt(name).sha}" for name in names]
         del values["prompts"]
         return values | ({"prompts": " ".join(given)} if given else {})
 
@@ -125,11 +149,14 @@ class JudgeMetric(ModelMetric):
         return self.asks
 
     def prompt(self, name: str) -> Prompt:
-        """The prompt of this name: the user's, the metric's own, or else the shared one."""
-        if path := self._given().get(name):
-            return Prompt.read(path)
+        """The prompt of this name: the user's, the metric's own, or else the shared one.
+
+        Examples are those beside it, unless the user gave others.
+        """
+        mine, shown = self._given().get(name), self._shown().get(name)
         kind: type = type(self)
-        return _read(_prompts_of(kind).get(name, SHARED_PROMPTS / f"{name}.md"))
+        path = mine or _prompts_of(kind).get(name, SHARED_PROMPTS / f"{name}.md")
+        return Prompt.read(path, shown) if mine or shown else _read(path)
 
     async def claims(self, text: str) -> list[str]:
         """The claims of a text; metrics that ask for those of the same text share the call."""
