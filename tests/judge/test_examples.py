@@ -1,14 +1,16 @@
 """Few-shot examples beside a prompt: how they are sent, signed, estimated and refused."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import metric_cards
 from metrichub import Hub, load_metric
 from metrichub.errors import MetricError, ParameterError
-from metrichub.judge.protocol import Prompt
+from metrichub.judge.protocol import SHARED_PROMPTS, Prompt
 from metrichub.models.usage import tokens_in
 from tests.judge_stub import Stub, says
 from tests.judge_toys import columns, spec
@@ -18,6 +20,11 @@ SUPPORTED = {
     "fields": {"evidence": ["Ann sings."], "items": [{"index": 0, "text": "Ann sings."}]},
     "reply": {"verdicts": [{"index": 0, "reason": "'sings'", "verdict": "yes"}]},
 }
+CARDS = Path(metric_cards.__file__).parent
+SHIPPED = sorted(
+    path for home in (SHARED_PROMPTS, CARDS) for path in home.rglob("*.examples.jsonl")
+)
+_NAME_OR_NUMBER = re.compile(r"(?<!^)\b(?:[A-Z]\w+|\d+)")
 
 
 def write(folder: Path, name: str, *examples: object) -> None:
@@ -79,8 +86,7 @@ def test_every_question_takes_examples(
         for message in asked.body["messages"]
         if message["role"] == "assistant"
     ]
-    assert replies
-    assert all(reply == example["reply"] for reply in replies)
+    assert example["reply"] in replies
 
 
 def test_a_reply_of_no_use_follows_the_data_and_not_an_example(stub: Stub, tmp_path: Path) -> None:
@@ -184,3 +190,49 @@ def test_examples_of_a_prompt_that_the_metric_does_not_ask_are_refused(tmp_path:
     write(tmp_path, "clams", CLAIMS)
     with pytest.raises(ParameterError, match="it has: clams"):
         load_metric("faithfulness", prompts=str(tmp_path))
+
+
+# The hub's own.
+
+
+def test_claims_and_questions_come_with_an_example() -> None:
+    found = {path.relative_to(path.parents[2]).as_posix() for path in SHIPPED}
+    assert {
+        "judge/prompts/claims.examples.jsonl",
+        "answer_relevancy/prompts/questions.examples.jsonl",
+        "summarization/prompts/questions.examples.jsonl",
+        "summarization_score/prompts/questions.examples.jsonl",
+    } <= found
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: f"{path.parents[1].name}/{path.name}")
+def test_an_example_lists_texts_that_differ_and_invents_no_name_or_number(path: Path) -> None:
+    prompt = path.with_name(path.name.replace(".examples.jsonl", ".md"))
+    examples = Prompt.read(prompt).examples
+    assert examples
+    for shown in examples:
+        items = json.loads(shown.reply)["items"]
+        assert len(items) == len(set(items)) > 2
+        assert not [
+            word
+            for item in items
+            for word in _NAME_OR_NUMBER.findall(item)
+            if word not in shown.data
+        ]
+
+
+def test_models_are_shown_the_hubs_own_examples(stub: Stub) -> None:
+    Hub("faithfulness", judge=spec(stub)).evaluate(**columns(1))
+    (shown,) = Prompt.read(SHARED_PROMPTS / "claims.md").examples
+    claims, verdicts = (asked.body["messages"] for asked in stub.asked)
+    assert [message["content"] for message in claims[1:3]] == [shown.data, shown.reply]
+    assert len(verdicts) == 2
+
+
+def test_a_prompt_of_the_users_own_comes_without_the_hubs_examples(
+    stub: Stub, tmp_path: Path
+) -> None:
+    (tmp_path / "claims.md").write_text("Liste auf.", encoding="utf-8")
+    hub = Hub(load_metric("faithfulness", prompts=str(tmp_path)), judge=spec(stub))
+    hub.evaluate(**columns(1))
+    assert len(stub.asked[0].body["messages"]) == 2
