@@ -31,6 +31,8 @@ from metrichub.models.resolve import about, embedder_of, judge_of, unchosen
 
 FieldText = str | Sequence[str]
 """What a judge sees under one name: a text or several."""
+ENGLISH = "en"
+"""The language of prompts that are in no folder of a language."""
 YES_NO = ("yes", "no")
 SUPPORT = ("yes", "no", "idk")
 """Supported, contradicted, and neither."""
@@ -86,17 +88,25 @@ class JudgeMetric(ModelMetric):
         prompts: A folder of Markdown files that replace the metric's prompts of the same names,
             for another language or another wording, and of examples to show a model, such as
             claims.examples.jsonl.
+        language: The language of the metric's prompts, such as "zh" for Chinese; the texts may be
+            in any. Prompts of the user's own take their place.
     """
 
     asks: ClassVar[Questions] = {}
 
     judge: str | Judge | None = field(default=None, metadata=REQUIRED)
     prompts: Annotated[str | None, LocalPath()] = None
+    language: str = ENGLISH
 
     def __post_init__(self) -> None:
-        """Check the parameters, the judge's own, and the folder of prompts."""
+        """Check the parameters, the judge's own, the language, and the folder of prompts."""
         super().__post_init__()
         judge_of(self.judge)
+        if self.language != ENGLISH:
+            self._check_language()
+        self._check_prompts()
+
+    def _check_prompts(self) -> None:
         if self.prompts is None:
             return
         kind: type = type(self)
@@ -122,6 +132,19 @@ class JudgeMetric(ModelMetric):
         found = sorted(folder.glob(f"*{SUFFIX}")) if folder else []
         return {path.name.removesuffix(SUFFIX): path for path in found}
 
+    def _check_language(self) -> None:
+        """Raise ParameterError unless there is every prompt that is asked in the language."""
+        kind: type = type(self)
+        names = {name for names in self.questions().values() for name in names}
+        known = [_languages(_path_of(kind, name)) for name in names - self._given().keys()]
+        if known and self.language not in (common := frozenset.intersection(*known)):
+            raise ParameterError(
+                self.name,
+                "language",
+                self.language,
+                f"{' or '.join(sorted(common))}, or give prompts of your own (prompts='folder')",
+            )
+
     def _check_examples(self, given: Iterable[str]) -> None:
         """Read the user's prompts; examples have to reply to the question that the prompt asks."""
         asked = {name: what for what, names in self.questions().items() for name in names}
@@ -137,11 +160,13 @@ class JudgeMetric(ModelMetric):
                     )
 
     def _values(self) -> dict[str, object]:
-        """The parameters; prompts of the user's own are named with their hashes."""
+        """The parameters: the user's own prompts with their hashes, a language if not English."""
         values = super()._values()
         names = sorted(self._given().keys() | self._shown().keys())
         given = [f"{name}:{self.prompt(name).sha}" for name in names]
         del values["prompts"]
+        if self.language == ENGLISH:
+            del values["language"]
         return values | ({"prompts": " ".join(given)} if given else {})
 
     def questions(self) -> Questions:
@@ -155,7 +180,7 @@ class JudgeMetric(ModelMetric):
         """
         mine, shown = self._given().get(name), self._shown().get(name)
         kind: type = type(self)
-        path = mine or _prompts_of(kind).get(name, SHARED_PROMPTS / f"{name}.md")
+        path = mine or _in_language(_path_of(kind, name), self.language)
         return Prompt.read(path, shown) if mine or shown else _read(path)
 
     async def claims(self, text: str) -> list[str]:
@@ -238,6 +263,23 @@ def _prompts_of(kind: type) -> Mapping[str, Path]:
         if issubclass(owner, JudgeMetric) and owner is not JudgeMetric:
             found |= {path.stem: path for path in Path(file or "").parent.glob("prompts/*.md")}
     return found
+
+
+def _path_of(kind: type, name: str) -> Path:
+    """The English prompt of this name."""
+    return _prompts_of(kind).get(name, SHARED_PROMPTS / f"{name}.md")
+
+
+def _in_language(path: Path, language: str) -> Path:
+    """The translation of a prompt, prompts/zh/claims.md for prompts/claims.md."""
+    return path if language == ENGLISH else path.parent / language / path.name
+
+
+def _languages(path: Path) -> frozenset[str]:
+    """The languages that there is a prompt in."""
+    return frozenset(
+        {ENGLISH, *(found.parent.name for found in path.parent.glob(f"*/{path.name}"))}
+    )
 
 
 @cache
