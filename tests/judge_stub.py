@@ -33,8 +33,9 @@ class Asked:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The user message, which is one JSON object."""
-        found = json.loads(self.body["messages"][1]["content"])
+        """The texts to examine: the last user message that is JSON, after any examples."""
+        said = [one["content"] for one in self.body["messages"] if one["role"] == "user"]
+        found = json.loads([text for text in said if text.startswith("{")][-1])
         assert isinstance(found, dict)
         return found
 

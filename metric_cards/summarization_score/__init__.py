@@ -16,6 +16,8 @@ class SummarizationScore(JudgeMetric):
         coeff: The weight of the part that `coeff_of` names; the other part gets the rest.
         coeff_of: The part to which `coeff` applies, on which the two published formulas differ.
         length_penalty: Whether conciseness counts; if not, `score` is the QA score.
+        filter_questions: Whether questions that the source itself doesn't answer are left out; that
+            takes one more call.
     """
 
     asks: ClassVar[Questions] = {"extract": ("keyphrases", "questions"), "verify": ("answered",)}
@@ -23,6 +25,7 @@ class SummarizationScore(JudgeMetric):
     coeff: Annotated[float, Range(0, 1)] = 0.5
     coeff_of: Literal["conciseness", "qa"] = "conciseness"
     length_penalty: bool = True
+    filter_questions: bool = False
 
     async def observe(self, prediction: str, source: str) -> WithTrace | Unscored:
         """The scores of one summary, with the answer to each question."""
@@ -32,10 +35,18 @@ class SummarizationScore(JudgeMetric):
         questions = await self.extract("questions", text=source, keyphrases=phrases)
         if not questions:
             return Unscored("the source gives no question to ask")
+        trace: dict[str, object] = {"keyphrases": phrases}
+        if self.filter_questions:
+            # The same prompt and field, so that both texts are held to the same standard.
+            asked = await self.verify("answered", questions, summary=source)
+            trace["source_answers"] = asked
+            questions = [one.item for one in asked if one.verdict == "yes"]
+            if not questions:
+                return WithTrace(Unscored("the source answers none of the questions"), trace)
         answers = await self.verify("answered", questions, summary=prediction)
         qa, conciseness = ratio(answers), _conciseness(len(prediction), len(source))
         row = {"score": self._weighed(qa, conciseness), "qa": qa, "conciseness": conciseness}
-        return WithTrace(row, {"keyphrases": phrases, "questions": answers})
+        return WithTrace(row, trace | {"questions": answers})
 
     def _weighed(self, qa: float, conciseness: float) -> float:
         if not self.length_penalty:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -15,6 +15,7 @@ from metrichub.data.columns import is_plural
 from metrichub.embed import Embedder, Vectors
 from metrichub.errors import MetricError, ParameterError
 from metrichub.judge.aggregate import cosine
+from metrichub.judge.examples import SUFFIX
 from metrichub.judge.protocol import (
     SHARED_PROMPTS,
     Choice,
@@ -30,6 +31,8 @@ from metrichub.models.resolve import about, embedder_of, judge_of, unchosen
 
 FieldText = str | Sequence[str]
 """What a judge sees under one name: a text or several."""
+ENGLISH = "en"
+"""The language of prompts that are in no folder of a language."""
 YES_NO = ("yes", "no")
 SUPPORT = ("yes", "no", "idk")
 """Supported, contradicted, and neither."""
@@ -83,22 +86,31 @@ class JudgeMetric(ModelMetric):
             "openai(model='…', base_url='http://127.0.0.1:8000/v1')", or a judge object. Required
             unless the hub has one.
         prompts: A folder of Markdown files that replace the metric's prompts of the same names,
-            for another language or another wording.
+            for another language or another wording, and of examples to show a model, such as
+            claims.examples.jsonl.
+        language: The language of the metric's prompts, such as "zh" for Chinese; the texts may be
+            in any. Prompts of the user's own take their place.
     """
 
     asks: ClassVar[Questions] = {}
 
     judge: str | Judge | None = field(default=None, metadata=REQUIRED)
     prompts: Annotated[str | None, LocalPath()] = None
+    language: str = ENGLISH
 
     def __post_init__(self) -> None:
-        """Check the parameters, the judge's own, and the folder of prompts."""
+        """Check the parameters, the judge's own, the language, and the folder of prompts."""
         super().__post_init__()
         judge_of(self.judge)
+        if self.language != ENGLISH:
+            self._check_language()
+        self._check_prompts()
+
+    def _check_prompts(self) -> None:
         if self.prompts is None:
             return
         kind: type = type(self)
-        given, known = set(self._given()), set(_prompts_of(kind))
+        given, known = self._given().keys() | self._shown().keys(), set(_prompts_of(kind))
         if not given or given - known:
             wrong = ", ".join(sorted(given - known)) or "nothing"
             raise ParameterError(
@@ -107,17 +119,54 @@ class JudgeMetric(ModelMetric):
                 self.prompts,
                 f"a folder of Markdown files named {', '.join(sorted(known))} (it has: {wrong})",
             )
+        self._check_examples(given)
 
     def _given(self) -> dict[str, Path]:
         """The prompts that the user gave, by name."""
         folder = Path(self.prompts) if self.prompts else None
         return {path.stem: path for path in sorted(folder.glob("*.md"))} if folder else {}
 
+    def _shown(self) -> dict[str, Path]:
+        """The files of examples that the user gave, by the names of their prompts."""
+        folder = Path(self.prompts) if self.prompts else None
+        found = sorted(folder.glob(f"*{SUFFIX}")) if folder else []
+        return {path.name.removesuffix(SUFFIX): path for path in found}
+
+    def _check_language(self) -> None:
+        """Raise ParameterError unless there is every prompt that is asked in the language."""
+        kind: type = type(self)
+        names = {name for names in self.questions().values() for name in names}
+        known = [_languages(_path_of(kind, name)) for name in names - self._given().keys()]
+        if known and self.language not in (common := frozenset.intersection(*known)):
+            raise ParameterError(
+                self.name,
+                "language",
+                self.language,
+                f"{' or '.join(sorted(common))}, or give prompts of your own (prompts='folder')",
+            )
+
+    def _check_examples(self, given: Iterable[str]) -> None:
+        """Read the user's prompts; examples have to reply to the question that the prompt asks."""
+        asked = {name: what for what, names in self.questions().items() for name in names}
+        for name in sorted(given):
+            for shown in self.prompt(name).examples:
+                if shown.question != asked.get(name, shown.question):
+                    raise ParameterError(
+                        self.name,
+                        "prompts",
+                        self.prompts,
+                        f"examples of {name} that reply to {asked[name]!r}, "
+                        f"not to {shown.question!r}",
+                    )
+
     def _values(self) -> dict[str, object]:
-        """The parameters; prompts of the user's own are named with their hashes."""
+        """The parameters: the user's own prompts with their hashes, a language if not English."""
         values = super()._values()
-        given = [f"{name}:{Prompt.read(path).sha}" for name, path in self._given().items()]
+        names = sorted(self._given().keys() | self._shown().keys())
+        given = [f"{name}:{self.prompt(name).sha}" for name in names]
         del values["prompts"]
+        if self.language == ENGLISH:
+            del values["language"]
         return values | ({"prompts": " ".join(given)} if given else {})
 
     def questions(self) -> Questions:
@@ -125,11 +174,14 @@ class JudgeMetric(ModelMetric):
         return self.asks
 
     def prompt(self, name: str) -> Prompt:
-        """The prompt of this name: the user's, the metric's own, or else the shared one."""
-        if path := self._given().get(name):
-            return Prompt.read(path)
+        """The prompt of this name: the user's, the metric's own, or else the shared one.
+
+        Examples are those beside it, unless the user gave others.
+        """
+        mine, shown = self._given().get(name), self._shown().get(name)
         kind: type = type(self)
-        return _read(_prompts_of(kind).get(name, SHARED_PROMPTS / f"{name}.md"))
+        path = mine or _in_language(_path_of(kind, name), self.language)
+        return Prompt.read(path, shown) if mine or shown else _read(path)
 
     async def claims(self, text: str) -> list[str]:
         """The claims of a text; metrics that ask for those of the same text share the call."""
@@ -211,6 +263,23 @@ def _prompts_of(kind: type) -> Mapping[str, Path]:
         if issubclass(owner, JudgeMetric) and owner is not JudgeMetric:
             found |= {path.stem: path for path in Path(file or "").parent.glob("prompts/*.md")}
     return found
+
+
+def _path_of(kind: type, name: str) -> Path:
+    """The English prompt of this name."""
+    return _prompts_of(kind).get(name, SHARED_PROMPTS / f"{name}.md")
+
+
+def _in_language(path: Path, language: str) -> Path:
+    """The translation of a prompt, prompts/zh/claims.md for prompts/claims.md."""
+    return path if language == ENGLISH else path.parent / language / path.name
+
+
+def _languages(path: Path) -> frozenset[str]:
+    """The languages that there is a prompt in."""
+    return frozenset(
+        {ENGLISH, *(found.parent.name for found in path.parent.glob(f"*/{path.name}"))}
+    )
 
 
 @cache

@@ -76,7 +76,7 @@ class OpenAIJudge(Connection):
         system = f"{prompt.text}{more}\n\n{DATA_RULE}"
         likely = partial(typical_items, fields, limit)
         schema = schema_of(Items, most=limit or MOST_ITEMS)
-        asked = PromptRequest(system, data_of(fields), schema, likely)
+        asked = PromptRequest(system, data_of(fields), schema, likely, examples=prompt.examples)
         reply = await self._once(Items, asked, lambda live: self._one(live, asked, Items, None))
         items = [item.strip() for item in json.loads(reply)["items"]]
         return [item for item in items if item][:limit]
@@ -107,7 +107,7 @@ class OpenAIJudge(Connection):
         system = f"{prompt.text}\n\nThe score is a whole number from {low} to {high}. {DATA_RULE}"
         more = {"logprobs": True, "top_logprobs": 20} if weighing.logprobs else {}
         schema, likely = schema_of(Graded, scale=scale), partial(typical_grade, scale)
-        asked = PromptRequest(system, data_of(fields), schema, likely, more)
+        asked = PromptRequest(system, data_of(fields), schema, likely, more, prompt.examples)
         read = partial(_graded, scale=scale, logprobs=weighing.logprobs)
         replies = await asyncio.gather(
             *(
@@ -132,7 +132,8 @@ class OpenAIJudge(Connection):
         words = ("A", "B", "tie")
         data = {**data_of(fields), "candidates": dict(zip(words, candidates, strict=False))}
         system, likely = f"{prompt.text}\n\n{DATA_RULE}", partial(typical_choice, "A")
-        asked = PromptRequest(system, data, schema_of(Chosen, words), likely)
+        schema = schema_of(Chosen, words)
+        asked = PromptRequest(system, data, schema, likely, examples=prompt.examples)
 
         def valid(reply: Chosen, _: Completion) -> Chosen:
             if reply.winner not in words:
@@ -159,7 +160,8 @@ class OpenAIJudge(Connection):
             listed = [{"index": i, "text": items[i]} for i in indices]
             schema = schema_of(Judgements, verdicts, exactly=len(indices))
             likely = partial(typical_verdicts, indices, verdicts[0])
-            return PromptRequest(system, {**data_of(fields), "items": listed}, schema, likely)
+            data = {**data_of(fields), "items": listed}
+            return PromptRequest(system, data, schema, likely, examples=prompt.examples)
 
         async def ask(live: ClientState) -> Answer:
             first = await self._one(live, asked_of(wanted), Judgements, None)

@@ -8,15 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from metrichub.errors import MetricError
+from metrichub.judge.examples import SUFFIX, FewShot, read_examples
+from metrichub.judge.examples import Question as Question
 
 Fields = Mapping[str, str | Sequence[str]]
 """The texts under evaluation, by the names that the prompt uses for them."""
-
-Question = Literal["extract", "verify", "grade", "choose"]
-"""What a judge is asked to do."""
 
 Questions = Mapping[Question, tuple[str, ...]]
 """The names of the prompts that are asked by each question."""
@@ -35,16 +34,21 @@ def without_rule(text: str) -> str:
 
 @dataclass(frozen=True)
 class Prompt:
-    """An instruction to a judge, in Markdown. `rule` is what a judge without a model does."""
+    """An instruction to a judge, in Markdown. `rule` is what a judge without a model does.
+
+    `examples` are shown to a model before the data.
+    """
 
     name: str
     text: str
     rule: str | None = None
+    examples: tuple[FewShot, ...] = ()
 
     @property
     def sha(self) -> str:
-        """The first 16 hexadecimal digits of the text's SHA-256."""
-        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+        """The first 16 hexadecimal digits of the SHA-256 of the text and the examples."""
+        parts = [self.text, *(part for shown in self.examples for part in shown)]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def filled(self, **slots: str) -> Prompt:
         """The prompt with a text for each of its slots, such as `{{criteria}}`.
@@ -63,20 +67,22 @@ class Prompt:
         return replace(self, text=_SLOT.sub(lambda slot: slots[slot[1]], self.text))
 
     @staticmethod
-    def read(path: Path) -> Prompt:
+    def read(path: Path, examples: Path | None = None) -> Prompt:
         """The prompt in a Markdown file; its name is the file's.
 
-        A first line `<!-- offline: covers -->` gives the rule and is no part of the text.
+        A first line `<!-- offline: covers -->` gives the rule and is no part of the text. Examples
+        are read from the file beside it, such as claims.examples.jsonl, or from the one given.
 
         Raises:
-            MetricError: the file can't be read.
+            MetricError: a file can't be read, or holds no examples.
         """
         try:
             text = path.read_text(encoding="utf-8")
         except OSError as error:
             raise MetricError(f"the prompt {path} can't be read: {error.strerror}") from error
         rule = _RULE.match(text)
-        return Prompt(path.stem, without_rule(text).strip(), rule[1] if rule else None)
+        shown = read_examples(examples or path.with_name(path.stem + SUFFIX))
+        return Prompt(path.stem, without_rule(text).strip(), rule[1] if rule else None, shown)
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ class Careless(JudgeMetric):
 
 
 def test_what_a_class_closes_stays_closed_where_it_is_declared_anew() -> None:
-    assert reasons(Careless) == {"judge": THE_SERVERS, "prompts": A_FILE}
+    assert reasons(Careless) == {"judge": THE_SERVERS, "prompts": A_FILE, "language": None}
 
 
 CRITIC = """

@@ -6,6 +6,7 @@ import pytest
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import MissingColumn, ParameterError
+from metrichub.judge.protocol import Fields
 from metrichub.testing import Scripted
 
 EIGHT = {"keyphrases": ["app"], "questions": [f"{i}?" for i in range(8)]}
@@ -96,6 +97,57 @@ def test_a_corpus_is_the_mean_of_its_samples_that_have_a_score() -> None:
     # 1 - 2/4 and 1 - 1/4, and the third has none.
     assert scores["conciseness"] == pytest.approx((0.5 + 0.75) / 2)
     assert scores["unanswered"] == 1
+
+
+# The source answers all of eight questions but the first and the last.
+BY_TEXT = Scripted(
+    {
+        **EIGHT,
+        "answered": lambda fields: (
+            ["no", *["yes"] * 6, "no"]
+            if fields["summary"] == PAIR["sources"][0]
+            else [*["yes"] * 5, "no"]
+        ),
+    }
+)
+
+
+def test_questions_that_the_source_does_not_answer_are_left_out_if_asked() -> None:
+    # The summary is asked questions 1 to 6 and answers all but the sixth of them.
+    assert scored(BY_TEXT, filter_questions=True)["qa"] == 5 / 6
+    # Of all eight, its sixth answer is no, and the script begins anew for the last two.
+    assert scored(BY_TEXT)["qa"] == 7 / 8
+    hub = Hub(load_metric("summarization_score", judge=BY_TEXT, filter_questions=True))
+    (step,) = hub.evaluate(**PAIR).explain("summarization_score", 0).steps
+    assert [one["item"] for one in step["questions"]] == [f"{i}?" for i in range(1, 7)]
+    assert [one["verdict"] for one in step["source_answers"]] == ["no", *["yes"] * 6, "no"]
+
+
+def test_the_words_of_weighed_verdicts_of_the_source_decide_what_is_left_out() -> None:
+    def answered(fields: Fields) -> list[object]:
+        if fields["summary"] == PAIR["sources"][0]:
+            return [{"yes": 0.9, "no": 0.1}, {"yes": 0.4, "no": 0.6}]
+        return [{"yes": 0.5, "no": 0.5}]
+
+    judge = Scripted({"keyphrases": [], "questions": ["a?", "b?"], "answered": answered})
+    # Only the first is kept, and the summary's half counts.
+    assert scored(judge, filter_questions=True)["qa"] == 0.5
+
+
+def test_a_source_that_answers_none_of_its_questions_is_undefined_if_they_are_filtered() -> None:
+    judge = Scripted({**EIGHT, "answered": ["no"]})
+    assert scored(judge)["qa"] == 0.0
+    hub = Hub(load_metric("summarization_score", judge=judge, filter_questions=True))
+    assert undefined(hub.evaluate(**PAIR)) == "the source answers none of the questions"
+
+
+def test_a_source_answers_the_offline_judges_questions_about_it() -> None:
+    pair = {"predictions": ["It is old."], "sources": ["It is old. It has two red towers."]}
+    each = [
+        Hub(f"summarization_score(filter_questions={filtered})", judge="offline")(**pair)
+        for filtered in (True, False)
+    ]
+    assert each[0] == each[1]
 
 
 def test_every_question_has_its_answer_and_reason() -> None:

@@ -1,0 +1,109 @@
+"""Prompts in other languages: chosen, sent, signed, refused, and equal to the English ones."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import metric_cards
+from metrichub import Hub, load_metric
+from metrichub.errors import ParameterError
+from metrichub.judge.protocol import SHARED_PROMPTS, Prompt
+from tests.judge_stub import Stub
+from tests.judge_toys import columns, spec
+
+CARDS = Path(metric_cards.__file__).parent
+TRANSLATED = sorted(path for home in (SHARED_PROMPTS, CARDS) for path in home.rglob("zh/*.md"))
+IN_CHINESE = [
+    *("summarization_score", "faithfulness", "context_utilization", "answer_relevancy"),
+    *("answer_relevancy(noncommittal='any')", "context_relevance", "summarization"),
+    "summarization(truths=True)",
+]
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
+def folder_and_name(path: Path) -> str:
+    return f"{path.parents[2].name}/{path.name}"
+
+
+@pytest.mark.parametrize("metric", IN_CHINESE)
+def test_every_prompt_that_is_asked_is_there_in_chinese(metric: str) -> None:
+    english: Any = load_metric(metric)
+    chinese: Any = load_metric(metric, language="zh")
+    for names in chinese.questions().values():
+        for name in names:
+            assert _HAN.search(chinese.prompt(name).text)
+            assert not _HAN.search(english.prompt(name).text)
+            assert all(_HAN.search(one.reply) for one in chinese.prompt(name).examples)
+
+
+@pytest.mark.parametrize("path", TRANSLATED, ids=folder_and_name)
+def test_a_translation_has_the_rule_fields_words_and_examples_of_the_english_prompt(
+    path: Path,
+) -> None:
+    mine, english = Prompt.read(path), Prompt.read(path.parents[1] / path.name)
+    assert mine.rule == english.rule
+    named = re.findall(r'field "(\w+)"', english.text.replace("\n", " "))
+    assert sorted(re.findall(r'字段"(\w+)"', mine.text)) == sorted(named)
+    words = re.findall(r'^- "(\w+)":', english.text, re.MULTILINE)
+    assert re.findall(r'^- "(\w+)"：', mine.text, re.MULTILINE) == words
+    assert set(re.findall(r'"(\w+)"', mine.text)) <= {*words, *named}
+    assert mine.text.count("\n- ") == english.text.count("\n- ")
+    assert len(mine.examples) == len(english.examples)
+
+
+def test_a_model_is_asked_in_the_language(stub: Stub) -> None:
+    hub = Hub(load_metric("faithfulness", language="zh"), judge=spec(stub))
+    assert hub(columns(1)) == {"faithfulness": {"score": 0.5}}
+    claims, verdicts = stub.asked
+    assert claims.system.startswith('列出字段"text"')
+    assert "沈岚" in claims.body["messages"][1]["content"]
+    assert '"idk"：' in verdicts.system
+    assert "one of: yes, no, idk" in verdicts.system
+
+
+def test_the_signature_names_a_language_other_than_english() -> None:
+    assert "language='zh'" in load_metric("faithfulness", judge="offline", language="zh").label()
+    english = load_metric("faithfulness", judge="offline")
+    assert "language" not in english.label()
+    assert load_metric("faithfulness", judge="offline", language="en").label() == english.label()
+
+
+def test_the_offline_judge_answers_chinese_prompts_as_english_ones() -> None:
+    texts = {"predictions": ["桥建于1912年。桥是红色的。"], "sources": ["桥建于1912年。桥很长。"]}
+    for name in ("summarization", "summarization_score"):
+        scores = Hub(name, judge="offline")(**texts)
+        assert Hub(f"{name}(language='zh')", judge="offline")(**texts) == scores
+
+
+@pytest.mark.parametrize(
+    ("metric", "language", "choose"),
+    [
+        ("faithfulness", "de", "choose en or zh, or give"),
+        ("faithfulness", "", "choose en or zh, or give"),
+        ("faithfulness", "..", "choose en or zh, or give"),
+        ("coherence", "zh", "choose en, or give"),
+        # Its claims are there in Chinese, and its own prompt isn't.
+        ("contextual_relevancy", "zh", "choose en, or give"),
+    ],
+)
+def test_a_language_without_prompts_is_refused_in_one_line(
+    metric: str, language: str, choose: str
+) -> None:
+    with pytest.raises(ParameterError, match=choose) as caught:
+        load_metric(metric, language=language)
+    assert f"language={language!r}" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_prompts_of_the_users_own_stand_before_those_of_a_language(tmp_path: Path) -> None:
+    (tmp_path / "claims.md").write_text("Liste auf.", encoding="utf-8")
+    metric: Any = load_metric("faithfulness", language="zh", prompts=str(tmp_path))
+    assert metric.prompt("claims").text == "Liste auf."
+    assert metric.prompt("supported").text.startswith("每个条目")
+    with pytest.raises(ParameterError, match="language='de'"):
+        load_metric("faithfulness", language="de", prompts=str(tmp_path))
+    (tmp_path / "supported.md").write_text("Steht es da?", encoding="utf-8")
+    metric = load_metric("faithfulness", language="de", prompts=str(tmp_path))
+    assert metric.prompt("supported").text == "Steht es da?"
