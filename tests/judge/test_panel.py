@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pytest
 
 from metrichub import Hub, Report, load_metric
-from metrichub.authoring import Choice, Grade, Prompt, Verdict, WeighedVerdict
+from metrichub.authoring import Choice, Grade, Prompt, Verdict
 from metrichub.errors import JudgeError, JudgeUnavailable, MetricError, ParameterError
 from metrichub.judge.panel import Panel, PanelVerdict
 from metrichub.judge.protocol import SelfDescribed
@@ -256,12 +256,10 @@ def test_a_panel_says_what_its_judges_say() -> None:
 # Reports.
 
 
-def scripted(label: str, *words: str) -> Scripted:
-    return Scripted({"claims": ["It is old.", "It is red."], "supported": [*words]}, label)
-
-
 def report(vote: By) -> Report:
-    judges = [scripted("a", "yes", "no"), scripted("b", "yes", "yes"), scripted("c", "yes", "no")]
+    claims, red = ["It is old.", "It is red."], {"a": "no", "b": "yes", "c": "no"}
+    given = {by: {"claims": claims, "supported": ["yes", word]} for by, word in red.items()}
+    judges = [Scripted(script, by) for by, script in given.items()]
     return Hub("faithfulness", judge=judges, vote=vote).evaluate(**SAMPLE)
 
 
@@ -350,7 +348,3 @@ def test_a_wrong_key_of_one_ends_the_run(stub: Stub) -> None:
     stub.always = failure(401)
     with pytest.raises(JudgeUnavailable):
         Hub("faithfulness", judge=[*judges, spec(stub, model="e")]).evaluate(**columns(1))
-
-
-def test_weighed_verdicts_reach_metrics_as_such() -> None:
-    assert isinstance(verdict("yes", "no"), WeighedVerdict)
