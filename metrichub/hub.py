@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from metrichub.data.batch import BLOCK_CHARACTERS, Batch
 from metrichub.data.columns import column_of, is_slip
@@ -29,7 +29,6 @@ _ELSEWHERE = {
     "prices": "give prices to the judge: judge=\"openai(model='...', prices=[0.25, 2])\"",
 }
 """What belongs elsewhere than into a call, by the name under which it is tried there."""
-
 
 _IN_PARTS = (
     "give samples that come in parts to hub.evaluate(...) as an iterator of tables, or join the "
@@ -71,21 +70,22 @@ class Hub:
         self,
         metrics: str | Metric | Iterable[str | Metric],
         *more: object,
-        judge: str | Judge | None = None,
+        judge: str | Judge | Sequence[str | Judge] | None = None,
+        vote: Literal["majority", "mean"] | None = None,
         embedder: str | Embedder | None = None,
         reduce_fn: Reduction | None = None,
         block_characters: int = BLOCK_CHARACTERS,
     ) -> None:
         """Load the metrics; nothing is measured yet.
 
-        `judge` and `embedder` are for all metrics that ask one and have none of their own. Without
-        them the environment says who is asked, in METRICHUB_JUDGE and METRICHUB_EMBEDDER.
+        Metrics without a judge or embedder of their own ask these, or those in METRICHUB_JUDGE and
+        METRICHUB_EMBEDDER. Several judges decide by `vote`, the majority unless it is "mean".
         """
         if more:
             raise InputError(
                 "several metrics are given as one list, Hub(['bleu', 'rouge']), the rest by name"
             )
-        self.metrics = _metrics(metrics, {"judge": judge, "embedder": embedder})
+        self.metrics = _metrics(metrics, {"judge": judge, "vote": vote, "embedder": embedder})
         self.reduce_fn, self.block_characters = reduce_fn, block_characters
         for metric in self.metrics:
             name_of(metric, reduce_fn)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 class JudgeOptions:
     """Which judge and embedder metrics without their own ask, how often, and when a run ends."""
 
-    judge: str | None
+    judge: tuple[str, ...]
+    vote: str | None
     embedder: str | None
     repeats: int
     max_errors: int | None
@@ -38,7 +39,8 @@ class JudgeOptions:
 
     def for_hub(self) -> dict[str, Any]:
         """What `Hub` takes of them."""
-        chosen = {"judge": self.judge, "embedder": self.embedder}
+        judges = list(self.judge) if len(self.judge) > 1 else next(iter(self.judge), None)
+        chosen = {"judge": judges, "vote": self.vote, "embedder": self.embedder}
         return {name: spec for name, spec in chosen.items() if spec}
 
     def for_run(self) -> dict[str, Any]:
@@ -64,9 +66,17 @@ judge_options = option_group(
     click.option(
         "--judge",
         metavar="SPEC",
+        multiple=True,
         help="The judge of metrics that name none: \"openai(model='…')\", with "
         "base_url='http://127.0.0.1:8000/v1' for a server of your own, or offline (a "
-        "word-matching baseline).  [default: METRICHUB_JUDGE]",
+        "word-matching baseline). Given several times, the judges vote.  "
+        "[default: METRICHUB_JUDGE]",
+    ),
+    click.option(
+        "--vote",
+        type=click.Choice(("majority", "mean")),
+        help="How several judges decide: by the majority, or each by its fraction of the votes.  "
+        "[default: majority]",
     ),
     click.option(
         "--embedder",
@@ -114,7 +124,7 @@ judge_options = option_group(
         help="Neither take answers of judges from the call store nor keep them there.",
     ),
 )
-"""--judge, --embedder, --repeats and --max-… as `judging`, and --no-cache."""
+"""--judge, --vote, --embedder, --repeats and --max-… as `judging`, and --no-cache."""
 
 
 def show_estimate(

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from metrichub.errors import TooManyErrors
+from metrichub.evaluation.agreement import votes_in
 from metrichub.models.usage import Usage, UsageBudget
 
 TraceItem = Mapping[str, Any]
@@ -75,13 +76,15 @@ class ErrorBudget:
 class Trace:
     """The steps and errors of one metric by sample; `causes` counts the errors.
 
-    `calls` holds the keys of the requests that were made for a sample.
+    `calls` holds the keys of the requests that were made for a sample, `votes` how often the judges
+    of a panel voted so on an item.
     """
 
     steps: Mapping[int, Sequence[TraceItem]] = field(default_factory=dict)
     errors: Mapping[int, str] = field(default_factory=dict)
     causes: Counter[str] = field(default_factory=Counter)
     calls: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    votes: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(
@@ -90,8 +93,8 @@ class Trace:
         errors: Mapping[int, str],
         calls: Mapping[int, Sequence[str]],
     ) -> Trace:
-        """The trace with its errors counted."""
-        return cls(steps, errors, Counter(errors.values()), calls)
+        """The trace with its errors and votes counted."""
+        return cls(steps, errors, Counter(errors.values()), calls, votes_in(steps.values()))
 
     @property
     def failed(self) -> int:
@@ -106,11 +109,12 @@ class Trace:
             {start + i: why for start, part in parts for i, why in part.errors.items()},
             sum((part.causes for _, part in parts), Counter()),
             {start + i: keys for start, part in parts for i, keys in part.calls.items()},
+            sum((part.votes for _, part in parts), Counter()),
         )
 
     def pool(self) -> Trace:
-        """The causes without the samples."""
-        return Trace(causes=self.causes)
+        """The causes and the votes without the samples."""
+        return Trace(causes=self.causes, votes=self.votes)
 
 
 @dataclass(frozen=True)

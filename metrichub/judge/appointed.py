@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from metrichub.errors import JudgeUnavailable
 from metrichub.judge.metric import JudgeMetric, ModelMetric
+from metrichub.judge.panel import Panel, panel_of
 from metrichub.metric import Metric
 from metrichub.models.resolve import VARIABLES, about, judge_of, unchosen
 
@@ -16,7 +18,8 @@ from metrichub.models.resolve import VARIABLES, about, judge_of, unchosen
 def appointed(metric: Metric, given: Mapping[str, object]) -> Metric:
     """The metric with the judge and the embedder that it asks; it keeps those that it has.
 
-    The others are those that are given, or else those of the machine.
+    The others are those that are given, or else those of the machine; a list of judges is a panel
+    with the given vote.
 
     Raises:
         JudgeUnavailable: there is none, or the judge can't answer what the metric asks.
@@ -24,7 +27,7 @@ def appointed(metric: Metric, given: Mapping[str, object]) -> Metric:
     if not isinstance(metric, ModelMetric):
         return metric
     chosen: dict[str, Any] = {
-        kind: _chosen(metric, kind, given.get(kind))
+        kind: _chosen(metric, kind, given)
         for kind in metric.models()
         if getattr(metric, kind) is None
     }
@@ -34,20 +37,22 @@ def appointed(metric: Metric, given: Mapping[str, object]) -> Metric:
     return found
 
 
-def _chosen(metric: Metric, kind: str, given: object) -> object:
-    asked = given if given is not None else os.environ.get(VARIABLES[kind])
+def _chosen(metric: Metric, kind: str, given: Mapping[str, object]) -> object:
+    named = given.get(kind)
+    asked = named if named is not None else os.environ.get(VARIABLES[kind])
     if not asked:
         only_models = kind == "judge" and metric.card.judge == "model"
         raise unchosen(metric.name, kind, only_models=only_models)
-    return asked
+    return panel_of(asked, given.get("vote")) if kind == "judge" else asked
 
 
 def _check_answers(metric: JudgeMetric) -> None:
     judge = judge_of(metric.judge)
-    kind = judge.label.partition("(")[0]
     for question, names in metric.questions().items():
-        for name in names:
-            if not about(judge).answers(question, metric.prompt(name)):
+        asked = judge.asked(question) if isinstance(judge, Panel) else (judge,)
+        for one, name in product(asked, names):
+            if not about(one).answers(question, metric.prompt(name)):
+                kind = one.label.partition("(")[0]
                 raise JudgeUnavailable(
                     f"{metric.name}: the {kind} judge can't {question} ({name}), so a model is "
                     "needed: judge=\"openai(model='…')\", with base_url='http://…' for a "

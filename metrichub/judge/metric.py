@@ -100,6 +100,8 @@ class JudgeMetric(ModelMetric):
 
     def __post_init__(self) -> None:
         """Check the parameters, the judge's own, the language, and the folder of prompts."""
+        if isinstance(self.judge, (list, tuple)):
+            object.__setattr__(self, "judge", judge_of(self.judge))
         super().__post_init__()
         judge_of(self.judge)
         if self.language != ENGLISH:

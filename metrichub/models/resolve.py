@@ -22,12 +22,16 @@ _BASELINES = {
 
 
 def judge_of(given: Any) -> Any:
-    """The judge of a spec such as "openai(model='…')"; a judge stands for itself.
+    """The judge of a spec such as "openai(model='…')", or the panel of a list of them.
+
+    A judge stands for itself.
 
     Raises:
         UnknownMetric: no installed judge has this name.
         SpecError, ParameterError: the spec can't be parsed, or a parameter is wrong.
     """
+    if isinstance(given, (list, tuple)):
+        return make(_installed(JUDGES, "judge").find("panel").load(), {"judges": [*given]}, "panel")
     return _made(given, JUDGES, "judge") if isinstance(given, str) else given
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -126,4 +127,5 @@ def _joined(runs: Sequence[Trace]) -> Trace:
         for sample, cause in runs[0].errors.items()
         if all(sample in run.errors for run in runs)
     }
-    return Trace.of(steps, errors, calls)
+    votes = sum((run.votes for run in runs), Counter[str]())
+    return replace(Trace.of(steps, errors, calls), votes=votes)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from metrichub.data.columns import column_of, note_of_fallback
 from metrichub.errors import ReportError, what
 from metrichub.evaluation import letters, significance
+from metrichub.evaluation.agreement import agreement_notes
 from metrichub.evaluation.explanation import Explanation, Trace
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.resample import SEED, Interval
@@ -216,6 +217,7 @@ class Report(Measurement):
                 causes = self.traces[name].causes
                 why += [f"{n} failed: {cause}" for cause, n in causes.most_common()]
             why += self._apart(name)
+            why += agreement_notes(self.traces.get(name, Trace()).votes)
             read = {*map(column_of, result.metric.inputs())}
             found_in = {column: n for column, n in self.read_from.items() if column in read}
             why += [note_of_fallback(column, names) for column, names in found_in.items()]

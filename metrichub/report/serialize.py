@@ -141,7 +141,7 @@ def _evidence(found: Mapping[str, Any]) -> Trace:
     steps = {int(sample): step for sample, step in found["steps"].items()}
     errors = {int(sample): cause for sample, cause in found["errors"].items()}
     calls = {int(sample): keys for sample, keys in found.get("calls", {}).items()}
-    return Trace(steps, errors, Counter(found["causes"]), calls)
+    return Trace(steps, errors, Counter(found["causes"]), calls, _counts(found.get("votes", {})))
 
 
 def _letters(found: Mapping[str, Any]) -> ByTokenizer:

@@ -214,3 +214,22 @@ def test_samples_are_readable_in_any_language() -> None:
     write("in.jsonl", [{"id": "\ud800", "answer": "a", "contexts": ["a"]}])
     scored("in.jsonl", *RULES, "--samples", "out.jsonl")
     assert "\\ud800" in Path("out.jsonl").read_text("utf-8")
+
+
+def test_several_judges_vote(stub: Stub) -> None:
+    judges = [text for model in ("a", "b") for text in ("--judge", spec(stub, model=model))]
+    asked = ("in.jsonl", "-m", "faithfulness", *judges, "--judge", "offline", "--signature")
+    majority = scored(*asked)
+    # Both models support the first claim of two and not the second; the rules are outvoted.
+    assert majority["scores"]["faithfulness"] == {"score": 0.5}
+    assert "vote='majority'" in majority["signatures"]["faithfulness"].replace("\\'", "'")
+    assert "the 3 judges of the panel agree on" in majority["notes"]["faithfulness"][0]
+    mean = scored(*asked, "--vote", "mean")
+    assert "vote='mean'" in mean["signatures"]["faithfulness"].replace("\\'", "'")
+    assert mean["scores"] != majority["scores"]
+
+
+def test_a_vote_of_one_judge_is_refused() -> None:
+    assert "vote='mean' is not allowed" in error(
+        run("score", "in.jsonl", *RULES, "--vote", "mean"), 2
+    )

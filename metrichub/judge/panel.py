@@ -1,0 +1,295 @@
+"""Panel: several judges as one, whose votes decide."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import statistics
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import starmap
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
+
+from metrichub.catalog.parameters import check_parameters
+from metrichub.errors import JudgeError, MetricError, ParameterError
+from metrichub.judge.protocol import (
+    Choice,
+    Fields,
+    Grade,
+    Judge,
+    Prompt,
+    Question,
+    Sampling,
+    Verdict,
+    WeighedVerdict,
+)
+from metrichub.models.resolve import about, judge_of
+
+T = TypeVar("T")
+By = Literal["majority", "mean"]
+"""How votes decide."""
+_ROUNDING = 1e-9
+
+
+class Vote(NamedTuple):
+    """What one judge of a panel said of an item; `verdict` is None where its call failed."""
+
+    judge: str
+    verdict: str | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class PanelVerdict(WeighedVerdict):
+    """What a panel decided on one item, and how each of its judges voted."""
+
+    votes: tuple[Vote, ...]
+
+
+class _Answers(NamedTuple, Generic[T]):
+    """The answers of those who gave one, and the causes of the others, by the judges' labels."""
+
+    given: Mapping[str, T]
+    failed: Mapping[str, str]
+
+    def told(self, head: str) -> str:
+        """A reason, with those who gave no answer."""
+        silent = (f"no answer of {judge}: {cause}" for judge, cause in self.failed.items())
+        return "; ".join([head, *silent])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """A judge that asks several judges and answers as they voted.
+
+    The first judge extracts, so that all give their verdicts on the same items. A judge whose call
+    fails has no vote; the call of the panel fails unless more than half of its judges answered.
+
+    Attributes:
+        judges: Two or more judges, as specs or objects. Two equal ones would give equal answers.
+        vote: "majority" takes the most frequent answer: tied verdicts count in equal parts, a
+            grade without a majority is the median, and a tied choice is a tie. "mean" counts each
+            verdict by the fraction of the votes and takes the mean of the grades; choices are the
+            majority's.
+    """
+
+    judges: tuple[str | Judge, ...]
+    vote: By = "majority"
+
+    def __post_init__(self) -> None:
+        """Check the parameters, and those of the judges."""
+        check_parameters(self, "panel")
+        labels = [judge.label for judge in self.members]
+        if len(set(labels)) < max(2, len(labels)):
+            raise ParameterError(
+                "panel",
+                "judges",
+                labels,
+                "two or more judges, each another model or with other parameters (seed=1, seed=2)",
+            )
+
+    @property
+    def members(self) -> tuple[Judge, ...]:
+        """The judges themselves."""
+        return tuple(judge_of(judge) for judge in self.judges)
+
+    @property
+    def label(self) -> str:
+        """The labels of all judges, and the vote."""
+        return f"panel(judges={[judge.label for judge in self.members]!r}, vote={self.vote!r})"
+
+    @property
+    def is_model(self) -> bool:
+        """Whether any of the judges is a model."""
+        return any(about(judge).is_model for judge in self.members)
+
+    @property
+    def note(self) -> str | None:
+        """What the judges have to say of themselves."""
+        notes = dict.fromkeys(filter(None, (about(judge).note for judge in self.members)))
+        return "; ".join(notes) or None
+
+    def answers(self, question: Question, prompt: Prompt) -> bool:
+        """Whether all who are asked can answer."""
+        return all(about(judge).answers(question, prompt) for judge in self.asked(question))
+
+    def asked(self, question: Question) -> tuple[Judge, ...]:
+        """Who is asked: the first to extract, everyone otherwise."""
+        return self.members[:1] if question == "extract" else self.members
+
+    def ready(self) -> None:
+        """Raise what a call would, as far as that is known without one."""
+        for judge in self.members:
+            if hasattr(judge, "ready"):
+                judge.ready()
+
+    async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
+        """What the first judge finds."""
+        return await self.members[0].extract(prompt, fields, limit)
+
+    async def verify(
+        self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
+    ) -> list[Verdict]:
+        """What was decided on every item, with the votes."""
+
+        async def verified(judge: Judge) -> list[Verdict]:
+            found = await judge.verify(prompt, items, fields, verdicts)
+            if [verdict.index for verdict in found] != list(range(len(items))):
+                raise MetricError(f"the judge {judge.label} gave no verdict for every item")
+            return found
+
+        answers = await self._ask(verified)
+        return [self._decided(answers, i, item, verdicts) for i, item in enumerate(items)]
+
+    async def grade(
+        self,
+        prompt: Prompt,
+        fields: Fields,
+        scale: tuple[int, int],
+        weighing: Sampling = Sampling(),  # noqa: B008  # immutable
+    ) -> Grade:
+        """The most frequent grade, or the median where several are; or the mean of the grades."""
+        low, high = scale
+
+        async def graded(judge: Judge) -> Grade:
+            found = await judge.grade(prompt, fields, scale, weighing)
+            if not low - _ROUNDING <= found.score <= high + _ROUNDING:
+                raise MetricError(
+                    f"the judge {judge.label} gave {found.score:g} on a scale of {low} to {high}"
+                )
+            return found
+
+        answers = await self._ask(graded)
+        grades = list(answers.given.values())
+        said = "; ".join(f"{by}: {one.score:g} ({one.reason})" for by, one in answers.given.items())
+        if self.vote == "mean":
+            mean = statistics.fmean(grade.score for grade in grades)
+            return Grade(mean, answers.told(f"the mean of {said}"), _mixed(grades))
+        first = _most_frequent(grade.score for grade in grades)
+        if len(first) == 1:
+            return Grade(first[0], answers.told(f"the most frequent of {said}"))
+        median = statistics.median(grade.score for grade in grades)
+        return Grade(median, answers.told(f"no majority, so the median of {said}"))
+
+    async def choose(self, prompt: Prompt, candidates: Sequence[str], fields: Fields) -> Choice:
+        """The candidate of most judges; a tie where as many say something else."""
+        answers = await self._ask(lambda judge: judge.choose(prompt, candidates, fields))
+        said = "; ".join(f"{by}: {_named(one)} ({one.reason})" for by, one in answers.given.items())
+        first = _most_frequent(choice.winner for choice in answers.given.values())
+        if len(first) == 1:
+            return Choice(first[0], answers.told(said))
+        return Choice(None, answers.told(f"no majority, so a tie: {said}"))
+
+    async def _ask(self, ask: Callable[[Judge], Awaitable[T]]) -> _Answers[T]:
+        """The answers of all judges, who are asked at once.
+
+        Raises:
+            JudgeError: no more than half of the judges answered, or one failed in a way that ends
+                the run.
+        """
+        given: dict[str, T] = {}
+        failed: dict[str, str] = {}
+
+        async def one(judge: Judge) -> tuple[T | None, JudgeError | None]:
+            try:
+                return await ask(judge), None
+            except JudgeError as error:
+                if error.ends_the_run:
+                    raise
+                return None, error
+
+        members = self.members
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(one(judge)) for judge in members]
+        except ExceptionGroup as errors:
+            first = errors.exceptions[0]
+            raise first from first.__cause__
+        for judge, task in zip(members, tasks, strict=True):
+            answer, error = task.result()
+            if error is not None:
+                failed[judge.label] = str(error)
+            else:
+                given[judge.label] = answer  # type: ignore[assignment]  # no error, so an answer
+        if 2 * len(given) <= len(members):
+            causes = "; ".join(failed.values())
+            raise JudgeError(
+                f"{len(failed)} of {len(members)} judges of the panel failed: {causes}"
+            )
+        return _Answers(given, failed)
+
+    def _decided(
+        self, answers: _Answers[list[Verdict]], place: int, item: str, words: Sequence[str]
+    ) -> PanelVerdict:
+        given = {judge: verdicts[place] for judge, verdicts in answers.given.items()}
+        counts = Counter(verdict.verdict for verdict in given.values())
+        if self.vote == "mean":
+            weights = _shares(given.values())
+        else:
+            first = _most_frequent(verdict.verdict for verdict in given.values())
+            weights = {word: 1 / len(first) for word in first}
+        tied = _heaviest(weights)
+        # Of tied words the one that stands last is shown, as the first is the affirmative one.
+        word = max(tied, key=lambda word: words.index(word) if word in words else -1)
+        votes = ", ".join(f"{word} {n}" for word, n in counts.most_common())
+        why = next((one.reason for one in given.values() if one.verdict == word), "")
+        head = f"{votes}{', a tie' * (len(tied) > 1)}{f': {why}' if why else ''}"
+        cast = [Vote(judge, one.verdict, one.reason) for judge, one in given.items()]
+        silent = starmap(lambda judge, cause: Vote(judge, None, cause), answers.failed.items())
+        return PanelVerdict(place, item, word, answers.told(head), weights, (*cast, *silent))
+
+
+def panel_of(judge: object, vote: Any = None) -> object:
+    """The panel of a list of judges; anything else stands for itself.
+
+    Raises:
+        ParameterError: a vote without a list, or judges that make no panel.
+    """
+    if isinstance(judge, (list, tuple)):
+        return Panel(judges=tuple(judge), vote=vote or "majority")
+    if vote is not None:
+        raise ParameterError(
+            None, "vote", vote, "none with one judge, or give several: judge=[…, …]"
+        )
+    return judge
+
+
+def _most_frequent(answers: Iterable[T]) -> list[T]:
+    """The most frequent answers, more than one where they are tied."""
+    counts = Counter(answers)
+    most = max(counts.values())
+    return [answer for answer, n in counts.items() if n == most]
+
+
+def _heaviest(weights: Mapping[str, float]) -> list[str]:
+    most = max(weights.values())
+    return [word for word, weight in weights.items() if math.isclose(weight, most)]
+
+
+def _shares(verdicts: Iterable[Verdict]) -> dict[str, float]:
+    """The mean of the judges' fractions of each word; a plain verdict is wholly its word."""
+    each = [
+        one.weights if isinstance(one, WeighedVerdict) else {one.verdict: 1.0} for one in verdicts
+    ]
+    words = dict.fromkeys(word for weights in each for word in weights)
+    return {word: sum(one.get(word, 0.0) for one in each) / len(each) for word in words}
+
+
+def _mixed(grades: Sequence[Grade]) -> dict[int, float]:
+    """The mean of the judges' fractions of each score; none where a judge's aren't known."""
+    each = [
+        [(float(score), weight) for score, weight in grade.weights.items()] or [(grade.score, 1.0)]
+        for grade in grades
+    ]
+    parts = [(score, weight / len(each)) for weights in each for score, weight in weights]
+    if any(score != int(score) for score, _ in parts):
+        return {}
+    mixed: dict[int, float] = {}
+    for score, part in parts:
+        mixed[int(score)] = mixed.get(int(score), 0.0) + part
+    return mixed
+
+
+def _named(choice: Choice) -> str:
+    return "a tie" if choice.winner is None else f"the {('first', 'second')[choice.winner]}"

@@ -1,0 +1,350 @@
+"""A panel of judges: how it decides, what fails, and what its signature and its report say."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from metrichub import Hub, Report, load_metric
+from metrichub.authoring import Choice, Grade, Prompt, Verdict
+from metrichub.errors import JudgeError, JudgeUnavailable, MetricError, ParameterError
+from metrichub.judge.panel import Panel, PanelVerdict
+from metrichub.judge.protocol import SelfDescribed
+from metrichub.models.loop import run
+from metrichub.testing import Scripted
+from tests.judge_stub import KEY, Stub, failure
+from tests.judge_toys import columns, spec
+
+By = Literal["majority", "mean"]
+ASKED = Prompt("p", "Judge.")
+SUPPORT = ("yes", "no", "idk")
+SAMPLE: dict[str, Any] = {"predictions": ["It is old. It is red."], "contexts": [["It is old."]]}
+
+
+def failing(fields: object) -> Any:
+    raise JudgeError("no verdict")
+
+
+def over(fields: object) -> Any:
+    raise JudgeUnavailable("a wrong key")
+
+
+def panel(*answers: Any, vote: By = "majority") -> Panel:
+    """Judges a, b, c, …, each with one answer to the prompt."""
+    judges = [Scripted({"p": given}, label) for label, given in zip("abcde", answers, strict=False)]
+    return Panel(judges=tuple(judges), vote=vote)
+
+
+def verdict(*answers: Any, vote: By = "majority") -> PanelVerdict:
+    """What judges decide on one item, each by one word or by fractions of words."""
+    given = [[one] if isinstance(one, (str, Mapping)) else one for one in answers]
+    (found,) = run(panel(*given, vote=vote).verify(ASKED, ["x"], {}, SUPPORT))
+    assert isinstance(found, PanelVerdict)
+    return found
+
+
+def grade(*answers: Any, vote: By = "majority") -> Grade:
+    return run(panel(*answers, vote=vote).grade(ASKED, {}, (1, 5)))
+
+
+def choice(*answers: Any) -> Choice:
+    return run(panel(*answers).choose(ASKED, ["x", "y"], {}))
+
+
+def test_a_panel_is_a_judge_that_describes_itself() -> None:
+    assert isinstance(panel(["yes"], ["no"]), SelfDescribed)
+
+
+# Verdicts.
+
+
+def test_the_majority_decides() -> None:
+    found = verdict("no", "yes", "no")
+    assert (found.verdict, found.weights) == ("no", {"no": 1.0})
+    assert found.reason == "no 2, yes 1: as scripted"
+
+
+def test_tied_verdicts_count_in_equal_parts_and_say_so() -> None:
+    found = verdict("yes", "no")
+    assert found.weights == {"yes": 0.5, "no": 0.5}
+    assert found.reason.startswith("yes 1, no 1, a tie")
+    # The less affirmative word is shown.
+    assert found.verdict == "no"
+
+
+def test_the_mean_counts_each_word_by_its_fraction_of_the_votes() -> None:
+    found = verdict("yes", "no", "yes", "idk", vote="mean")
+    assert found.weights == {"yes": 0.5, "no": 0.25, "idk": 0.25}
+    assert found.verdict == "yes"
+
+
+def test_the_mean_takes_the_fractions_of_a_judge_that_weighs() -> None:
+    # (0.5 + 1) / 2 and (0.5 + 0) / 2.
+    found = verdict({"yes": 0.5, "idk": 0.5}, "yes", vote="mean")
+    assert found.weights == {"yes": 0.75, "idk": 0.25}
+
+
+def test_the_majority_takes_its_word() -> None:
+    assert verdict({"yes": 0.4, "idk": 0.6}, "yes", "idk").weights == {"idk": 1.0}
+
+
+def test_every_vote_is_kept_with_its_reason() -> None:
+    votes = [tuple(vote) for vote in verdict("no", "yes", failing).votes]
+    assert votes == [
+        ("a", "no", "as scripted"),
+        ("b", "yes", "as scripted"),
+        ("c", None, "no verdict"),
+    ]
+
+
+def test_items_are_decided_one_by_one_in_their_order() -> None:
+    asked = panel(["yes", "no"], ["yes", "no"], ["no", "no"])
+    found = run(asked.verify(ASKED, ["x", "y"], {}, SUPPORT))
+    assert [(one.index, one.item, one.verdict) for one in found] == [
+        (0, "x", "yes"),
+        (1, "y", "no"),
+    ]
+
+
+def test_the_first_judge_extracts_for_all() -> None:
+    assert run(panel(["x", "y"], failing).extract(ASKED, {}, 1)) == ["x"]
+
+
+# Grades and choices.
+
+
+def test_the_most_frequent_grade_is_taken() -> None:
+    found = grade(5, 2, 5)
+    assert found.score == 5
+    assert found.reason == (
+        "the most frequent of a: 5 (as scripted); b: 2 (as scripted); c: 5 (as scripted)"
+    )
+
+
+# Sorted 1, 2, 5; and 1, 1, 3, 5, 5.
+@pytest.mark.parametrize(("given", "median"), [((5, 1, 2), 2), ((1, 5, 3, 5, 1), 3)])
+def test_grades_without_a_majority_are_their_median(given: tuple[int, ...], median: int) -> None:
+    found = grade(*given)
+    assert found.score == median
+    assert found.reason.startswith("no majority, so the median of ")
+
+
+def test_the_mean_of_grades_holds_their_fractions() -> None:
+    found = grade(5, 2, 5, vote="mean")
+    assert found.score == pytest.approx(4)
+    assert found.weights == pytest.approx({5: 2 / 3, 2: 1 / 3})
+
+
+def test_the_mean_of_grades_mixes_the_weights_of_a_judge() -> None:
+    # The first judge's own mean is 4.5; with 2 it is 3.25.
+    found = grade({4: 0.5, 5: 0.5}, 2, vote="mean")
+    assert found.score == pytest.approx(3.25)
+    assert found.weights == pytest.approx({4: 0.25, 5: 0.25, 2: 0.5})
+
+
+def test_grades_between_whole_numbers_have_no_fractions() -> None:
+    found = grade(4.5, 2, vote="mean")
+    assert (found.score, dict(found.weights)) == (3.25, {})
+
+
+def test_a_grade_off_the_scale_is_an_error_though_the_mean_is_on_it() -> None:
+    with pytest.raises(MetricError, match="the judge b gave 9 on a scale of 1 to 5"):
+        grade(1, 9, vote="mean")
+
+
+@pytest.mark.parametrize(
+    ("given", "winner"), [((0, 1, 0), 0), ((1, None, 1), 1), ((None, 0, None), None)]
+)
+def test_the_majority_chooses(given: tuple[int | None, ...], winner: int | None) -> None:
+    assert choice(*given).winner == winner
+
+
+def test_a_choice_without_a_majority_is_a_tie() -> None:
+    found = choice(0, 1)
+    assert found.winner is None
+    assert found.reason == (
+        "no majority, so a tie: a: the first (as scripted); b: the second (as scripted)"
+    )
+
+
+# Calls that fail.
+
+
+def test_the_others_decide_while_most_answered() -> None:
+    found = verdict(failing, "yes", "no", "yes")
+    assert found.verdict == "yes"
+    assert found.reason == "yes 2, no 1: as scripted; no answer of a: no verdict"
+    assert grade(failing, 3, 3).reason.endswith("; no answer of a: no verdict")
+
+
+@pytest.mark.parametrize("given", [("yes", failing), (failing, failing, "yes")])
+def test_half_of_the_judges_are_not_enough(given: tuple[Any, ...]) -> None:
+    failed = sum(one is failing for one in given)
+    with pytest.raises(JudgeError, match=f"{failed} of {len(given)} judges of the panel failed"):
+        verdict(*given)
+
+
+def test_an_error_that_ends_the_run_ends_it() -> None:
+    with pytest.raises(JudgeUnavailable, match="a wrong key"):
+        verdict("yes", "yes", over)
+
+
+class Silent(Scripted):
+    """A judge that leaves items out."""
+
+    async def verify(self, *_: Any) -> list[Verdict]:
+        return []
+
+
+def test_a_judge_that_leaves_items_out_is_named() -> None:
+    asked = Panel(judges=(Scripted({"p": ["yes"]}), Silent({}, "silent")))
+    with pytest.raises(MetricError, match="the judge silent gave no verdict for every item"):
+        run(asked.verify(ASKED, ["x"], {}, SUPPORT))
+
+
+# Making one.
+
+
+def test_a_hub_takes_a_list_of_judges_and_a_vote() -> None:
+    judges = ["offline", "chance", "chance(seed=1)"]
+    label = "panel(judges=['offline(version=2)', 'chance', 'chance(seed=1)'], vote='{}')"
+    majority = Hub("faithfulness", judge=judges).evaluate(**SAMPLE)
+    mean = Hub("faithfulness", judge=judges, vote="mean").evaluate(**SAMPLE)
+    assert label.format("majority") in majority.signatures()["faithfulness"].replace("\\'", "'")
+    assert label.format("mean") in mean.signatures()["faithfulness"].replace("\\'", "'")
+
+
+def test_a_metric_and_the_machine_take_a_list_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = load_metric("faithfulness(judge=['offline', 'chance'])")
+    own = load_metric("faithfulness", judge=Panel(judges=("offline", "chance")))
+    monkeypatch.setenv("METRICHUB_JUDGE", "panel(judges=['offline', 'chance'])")
+    (machine,) = Hub("faithfulness").metrics
+    assert made.label() == own.label() == machine.label()
+
+
+@pytest.mark.parametrize(
+    ("judge", "vote", "said"),
+    [
+        ("offline", "mean", "vote='mean' is not allowed; choose none with one judge"),
+        (["offline"], None, "choose two or more judges"),
+        (["offline", "offline(version=2)"], None, "choose two or more judges"),
+        (["offline", "chance"], "median", "choose 'majority' or 'mean'"),
+    ],
+)
+def test_what_is_no_panel_is_refused(judge: Any, vote: Any, said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        Hub("faithfulness", judge=judge, vote=vote)
+
+
+def test_a_judge_that_cannot_answer_is_found_before_the_run() -> None:
+    with pytest.raises(JudgeUnavailable, match="rubric: the offline judge can't grade"):
+        Hub("rubric", judge=["chance", "offline"])
+
+
+def test_a_panel_says_what_its_judges_say() -> None:
+    rules = Panel(judges=("offline", "chance"))
+    assert not rules.is_model
+    assert rules.note is not None
+    assert "a baseline" in rules.note
+    assert "by chance" in rules.note
+    mixed = Panel(judges=("offline", "openai(model='a')"))
+    assert mixed.is_model
+
+
+# Reports.
+
+
+def report(vote: By) -> Report:
+    claims, red = ["It is old.", "It is red."], {"a": "no", "b": "yes", "c": "no"}
+    given = {by: {"claims": claims, "supported": ["yes", word]} for by, word in red.items()}
+    judges = [Scripted(script, by) for by, script in given.items()]
+    return Hub("faithfulness", judge=judges, vote=vote).evaluate(**SAMPLE)
+
+
+# One of two claims by the majority. By the mean 1 and 1/3 are 2/3.
+@pytest.mark.parametrize(("vote", "score"), [("majority", 1 / 2), ("mean", 2 / 3)])
+def test_scores_follow_the_vote(vote: By, score: float) -> None:
+    assert report(vote).scores() == {"faithfulness": {"score": pytest.approx(score)}}
+
+
+def test_an_explanation_shows_every_vote() -> None:
+    _, red = report("majority").explain("faithfulness", 0).steps[0]["claims"]
+    votes = [(vote["judge"], vote["verdict"]) for vote in red["votes"]]
+    assert votes == [("a", "no"), ("b", "yes"), ("c", "no")]
+
+
+def test_a_report_says_how_far_the_judges_agree_also_when_parts_are_merged() -> None:
+    # Three yes; two no and a yes. Of the pairs 1 and 1/3 agree, 2/3; four of six votes are yes, so
+    # chance is 16/36 + 4/36 = 5/9, and (2/3 - 5/9) / (4/9) = 1/4. Twice the same is the same.
+    said = "the 3 judges of the panel agree on 50.0% of {} items, Fleiss' kappa 0.250"
+    one = report("majority")
+    assert one.pool().notes() == one.notes()
+    assert one.notes()["faithfulness"] == [said.format(2)]
+    assert one.merge(report("majority")).notes()["faithfulness"] == [said.format(4)]
+
+
+@pytest.mark.parametrize("how", [{"samples": False}, {"workers": 2}, {"repeats": 2}])
+def test_the_note_needs_no_samples_and_counts_every_run(how: dict[str, Any]) -> None:
+    hub = Hub("faithfulness", judge=["offline", "chance", "chance(seed=1)"])
+    sample = {name: column * 3 for name, column in SAMPLE.items()}
+    found = hub.evaluate(**sample, **how).notes()["faithfulness"]
+    # Three samples of two claims each.
+    number = 6 * how.get("repeats", 1)
+    assert any(re.search(rf"the panel agree on [\d.]+% of {number} items", note) for note in found)
+
+
+def test_a_saved_report_comes_back_with_its_panel(tmp_path: Path) -> None:
+    judges = ["offline", "chance", "chance(seed=1)"]
+    made = Hub("faithfulness", judge=judges, vote="mean").evaluate(**SAMPLE)
+    made.save(tmp_path / "report.json")
+    loaded = Report.load(tmp_path / "report.json")
+    assert loaded == made
+    assert loaded.notes() == made.notes()
+    assert any("judges of the panel agree" in note for note in loaded.notes()["faithfulness"])
+
+
+def test_other_votes_are_neither_merged_nor_compared() -> None:
+    with pytest.raises(ValueError, match="panel"):
+        report("majority").merge(report("mean"))
+
+
+# Models behind a server.
+
+
+def test_models_extract_once_and_verify_each(stub: Stub) -> None:
+    judges = [spec(stub, model=model) for model in ("a", "b", "c")]
+    hub = Hub("faithfulness", judge=judges)
+    assert hub.estimate(**columns(2)).calls == 8
+    found = hub.evaluate(**columns(2))
+    # The stub calls the second of two claims unsupported, whoever is asked.
+    assert found.scores() == {"faithfulness": {"score": 0.5}}
+    models = sorted(asked.body["model"] for asked in stub.asked)
+    assert models == ["a"] * 4 + ["b"] * 2 + ["c"] * 2
+    assert len(found.replies("faithfulness", 0)) == 4
+    assert KEY not in found.signatures()["faithfulness"]
+    # What was answered is kept.
+    assert hub.evaluate(**columns(2)).usage.calls == 0
+
+
+def test_a_model_that_fails_on_a_sample_is_outvoted(stub: Stub) -> None:
+    judges = [spec(stub, model=model) for model in ("a", "b", "c")]
+    hub = Hub("faithfulness", judge=judges)
+    hub.evaluate(**columns(1))
+    broken = [*judges[:2], spec(stub, model="d")]
+    # Two of the three have answered before, so that only the last is asked.
+    stub.always = failure(500)
+    found = Hub("faithfulness", judge=broken).evaluate(**columns(1))
+    assert found.scores() == {"faithfulness": {"score": 0.5}}
+    votes = found.explain("faithfulness", 0).steps[0]["claims"][0]["votes"]
+    assert [vote["verdict"] for vote in votes] == ["yes", "yes", None]
+    assert "on 2 more a judge gave none" in found.notes()["faithfulness"][0]
+
+
+def test_a_wrong_key_of_one_ends_the_run(stub: Stub) -> None:
+    judges = [spec(stub, model=model) for model in ("a", "b")]
+    Hub("faithfulness", judge=judges).evaluate(**columns(1))
+    stub.always = failure(401)
+    with pytest.raises(JudgeUnavailable):
+        Hub("faithfulness", judge=[*judges, spec(stub, model="e")]).evaluate(**columns(1))
