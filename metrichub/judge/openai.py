@@ -241,16 +241,19 @@ class OpenAIJudge(Connection):
     ) -> Answer:
         """The answer in the first form that the server accepts."""
         refused: Refused | None = None
-        for form in _FORMATS:
+        # A form that was refused is not tried again, even while no reply could be read.
+        for form in [form for form in _FORMATS if form not in live.refused]:
             try:
                 answer = await self._asked(live, asked, reply, valid, form)
             except Refused as error:
                 if error.for_its_texts:
                     raise
                 refused = refused or error
+                live.refused.add(form)
             else:
                 live.form = live.form or form
                 return answer
+        live.refused.clear()
         over = JudgeUnavailable(f"{refused}; no form of it was accepted, so the run ends here")
         live.session.ended_by(over)
         raise over

@@ -57,6 +57,8 @@ class ClientState:
     session: Session
     form: str | None = None
     """The form of request that the server accepts, once one has worked."""
+    refused: set[str] = field(default_factory=set)
+    """The forms that it refused while none has worked."""
     probing: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while a first request tries the forms, so that each is tried once."""
 

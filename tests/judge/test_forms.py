@@ -56,6 +56,20 @@ def test_the_form_that_a_server_accepts_is_found_once_a_run(
     assert len(stub.asked) == SAMPLES + more
 
 
+@pytest.mark.parametrize(("forms", "more"), [(("json_object", "text"), 1), (("text",), 2)])
+def test_a_form_is_refused_once_a_run_though_no_reply_is_read(
+    stub: Stub, forms: tuple[str, ...], more: int
+) -> None:
+    def prose(asked: Asked) -> Reply:
+        return (says("Sure!") if asked.form in forms else failure(400, "no such form"))(asked)
+
+    stub.always = prose
+    found = run(ask_all(judge(stub)))
+    assert {type(one) for one in found} == {JudgeError}
+    # Each is asked again once.
+    assert len(stub.asked) == 2 * SAMPLES + more
+
+
 @pytest.mark.parametrize("status", [400, 422])
 def test_a_parameter_that_the_server_refuses_ends_the_run(stub: Stub, status: int) -> None:
     stub.always = failure(status, "Unsupported parameter: 'temperature'")
