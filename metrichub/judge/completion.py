@@ -6,7 +6,9 @@ import zlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from metrichub.judge.replies import Unreadable
+from metrichub.errors import JudgeError
+from metrichub.judge.replies import Graded, Unreadable
+from metrichub.judge.weights import weights_of
 
 _SHORT = 400
 """Bytes of a text that can hardly be said to repeat itself."""
@@ -48,3 +50,17 @@ def repeats_itself(content: str) -> bool:
     """Whether a text ends in the same words over and over, as a model does that finds no end."""
     end = content[-2000:].encode()
     return len(end) > _SHORT and len(zlib.compress(end)) * 10 < len(end)
+
+
+def weighed(reply: Graded, done: Completion, scale: tuple[int, int], logprobs: bool) -> Graded:
+    """The reply with the weights that were asked for, if its score is on the scale."""
+    low, high = scale
+    if not low <= reply.score <= high or reply.score != int(reply.score):
+        raise Unreadable(f"the score {reply.score:g} is no whole number from {low} to {high}")
+    if not logprobs:
+        return reply
+    if not (weights := weights_of(done.content, done.tokens, scale)):
+        raise JudgeError(
+            "the server gave no probabilities of the score; grade with samples=20 instead"
+        )
+    return reply.model_copy(update={"weights": weights})

@@ -22,7 +22,6 @@ from metrichub.judge.request import (
     typical_items,
     typical_verdicts,
 )
-from metrichub.judge.weights import weights_of
 from metrichub.models.client import ClientState, Connection, Refused
 from metrichub.models.session import Request
 from metrichub.models.store import Answer, spent_on
@@ -30,7 +29,7 @@ from metrichub.models.usage import tokens_in
 
 if TYPE_CHECKING:
     from metrichub.judge.completion import Completion
-    from metrichub.judge.replies import Graded, Judged, R, Reply
+    from metrichub.judge.replies import R, Reply
 
 VERIFY_RULE = (
     'Give exactly one verdict for each entry of "items", with its index, the reason first. The '
@@ -101,6 +100,7 @@ class OpenAIJudge(Connection):
         Raises:
             JudgeError: the server gave no probabilities, though they were asked for.
         """
+        from metrichub.judge.completion import weighed
         from metrichub.judge.replies import Graded, schema_of
 
         low, high = scale
@@ -108,7 +108,7 @@ class OpenAIJudge(Connection):
         more = {"logprobs": True, "top_logprobs": 20} if weighing.logprobs else {}
         schema, likely = schema_of(Graded, scale=scale), partial(typical_grade, scale)
         asked = PromptRequest(system, data_of(fields), schema, likely, more, prompt.examples)
-        read = partial(_graded, scale=scale, logprobs=weighing.logprobs)
+        read = partial(weighed, scale=scale, logprobs=weighing.logprobs)
         replies = await asyncio.gather(
             *(
                 self._once(Graded, asked, lambda live: self._one(live, asked, Graded, read), sample)
@@ -152,7 +152,7 @@ class OpenAIJudge(Connection):
         verdicts: Sequence[str],
         start: int,
     ) -> list[Verdict]:
-        from metrichub.judge.replies import Judgements, schema_of
+        from metrichub.judge.replies import Judgements, schema_of, sound_verdicts
 
         system = f"{prompt.text}\n\n{VERIFY_RULE.format(', '.join(verdicts))} {DATA_RULE}"
 
@@ -165,12 +165,13 @@ class OpenAIJudge(Connection):
 
         async def ask(live: ClientState) -> Answer:
             first = await self._one(live, asked_of(wanted), Judgements, None)
-            found = _sound(Judgements.model_validate_json(first.reply).verdicts, wanted, verdicts)
+            given = Judgements.model_validate_json(first.reply).verdicts
+            found = sound_verdicts(given, wanted, verdicts)
             total = first
             if missing := [i for i in wanted if i not in found]:
                 again = await self._one(live, asked_of(missing), Judgements, None)
                 more = Judgements.model_validate_json(again.reply).verdicts
-                found |= _sound(more, missing, verdicts)
+                found |= sound_verdicts(more, missing, verdicts)
                 total = _both(first, again)
             if left := [i for i in wanted if i not in found]:
                 raise JudgeError(
@@ -206,7 +207,10 @@ class OpenAIJudge(Connection):
             | ({"sample": sample} if sample else {})
             | self._endpoint()
         )
-        made = Request(request, lambda: ask(live), asked.likely, self.model, partial(_fits, reply))
+        from metrichub.judge.replies import is_reply
+
+        fits = partial(is_reply, reply)
+        made = Request(request, lambda: ask(live), asked.likely, self.model, fits)
         return await live.session.once(made, self._store())
 
     async def _one(
@@ -337,46 +341,6 @@ class OpenAIJudge(Connection):
         )
         given = {name: getattr(self, name) for name in names}
         return {name: value for name, value in given.items() if value is not None}
-
-
-def _fits(reply: type[Reply], content: str) -> bool:
-    """Whether what was kept is such a reply still."""
-    try:
-        reply.model_validate_json(content)
-    except ValueError:
-        return False
-    return True
-
-
-def _graded(reply: Graded, done: Completion, scale: tuple[int, int], logprobs: bool) -> Graded:
-    """The reply with the weights that were asked for, if its score is on the scale."""
-    from metrichub.judge.replies import Unreadable
-
-    low, high = scale
-    if not low <= reply.score <= high or reply.score != int(reply.score):
-        raise Unreadable(f"the score {reply.score:g} is no whole number from {low} to {high}")
-    if not logprobs:
-        return reply
-    if not (weights := weights_of(done.content, done.tokens, scale)):
-        raise JudgeError(
-            "the server gave no probabilities of the score; grade with samples=20 instead"
-        )
-    return reply.model_copy(update={"weights": weights})
-
-
-def _sound(
-    found: Sequence[Judged], wanted: Sequence[int], words: Sequence[str]
-) -> dict[int, Judged]:
-    """The verdicts that count: on an item that was asked about, once, and in a known word."""
-    known = {word.lower(): word for word in words}
-    times = Counter(judged.index for judged in found)
-    return {
-        judged.index: judged.model_copy(update={"verdict": known[word]})
-        for judged in found
-        if (word := judged.verdict.strip().lower()) in known
-        and judged.index in wanted
-        and times[judged.index] == 1
-    }
 
 
 def _both(one: Answer, other: Answer) -> Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
@@ -170,3 +171,27 @@ def _without_reasons(reply: Reply) -> str:
 
 def _start(content: str) -> str:
     return " ".join(content.split())[:80]
+
+
+def is_reply(reply: type[Reply], content: str) -> bool:
+    """Whether what was kept is still such a reply."""
+    try:
+        reply.model_validate_json(content)
+    except ValueError:
+        return False
+    return True
+
+
+def sound_verdicts(
+    found: Sequence[Judged], wanted: Sequence[int], words: Sequence[str]
+) -> dict[int, Judged]:
+    """The verdicts that count: on an item that was asked about, once, and in a known word."""
+    known = {word.lower(): word for word in words}
+    times = Counter(judged.index for judged in found)
+    return {
+        judged.index: judged.model_copy(update={"verdict": known[word]})
+        for judged in found
+        if (word := judged.verdict.strip().lower()) in known
+        and judged.index in wanted
+        and times[judged.index] == 1
+    }
