@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -65,8 +66,14 @@ def names(page: Page) -> set[str]:
 
 
 def search(page: Page, words: str) -> None:
-    page.keyboard.press("Control+k")
-    page.get_by_role("combobox", name="Search").fill(words)
+    box = page.get_by_role("combobox", name="Search")
+    # The script that listens for the keys may come after the page.
+    for _ in range(30):
+        page.keyboard.press("Control+k")
+        with suppress(AssertionError):
+            expect(box).to_be_visible(timeout=1_000)
+            break
+    box.fill(words)
 
 
 @pytest.mark.parametrize("way", ["file", "http"])
