@@ -14,6 +14,7 @@ _travelling: ContextVar[bool] = ContextVar("travelling", default=False)
 _kept: dict[str, dict[str, Any]] = {}
 """What was left out of pickles of this process, by the token that stands for it there."""
 _tokens: dict[str, str] = {}
+_SHORT = 3
 
 
 @contextmanager
@@ -62,7 +63,8 @@ def without_query(url: str) -> str:
 def passwords_in(url: str) -> list[str]:
     """What of a URL must not be said: the password, the header made of it, and its query."""
     parts = urlsplit(url)
-    found = list(query_of(url).values())
+    # Short ones are versions, and parts of many words.
+    found = [value for value in query_of(url).values() if len(value) > _SHORT]
     if parts.password:
         both = f"{parts.username}:{parts.password}"
         found += [base64.b64encode(both.encode()).decode(), parts.password]
