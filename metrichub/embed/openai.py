@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -66,11 +66,10 @@ class OpenAIEmbedder(Connection):
         return _unpacked(reply)
 
     async def _asked(self, live: ClientState, texts: list[str], given: dict[str, Any]) -> Answer:
-        if live.form is None:
-            async with live.probing:
-                if live.form is None:
-                    return await self._answered(live, texts, given)
-        return await self._answered(live, texts, given)
+        def answered(*_: str) -> Awaitable[Answer]:
+            return self._answered(live, texts, given)
+
+        return await live.asked(answered, answered)
 
     async def _answered(self, live: ClientState, texts: list[str], given: dict[str, Any]) -> Answer:
         try:
@@ -84,9 +83,7 @@ class OpenAIEmbedder(Connection):
         except Refused as error:
             if live.form is not None or error.for_its_texts:
                 raise
-            over = JudgeUnavailable(f"{error}; does this server embed texts?")
-            live.session.ended_by(over)
-            raise over from None
+            raise JudgeUnavailable(f"{error}; does this server embed texts?") from None
         took = spent_on(done)
         live.session.spent(took, calls=0)
         if (vectors := _vectors(done, len(texts))) is None:

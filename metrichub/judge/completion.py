@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from metrichub.errors import JudgeError
-from metrichub.judge.replies import Graded, Unreadable
+from metrichub.judge.replies import Graded, R, Unreadable, read_reply
 from metrichub.judge.weights import weights_of
 
 _SHORT = 400
@@ -52,8 +52,23 @@ def repeats_itself(content: str) -> bool:
     return len(end) > _SHORT and len(zlib.compress(end)) * 10 < len(end)
 
 
-def weighed(reply: Graded, done: Completion, scale: tuple[int, int], logprobs: bool) -> Graded:
-    """The reply with the weights that were asked for, if its score is on the scale."""
+def read_completion(reply: type[R], done: Completion) -> R:
+    """The reply in what a server sent.
+
+    Raises:
+        Unreadable: there is none.
+    """
+    return read_reply(reply, done.content)
+
+
+def read_grade(done: Completion, scale: tuple[int, int], logprobs: bool) -> Graded:
+    """The grade, with the weights that were asked for, if its score is on the scale.
+
+    Raises:
+        Unreadable: there is no such grade.
+        JudgeError: the server gave no probabilities.
+    """
+    reply = read_completion(Graded, done)
     low, high = scale
     if not low <= reply.score <= high or reply.score != int(reply.score):
         raise Unreadable(f"the score {reply.score:g} is no whole number from {low} to {high}")

@@ -29,8 +29,10 @@ from metrichub.models.usage import tokens_in
 
 if TYPE_CHECKING:
     from metrichub.judge.completion import Completion
-    from metrichub.judge.replies import R, Reply
+    from metrichub.judge.replies import Reply
 
+Read = Callable[["Completion"], "Reply"]
+"""From what a server sent to the reply in it; raises `Unreadable`."""
 VERIFY_RULE = (
     'Give exactly one verdict for each entry of "items", with its index, the reason first. The '
     "verdict is one of: {}."
@@ -69,6 +71,7 @@ class OpenAIJudge(Connection):
 
     async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
         """What the prompt asks for out of the fields; blank texts are dropped."""
+        from metrichub.judge.completion import read_completion
         from metrichub.judge.replies import Items, schema_of
 
         more = f"\n\nGive at most {limit} items." if limit else ""
@@ -76,7 +79,8 @@ class OpenAIJudge(Connection):
         likely = partial(typical_items, fields, limit)
         schema = schema_of(Items, most=limit or MOST_ITEMS)
         asked = PromptRequest(system, data_of(fields), schema, likely, examples=prompt.examples)
-        reply = await self._once(Items, asked, lambda live: self._one(live, asked, Items, None))
+        read = partial(read_completion, Items)
+        reply = await self._once(Items, asked, lambda live: self._one(live, asked, read))
         items = [item.strip() for item in json.loads(reply)["items"]]
         return [item for item in items if item][:limit]
 
@@ -100,7 +104,7 @@ class OpenAIJudge(Connection):
         Raises:
             JudgeError: the server gave no probabilities, though they were asked for.
         """
-        from metrichub.judge.completion import weighed
+        from metrichub.judge.completion import read_grade
         from metrichub.judge.replies import Graded, schema_of
 
         low, high = scale
@@ -108,10 +112,10 @@ class OpenAIJudge(Connection):
         more = {"logprobs": True, "top_logprobs": 20} if weighing.logprobs else {}
         schema, likely = schema_of(Graded, scale=scale), partial(typical_grade, scale)
         asked = PromptRequest(system, data_of(fields), schema, likely, more, prompt.examples)
-        read = partial(weighed, scale=scale, logprobs=weighing.logprobs)
+        read = partial(read_grade, scale=scale, logprobs=weighing.logprobs)
         replies = await asyncio.gather(
             *(
-                self._once(Graded, asked, lambda live: self._one(live, asked, Graded, read), sample)
+                self._once(Graded, asked, lambda live: self._one(live, asked, read), sample)
                 for sample in range(weighing.samples)
             )
         )
@@ -127,6 +131,7 @@ class OpenAIJudge(Connection):
 
     async def choose(self, prompt: Prompt, candidates: Sequence[str], fields: Fields) -> Choice:
         """The better of two candidates, called A and B."""
+        from metrichub.judge.completion import read_completion
         from metrichub.judge.replies import Chosen, Unreadable, schema_of
 
         words = ("A", "B", "tie")
@@ -135,12 +140,13 @@ class OpenAIJudge(Connection):
         schema = schema_of(Chosen, words)
         asked = PromptRequest(system, data, schema, likely, examples=prompt.examples)
 
-        def valid(reply: Chosen, _: Completion) -> Chosen:
-            if reply.winner not in words:
-                raise Unreadable(f"the winner {reply.winner!r} is none of {', '.join(words)}")
-            return reply
+        def read(done: Completion) -> Chosen:
+            found = read_completion(Chosen, done)
+            if found.winner not in words:
+                raise Unreadable(f"the winner {found.winner!r} is none of {', '.join(words)}")
+            return found
 
-        reply = await self._once(Chosen, asked, lambda live: self._one(live, asked, Chosen, valid))
+        reply = await self._once(Chosen, asked, lambda live: self._one(live, asked, read))
         found = json.loads(reply)
         return Choice({"A": 0, "B": 1}.get(found["winner"]), found["reason"])
 
@@ -152,8 +158,10 @@ class OpenAIJudge(Connection):
         verdicts: Sequence[str],
         start: int,
     ) -> list[Verdict]:
+        from metrichub.judge.completion import read_completion
         from metrichub.judge.replies import Judgements, schema_of, sound_verdicts
 
+        read = partial(read_completion, Judgements)
         system = f"{prompt.text}\n\n{VERIFY_RULE.format(', '.join(verdicts))} {DATA_RULE}"
 
         def asked_of(indices: Sequence[int]) -> PromptRequest:
@@ -164,12 +172,12 @@ class OpenAIJudge(Connection):
             return PromptRequest(system, data, schema, likely, examples=prompt.examples)
 
         async def ask(live: ClientState) -> Answer:
-            first = await self._one(live, asked_of(wanted), Judgements, None)
+            first = await self._one(live, asked_of(wanted), read)
             given = Judgements.model_validate_json(first.reply).verdicts
             found = sound_verdicts(given, wanted, verdicts)
             total = first
             if missing := [i for i in wanted if i not in found]:
-                again = await self._one(live, asked_of(missing), Judgements, None)
+                again = await self._one(live, asked_of(missing), read)
                 more = Judgements.model_validate_json(again.reply).verdicts
                 found |= sound_verdicts(more, missing, verdicts)
                 total = _both(first, again)
@@ -196,6 +204,8 @@ class OpenAIJudge(Connection):
         sample: int = 0,
     ) -> str:
         """The reply to a request, which is made at most once for each `sample` of its replies."""
+        from metrichub.judge.replies import is_reply
+
         live = self._live()
         request = (
             {
@@ -207,19 +217,11 @@ class OpenAIJudge(Connection):
             | ({"sample": sample} if sample else {})
             | self._endpoint()
         )
-        from metrichub.judge.replies import is_reply
-
         fits = partial(is_reply, reply)
         made = Request(request, lambda: ask(live), asked.likely, self.model, fits)
         return await live.session.once(made, self._store())
 
-    async def _one(
-        self,
-        live: ClientState,
-        asked: PromptRequest,
-        reply: type[R],
-        valid: Callable[[R, Completion], R] | None,
-    ) -> Answer:
+    async def _one(self, live: ClientState, asked: PromptRequest, read: Read) -> Answer:
         """The answer of the model, read and checked; an unreadable one is asked for once more.
 
         A server that knows no schemas gets JSON mode, and one that knows neither plain text, both
@@ -230,48 +232,31 @@ class OpenAIJudge(Connection):
             JudgeUnavailable: the server refused the first request in every form.
             JudgeError: any other failure.
         """
-        if live.form is None:
-            async with live.probing:
-                if live.form is None:
-                    return await self._first(live, asked, reply, valid)
-        return await self._asked(live, asked, reply, valid, live.form)
+        return await live.asked(
+            lambda: self._first(live, asked, read),
+            lambda form: self._asked(live, asked, read, form),
+        )
 
-    async def _first(
-        self,
-        live: ClientState,
-        asked: PromptRequest,
-        reply: type[R],
-        valid: Callable[[R, Completion], R] | None,
-    ) -> Answer:
+    async def _first(self, live: ClientState, asked: PromptRequest, read: Read) -> Answer:
         """The answer in the first form that the server accepts."""
         refused: Refused | None = None
         # A form that was refused is not tried again, even while no reply could be read.
         for form in [form for form in _FORMATS if form not in live.refused]:
             try:
-                answer = await self._asked(live, asked, reply, valid, form)
+                return await self._asked(live, asked, read, form)
             except Refused as error:
                 if error.for_its_texts:
                     raise
                 refused = refused or error
                 live.refused.add(form)
-            else:
-                live.form = live.form or form
-                return answer
         live.refused.clear()
-        over = JudgeUnavailable(f"{refused}; no form of it was accepted, so the run ends here")
-        live.session.ended_by(over)
-        raise over
+        raise JudgeUnavailable(f"{refused}; no form of it was accepted, so the run ends here")
 
     async def _asked(
-        self,
-        live: ClientState,
-        asked: PromptRequest,
-        reply: type[R],
-        valid: Callable[[R, Completion], R] | None,
-        form: str,
+        self, live: ClientState, asked: PromptRequest, read: Read, form: str
     ) -> Answer:
         """The answer in one form; an unreadable reply is sent back once, with what is wrong."""
-        from metrichub.judge.replies import Unreadable, read_reply
+        from metrichub.judge.replies import Unreadable
 
         request, spent, problem = asked, Answer(""), ""
         for _ in range(2):
@@ -279,9 +264,7 @@ class OpenAIJudge(Connection):
             try:
                 done, took = await self._completed(live, request, form)
                 spent, content = _both(spent, took), done.content
-                found = read_reply(reply, content)
-                if valid:
-                    found = valid(found, done)
+                found = read(done)
             except Unreadable as error:
                 problem, request = str(error), asked.again(content, str(error))
                 # A server that ignores the schema can only be told of it in the prompt.

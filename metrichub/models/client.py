@@ -62,6 +62,16 @@ class ClientState:
     probing: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while a first request tries the forms, so that each is tried once."""
 
+    async def asked(
+        self, first: Callable[[], Awaitable[T]], others: Callable[[str], Awaitable[T]]
+    ) -> T:
+        """What `first` gives while no form has worked, one at a time; then what `others` does."""
+        if self.form is None:
+            async with self.probing:
+                if self.form is None:
+                    return await first()
+        return await others(self.form)
+
     @cached_property
     def client(self) -> AsyncOpenAI:
         """The client, made on first use: an estimate needs none, and so no key."""
@@ -222,18 +232,17 @@ class Connection:
         """
         client = live.client
         async with live.session.slots:
+            # Before the limits a minute: what needs no call takes nothing of them.
+            live.session.look_again()
             await live.session.permitted(tokens)
             live.session.still_wanted()
-            live.session.look_again()
-            with live.session.reserved(tokens, reply_tokens) as tell:
+            with live.session.ending(), live.session.reserved(tokens, reply_tokens) as tell:
                 live.session.spent(Answer(""))
-                done = await self._called(live, client, call)
+                done = await self._called(client, call)
                 tell(spent_on(done))
                 return done
 
-    async def _called(
-        self, live: ClientState, client: AsyncOpenAI, call: Callable[[AsyncOpenAI], Awaitable[T]]
-    ) -> T:
+    async def _called(self, client: AsyncOpenAI, call: Callable[[AsyncOpenAI], Awaitable[T]]) -> T:
         import openai
 
         try:
@@ -242,9 +251,7 @@ class Connection:
             said = f"{self.label} refused the request: {self._said(error)}"
             raise Refused(said, for_its_texts=_about_texts(error)) from None
         except openai.OpenAIError as error:
-            told = self._translated(error)
-            live.session.ended_by(told)
-            raise told from None
+            raise self._translated(error) from None
         except (AttributeError, TypeError, ValueError, OSError) as error:
             # The client stumbles over answers of another form than it expects.
             raise JudgeError(f"{self.label} sent no readable answer: {error}") from None

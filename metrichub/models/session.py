@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
-from metrichub.errors import BudgetSpent, JudgeError
+from metrichub.errors import JudgeError
 from metrichub.models.store import Answer, Keeping, key_of
 from metrichub.models.usage import Prices, UsageTracker, recorded_keys, tokens_in, tracker_of_run
 
@@ -35,7 +35,7 @@ class _Flight:
     task: asyncio.Task[Answer] = field(init=False)
 
 
-class _Answered(Exception):  # no error
+class _Answered(Exception):
     """The answer to a request that needs no call any more."""
 
     def __init__(self, answer: Answer) -> None:
@@ -43,7 +43,7 @@ class _Answered(Exception):  # no error
         self.answer = answer
 
 
-class _AskedElsewhere(Exception):  # no error
+class _AskedElsewhere(Exception):
     """Another process asks for the answer at this moment."""
 
 
@@ -115,15 +115,21 @@ class Session:
         if not flight.kept.claim(flight.key, self._owner):
             raise _AskedElsewhere
 
-    def ended_by(self, error: JudgeError) -> None:
+    @contextmanager
+    def ending(self) -> Iterator[None]:
         """Tell the runs that wait for a request of an error that every later call would meet.
 
-        They learn of it before the slot is free again, and so before another request gets it.
+        Inside a slot, they learn of it before it is free again, and so before another request gets
+        it.
         """
-        if error.ends_the_run and (flight := _flight.get()):
-            for run in flight.waiting:
-                if run:
-                    run.over = run.over or error
+        try:
+            yield
+        except JudgeError as error:
+            if error.ends_the_run and (flight := _flight.get()):
+                for run in flight.waiting:
+                    if run:
+                        run.over = run.over or error
+            raise
 
     @contextmanager
     def reserved(
@@ -140,11 +146,7 @@ class Session:
             yield lambda _: None
             return
         answer = Answer("", tokens, reply_tokens())
-        try:
-            budget.take(answer, self.prices)
-        except BudgetSpent as error:
-            self.ended_by(error)
-            raise
+        budget.take(answer, self.prices)
         took = Answer("")
 
         def tell(answer: Answer) -> None:
@@ -207,7 +209,8 @@ class Session:
         _flight.set(flight)
         tracker = tracker_of_run()
         try:
-            answer = await _asked(request)
+            with self.ending():
+                answer = await _asked(request)
             if flight.kept is not None:
                 flight.kept.put(flight.key, request.model, answer)
             elif tracker:

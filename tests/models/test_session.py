@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 
 import pytest
 
@@ -26,9 +27,8 @@ class Server:
                 self.sent.append(name)
                 await self.go.wait()
                 if name == "wrong key":
-                    error = JudgeUnavailable(name)
-                    self.session.ended_by(error)
-                    raise error
+                    with self.session.ending():
+                        raise JudgeUnavailable(name)
                 return Answer(name)
 
         request = Request({"name": name}, ask, lambda: ("", ""), "model")
@@ -86,7 +86,8 @@ def test_an_error_that_costs_one_sample_ends_no_run() -> None:
     tallies: list[UsageTracker] = []
 
     async def ask() -> Answer:
-        session.ended_by(JudgeError("one sample"))
+        with suppress(JudgeError), session.ending():
+            raise JudgeError("one sample")
         session.still_wanted()
         return Answer("reply")
 
