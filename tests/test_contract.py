@@ -35,7 +35,7 @@ def test_there_are_fifteen_laws_and_the_contract_runs_each_under_its_number() ->
     methods = inspect.getmembers(MetricContract, inspect.isfunction)
     tests = [method for name, method in methods if re.match(r"test_law_\d\d_", name)]
     assert [inspect.getdoc(test) for test in tests] == [
-        f"See `laws.{law.__name__}`." for law in LAWS
+        f"See `{law.__module__.rpartition('.')[2]}.{law.__name__}`." for law in LAWS
     ]
     assert len(LAWS) == 15
 

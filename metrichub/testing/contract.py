@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 from metrichub.catalog.card import with_blocks
 from metrichub.catalog.registry import registry
 from metrichub.errors import MetrichubError, MissingDependency
-from metrichub.testing import laws
+from metrichub.testing import card_laws, laws
 from metrichub.testing.blocks import generated
 from metrichub.testing.under_test import Broken, MetricUnderTest
 
@@ -42,20 +42,20 @@ class MetricContract:
         return MetricUnderTest(registry().find(self.metric), self.columns)
 
     def test_law_01_folder_entry_and_card_share_one_name(self) -> None:
-        """See `laws.one_name`."""
-        laws.one_name(self.under_test())
+        """See `card_laws.one_name`."""
+        card_laws.one_name(self.under_test())
 
     def test_law_02_the_card_is_complete_and_current(self) -> None:
-        """See `laws.card_is_complete`."""
-        laws.card_is_complete(self.under_test())
+        """See `card_laws.card_is_complete`."""
+        card_laws.card_is_complete(self.under_test())
 
     def test_law_03_the_inputs_of_card_and_code_agree(self) -> None:
-        """See `laws.inputs_agree`."""
-        laws.inputs_agree(self.under_test())
+        """See `card_laws.inputs_agree`."""
+        card_laws.inputs_agree(self.under_test())
 
     def test_law_04_the_outputs_of_card_and_code_agree(self) -> None:
-        """See `laws.outputs_agree`."""
-        laws.outputs_agree(self.under_test())
+        """See `card_laws.outputs_agree`."""
+        card_laws.outputs_agree(self.under_test())
 
     def test_law_05_ordinary_samples_give_finite_rows(self) -> None:
         """See `laws.rows_are_finite`."""
@@ -86,8 +86,8 @@ class MetricContract:
         laws.nothing_is_changed(self.under_test())
 
     def test_law_12_the_examples_run(self) -> None:
-        """See `laws.examples_run`."""
-        laws.examples_run(self.under_test())
+        """See `card_laws.examples_run`."""
+        card_laws.examples_run(self.under_test())
 
     def test_law_13_no_samples_give_nan(self) -> None:
         """See `laws.empty_is_nan`."""
@@ -116,7 +116,7 @@ def check(name: str) -> list[Finding]:
     if problem := under_test.entry.problem:
         return [
             Finding(number, _title(law), problem)
-            if law is laws.card_is_complete
+            if law is card_laws.card_is_complete
             else Finding(number, _title(law), None, ran=False)
             for number, law in numbered
         ]

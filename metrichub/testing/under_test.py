@@ -54,6 +54,12 @@ class Broken(AssertionError):
     """A law that a metric breaks, and how."""
 
 
+def hold(condition: bool, message: str) -> None:
+    """Raise `Broken` with the message unless the condition is true."""
+    if not condition:
+        raise Broken(message)
+
+
 @dataclass(frozen=True)
 class MetricUnderTest:
     """The metric under test: its entry, and columns of ordinary samples for it.

@@ -11,6 +11,7 @@ from metrichub.catalog.card import HEADINGS, with_blocks
 from metrichub.catalog.registry import Entry
 from metrichub.errors import MetricError, ScoringError
 from metrichub.testing import footprint, laws
+from metrichub.testing.blocks import generated
 from metrichub.testing.under_test import Broken, MetricUnderTest
 from tests import plugins
 
@@ -101,7 +102,7 @@ def make(site: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
         path = site / "toy_pack" / "toy" / "README.md"
         path.write_text(texts[1], encoding="utf-8")
         under_test = MetricUnderTest(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy"), given)
-        path.write_text(with_blocks(texts[1], laws.generated(under_test)), encoding="utf-8")
+        path.write_text(with_blocks(texts[1], generated(under_test)), encoding="utf-8")
         monkeypatch.setenv("PYTHONPATH", str(site))
         return MetricUnderTest(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy"), given)
 
@@ -354,7 +355,7 @@ OWN = """        return {"score": hits / words}
     ],
 )
 def test_scores_of_samples_have_the_shape_of_samples(make: Make, formula: str, said: str) -> None:
-    with pytest.raises((laws.Broken, MetricError), match=re.escape(said)):
+    with pytest.raises((Broken, MetricError), match=re.escape(said)):
         laws.score_broadcasts(make({'        return {"score": hits / words}\n': OWN % formula}))
 
 

@@ -1,0 +1,136 @@
+"""The laws about a metric's card: it is there, whole, and says what the code does."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import re
+from typing import Any
+
+from metrichub.catalog.card import HEADINGS
+from metrichub.catalog.parameters import parameters_of
+from metrichub.errors import JudgeUnavailable
+from metrichub.judge.metric import JudgeMetric
+from metrichub.models.resolve import judge_of
+from metrichub.testing.blocks import generated
+from metrichub.testing.listening import Listening
+from metrichub.testing.under_test import Broken, MetricUnderTest, hold
+
+WRITTEN = ("headline", "definition")
+"""What a card has to say, though one without it can be read."""
+
+
+def one_name(under_test: MetricUnderTest) -> None:
+    """Folder, entry point and card have one name, and the packages above import nothing."""
+    entry, folder = under_test.entry, under_test.entry.folder
+    names = {entry.name, folder.name, entry.card.name}
+    hold(len(names) == 1, f"the names differ: {', '.join(sorted(names))}")
+    hold((folder / "__init__.py").exists(), f"{folder} has no __init__.py")
+    for _ in entry.value.partition(":")[0].split(".")[:-1]:
+        folder = folder.parent
+        if not (folder / "__init__.py").exists():
+            continue
+        code = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
+        body = code.body[1:] if ast.get_docstring(code) else code.body
+        hold(not body, f"{folder / '__init__.py'} has code; listing metrics would run it")
+
+
+def card_is_complete(under_test: MetricUnderTest) -> None:
+    """The card parses: all keys and headings, one BibTeX block, current generated blocks."""
+    card = under_test.entry.card
+    for key in WRITTEN:
+        hold(key in card.keys, f"the front matter has no {key}")
+    headings = [name for name in card.sections if name in HEADINGS]
+    absent = [repr(name) for name in HEADINGS if name not in headings]
+    hold(not absent, f"the card lacks the heading {', '.join(absent)}")
+    hold(headings == list(HEADINGS), f"the headings are in another order than {list(HEADINGS)}")
+    for name, text in card.sections.items():
+        hold(bool(text.strip()), f"the section {name!r} is empty")
+    hold(
+        card.body.count("```bibtex") == 1,
+        "a card has exactly one bibtex block; without a paper, cite the software",
+    )
+    hold(card.bibtex.startswith("@"), "the bibtex block holds no entry")
+    expected = generated(under_test)
+    found = card.blocks()
+    for name in expected.keys() - found.keys():
+        lines = f"<!-- generated: {name} --> and <!-- end -->"
+        raise Broken(f"the card lacks the generated block {name!r}: add {lines} to it")
+    for name in found.keys() - expected.keys():
+        raise Broken(f"the generated block {name!r} has nothing to show: delete it")
+    for name, text in expected.items():
+        hold(
+            found[name] == text,
+            f"the generated block {name!r} is old: "
+            f"metrichub check {under_test.entry.name} --update",
+        )
+
+
+def inputs_agree(under_test: MetricUnderTest) -> None:
+    """The card's inputs are the code's, and so is its judge, who is asked what is declared."""
+    card, code = under_test.entry.card.inputs, under_test.metric.inputs()
+    hold(set(card) == set(code), f"the card asks for {list(card)}, the code for {list(code)}")
+    for kind in ("judge", "embedder"):
+        asks, said = hasattr(under_test.metric, kind), getattr(under_test.entry.card, kind)
+        hold(
+            asks == (said is not None),
+            f"the card says {kind}: {said}, the code has {'one' if asks else 'none'}",
+        )
+    if under_test.entry.card.judge == "model":
+        refused = False
+        try:
+            under_test.evaluate(under_test.columns, judge="offline")
+        except JudgeUnavailable:
+            refused = True
+        hold(refused, "the card says judge: model, but the offline judge serves it")
+    if isinstance(under_test.metric, JudgeMetric):
+        _asks_what_it_declares(under_test, under_test.metric)
+
+
+def _asks_what_it_declares(under_test: MetricUnderTest, metric: JudgeMetric) -> None:
+    declared = {(kind, name) for kind, names in metric.questions().items() for name in names}
+    hold(bool(declared), "it declares nothing that it asks its judge")
+    for _, name in declared:
+        metric.prompt(name)
+    listening = Listening(judge_of(metric.judge))
+    under_test.evaluate(under_test.columns, judge=listening)
+    for kind, name in sorted(listening.heard - declared):
+        raise Broken(f"it asks its judge to {kind} ({name}), which `asks` doesn't declare")
+
+
+def outputs_agree(under_test: MetricUnderTest) -> None:
+    """The card's outputs are those of the code, "score" and the headline among them."""
+    card = under_test.entry.card
+    code = under_test.evaluate(under_test.columns).results[under_test.metric.name].scores()
+    hold("score" in code, f"there is no output 'score' in {sorted(code)}")
+    unknown = [output for output in code if card.scale(output) is None]
+    hold(not unknown, f"the card doesn't list {', '.join(unknown)}")
+    given = {id(card.scale(output)) for output in code}
+    missing = [name for name, scale in card.scores.items() if id(scale) not in given]
+    hold(not missing, f"the card lists {', '.join(missing)}, which the code doesn't give")
+    absent = [output for output in under_test.metric.headline() if output not in code]
+    hold(not absent, f"the headline names {', '.join(absent)}, which the code doesn't give")
+
+
+def examples_run(under_test: MetricUnderTest) -> None:
+    """The card's examples run, and every parameter is given off its default in one of them."""
+    card = under_test.entry.card
+    hold(bool(card.examples), "the card has no example")
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
+    said: list[str] = []
+    names: dict[str, Any] = {}
+    for number, code in enumerate(card.examples):
+        test = doctest.DocTestParser().get_doctest(code, names, f"example {number}", None, 0)
+        runner.run(test, out=said.append, clear_globs=False)
+        names = test.globs
+    hold(not runner.failures, "".join(said))
+    code = "\n".join(card.examples)
+    shared = {parameter.name for parameter in parameters_of(JudgeMetric)} - {"judge"}
+    for parameter in parameters_of(type(under_test.metric)):
+        if parameter.name in shared:
+            continue
+        values = re.findall(rf"\b{parameter.name}=([^,)\s\"]+|'[^']*')", code)
+        hold(
+            any(parameter.required or value != repr(parameter.default) for value in values),
+            f"no example gives {parameter.name} another value than {parameter.default!r}",
+        )
