@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, cast
 from metrichub.catalog.parameters import REQUIRED, LocalPath
 from metrichub.data.columns import is_plural
 from metrichub.embed import Embedder, Vectors
-from metrichub.errors import MetricError, ParameterError
+from metrichub.errors import ParameterError
 from metrichub.judge.aggregate import cosine
 from metrichub.judge.examples import SUFFIX
 from metrichub.judge.protocol import (
@@ -25,6 +25,7 @@ from metrichub.judge.protocol import (
     Questions,
     Sampling,
     Verdict,
+    all_verdicts,
 )
 from metrichub.metric import Array, Metric, Unscored
 from metrichub.models.resolve import about, embedder_of, judge_of, unchosen
@@ -218,10 +219,10 @@ class JudgeMetric(ModelMetric):
         """
         if not items:
             return []
-        found = await self._judge.verify(self._asked(prompt), items, fields, verdicts)
-        if [verdict.index for verdict in found] != list(range(len(items))):
-            raise MetricError(f"the judge {self._judge.label} gave no verdict for every item")
-        return found
+        judge = self._judge
+        return all_verdicts(
+            await judge.verify(self._asked(prompt), items, fields, verdicts), items, judge
+        )
 
     async def grade(
         self,

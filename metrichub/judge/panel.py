@@ -23,6 +23,7 @@ from metrichub.judge.protocol import (
     Sampling,
     Verdict,
     WeighedVerdict,
+    all_verdicts,
 )
 from metrichub.models.resolve import about, judge_of
 
@@ -135,9 +136,7 @@ class Panel:
 
         async def verified(judge: Judge) -> list[Verdict]:
             found = await judge.verify(prompt, items, fields, verdicts)
-            if [verdict.index for verdict in found] != list(range(len(items))):
-                raise MetricError(f"the judge {judge.label} gave no verdict for every item")
-            return found
+            return all_verdicts(found, items, judge)
 
         answers = await self._ask(verified)
         return [self._decided(answers, i, item, verdicts) for i, item in enumerate(items)]
@@ -166,7 +165,7 @@ class Panel:
         if self.vote == "mean":
             mean = statistics.fmean(grade.score for grade in grades)
             return Grade(mean, answers.told(f"the mean of {said}"), _mixed(grades))
-        first = _most_frequent(grade.score for grade in grades)
+        first = _heaviest(Counter(grade.score for grade in grades))
         if len(first) == 1:
             return Grade(first[0], answers.told(f"the most frequent of {said}"))
         median = statistics.median(grade.score for grade in grades)
@@ -176,7 +175,7 @@ class Panel:
         """The candidate of most judges; a tie where as many say something else."""
         answers = await self._ask(lambda judge: judge.choose(prompt, candidates, fields))
         said = "; ".join(f"{by}: {_named(one)} ({one.reason})" for by, one in answers.given.items())
-        first = _most_frequent(choice.winner for choice in answers.given.values())
+        first = _heaviest(Counter(choice.winner for choice in answers.given.values()))
         if len(first) == 1:
             return Choice(first[0], answers.told(said))
         return Choice(None, answers.told(f"no majority, so a tie: {said}"))
@@ -227,7 +226,7 @@ class Panel:
         if self.vote == "mean":
             weights = _shares(given.values())
         else:
-            first = _most_frequent(verdict.verdict for verdict in given.values())
+            first = _heaviest(counts)
             weights = {word: 1 / len(first) for word in first}
         tied = _heaviest(weights)
         # Of tied words the one that stands last is shown, as the first is the affirmative one.
@@ -255,16 +254,10 @@ def panel_of(judge: object, vote: Any = None) -> object:
     return judge
 
 
-def _most_frequent(answers: Iterable[T]) -> list[T]:
-    """The most frequent answers, more than one where they are tied."""
-    counts = Counter(answers)
-    most = max(counts.values())
-    return [answer for answer, n in counts.items() if n == most]
-
-
-def _heaviest(weights: Mapping[str, float]) -> list[str]:
+def _heaviest(weights: Mapping[T, float]) -> list[T]:
+    """The answers of the greatest weight, or of most votes; more than one where they are tied."""
     most = max(weights.values())
-    return [word for word, weight in weights.items() if math.isclose(weight, most)]
+    return [answer for answer, weight in weights.items() if math.isclose(weight, most)]
 
 
 def _shares(verdicts: Iterable[Verdict]) -> dict[str, float]:

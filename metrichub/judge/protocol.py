@@ -201,3 +201,14 @@ class SelfDescribed(Judge, Protocol):
     def answers(self, question: Question, prompt: Prompt) -> bool:
         """Whether it can answer this prompt."""
         ...
+
+
+def all_verdicts(found: list[Verdict], items: Sequence[str], judge: Judge) -> list[Verdict]:
+    """The verdicts that a judge gave, one for every item in their order.
+
+    Raises:
+        MetricError: the judge left one out, or changed their order.
+    """
+    if [verdict.index for verdict in found] != list(range(len(items))):
+        raise MetricError(f"the judge {judge.label} gave no verdict for every item")
+    return found
