@@ -192,3 +192,9 @@ def what(value: object) -> str:
     shown = repr(value).replace("\n", " ")
     shown = shown if len(shown) <= 40 else f"{shown[:37]}..."
     return shown if value is None else f"{shown} ({type(value).__name__})"
+
+
+def listed(names: Iterable[str], last: str = "and") -> str:
+    """Names as a sentence lists them: "A", "A and B", "A, B and C"."""
+    *most, end = names
+    return f"{', '.join(most)} {last} {end}" if most else end

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from metrichub.catalog.frontmatter import UNDEFINED_FOR, FrontMatter, Scale, Tags, pattern_of
 from metrichub.data.columns import column_of
+from metrichub.errors import listed
 
 HEADINGS = (
     "Description",
@@ -137,6 +138,6 @@ def bounds_table(card: Card) -> str:
     kinds = [UNDEFINED_FOR[kind].removeprefix("the prediction ") for kind in card.undefined_for]
     if not kinds:
         return head + "".join(rows)
-    listed = " or ".join(filter(None, [", ".join(kinds[:-1]), kinds[-1]]))
-    left_out = f"A sample is unanswered, and left out of the mean, if the prediction {listed}."
+    said = listed(kinds, "or")
+    left_out = f"A sample is unanswered, and left out of the mean, if the prediction {said}."
     return "\n".join([head + "".join(rows), *textwrap.wrap(left_out, 100), ""])

@@ -199,14 +199,8 @@ def _short(value: object) -> str:
 
 def _foot(ranking: Ranking) -> list[str]:
     """What is said below the table."""
-    left_out = any(
-        test.left_out
-        for pair in ranking.pairs.values()
-        for outputs in pair.values()
-        for test in outputs.values()
-    )
     about = "differences and p are those of the samples that both systems have scores of"
-    return [line for line in (ranking.sentence, about if left_out else "") if line]
+    return [line for line in (ranking.sentence, about if ranking.left_out else "") if line]
 
 
 def _document(reports: Mapping[str, Report], ranking: Ranking) -> dict[str, Any]:

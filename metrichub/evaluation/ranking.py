@@ -14,7 +14,7 @@ from itertools import combinations, pairwise, permutations
 from math import isnan
 from typing import TypeVar
 
-from metrichub.errors import ReportError, what
+from metrichub.errors import ReportError, listed, what
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.merge import comparable, unranked
 from metrichub.evaluation.resample import SEED, check_level, check_positive
@@ -53,6 +53,16 @@ class Ranking:
     scores: Mapping[str, Mapping[str, Mapping[str, float]]]
     withheld: Mapping[str, str]
     sentence: str
+
+    @property
+    def left_out(self) -> bool:
+        """Whether samples that only one of two systems has a score of were left out of a test."""
+        return any(
+            test.left_out
+            for found in self.pairs.values()
+            for outputs in found.values()
+            for test in outputs.values()
+        )
 
     def against(self, baseline: str) -> dict[str, Comparisons]:
         """The comparisons of every other system with one that was named before all of them."""
@@ -333,9 +343,3 @@ def p_text(p: float, sign: str = "=") -> str:
     if p < 1e-4:
         return "p < .0001"
     return f"p {sign} {f'{p:.4f}'.removeprefix('0').rstrip('0').rstrip('.')}"
-
-
-def listed(names: Iterable[str]) -> str:
-    """Names as a sentence lists them: "A", "A and B", "A, B and C"."""
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last

@@ -98,10 +98,9 @@ class Table(NamedTuple):
         """
         baseline, *_ = ranking.systems
         compared = ranking.against(baseline)
-        tested = [c for found in compared.values() for o in found.values() for c in o.values()]
         head = ["metric", "output", "system", "score", "rank", "difference", "low", "high", "p"]
         head += ["p uncorrected", "p sacrebleu bootstrap"] if all_outputs else []
-        head += ["samples", "left out"] if any(test.left_out for test in tested) else []
+        head += ["samples", "left out"] if ranking.left_out else []
         rows: list[list[Cell]] = []
         best = set()
         for metric, output in _outputs(compared.values()):
