@@ -205,19 +205,17 @@ class Report(Measurement):
         found: dict[str, Sequence[str]] = {}
         for name, result in self.results.items():
             why = [f"{n} unscored: {reason}" for reason, n in result.reasons.most_common()]
-            failed = self.traces[name].failed if name in self.traces else 0
-            if (rest := result.unscored - failed - result.reasons.total()) > 0:
+            trace = self.traces.get(name, Trace())
+            if (rest := result.unscored - trace.failed - result.reasons.total()) > 0:
                 why.append(f"{rest} unscored: {NO_REASON}")
             if unanswered := result.unanswered.total():
                 why.append(
                     f"{unanswered} of {self.size} samples are unanswered and left out of the mean; "
                     "systems that differ in them can't be ranked by this score"
                 )
-            if name in self.traces:
-                causes = self.traces[name].causes
-                why += [f"{n} failed: {cause}" for cause, n in causes.most_common()]
+            why += [f"{n} failed: {cause}" for cause, n in trace.causes.most_common()]
             why += self._apart(name)
-            why += agreement_notes(self.traces.get(name, Trace()).votes)
+            why += agreement_notes(trace.votes)
             read = {*map(column_of, result.metric.inputs())}
             found_in = {column: n for column, n in self.read_from.items() if column in read}
             why += [note_of_fallback(column, names) for column, names in found_in.items()]

@@ -146,7 +146,7 @@ def _evidence(found: Mapping[str, Any]) -> Trace:
 
 def _letters(found: Mapping[str, Any]) -> ByTokenizer:
     return {
-        tokenizer: Letters(own["total"], Counter(own["uncut"]), Counter(own["dropped"]))
+        tokenizer: Letters(own["total"], _counts(own["uncut"]), _counts(own["dropped"]))
         for tokenizer, own in found.items()
     }
 
