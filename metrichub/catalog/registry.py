@@ -155,10 +155,8 @@ class Registry:
 
     def __contains__(self, name: object) -> bool:
         """Whether `find` gives an entry for this name."""
-        try:
-            return isinstance(name, str) and bool(self.find(name))
-        except UnknownMetric:
-            return False
+        found = self._named(name) if isinstance(name, str) else []
+        return len(found) == 1 or any(entry.distribution == _OURS for entry in found)
 
     def find(self, name: str) -> Entry:
         """The entry of a plain or qualified name; a plain built-in name is the built-in.
@@ -169,12 +167,9 @@ class Registry:
             UnknownMetric: there is none; the text has near matches.
             AmbiguousMetric: two plugins use the name; the text has the qualified ones.
         """
-        distribution, slash, plain = name.rpartition("/")
-        found = self._by_name.get(f"{_normal(distribution)}/{plain}" if slash else name, [])
-        # Not "chrF++", which is chrF with another parameter.
-        if not found and re.fullmatch(r"[\w -]+", name):
-            found = self._by_letters.get(_letters(name), [])
+        found = self._named(name)
         if not found:
+            slash = "/" in name
             known = [key for key in self._by_name if slash or "/" not in key]
             seen = "'metrichub list' shows what is installed"
             if self.kind != "metric":
@@ -187,6 +182,15 @@ class Registry:
                 f"several installed distributions have a {self.kind} {name!r}; choose {names}"
             )
         return found[0]
+
+    def _named(self, name: str) -> list[Entry]:
+        """The entries of a plain or qualified name, ours first."""
+        distribution, slash, plain = name.rpartition("/")
+        found = self._by_name.get(f"{_normal(distribution)}/{plain}" if slash else name, [])
+        # Not "chrF++", which is chrF with another parameter.
+        if not found and re.fullmatch(r"[\w -]+", name):
+            return self._by_letters.get(_letters(name), [])
+        return found
 
     def shadowed(self) -> Iterable[Entry]:
         """The entries that a plain name doesn't reach: they need their qualified name."""

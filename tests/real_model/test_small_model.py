@@ -55,7 +55,7 @@ async def four(one: OpenAIJudge) -> list[object]:
     )
     found: list[object] = []
     for ask in asks:
-        found += await asyncio.gather(ask(), return_exceptions=True)  # type: ignore[arg-type]
+        found += await asyncio.gather(ask(), return_exceptions=True)  # type: ignore[arg-type]  # errors among them
     return found
 
 
@@ -107,7 +107,7 @@ def test_a_grade_is_weighed_by_the_server_s_probabilities(
     one = judging(base_url=between.stub.url)
     grade = run(one.grade(SHORT, TEXT, (1, 5), Sampling(logprobs=True)))
     (reply,) = between.replied
-    tokens = reply["choices"][0]["logprobs"]["content"]  # type: ignore[index]
+    tokens = reply["choices"][0]["logprobs"]["content"]  # type: ignore[index]  # a reply of the server
     # The score stands last in the reply; its alternatives are digits among other texts.
     (*_, place) = [token for token in tokens if token["token"].strip() in set("12345")]
     likely = {
@@ -166,7 +166,7 @@ def test_eight_calls_at_once_wait_for_one_another(between: Forwarding, judging: 
         together = threading.Barrier(8)
         between.stub.faults = [between.after(lambda: together.wait(60)) for _ in range(8)]
         asks = (one.verify(ANIMAL, [f"cat {i}"], {}, ("yes", "no")) for i in range(8))
-        return await asyncio.gather(*asks, return_exceptions=True)  # type: ignore[return-value]
+        return await asyncio.gather(*asks, return_exceptions=True)  # type: ignore[return-value]  # errors among them
 
     found = run(ask())
     assert between.stub.most == 8
