@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 from weakref import WeakKeyDictionary
 
 from metrichub.errors import JudgeError
+from metrichub.models.owner import new_owner
 from metrichub.models.store import Answer, Keeping, key_of
 from metrichub.models.usage import Prices, UsageTracker, recorded_keys, tokens_in, tracker_of_run
 
@@ -80,7 +80,7 @@ class Session:
         self._requests = _limiter(requests_per_minute)
         self._tokens = _limiter(tokens_per_minute)
         self._flights: dict[str, _Flight] = {}
-        self._owner = uuid4().hex
+        self._owner = new_owner()
 
     async def permitted(self, tokens: int, requests: int = 1) -> None:
         """Wait until the limits a minute allow so many more requests and tokens."""

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from metrichub.errors import JudgeUnavailable
 from metrichub.models.cache import cache_folder
+from metrichub.models.owner import has_ended
 
 T = TypeVar("T")
 _TABLE = (
@@ -32,7 +33,7 @@ _VERSION = 1
 """Of the tables; files of before it was written have 0, and the same tables."""
 _PATIENCE = 60.0
 _CLAIM = 60.0
-"""Seconds after which a request is made though another process claimed it: it may have died."""
+"""Seconds after which a request is made though another process claimed it: it may hang."""
 
 
 class Answer(NamedTuple):
@@ -124,7 +125,20 @@ class Store:
         self._do("DELETE FROM calls WHERE key = ?", (key,))
 
     def claim(self, key: str, owner: str) -> bool:
-        """Whether the answer is the owner's to ask for: nobody else has been for a minute."""
+        """Whether the answer is the owner's to ask for.
+
+        It isn't while another one asks, for a minute at most, or until its process has ended.
+        """
+        if self._claimed(key, owner):
+            return True
+        holders = self._do("SELECT owner FROM claims WHERE key = ?", (key,))
+        if not all(has_ended(holder) for (holder,) in holders):
+            return False
+        for (holder,) in holders:
+            self.release(key, holder)
+        return self._claimed(key, owner)
+
+    def _claimed(self, key: str, owner: str) -> bool:
         now = time.time()
         statement = (
             "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET "

@@ -1,0 +1,54 @@
+"""A claim of a process that was killed holds nobody up."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from metrichub.models import owner
+from metrichub.models.owner import has_ended, new_owner
+from metrichub.models.store import Store
+
+ELSEWHERE = "0123/1/a-machine-of-another-name"
+PROGRAM = """
+import sys
+from pathlib import Path
+from metrichub.models.owner import new_owner
+from metrichub.models.store import Store
+name = new_owner()
+assert Store(Path(sys.argv[1])).claim("key", name)
+print(name, end="")
+"""
+
+
+@pytest.fixture
+def ended(tmp_path: Path) -> str:
+    """The owner of a claim in calls.sqlite whose process has ended."""
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path / "calls.sqlite")]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_the_claim_of_a_process_that_has_ended_is_free_at_once(ended: str, tmp_path: Path) -> None:
+    store = Store(tmp_path / "calls.sqlite")
+    assert has_ended(ended)
+    assert store.claim("key", "mine")
+    assert not store.claim("key", ELSEWHERE)
+
+
+@pytest.mark.parametrize("holder", ["", ELSEWHERE, "0123", "0123/x/y"])
+def test_a_claim_holds_while_nobody_knows_that_its_process_has_ended(
+    holder: str, tmp_path: Path
+) -> None:
+    store, holder = Store(tmp_path / "calls.sqlite"), holder or new_owner()
+    assert store.claim("key", holder)
+    assert not store.claim("key", "mine")
+    store.release("key", holder)
+    assert store.claim("key", "mine")
+
+
+def test_windows_is_asked_nothing(ended: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(owner.os, "name", "nt")
+    assert not has_ended(ended)
