@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import chain
+from operator import and_
 from typing import NamedTuple
 
 from metric_cards.readability.familiar import easy_words, is_familiar
@@ -70,7 +71,10 @@ def of_textstat(text: str) -> Counts:
     """The counts of textstat 0.7.13, where syllables come from a dictionary first."""
     words = _textstat_words(text)
     spoken = [dictionary_syllables(word) for word in words]
-    hard = [word.lower() not in easy_words() for word in words]
+    lower = [word.lower() for word in words]
+    hard = [word not in easy_words() for word in lower]
+    # Hard words are cleaned again in lower case, where "İ" has got a mark.
+    long = [dictionary_syllables(_MARK.sub("", word)) >= 3 for word in lower]
     bare = _ANY_MARK.sub("", text)
     runs = _SENTENCE.findall(text)
     longer = sum(len(_textstat_words(run)) > 2 for run in runs)
@@ -83,7 +87,7 @@ def of_textstat(text: str) -> Counts:
         tokens=len(text.split()),
         polysyllables=sum(count >= 3 for count in spoken),
         long_words=sum(len(word) > LONG for word in bare.split()),
-        complex_words=sum(h and count >= 3 for h, count in zip(hard, spoken, strict=True)),
+        complex_words=sum(map(and_, hard, long)),
         difficult_words=sum(hard),
     )
 

@@ -4,7 +4,7 @@ import sys
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from metric_cards.readability import counts, familiar, syllables
@@ -71,6 +71,7 @@ def test_vector(vector, request):
 
 @settings(max_examples=150, deadline=None)
 @given(TEXT)
+@example("0İAJ0")
 def test_textstat_convention_equals_textstat(textstat, text):
     found = score(text, convention="textstat")
     for name, official in textstat.items():
