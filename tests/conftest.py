@@ -14,9 +14,9 @@ from tests.allowed_skips import pytest_addoption, pytest_configure
 __all__ = ["pytest_addoption", "pytest_configure"]
 
 # A busy machine is slow, not wrong. The same texts are drawn each time, so that no run fails by
-# chance; --hypothesis-profile=search draws others, and remembers those that fail.
-settings.register_profile("metrichub", deadline=None, derandomize=True)
-settings.register_profile("search", deadline=None)
+# chance; --hypothesis-profile=search draws ten times as many others, and remembers those that fail.
+settings.register_profile("metrichub", deadline=None, derandomize=True, max_examples=60)
+settings.register_profile("search", deadline=None, max_examples=600)
 settings.load_profile("metrichub")
 
 

@@ -1,4 +1,4 @@
-"""Runs of 200 samples and four metrics against a server: whole, in order, and never paid twice."""
+"""Runs of 100 samples and four metrics against a server: whole, in order, and never paid twice."""
 
 import json
 import signal
@@ -20,16 +20,16 @@ from tests.judge_faults import KINDS, RandomFaults
 from tests.judge_stub import Stub, failure
 from tests.judge_toys import spec
 
-SIZE = 200
+SIZE = 100
 # Four calls a sample, as the second metric shares those of the first.
 METRICS = ["faithfulness", "hallucination", "context_utilization", "answer_relevancy"]
 WORKERS = 16
 
 
 def columns(size: int = SIZE) -> dict[str, list[Any]]:
-    """Answers of two claims, of which the stub calls the second unsupported; one in 50 is blank."""
+    """Answers of two claims, of which the stub calls the second unsupported; one in 25 is blank."""
     answers = [f"Claim {i}. This is unsupported {i}." for i in range(size)]
-    answers[::50] = [""] * len(answers[::50])
+    answers[::25] = [""] * len(answers[::25])
     sources = [f"Passage {i}. More of it {i}." for i in range(size)]
     return {
         "predictions": answers,
@@ -82,8 +82,8 @@ def test_no_more_calls_are_in_flight_over_all_metrics_than_allowed(
 
 def test_an_undisturbed_run_scores_every_sample_that_has_a_score(undisturbed: Undisturbed) -> None:
     scores = undisturbed.report.scores()
-    # One in 50 answers is blank: it has no claims, and nothing is useful for it.
-    blank = SIZE // 50
+    # One in 25 answers is blank: it has no claims, and nothing is useful for it.
+    blank = SIZE // 25
     assert scores["faithfulness"] == {"score": 0.5, "unanswered": blank}
     assert scores["hallucination"]["score"] == 0.5
     assert scores["context_utilization"] == {"score": 1.0, "unanswered": blank}
@@ -188,7 +188,7 @@ FIVE = [*METRICS, "summarization"]
 def test_what_no_later_call_can_mend_ends_the_run_at_once_and_keeps_what_was_answered(
     stub: Stub, tmp_path: Path, status: int, workers: int
 ) -> None:
-    answered = 100
+    answered = 60
 
     def until_then(asked: judge_stub.Asked) -> judge_stub.Reply:
         if len(stub.asked) > answered:
@@ -198,7 +198,7 @@ def test_what_no_later_call_can_mend_ends_the_run_at_once_and_keeps_what_was_ans
     stub.always = until_then
     hub = Hub(FIVE, judge=spec(stub, concurrency=workers), embedder="offline")
     with pytest.raises(JudgeUnavailable) as caught:
-        hub.evaluate(**columns(40))
+        hub.evaluate(**columns(25))
     assert "\n" not in str(caught.value)
     assert judge_stub.KEY not in str(caught.value)
     # Those in flight when the first of them was read, and no other.
@@ -206,7 +206,7 @@ def test_what_no_later_call_can_mend_ends_the_run_at_once_and_keeps_what_was_ans
     kept = stored(tmp_path / "cache")
     assert answered - (workers - 1) <= kept <= answered
     stub.always, before = None, len(stub.asked)
-    calls = hub.evaluate(**columns(40)).usage.calls
+    calls = hub.evaluate(**columns(25)).usage.calls
     assert calls == stored(tmp_path / "cache") - kept
     # The server may read what was called off in flight, if late.
     assert calls <= len(stub.asked) - before < calls + workers

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
@@ -60,7 +60,6 @@ def share(samples, n):
     return novel / total if total else float("nan")
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=4),
     st.integers(1, 4),

@@ -68,7 +68,6 @@ def test_published_scores_are_met(vector):
 
 
 @pytest.mark.filterwarnings("ignore")
-@settings(max_examples=100, deadline=None)
 @given(SAMPLE, st.sampled_from(METHODS), st.sampled_from([3, 4, 5, 6]))
 def test_equals_nltk_on_any_sentence(sample, method, max_order):
     prediction, references = sample
@@ -78,7 +77,7 @@ def test_equals_nltk_on_any_sentence(sample, method, max_order):
 
 
 @pytest.mark.filterwarnings("ignore")
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     SAMPLE,
     st.sampled_from(METHODS),
@@ -93,7 +92,6 @@ def test_equals_nltk_with_unequal_weights(sample, method, parts):
 
 
 @pytest.mark.filterwarnings("ignore")
-@settings(max_examples=100, deadline=None)
 @given(st.lists(SAMPLE, min_size=1, max_size=5), st.sampled_from(ADDITIVE), st.booleans())
 def test_equals_nltk_on_any_corpus(samples, method, reweigh):
     predictions, references = [p for p, _ in samples], [r for _, r in samples]
@@ -112,7 +110,7 @@ def test_equals_nltk_on_any_corpus(samples, method, reweigh):
         ("method7", "k", 9),
     ],
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(sample=SAMPLE)
 def test_smooth_value_is_the_parameter_of_the_method(method, argument, value, sample):
     prediction, references = sample

@@ -5,7 +5,7 @@ import statistics
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
@@ -56,7 +56,6 @@ def test_values_of_the_official_formula_are_met(vector):
         assert float(found[output]) == expected
 
 
-@settings(max_examples=100, deadline=None)
 @given(PAIRS, st.booleans())
 def test_equals_the_formula_over_rouge_score_on_any_text(pairs, stemmer):
     report = evaluate(pairs, stemmer=stemmer, **COSTS)

@@ -4,7 +4,7 @@ from typing import Any
 
 import jiwer
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
@@ -97,14 +97,12 @@ def test_the_default_is_that_of_jiwer() -> None:
     assert cer(predictions, references)["score"] == pytest.approx(expected)
 
 
-@settings(deadline=None)
 @given(PAIRS)
 def test_corpora_equal_jiwer(pairs: list[tuple[str, str]]) -> None:
     predictions, references = (list(column) for column in zip(*pairs, strict=True))
     assert cer(predictions, references) == pytest.approx(official(predictions, references))
 
 
-@settings(deadline=None)
 @given(PAIRS, st.booleans(), st.booleans())
 def test_samples_and_parameters_equal_jiwer(
     pairs: list[tuple[str, str]], lowercase: bool, punctuation: bool
@@ -120,7 +118,6 @@ def test_samples_and_parameters_equal_jiwer(
         assert {name: rows[name][row] for name in expected} == pytest.approx(expected)
 
 
-@settings(deadline=None)
 @given(TEXT, st.lists(TEXT, min_size=1, max_size=4))
 def test_several_references_equal_the_best_of_jiwer(prediction: str, references: list[str]) -> None:
     each = [official([prediction], [reference]) for reference in references]

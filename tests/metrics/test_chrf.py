@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import sacrebleu
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from nltk.translate.chrf_score import sentence_chrf
 
@@ -98,7 +98,6 @@ def test_edge_cases_by_hand(parameters, prediction, references, expected):
     assert report.scores()["chrf"]["score"] == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=200, deadline=None)
 @given(SAMPLES, PARAMETERS)
 def test_equals_sacrebleu_on_any_text(samples, parameters):
     predictions, references = [p for p, _ in samples], [r for _, r in samples]
@@ -110,7 +109,6 @@ def test_equals_sacrebleu_on_any_text(samples, parameters):
         assert sample == pytest.approx(one, abs=1e-12)
 
 
-@settings(max_examples=100, deadline=None)
 @given(TEXT, TEXT, st.sampled_from([1.0, 2.0, 3.0]))
 def test_equals_the_sentences_of_nltk(prediction, reference, beta):
     report = ours({"beta": beta, "eps_smoothing": True}, [prediction], [reference])

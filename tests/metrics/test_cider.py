@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metric_cards.cider.ptb import caption_words
@@ -77,7 +77,6 @@ def test_values_of_the_authors_code_are_met(vector):
     assert report.samples()["cider"]["score"] == pytest.approx(expected["scores"], abs=within)
 
 
-@settings(max_examples=150, deadline=None)
 @given(SAMPLES, PARAMETERS)
 def test_equals_the_paper_on_any_text(samples, parameters):
     predictions, references = [p for p, _ in samples], [r for _, r in samples]

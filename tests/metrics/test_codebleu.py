@@ -78,7 +78,6 @@ def test_the_published_values_are_met(row):
     )
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(programs, st.lists(programs, min_size=1, max_size=3)), min_size=1,
                 max_size=4))  # fmt: skip
 def test_any_program_scores_as_in_codebleu(rows):
@@ -86,7 +85,7 @@ def test_any_program_scores_as_in_codebleu(rows):
     assert scores(predictions, references) == pytest.approx(official(predictions, references))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(any_text, st.lists(any_text, min_size=1, max_size=2), st.sampled_from(LANGUAGES))
 def test_any_text_scores_as_in_codebleu(prediction, references, language):
     texts = [prediction, *references]

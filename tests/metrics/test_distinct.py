@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
@@ -39,7 +39,6 @@ def test_conformance(vector: dict[str, Any]) -> None:
         assert found[output] == pytest.approx(value, abs=vector["tolerance"])
 
 
-@settings(deadline=None, max_examples=200)
 @given(SAMPLES, st.integers(1, 9), st.sampled_from(NAMES), st.booleans())
 def test_scores_equal_the_definition_over_sets(
     samples: list[list[str]], n: int, tokenizer: str, lowercase: bool

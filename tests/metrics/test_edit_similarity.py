@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
@@ -77,7 +77,6 @@ def test_the_most_similar_reference_counts() -> None:
     assert similarity(["lawns"], [["l", "lawn"]]) == {"score": pytest.approx(4 / 5), "distance": 1}
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8), st.sampled_from(["char", "word"]))
 def test_samples_equal_rapidfuzz(pairs: list[tuple[str, str]], unit: str) -> None:
     predictions, references = (list(column) for column in zip(*pairs, strict=True))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metric_cards.eed.recurrence import jump_costs
@@ -68,7 +68,6 @@ def test_empty_texts_have_a_score() -> None:
     assert 0 < eed("a b c", "") <= 1
 
 
-@settings(deadline=None, max_examples=60)
 @given(TEXTS, TEXTS, st.booleans())
 def test_many_tables_equal_those_of_single_cells(
     hypotheses: list[str], references: list[str], truncated: bool

@@ -6,7 +6,7 @@ import socket
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
@@ -61,7 +61,6 @@ values = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(values, min_size=1, max_size=4), st.sampled_from([PLACE, TREE, True, False, {}]))
 def test_validity_is_jsonschemas(listed, schema):
     validator = jsonschema.Draft202012Validator(schema)
@@ -71,7 +70,6 @@ def test_validity_is_jsonschemas(listed, schema):
     assert found["parsed"] == 1
 
 
-@settings(deadline=None)
 @given(any_text, st.sampled_from([PLACE, TREE, {"format": "regex"}]), st.booleans())
 def test_no_text_raises(text, schema, wrapped):
     scores([json.dumps(text) if wrapped else text], schema, extract=True, formats=True)

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from nltk.translate.meteor_score import meteor_score
 
@@ -58,7 +58,6 @@ def test_nltk_values_are_met(vector):
     assert score == pytest.approx(vector["expected"], abs=vector["tolerance"])
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     SAMPLES,
     st.sampled_from([0.0, 0.5, 0.9, 1.0]),
@@ -75,7 +74,6 @@ def test_equals_nltk_on_any_text(samples, alpha, beta, gamma):
     assert report.scores()["meteor"]["score"] == pytest.approx(np.mean(expected), abs=1e-12)
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(STEMS, max_size=10),
     st.lists(STEMS, max_size=10),

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from nltk.translate.nist_score import corpus_nist
 
@@ -99,7 +99,6 @@ def test_edge_cases_by_hand(parameters, prediction, references, expected):
     assert report.scores()["nist"]["score"] == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
-@settings(max_examples=150, deadline=None)
 @given(SAMPLES, st.sampled_from(["13a", "intl", "zh", "char", "none"]), st.sampled_from([1, 3, 5]))
 def test_equals_nltk_on_any_text(samples, tokenizer, order):
     predictions, references = [p for p, _ in samples], [r for _, r in samples]
@@ -116,7 +115,6 @@ def test_equals_nltk_on_any_text(samples, tokenizer, order):
     assert report.scores()["nist"]["score"] == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=5))
 def test_the_conventions_agree_with_one_reference_and_no_zero(pairs):
     pairs = [tuple(text.replace("0", "o") for text in pair) for pair in pairs]

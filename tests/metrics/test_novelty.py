@@ -5,7 +5,7 @@ import pickle
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
@@ -99,7 +99,6 @@ def test_the_references_of_an_empty_text_are_training_texts_too():
     assert score(["", "a b"], ["a b", "x"], n=1) == {"score": 0.0, "texts": 0.0}
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(TEXT, TEXTS), min_size=1, max_size=4))
 def test_equals_the_plain_definition(samples):
     samples = [(p, [*r, "a"]) for p, r in samples]

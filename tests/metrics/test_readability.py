@@ -4,7 +4,7 @@ import sys
 from functools import partial
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from metric_cards.readability import counts, familiar, syllables
@@ -69,7 +69,6 @@ def test_vector(vector, request):
     assert found == pytest.approx(vector["expected"], abs=vector["tolerance"])
 
 
-@settings(max_examples=150, deadline=None)
 @given(TEXT)
 @example("0İAJ0")
 def test_textstat_convention_equals_textstat(textstat, text):

@@ -4,7 +4,7 @@ from collections import Counter
 from math import log
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
@@ -103,7 +103,6 @@ def test_no_pair_reaches_into_the_next_text():
     assert score("repetition", "a b", "a b", "b a")["rep_r"] == 0.0
 
 
-@settings(max_examples=100, deadline=None)
 @given(WORDS, st.integers(1, 6), st.integers(1, 20))
 def test_repetition_equals_the_plain_definitions(words, n, window):
     found = score("repetition", " ".join(words), n=n, window=window, tokenizer="whitespace")
@@ -120,7 +119,6 @@ def test_repetition_equals_the_plain_definitions(words, n, window):
     assert found["score"] == pytest.approx(expected, nan_ok=True)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(WORDS, min_size=1, max_size=4), st.integers(1, 3))
 def test_aun_unr_and_nid_equal_the_plain_definitions(texts, n):
     strings = [" ".join(words) for words in texts]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from nltk.translate.ribes_score import corpus_ribes, sentence_ribes
 
@@ -71,7 +71,6 @@ def test_the_tokenizer_can_be_chosen() -> None:
     assert ribes(["今日は雨"], ["今日は雨"]) == 0
 
 
-@settings(deadline=None, max_examples=300)
 @given(SAMPLES, st.sampled_from([0.25, 0.0, 1.5]), st.sampled_from([0.1, 0.0, 2.0]))
 def test_corpora_equal_nltk(
     samples: list[tuple[str, list[str]]], alpha: float, beta: float

@@ -11,7 +11,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 import sentencex
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score import rouge_scorer
 
@@ -83,7 +83,6 @@ def test_conformance(vector: dict[str, Any]) -> None:
         assert found[outputs[output]] == pytest.approx(value, abs=vector["tolerance"])
 
 
-@settings(deadline=None, max_examples=200)
 @given(
     st.lists(st.tuples(TEXTS, st.lists(TEXTS, min_size=1, max_size=3)), min_size=1, max_size=5),
     st.booleans(),
@@ -100,7 +99,6 @@ def test_samples_and_corpora_equal_rouge_score(
     assert np.isnan(report.samples()["rouge"]["score"]).tolist() == expected
 
 
-@settings(deadline=None)
 @given(st.tuples(TEXTS, st.lists(TEXTS, min_size=1, max_size=3)), st.sampled_from(VARIANTS))
 def test_every_variant_equals_rouge_score(sample: tuple[str, list[str]], variant: str) -> None:
     if any(map(unread, [sample[0], *sample[1]])):
@@ -123,7 +121,6 @@ class Letters:
         return [plain.rouge_stem(token) for token in tokens] if self.stemmer else tokens
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(TEXTS, st.lists(TEXTS, min_size=1, max_size=2)), min_size=1, max_size=4))
 @pytest.mark.parametrize("stemmer", [False, True])
 def test_all_scripts_equal_rouge_score_with_their_tokenizer(
@@ -137,7 +134,6 @@ def test_all_scripts_equal_rouge_score_with_their_tokenizer(
     assert not (unscored & np.array(read)).any()
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(codec="ascii"), max_size=40), st.text(st.characters(codec="ascii")))
 @pytest.mark.parametrize("stemmer", [False, True])
 def test_both_tokenizers_are_one_for_ascii_text(
@@ -153,7 +149,6 @@ def sentences(text: str) -> list[str]:
     return [sentence for line in lines for sentence in sentencex.segment("en", line)]
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(TEXTS, st.lists(TEXTS, min_size=1, max_size=2)), min_size=1, max_size=4))
 def test_split_summaries_equal_rouge_score_with_sentences_of_sentencex(
     samples: list[tuple[str, list[str]]],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metric_cards.rouge import skip
@@ -25,7 +25,6 @@ def tokenized(rows, name):
     return [tuple(plain.TOKENIZERS[name](text) for text in row) for row in rows]
 
 
-@settings(max_examples=300, deadline=None)
 @given(rows=pairs(word_texts | any_text), name=NAMES, gap=st.integers(0, 6), single=st.booleans())
 def test_skip_bigrams_equal_their_definition(rows, name, gap, single):
     found = skip.skip_bigram_matches(*columns_of(rows), name, gap, unigrams=single)
@@ -35,7 +34,6 @@ def test_skip_bigrams_equal_their_definition(rows, name, gap, single):
         assert [int(part[i]) for part in found] == expected
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     rows=pairs(word_texts | any_text), name=NAMES, weight=st.sampled_from([1.0, 1.2, 1.5, 2.0, 3.0])
 )
@@ -48,7 +46,6 @@ def test_weighted_subsequences_equal_their_definition(rows, name, weight):
         assert found.runs[i] == pytest.approx(sum(run**weight for run in runs))
 
 
-@settings(max_examples=100, deadline=None)
 @given(rows=pairs(word_texts), size=st.integers(1, 40))
 def test_a_pair_is_worth_the_same_in_any_batch(rows, size):
     whole = skip.weighted_lcs(*columns_of(rows), "whitespace")

@@ -5,7 +5,7 @@ from statistics import fmean
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
@@ -102,7 +102,6 @@ def test_values_of_the_published_programs_are_met(vector):
     assert score == pytest.approx(vector["expected"], abs=vector["tolerance"])
 
 
-@settings(max_examples=200, deadline=None)
 @given(SAMPLES, st.sampled_from(VARIANTS))
 def test_equals_the_definitions_on_any_text(samples, variant):
     report = evaluate(samples, variant=variant, tokenizer="whitespace", lowercase=False)

@@ -4,7 +4,7 @@ from math import isnan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
@@ -41,7 +41,6 @@ def test_vector(vector):
         assert mine == pytest.approx(value, abs=vector["tolerance"])
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(TEXT, min_size=2, max_size=7), st.integers(1, 6))
 def test_equals_nltk(texts, order):
     mine = report([" ".join(t) for t in texts], max_order=order, tokenizer="whitespace")

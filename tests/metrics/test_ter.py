@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics.ter import TER
 
@@ -101,7 +101,6 @@ def test_a_corpus_pools_its_edits() -> None:
     assert found["ter"]["score"] == pytest.approx(3 / 5)
 
 
-@settings(deadline=None, max_examples=150)
 @given(SAMPLES, st.tuples(*[st.booleans()] * 4))
 def test_corpora_and_samples_equal_sacrebleu(
     samples: list[tuple[str, list[str]]], values: tuple[bool, ...]

@@ -4,7 +4,7 @@ from collections import Counter
 from math import isnan, log10, nan
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
@@ -85,7 +85,6 @@ def test_the_moving_variant_walks_through_the_text_twice():
     assert scores([*"abcdefghijklm"], mtld="wrap")["mtld"] == 19.0
 
 
-@settings(max_examples=60, deadline=None)
 @given(WORDS, st.sampled_from([0.5, 0.72, 0.9]))
 def test_the_variants_of_lexical_diversity_equal_its_definitions(words, threshold):
     def closes(part):
@@ -155,7 +154,6 @@ def plain(words, window, sample):
     }
 
 
-@settings(max_examples=60, deadline=None)
 @given(WORDS, st.integers(1, 45), st.integers(1, 45))
 def test_equals_the_plain_definitions(words, window, sample):
     found = scores(words, window=window, sample=sample)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jiwer
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score import rouge_scorer
 
@@ -29,21 +29,18 @@ def tokenized(rows, name):
     return [tuple(plain.TOKENIZERS[name](text) for text in row) for row in rows]
 
 
-@settings(max_examples=200, deadline=None)
 @given(rows=pairs(word_texts | any_text), name=NAMES)
 def test_common_subsequences_equal_their_definition(rows, name):
     found = align.lcs(*columns_of(rows), name)
     assert found.tolist() == [twins.lcs(*row) for row in tokenized(rows, name)]
 
 
-@settings(max_examples=200, deadline=None)
 @given(rows=pairs(word_texts | any_text), name=NAMES)
 def test_distances_equal_their_definition(rows, name):
     found = align.levenshtein(*columns_of(rows), name)
     assert found.tolist() == [twins.levenshtein(*row) for row in tokenized(rows, name)]
 
 
-@settings(max_examples=300, deadline=None)
 @given(rows=pairs(word_texts | any_text))
 def test_word_edits_are_jiwers(rows):
     found = align.edit_counts(*columns_of(rows), "jiwer-words")
@@ -53,7 +50,6 @@ def test_word_edits_are_jiwers(rows):
         assert [int(part[i]) for part in found] == expected
 
 
-@settings(max_examples=200, deadline=None)
 @given(rows=pairs(word_texts | any_text))
 def test_character_edits_are_jiwers(rows):
     found = align.edit_counts(*columns_of(rows), "jiwer-chars")
@@ -63,7 +59,6 @@ def test_character_edits_are_jiwers(rows):
         assert [int(part[i]) for part in found] == expected
 
 
-@settings(max_examples=200, deadline=None)
 @given(rows=pairs(word_texts | any_text), stem=st.booleans())
 def test_rouge_l_is_rouge_scores(rows, stem):
     official = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=stem)
@@ -78,7 +73,6 @@ def test_rouge_l_is_rouge_scores(rows, stem):
 
 
 @pytest.mark.parametrize("stride", [1, 3, subsequence.STRIDE])
-@settings(max_examples=150, deadline=None)
 @given(rows=pairs(lines | any_text))
 def test_rouge_lsum_is_rouge_scores(stride, rows):
     official = rouge_scorer.RougeScorer(["rougeLsum"])
@@ -92,7 +86,6 @@ def test_rouge_lsum_is_rouge_scores(stride, rows):
         assert score.recall == hits / max(wanted, 1)
 
 
-@settings(max_examples=300, deadline=None)
 @given(rows=pairs(word_texts | any_text), name=NAMES)
 def test_fragments_equal_their_definition(rows, name):
     found = align.fragments(*columns_of(rows), name)

@@ -55,19 +55,16 @@ def check(rows, name, order):
     ]
 
 
-@settings(max_examples=200, deadline=None)
 @given(rows=samples(word_texts), order=st.integers(1, 5))
 def test_statistics_equal_their_definitions(rows, order):
     check(rows, "whitespace", order)
 
 
-@settings(max_examples=200, deadline=None)
 @given(rows=samples(any_text), name=NAMES, order=st.integers(1, 6))
 def test_statistics_equal_their_definitions_on_any_text(rows, name, order):
     check(rows, name, order)
 
 
-@settings(max_examples=100, deadline=None)
 @given(rows=samples(word_texts | any_text), order=st.integers(1, 5))
 def test_tokens_that_hash_alike_are_told_apart(rows, order):
     with pytest.MonkeyPatch.context() as patch:
@@ -75,7 +72,6 @@ def test_tokens_that_hash_alike_are_told_apart(rows, order):
         check(rows, "13a", order)
 
 
-@settings(max_examples=100, deadline=None)
 @given(rows=samples(word_texts | any_text), order=st.integers(1, 5))
 def test_statistics_are_the_same_when_names_outgrow_their_bits(rows, order):
     with pytest.MonkeyPatch.context() as patch:
@@ -83,7 +79,6 @@ def test_statistics_are_the_same_when_names_outgrow_their_bits(rows, order):
         check(rows, "13a", order)
 
 
-@settings(max_examples=100, deadline=None)
 @given(rows=samples(any_text), order=st.integers(1, 5))
 def test_statistics_are_the_same_with_a_large_alphabet(rows, order):
     with pytest.MonkeyPatch.context() as patch:
@@ -91,7 +86,7 @@ def test_statistics_are_the_same_with_a_large_alphabet(rows, order):
         check(rows, "nospace", order)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(rows=st.lists(st.tuples(word_texts, word_texts), max_size=5))
 def test_one_reference_per_row_may_come_as_a_column(rows):
     prediction, reference = Texts([p for p, _ in rows]), Texts([r for _, r in rows])
@@ -103,7 +98,6 @@ def test_one_reference_per_row_may_come_as_a_column(rows):
     assert flat.tolist() == ragged.tolist()
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     rows=st.lists(st.tuples(any_text, st.lists(any_text, min_size=1, max_size=3)), max_size=4),
     name=st.sampled_from(["13a", "zh", "char", "none"]),
@@ -123,7 +117,6 @@ def test_bleu_statistics_are_sacrebleus(rows, name, lower):
         assert found == (score.sys_len, score.ref_len, score.counts, score.totals)
 
 
-@settings(max_examples=100, deadline=None)
 @given(rows=st.lists(st.tuples(any_text, any_text), min_size=1, max_size=4))
 def test_chrf_statistics_are_sacrebleus(rows):
     official = CHRF(word_order=2)
@@ -140,7 +133,6 @@ def test_chrf_statistics_are_sacrebleus(rows):
     assert np.concatenate(found, axis=1).tolist() == expected
 
 
-@settings(max_examples=100, deadline=None)
 @given(rows=twins.pairs(any_text | word_texts), stem=st.booleans())
 def test_rouge_n_is_rouge_scores(rows, stem):
     official = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rouge3"], use_stemmer=stem)

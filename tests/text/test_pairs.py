@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub.text import RaggedTexts, Texts, clipped_matches
@@ -21,7 +21,6 @@ def counted(text, tokenizer, order):
     return Counter(tuple(tokens[i : i + order]) for i in range(len(tokens) - order + 1))
 
 
-@settings(max_examples=200, deadline=None)
 @given(PAIRS, st.sampled_from(["nospace", "chars", "chrf", "13a"]), st.integers(1, 9))
 def test_counts_are_those_of_counting_each_text(pairs, tokenizer, max_order):
     first, second = ([pair[i] for pair in pairs] for i in range(2))

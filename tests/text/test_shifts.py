@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics.lib_ter import translation_edit_rate
 
@@ -51,7 +51,6 @@ def noisy(source: random.Random, length: int, vocabulary: int) -> Pair:
 WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=6))
 def test_a_few_words_in_any_order_equal_the_plain_search_and_sacrebleu(pairs: list[Pair]) -> None:
     assert found(pairs) == [tercom.edits(*pair) for pair in pairs] == official(pairs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from nltk.stem import PorterStemmer
 
@@ -21,13 +21,11 @@ english = st.tuples(letters, st.lists(st.sampled_from(ENDINGS), max_size=3).map(
 )
 
 
-@settings(max_examples=1000, deadline=None)
 @given(word=english)
 def test_a_word_with_english_endings_has_nltks_stem(word):
     assert porter(word) == NLTK.stem(word)
 
 
-@settings(max_examples=500, deadline=None)
 @given(word=st.text(max_size=10) | letters.map(str.upper))
 def test_any_string_has_nltks_stem(word):
     assert porter(word) == NLTK.stem(word)

@@ -7,7 +7,7 @@ import sys
 import jiwer
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from rouge_score.tokenizers import DefaultTokenizer
 from sacrebleu.metrics import CHRF
@@ -48,7 +48,6 @@ OFFICIAL = {
 
 
 # Drawing a text costs more than cutting it, so that every tokenizer cuts each.
-@settings(max_examples=200, deadline=None)
 @given(column=columns)
 def test_a_column_has_the_tokens_of_its_texts(column):
     for name in TOKENIZERS:
@@ -59,21 +58,18 @@ def test_a_column_has_the_tokens_of_its_texts(column):
         assert found.lengths.tolist() == [len(row) for row in expected], name
 
 
-@settings(max_examples=200, deadline=None)
 @given(text=any_text)
 def test_the_definition_is_the_official_one(text):
     for name, official in OFFICIAL.items():
         assert plain.TOKENIZERS[name](text) == official(text), name
 
 
-@settings(max_examples=300, deadline=None)
 @given(text=any_text)
 def test_intl_is_the_official_one_where_unicode_versions_agree(text):
     assume(assigned(text))
     assert plain.international(text) == sacrebleu(TokenizerV14International())(text)
 
 
-@settings(max_examples=100, deadline=None)
 @given(text=any_text)
 def test_unicode_equals_rouge_on_ascii(text):
     text = text.encode("ascii", "ignore").decode()
@@ -98,7 +94,6 @@ def test_squad_is_the_official_normalisation():
     assert column.tokens("bag").strings(0) == ["the", "cats", "ab", "an", "apple"]
 
 
-@settings(max_examples=100, deadline=None)
 @given(column=columns, data=st.data())
 def test_rows_taken_from_a_column_keep_their_tokens(column, data):
     rows = data.draw(
@@ -114,7 +109,6 @@ def test_rows_taken_from_a_column_keep_their_tokens(column, data):
     assert list(taken.lower()) == [text.lower() for text in chosen]
 
 
-@settings(max_examples=150, deadline=None)
 @given(first=columns, second=columns)
 def test_equal_tokens_have_equal_hashes_in_any_column(first, second):
     one, two = Texts(first).tokens("chars"), Texts(second).tokens("13a")
@@ -126,7 +120,6 @@ def test_equal_tokens_have_equal_hashes_in_any_column(first, second):
             assert named.setdefault(token, number) == number
 
 
-@settings(max_examples=150, deadline=None)
 @given(rows=st.lists(st.lists(texts, max_size=5), max_size=5))
 def test_tokens_are_the_same_if_their_strings_are(rows):
     found = Tokens.of(rows)
@@ -138,7 +131,6 @@ def test_tokens_are_the_same_if_their_strings_are(rows):
 
 
 @pytest.mark.parametrize("collide", [False, True])
-@settings(max_examples=100, deadline=None)
 @given(column=columns)
 def test_a_function_is_applied_to_every_token(collide, column):
     with pytest.MonkeyPatch.context() as patch:
@@ -155,7 +147,6 @@ def test_tokens_and_lower_are_computed_once():
     assert column.take(np.arange(2)) is column
 
 
-@settings(max_examples=100, deadline=None)
 @given(rows=st.lists(st.lists(any_text, max_size=3), max_size=5))
 def test_groups_are_the_lists_they_were_made_of(rows):
     groups = RaggedTexts.of(rows)
