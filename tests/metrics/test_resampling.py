@@ -76,7 +76,7 @@ def test_a_corpus_metric_of_ours_needs_no_conclusion_from_each_resample(spec: st
 
 
 @pytest.mark.parametrize("spec", SPECS)
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(samples=SAMPLES, data=st.data())
 def test_resamples_score_what_is_concluded_from_the_drawn_rows(
     spec: str, samples: list[Any], data: st.DataObject
@@ -92,7 +92,7 @@ def test_resamples_score_what_is_concluded_from_the_drawn_rows(
 
 
 @pytest.mark.parametrize("spec", SPECS)
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(samples=SAMPLES, data=st.data())
 def test_swaps_score_what_is_concluded_from_the_swapped_rows(
     spec: str, samples: list[Any], data: st.DataObject
