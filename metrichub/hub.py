@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 from metrichub.data.batch import BLOCK_CHARACTERS, Batch
 from metrichub.data.columns import column_of, is_slip
@@ -18,7 +18,7 @@ from metrichub.evaluation.explanation import ErrorBudget
 from metrichub.evaluation.measure import Measure, Progress, measured
 from metrichub.evaluation.observation import is_async
 from metrichub.evaluation.reduce import Reduction, name_of
-from metrichub.judge.protocol import Judge
+from metrichub.judge.protocol import Judge, VoteRule
 from metrichub.metric import Metric, load_metric
 from metrichub.models.usage import Usage, UsageBudget
 from metrichub.report.report import Nested, Report
@@ -60,18 +60,19 @@ class Hub:
             what it can't answer.
     """
 
-    __slots__ = ("block_characters", "metrics", "reduce_fn")
+    __slots__ = ("block_characters", "metrics", "reduce_fn", "vote")
 
     metrics: tuple[Metric, ...]
     reduce_fn: Reduction | None
     block_characters: int
+    vote: VoteRule | None
 
     def __init__(
         self,
         metrics: str | Metric | Iterable[str | Metric],
         *more: object,
         judge: str | Judge | Sequence[str | Judge] | None = None,
-        vote: Literal["majority", "mean"] | None = None,
+        vote: VoteRule | None = None,
         embedder: str | Embedder | None = None,
         reduce_fn: Reduction | None = None,
         block_characters: int = BLOCK_CHARACTERS,
@@ -79,14 +80,17 @@ class Hub:
         """Load the metrics; nothing is measured yet.
 
         Metrics without a judge or embedder of their own ask these, or those in METRICHUB_JUDGE and
-        METRICHUB_EMBEDDER. Several judges decide by `vote`, the majority unless it is "mean".
+        METRICHUB_EMBEDDER. Several judges decide by `vote`, the majority unless it is "mean"; so
+        does one that a run asks several times, if a vote is given.
         """
         if more:
             raise InputError(
                 "several metrics are given as one list, Hub(['bleu', 'rouge']), the rest by name"
             )
+        if vote not in (None, *get_args(VoteRule)):
+            raise ParameterError(None, "vote", vote, " or ".join(map(repr, get_args(VoteRule))))
         self.metrics = _metrics(metrics, {"judge": judge, "vote": vote, "embedder": embedder})
-        self.reduce_fn, self.block_characters = reduce_fn, block_characters
+        self.reduce_fn, self.block_characters, self.vote = reduce_fn, block_characters, vote
         for metric in self.metrics:
             name_of(metric, reduce_fn)
 
@@ -99,7 +103,7 @@ class Hub:
         return hash(self._settings())
 
     def _settings(self) -> tuple[object, ...]:
-        return self.metrics, self.reduce_fn, self.block_characters
+        return self.metrics, self.reduce_fn, self.block_characters, self.vote
 
     def __repr__(self) -> str:
         """The metrics with all their parameters."""
@@ -164,6 +168,7 @@ class Hub:
         replies) or `max_cost` (by the judge's prices); what was answered before stays stored, and
         the next run goes on from there. Judges are asked `repeats` times, each time anew; their
         scores are the means, and `report.repeated()` gives the standard deviation between runs.
+        In a hub with a vote, one judge gives so many votes on the same items instead.
 
         Raises:
             InputError: samples that can't be scored; the text says where and what to do.
@@ -190,7 +195,10 @@ class Hub:
         given_limits = any(most is not None for most in limits.values())
         usage = UsageBudget(max_calls, max_tokens, max_cost) if given_limits else None
         budget = ErrorBudget(max_errors, usage=usage)
-        measure = Measure(self.metrics, reduction, self.block_characters, budget)
+        if not isinstance(repeats, int) or repeats < 1:
+            raise ParameterError(None, "repeats", repeats, "an integer of at least 1")
+        metrics, asked = self._repeated(repeats)
+        measure = Measure(metrics, reduction, self.block_characters, budget)
         run = partial(
             measured,
             samples=samples,
@@ -198,9 +206,6 @@ class Hub:
             workers=workers,
             progress=progress,
         )
-        if not isinstance(repeats, int) or repeats < 1:
-            raise ParameterError(None, "repeats", repeats, "an integer of at least 1")
-        asked = tuple(metric for metric in self.metrics if is_async(metric))
         batches: Iterable[Batch] = self._batches(data, needed, columns, given)
         if repeats == 1 or not asked:
             return Report.of(run(measure, batches))
@@ -230,11 +235,14 @@ class Hub:
         Raises:
             InputError: as `evaluate`.
         """
-        asked = tuple(metric for metric in self.metrics if is_async(metric))
+        metrics, again = self._repeated(repeats)
+        asked = tuple(metric for metric in metrics if is_async(metric))
         batches = list(self._batches(data, self.needs(), columns, given))
-        measure = Measure(asked, self.reduce_fn, self.block_characters, estimating=True)
-        runs = [replace(measure, repeat=number) for number in range(repeats if asked else 0)]
-        return sum((measured(run, batches).usage for run in runs), Usage())
+        usage = Usage()
+        for number, of in enumerate([asked, *[again] * (repeats - 1)]):
+            measure = Measure(of, self.reduce_fn, self.block_characters, estimating=True)
+            usage += measured(replace(measure, repeat=number), batches).usage if of else Usage()
+        return usage
 
     async def aevaluate(self, data: Data | None = None, /, **given: Any) -> Report:
         """The report, for those who are asynchronous already. Takes what `evaluate` takes.
@@ -256,6 +264,16 @@ class Hub:
     def cite(self) -> str:
         """BibTeX of every metric in the hub, each entry once."""
         return "\n\n".join(dict.fromkeys(m.card.bibtex for m in self.metrics if m.card.bibtex))
+
+    def _repeated(self, repeats: int) -> tuple[tuple[Metric, ...], tuple[Metric, ...]]:
+        """The metrics, and those that further runs ask anew: judges that vote do so in one run."""
+        metrics = self.metrics
+        if self.vote is not None:
+            from metrichub.judge.appointed import voting
+
+            metrics = tuple(voting(metric, self.vote, repeats) for metric in metrics)
+        same = (new for new, old in zip(metrics, self.metrics, strict=True) if new is old)
+        return metrics, tuple(metric for metric in same if is_async(metric))
 
     def _objects(self) -> dict[str, TextOf]:
         """How objects in a column become text, where all metrics that read it take the same."""

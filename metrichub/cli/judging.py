@@ -75,8 +75,8 @@ judge_options = option_group(
     click.option(
         "--vote",
         type=click.Choice(("majority", "mean")),
-        help="How several judges decide: by the majority, or each by its fraction of the votes.  "
-        "[default: majority]",
+        help="How several judges decide, or one that is asked several times with --repeats: by the "
+        "majority, or each by its fraction of the votes.  [default: majority of several judges]",
     ),
     click.option(
         "--embedder",
@@ -89,7 +89,8 @@ judge_options = option_group(
         metavar="N",
         type=click.IntRange(1),
         default=1,
-        help="Ask judges N times and report the standard deviation between runs.",
+        help="Ask judges N times and report the standard deviation between runs; with --vote, one "
+        "judge gives N votes in one run.",
     ),
     click.option(
         "--max-errors",

@@ -60,12 +60,12 @@ def agreement_notes(votes: Mapping[str, int]) -> list[str]:
         item for item, n in patterns if len(item) == judges and None not in item for _ in range(n)
     ]
     missing = sum(votes.values()) - len(whole)
-    lacking = f"; on {missing} more a judge gave none" if missing else ""
+    lacking = f"; on {missing} more one is missing" if missing else ""
     if not whole:
-        return [f"the {judges} judges of the panel have no item with verdicts of all{lacking}"]
+        return [f"the {judges} votes of the panel are never complete{lacking}"]
     same = sum(len(set(item)) == 1 for item in whole) / len(whole)
     return [
-        f"the {judges} judges of the panel agree on {same:.1%} of {len(whole)} items, "
+        f"the {judges} votes of the panel agree on {same:.1%} of {len(whole)} items, "
         f"{_kappa(whole)}{lacking}"
     ]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from metrichub.errors import JudgeUnavailable
+from metrichub.errors import JudgeUnavailable, ParameterError
 from metrichub.judge.metric import JudgeMetric, ModelMetric
 from metrichub.judge.panel import Panel, panel_of
 from metrichub.metric import Metric
@@ -44,6 +44,23 @@ def _chosen(metric: Metric, kind: str, given: Mapping[str, object]) -> object:
         only_models = kind == "judge" and metric.card.judge == "model"
         raise unchosen(metric.name, kind, only_models=only_models)
     return panel_of(asked, given.get("vote")) if kind == "judge" else asked
+
+
+def voting(metric: Metric, vote: Any, repeats: int) -> Metric:
+    """The metric with as many votes of its judge as repeats, if it has one judge and that votes.
+
+    Raises:
+        ParameterError: one judge can't vote alone.
+    """
+    if vote is None or not isinstance(metric, JudgeMetric) or "judge" not in metric.models():
+        return metric
+    if metric.judge is None or isinstance(judge_of(metric.judge), Panel):
+        return metric
+    if repeats == 1:
+        raise ParameterError(
+            None, "vote", vote, "it with several judges, judge=[…, …], or with repeats=3"
+        )
+    return replace(metric, judge=Panel(judges=(metric.judge,) * repeats, vote=vote))
 
 
 def _check_answers(metric: JudgeMetric) -> None:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import starmap
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from metrichub.catalog.parameters import check_parameters
 from metrichub.errors import JudgeError, MetricError, ParameterError
@@ -22,14 +22,15 @@ from metrichub.judge.protocol import (
     Question,
     Sampling,
     Verdict,
+    VoteRule,
     WeighedVerdict,
     all_verdicts,
 )
 from metrichub.models.resolve import about, judge_of
+from metrichub.models.session import asked_anew
 
 T = TypeVar("T")
-By = Literal["majority", "mean"]
-"""How votes decide."""
+_FEWEST = 2
 _ROUNDING = 1e-9
 
 
@@ -68,7 +69,8 @@ class Panel:
     fails has no vote; the call of the panel fails unless more than half of its judges answered.
 
     Attributes:
-        judges: Two or more judges, as specs or objects. Two equal ones would give equal answers.
+        judges: Two or more judges, as specs or objects. A model that is listed several times is
+            asked anew for each of its votes.
         vote: "majority" takes the most frequent answer: tied verdicts count in equal parts, a
             grade without a majority is the median, and a tied choice is a tie. "mean" counts each
             verdict by the fraction of the votes and takes the mean of the grades; choices are the
@@ -76,18 +78,20 @@ class Panel:
     """
 
     judges: tuple[str | Judge, ...]
-    vote: By = "majority"
+    vote: VoteRule = "majority"
 
     def __post_init__(self) -> None:
         """Check the parameters, and those of the judges."""
         check_parameters(self, "panel")
-        labels = [judge.label for judge in self.members]
-        if len(set(labels)) < max(2, len(labels)):
+        members = self.members
+        labels = [judge.label for judge in members]
+        rules = Counter(judge.label for judge in members if not about(judge).is_model)
+        if len(labels) < _FEWEST or any(n > 1 for n in rules.values()):
             raise ParameterError(
                 "panel",
                 "judges",
                 labels,
-                "two or more judges, each another model or with other parameters (seed=1, seed=2)",
+                "two or more judges; only a model that is listed several times answers anew",
             )
 
     @property
@@ -190,27 +194,31 @@ class Panel:
         given: dict[str, T] = {}
         failed: dict[str, str] = {}
 
-        async def one(judge: Judge) -> tuple[T | None, JudgeError | None]:
+        async def one(judge: Judge, turn: int) -> tuple[T | None, JudgeError | None]:
             try:
-                return await ask(judge), None
+                with asked_anew(turn):
+                    return await ask(judge), None
             except JudgeError as error:
                 if error.ends_the_run:
                     raise
                 return None, error
 
         members = self.members
+        labels = [judge.label for judge in members]
+        turns = [labels[:i].count(label) for i, label in enumerate(labels)]
         try:
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(one(judge)) for judge in members]
+                tasks = [group.create_task(one(*who)) for who in zip(members, turns, strict=True)]
         except ExceptionGroup as errors:
             first = errors.exceptions[0]
             raise first from first.__cause__
-        for judge, task in zip(members, tasks, strict=True):
+        for label, turn, task in zip(labels, turns, tasks, strict=True):
+            voter = f"{label} #{turn + 1}" if turn else label
             answer, error = task.result()
             if error is not None:
-                failed[judge.label] = str(error)
+                failed[voter] = str(error)
             else:
-                given[judge.label] = answer  # type: ignore[assignment]  # no error, so an answer
+                given[voter] = answer  # type: ignore[assignment]  # no error, so an answer
         if 2 * len(given) <= len(members):
             causes = "; ".join(failed.values())
             raise JudgeError(
@@ -243,14 +251,10 @@ def panel_of(judge: object, vote: Any = None) -> object:
     """The panel of a list of judges; anything else stands for itself.
 
     Raises:
-        ParameterError: a vote without a list, or judges that make no panel.
+        ParameterError: judges that make no panel.
     """
     if isinstance(judge, (list, tuple)):
         return Panel(judges=tuple(judge), vote=vote or "majority")
-    if vote is not None:
-        raise ParameterError(
-            None, "vote", vote, "none with one judge, or give several: judge=[…, …]"
-        )
     return judge
 
 

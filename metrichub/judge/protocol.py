@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from metrichub.errors import MetricError
 from metrichub.judge.examples import SUFFIX, FewShot, read_examples
@@ -19,6 +19,9 @@ Fields = Mapping[str, str | Sequence[str]]
 
 Questions = Mapping[Question, tuple[str, ...]]
 """The names of the prompts that are asked by each question."""
+
+VoteRule = Literal["majority", "mean"]
+"""How several votes decide."""
 
 SHARED_PROMPTS = Path(__file__).parent / "prompts"
 """The prompts that come with the hub, for metrics to share."""

@@ -48,6 +48,17 @@ class _AskedElsewhere(Exception):
 
 
 _flight: ContextVar[_Flight | None] = ContextVar("flight", default=None)
+_turn: ContextVar[int] = ContextVar("turn", default=0)
+
+
+@contextmanager
+def asked_anew(turn: int) -> Iterator[None]:
+    """What is asked inside has answers of its own for each turn; those of turn 0 are the usual."""
+    token = _turn.set(turn)
+    try:
+        yield
+    finally:
+        _turn.reset(token)
 
 
 @dataclass
@@ -166,10 +177,7 @@ class Session:
     async def once(self, request: Request, kept: Keeping | None) -> str:
         """The reply to a request: out of the store, of a call in flight, or a new one."""
         tracker = tracker_of_run()
-        body = request.body
-        if tracker and tracker.repeat:
-            body = {**body, "repeat": tracker.repeat}
-        key = key_of(body)
+        key = key_of({**request.body, **_which_of_several(tracker)})
         if (keys := recorded_keys()) is not None:
             keys.append(key)
         flight = self._flights.get(key)
@@ -225,6 +233,12 @@ class Session:
                 flight.kept.release(flight.key, self._owner)
             if self._flights.get(flight.key) is flight:
                 self._flights.pop(flight.key)
+
+
+def _which_of_several(tracker: UsageTracker | None) -> dict[str, int]:
+    """What tells a request from equal ones that get answers of their own."""
+    which = {"repeat": tracker.repeat if tracker else 0, "turn": _turn.get()}
+    return {name: number for name, number in which.items() if number}
 
 
 def _fitting(request: Request, kept: Keeping, key: str) -> Answer | None:

@@ -223,7 +223,7 @@ def test_several_judges_vote(stub: Stub) -> None:
     # Both models support the first claim of two and not the second; the rules are outvoted.
     assert majority["scores"]["faithfulness"] == {"score": 0.5}
     assert "vote='majority'" in majority["signatures"]["faithfulness"].replace("\\'", "'")
-    assert "the 3 judges of the panel agree on" in majority["notes"]["faithfulness"][0]
+    assert "the 3 votes of the panel agree on" in majority["notes"]["faithfulness"][0]
     mean = scored(*asked, "--vote", "mean")
     assert "vote='mean'" in mean["signatures"]["faithfulness"].replace("\\'", "'")
     assert mean["scores"] != majority["scores"]

@@ -63,30 +63,30 @@ def test_cohen_kappa_is_undefined_for_one_word_or_no_items(table: list[list[int]
 
 def test_three_judges_are_told_with_fleiss_kappa() -> None:
     assert agreement_notes(votes("yes yes yes", "yes no yes")) == [
-        "the 3 judges of the panel agree on 50.0% of 2 items, Fleiss' kappa -0.200"
+        "the 3 votes of the panel agree on 50.0% of 2 items, Fleiss' kappa -0.200"
     ]
 
 
 def test_two_judges_are_told_with_cohens_kappa() -> None:
     # Half agree. The first says yes of both, so chance is 1 * 0.5 + 0 * 0.5: (0.5 - 0.5) / 0.5.
     assert agreement_notes(votes("yes yes", "yes no")) == [
-        "the 2 judges of the panel agree on 50.0% of 2 items, Cohen's kappa 0.000"
+        "the 2 votes of the panel agree on 50.0% of 2 items, Cohen's kappa 0.000"
     ]
 
 
 def test_one_word_only_leaves_kappa_undefined() -> None:
     assert agreement_notes(votes("yes yes", "yes yes")) == [
-        "the 2 judges of the panel agree on 100.0% of 2 items, Cohen's kappa undefined"
+        "the 2 votes of the panel agree on 100.0% of 2 items, Cohen's kappa undefined"
     ]
 
 
 def test_items_without_a_verdict_of_all_are_counted_apart() -> None:
     assert agreement_notes(votes("yes yes yes", "yes no yes", "no no -")) == [
-        "the 3 judges of the panel agree on 50.0% of 2 items, Fleiss' kappa -0.200; on 1 more a "
-        "judge gave none"
+        "the 3 votes of the panel agree on 50.0% of 2 items, Fleiss' kappa -0.200; on 1 more one "
+        "is missing"
     ]
     assert agreement_notes(votes("no no -")) == [
-        "the 3 judges of the panel have no item with verdicts of all; on 1 more a judge gave none"
+        "the 3 votes of the panel are never complete; on 1 more one is missing"
     ]
 
 

@@ -1,7 +1,8 @@
 """A panel of judges: how it decides, what fails, and what its signature and its report say."""
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ from metrichub.judge.panel import Panel, PanelVerdict
 from metrichub.judge.protocol import SelfDescribed
 from metrichub.models.loop import run
 from metrichub.testing import Scripted
-from tests.judge_stub import KEY, Stub, failure
+from tests.judge_stub import KEY, Asked, Reply, Stub, answer, completion, failure
 from tests.judge_toys import columns, spec
 
 By = Literal["majority", "mean"]
@@ -227,15 +228,27 @@ def test_a_metric_and_the_machine_take_a_list_too(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("judge", "vote", "said"),
     [
-        ("offline", "mean", "vote='mean' is not allowed; choose none with one judge"),
         (["offline"], None, "choose two or more judges"),
-        (["offline", "offline(version=2)"], None, "choose two or more judges"),
+        (["offline", "offline(version=2)"], None, "only a model that is listed several times"),
         (["offline", "chance"], "median", "choose 'majority' or 'mean'"),
+        ("offline", "median", "choose 'majority' or 'mean'"),
     ],
 )
 def test_what_is_no_panel_is_refused(judge: Any, vote: Any, said: str) -> None:
     with pytest.raises(ParameterError, match=said):
         Hub("faithfulness", judge=judge, vote=vote)
+
+
+def test_a_vote_of_one_judge_needs_several_or_repeats() -> None:
+    hub = Hub("faithfulness", judge=Scripted({"claims": ["It is old."], "supported": ["yes"]}))
+    voting = Hub(hub.metrics, vote="majority")
+    assert voting != hub
+    for ask in (voting.evaluate, voting.estimate):
+        with pytest.raises(ParameterError, match=r"it with several judges.*or with repeats=3"):
+            ask(**SAMPLE)
+    assert Hub(["bleu"], vote="majority")(predictions=["a"], references=["a"])
+    with pytest.raises(ParameterError, match="only a model that is listed several times"):
+        Hub("faithfulness", judge="offline", vote="majority").evaluate(**SAMPLE, repeats=2)
 
 
 def test_a_judge_that_cannot_answer_is_found_before_the_run() -> None:
@@ -278,7 +291,7 @@ def test_an_explanation_shows_every_vote() -> None:
 def test_a_report_says_how_far_the_judges_agree_also_when_parts_are_merged() -> None:
     # Three yes; two no and a yes. Of the pairs 1 and 1/3 agree, 2/3; four of six votes are yes, so
     # chance is 16/36 + 4/36 = 5/9, and (2/3 - 5/9) / (4/9) = 1/4. Twice the same is the same.
-    said = "the 3 judges of the panel agree on 50.0% of {} items, Fleiss' kappa 0.250"
+    said = "the 3 votes of the panel agree on 50.0% of {} items, Fleiss' kappa 0.250"
     one = report("majority")
     assert one.pool().notes() == one.notes()
     assert one.notes()["faithfulness"] == [said.format(2)]
@@ -302,7 +315,7 @@ def test_a_saved_report_comes_back_with_its_panel(tmp_path: Path) -> None:
     loaded = Report.load(tmp_path / "report.json")
     assert loaded == made
     assert loaded.notes() == made.notes()
-    assert any("judges of the panel agree" in note for note in loaded.notes()["faithfulness"])
+    assert any("votes of the panel agree" in note for note in loaded.notes()["faithfulness"])
 
 
 def test_other_votes_are_neither_merged_nor_compared() -> None:
@@ -328,6 +341,53 @@ def test_models_extract_once_and_verify_each(stub: Stub) -> None:
     assert hub.evaluate(**columns(2)).usage.calls == 0
 
 
+def in_turn(*verdicts: str) -> Callable[[Asked], Reply]:
+    """A server that gives these verdicts one after another, and its usual answers otherwise."""
+    left = list(verdicts)
+
+    def reply(asked: Asked) -> Reply:
+        said = answer(asked)
+        if "verdicts" in said:
+            word = left.pop(0)
+            said = {"verdicts": [{**one, "verdict": word} for one in said["verdicts"]]}
+        return completion(json.dumps(said))
+
+    return reply
+
+
+@pytest.mark.parametrize(("vote", "score"), [("majority", 1.0), ("mean", 2 / 3)])
+def test_one_model_votes_over_repeats(stub: Stub, vote: By, score: float) -> None:
+    stub.always = in_turn("yes", "no", "yes")
+    hub = Hub("faithfulness", judge=spec(stub, concurrency=1), vote=vote)
+    assert hub.estimate(**columns(1), repeats=3).calls == 4
+    found = hub.evaluate(**columns(1), repeats=3)
+    assert found.scores() == {"faithfulness": {"score": pytest.approx(score)}}
+    # The claims are asked for once, and three verdicts on both.
+    assert len(stub.asked) == found.usage.calls == 4
+    step = found.explain("faithfulness", 0).steps[0]["claims"][0]
+    label = step["votes"][0]["judge"]
+    assert [one["judge"] for one in step["votes"]] == [label, f"{label} #2", f"{label} #3"]
+    assert [one["verdict"] for one in step["votes"]] == ["yes", "no", "yes"]
+    assert "the 3 votes of the panel agree on 0.0% of 2 items" in found.notes()["faithfulness"][0]
+    assert f"vote={vote!r}" in found.signatures()["faithfulness"].replace("\\'", "'")
+    assert "repeats:" not in found.signatures()["faithfulness"]
+    # Every vote is stored; a list of the same judge asks the same.
+    assert hub.evaluate(**columns(1), repeats=3).usage.calls == 0
+    listed = Hub("faithfulness", judge=[spec(stub, concurrency=1)] * 3, vote=vote)
+    assert listed.evaluate(**columns(1)).usage.calls == 0
+    # The first vote is what one call would have said.
+    assert Hub("faithfulness", judge=spec(stub)).evaluate(**columns(1)).usage.calls == 0
+
+
+def test_metrics_without_a_vote_are_run_anew_beside_one_that_votes(stub: Stub) -> None:
+    panel = f"faithfulness(judge=['offline', {spec(stub)!r}])"
+    hub = Hub(["hallucination", panel], judge=spec(stub), vote="majority")
+    found = hub.evaluate(**columns(1), repeats=2)
+    assert "repeats:2" in found.signatures()["faithfulness"]
+    assert "repeats:" not in found.signatures()["hallucination"]
+    assert set(found.repeated()) == {"faithfulness"}
+
+
 def test_a_model_that_fails_on_a_sample_is_outvoted(stub: Stub) -> None:
     judges = [spec(stub, model=model) for model in ("a", "b", "c")]
     hub = Hub("faithfulness", judge=judges)
@@ -339,7 +399,7 @@ def test_a_model_that_fails_on_a_sample_is_outvoted(stub: Stub) -> None:
     assert found.scores() == {"faithfulness": {"score": 0.5}}
     votes = found.explain("faithfulness", 0).steps[0]["claims"][0]["votes"]
     assert [vote["verdict"] for vote in votes] == ["yes", "yes", None]
-    assert "on 2 more a judge gave none" in found.notes()["faithfulness"][0]
+    assert "on 2 more one is missing" in found.notes()["faithfulness"][0]
 
 
 def test_a_wrong_key_of_one_ends_the_run(stub: Stub) -> None:
