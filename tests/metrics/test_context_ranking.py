@@ -1,12 +1,14 @@
 """Context utilization and context precision: average precision of judged passages."""
 
 import math
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
+from metrichub.authoring import Fields, Prompt, Verdict
 from metrichub.errors import MissingColumn, ParameterError
 from metrichub.judge.protocol import SHARED_PROMPTS
 from metrichub.testing import Scripted
@@ -111,6 +113,43 @@ def test_the_offline_judge_goes_by_the_words_of_question_and_answer(name: str) -
     assert report.scores()[name]["score"] == 0.75
 
 
+class Favouring(Scripted):
+    """Calls the first passage that it sees useful, and no other; keeps what it saw."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.seen: list[tuple[str, ...]] = []
+
+    async def verify(
+        self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
+    ) -> list[Verdict]:
+        self.seen.append(tuple(items))
+        return [Verdict(i, item, "no" if i else "yes", "the first") for i, item in enumerate(items)]
+
+
+@BOTH
+def test_passages_are_shown_in_the_order_of_a_seed_and_scored_at_their_ranks(name: str) -> None:
+    contexts = [f"passage {i}" for i in range(6)]
+    columns = {"questions": ["q", "r"], NAMES[name]: ["a", "b"], "contexts": [contexts] * 2}
+    firsts = set()
+    for seed in (None, 0, 1, 2):
+        judge, again = Favouring(), Favouring()
+        report = Hub(load_metric(name, judge=judge, shuffle_seed=seed)).evaluate(**columns)
+        assert all(sorted(seen) == contexts for seen in judge.seen)
+        # The one useful passage counts by its rank, wherever the judge saw it.
+        ranks = [contexts.index(seen[0]) for seen in judge.seen]
+        assert report.samples()[name]["score"].tolist() == [1 / (rank + 1) for rank in ranks]
+        shown = report.explain(name, 0).steps[0]["contexts"]
+        assert [verdict["item"] for verdict in shown] == contexts
+        assert [verdict["index"] for verdict in shown] == list(range(6))
+        assert (ranks == [0, 0]) == (seed is None)
+        firsts |= {*judge.seen}
+        Hub(load_metric(name, judge=again, shuffle_seed=seed)).evaluate(**columns)
+        assert again.seen == judge.seen
+    # Each seed draws another order, and another one for each sample.
+    assert len(firsts) == 1 + 3 * 2
+
+
 def test_the_reference_that_gives_the_best_score_counts() -> None:
     passages = ["The town has a market.", "The bridge was built in 1932."]
     found = Hub("context_precision", judge="offline")(
@@ -139,3 +178,9 @@ def test_both_ask_with_the_one_prompt(name: str) -> None:
     prompt = load_metric(name).prompt("useful")
     assert prompt.rule == "covers"
     assert (SHARED_PROMPTS / "useful.md").read_text("utf-8").strip().endswith(prompt.text)
+
+
+@BOTH
+def test_a_signature_names_the_seed_only_if_there_is_one(name: str) -> None:
+    assert "shuffle_seed" not in load_metric(name, judge="offline").label()
+    assert "shuffle_seed=1" in load_metric(name, judge="offline", shuffle_seed=1).label()
