@@ -33,10 +33,14 @@ class _NoCall(ValueError):
 
 
 def read_calls(text: str) -> Calls:
-    """The calls of a JSON list; `null`, OpenAI's word for no calls, is an empty one."""
+    """The calls of a JSON list, or of a message that has one as `tool_calls`.
+
+    `null`, OpenAI's word for no calls, is an empty list.
+    """
     value, problem = read(text)
     if problem:
         return Calls(problem=f"it is no JSON ({problem})")
+    value = _calls_of_message(value)
     if value is not None and not isinstance(value, list):
         return Calls(problem="it is JSON, but no list")
     made: list[Call] = []
@@ -50,11 +54,15 @@ def read_calls(text: str) -> Calls:
 
 
 def text_of_calls(calls: Sequence[Any]) -> str:
-    """The calls as JSON text; what a model wrote into them is judged when they are read.
+    """The calls, or those of the one message, as JSON text.
+
+    What a model wrote into them is judged when they are read.
 
     Raises:
         ValueError: an entry is no call, as no model writes it; the text says which.
     """
+    if len(calls) == 1 and (of := _calls_of_message(calls[0])) is not calls[0]:
+        calls = of or []
     for place, entry in enumerate(calls):
         try:
             if not _is_other_block(entry) and not isinstance(_written(entry)[1], str):
@@ -65,6 +73,12 @@ def text_of_calls(calls: Sequence[Any]) -> str:
         return json.dumps(calls, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"is no list of tool calls: it isn't JSON ({error})") from error
+
+
+def _calls_of_message(value: Any) -> Any:
+    """The calls of an assistant's message, as OpenAI writes it; another value is itself."""
+    is_message = isinstance(value, Mapping) and "tool_calls" in value
+    return value["tool_calls"] if is_message else value
 
 
 def _is_other_block(entry: Any) -> bool:

@@ -24,7 +24,8 @@ def inner_list(value: object) -> Sequence[Any] | None:
 def as_texts(column: str, values: Sequence[Any], text_of: TextOf) -> list[Any]:
     """The values of a column with each list of objects as one text, [] too.
 
-    A list of lists has several candidates; texts, and lists of texts, stay as they are.
+    A list of lists has several candidates, and an object alone is a list of one; texts, and lists
+    of texts, stay as they are.
 
     Raises:
         InputError: a value is neither text nor a list, or its objects have no text.
@@ -42,6 +43,8 @@ def _as_text(value: object, text_of: TextOf) -> Any:
     if isinstance(value, str):
         return value
     items = inner_list(value)
+    if items is None and isinstance(plain(value), Mapping):
+        items = [value]
     if items is None:
         raise ValueError(f"is {what(value)}, neither text nor a list; give [] for none")
     if items and all(isinstance(item, str) for item in items):

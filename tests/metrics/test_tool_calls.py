@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from metric_cards._bases.tool_calls import Call, read_calls
 from metric_cards.tool_call_accuracy.pairing import best_pairing
+from metrichub import Hub
 from tests.oracles.text_twins import any_text
 
 PARIS = [Call("weather", {"city": "Paris"})]
@@ -23,10 +24,26 @@ PARIS = [Call("weather", {"city": "Paris"})]
         '[{"id": "1", "function": {"name": "weather", "arguments": "{\\"city\\": \\"Paris\\"}"}}]',
         '[{"type": "function", "function": {"name": "weather", "arguments": {"city": "Paris"}}}]',
         '[{"name": "weather", "arguments": {"city": "Bonn", "city": "Paris"}, "args": {}}]',
+        '{"role": "assistant", "content": null, "tool_calls": [{"name": "weather", "args": '
+        '{"city": "Paris"}}]}',
     ],
 )
 def test_every_documented_form_is_read(text):
     assert read_calls(text) == (tuple(PARIS), None)
+
+
+@pytest.mark.parametrize("sent_as", [dict, json.dumps, lambda message: [message]])
+def test_a_message_as_a_server_sends_it_has_the_score_of_its_calls(sent_as):
+    function = {"name": "weather", "arguments": '{"city": "Paris"}'}
+    message = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "1", "type": "function", "function": function}],
+    }
+    expected = [{"name": "weather", "arguments": {"city": "Paris"}}]
+    for metric in ("tool_call_f1", "tool_call_accuracy"):
+        report = Hub(metric).evaluate(predictions=[sent_as(message)], references=[expected])
+        assert report.scores()[metric]["score"] == 1.0
 
 
 @pytest.mark.parametrize("more", ["", ', "arguments": null', ', "args": ""', ', "arguments": {}'])
@@ -34,7 +51,7 @@ def test_a_call_may_have_no_arguments(more):
     assert read_calls(f'[{{"name": "clock"{more}}}]') == ((Call("clock", {}),), None)
 
 
-@pytest.mark.parametrize("text", ["[]", "null", " [ ] "])
+@pytest.mark.parametrize("text", ["[]", "null", " [ ] ", '{"content": "Hi.", "tool_calls": null}'])
 def test_an_empty_list_and_null_are_no_calls(text):
     assert read_calls(text) == ((), None)
 
