@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -20,6 +20,9 @@ class Readability(Metric):
         convention: How words, sentences and hard words are counted: as the formulas' papers say,
             or as textstat 0.7.13 does.
     """
+
+    tokenizer: ClassVar[str] = "whitespace"
+    """Both conventions take what stands between blanks for a word, in any script."""
 
     convention: Literal["papers", "textstat"] = "papers"
 

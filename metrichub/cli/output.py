@@ -39,6 +39,20 @@ def output_file(_: click.Context, parameter: click.Parameter, value: str | None)
     return path
 
 
+def report_file(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> Path | None:
+    """The path of a report to save, which is JSON by its name, too."""
+    path = output_file(context, parameter, value)
+    if path and path.suffix.lower() != ".json":
+        raise click.BadParameter(
+            f"{value}: a report is saved as JSON, so name it {path.stem}.json; tables are written "
+            "with --output, and scores of samples with --samples",
+            param=parameter,
+        )
+    return path
+
+
 def _result_file(
     context: click.Context, parameter: click.Parameter, value: str | None
 ) -> Path | None:

@@ -20,8 +20,8 @@ from metrichub.cli.judging import (
 from metrichub.cli.output import (
     emit,
     format_option,
-    output_file,
     output_option,
+    report_file,
     shown_as,
 )
 from metrichub.cli.page import report_option, write_page
@@ -109,10 +109,10 @@ result_options = option_group(
         "samples_out",
         metavar="FILE",
         callback=samples_file,
-        help="Write the scores of every sample there (.jsonl or .csv).",
+        help="Write the scores of every sample there (.jsonl or .csv), by bleu its sentence BLEU.",
     ),
     click.option(
-        "--save", metavar="FILE", callback=output_file, help="Save the report for compare (JSON)."
+        "--save", metavar="FILE", callback=report_file, help="Save the report for compare (.json)."
     ),
     report_option,
     click.option("--intervals", "with_intervals", is_flag=True, help="Add bootstrap intervals."),

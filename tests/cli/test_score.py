@@ -235,6 +235,14 @@ def test_the_suffix_of_the_output_chooses_its_format(name: str, start: str) -> N
     assert Path(name).read_text(encoding="utf-8").startswith(start)
 
 
+@pytest.mark.parametrize("name", ["r.csv", "r", "r.html"])
+def test_a_report_is_saved_under_a_name_that_compare_reads(name: str) -> None:
+    result = run("score", "a.jsonl", "-m", "abstractness", "--save", name)
+    assert result.exit_code == 2
+    assert "a report is saved as JSON, so name it r.json" in result.stderr
+    assert not Path(name).exists()
+
+
 @pytest.mark.parametrize("first", [True, False])
 def test_a_format_is_written_under_any_name(first: bool) -> None:
     form, name = ("--format", "csv"), ("-o", "o.log")

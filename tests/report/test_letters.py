@@ -73,6 +73,8 @@ def chosen(metric: str, text: str) -> str:
         ("edit_similarity(unit='word')", *["unit='char'"] * 4),
         *((name, "", "", "", "tokenizer='intl'") for name in ("aun", "nid", "novelty", "ttr")),
         ("abstractness", "", "", "", "no parameter changes that"),
+        *((name, *["no parameter changes that"] * 4)
+          for name in ("readability", "readability(convention='textstat')")),
     ],
 )  # fmt: skip
 def test_each_metric_names_what_cuts_the_script(

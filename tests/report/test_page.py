@@ -88,6 +88,22 @@ def test_a_page_tells_scores_intervals_signatures_and_citations(tmp_path: Path) 
     assert "3 samples, 2 metrics" in page.text
 
 
+def test_a_page_says_which_samples_have_a_convention_of_their_own(tmp_path: Path) -> None:
+    said = "The samples' scores of {} are those of single samples (sentence-level)"
+    for metrics, name in (("bleu", "bleu"), (["rouge", "gleu"], None)):
+        path = tmp_path / "report.html"
+        write(path, {"A": Hub(metrics).evaluate(**COLUMNS)}, **FEW)
+        text = Page(path).text
+        assert (said.format(name) in text) == (name is not None)
+        assert ("sentence-level" in text) == (name is not None)
+
+
+def test_one_sample_is_no_plural(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    write(path, {"A": Hub("bleu").evaluate(predictions=["a"], references=["a"])}, **FEW)
+    assert "1 sample of A, 1 metric" in Page(path).text
+
+
 def test_the_level_and_the_seed_of_the_intervals_are_told(tmp_path: Path) -> None:
     page = page_of(tmp_path, "wer", level=0.9, resamples=30, seed=7)
     assert "low and high hold 90% of 30 bootstrap resamples." in page.text

@@ -15,6 +15,7 @@ from metrichub.evaluation.explanation import json_value
 from metrichub.evaluation.merge import comparable
 from metrichub.evaluation.ranking import Ranking, compare_all
 from metrichub.evaluation.significance import SignificanceOptions
+from metrichub.metric import has_sample_scores
 from metrichub.models.usage import Usage
 from metrichub.report.html import numbers, plots
 from metrichub.report.html.escape import digest, image, inside_script, readable, script_json
@@ -79,6 +80,7 @@ def report_page(
             quartiles=numbers.quartiles(main),
             correlations=numbers.correlations(main) if len(main) > 1 else None,
             notes=_notes(systems),
+            sentence_level=_sentence_level(systems),
             titles={n: r.metric.card.title for s in systems.values() for n, r in s.results.items()},
             signatures=_signatures(systems),
             usage=_usage(systems),
@@ -141,6 +143,12 @@ def _scores(
     }
     main = whole.only(headlines)
     return main, whole if len(main.rows) < len(whole.rows) else None
+
+
+def _sentence_level(systems: Mapping[str, Report]) -> list[str]:
+    """The metrics whose samples are scored by a convention of their own, as sentence BLEU is."""
+    results = {name: r for report in systems.values() for name, r in report.results.items()}
+    return [name for name, result in results.items() if has_sample_scores(result.metric)]
 
 
 def _tests(ranking: Ranking | None) -> tuple[Table, Table] | None:
