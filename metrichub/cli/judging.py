@@ -16,6 +16,7 @@ from metrichub.cli.program import Command, note
 from metrichub.data.reading import Reading
 from metrichub.data.rows import Samples
 from metrichub.errors import InputError
+from metrichub.report.export import usage_counts
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
@@ -150,7 +151,9 @@ def show_estimate(
             ("file", "calls", "without a call", "prompt tokens", "completion tokens", "money"),
             [_costs(name, usage) for name, usage in found.items()],
         ),
-        lambda: {"estimate": {name: _usage(usage, seconds=False) for name, usage in found.items()}},
+        lambda: {
+            "estimate": {name: usage_counts(usage, seconds=False) for name, usage in found.items()}
+        },
         output=output,
     )
     if any(usage.calls for usage in found.values()):
@@ -161,28 +164,6 @@ def _costs(name: str, usage: Usage) -> Sequence[str]:
     money = "no prices given" if usage.money is None else f"{usage.money:,.4f}"
     tokens = (f"{usage.prompt_tokens:,}", f"{usage.completion_tokens:,}")
     return (name, f"{usage.calls:,}", f"{usage.cached:,}", *tokens, money)
-
-
-def _usage(usage: Usage, seconds: bool = True) -> dict[str, Any]:
-    names = ["calls", "cached", "prompt_tokens", "completion_tokens", "money"]
-    counts = {name: getattr(usage, name) for name in [*names, *(["seconds"] if seconds else [])]}
-    return {name: round(v, 9) if isinstance(v, float) else v for name, v in counts.items()}
-
-
-def judged(report: Report) -> dict[str, Any]:
-    """What a JSON document says of judges: usage, and how repeated runs differ."""
-    found: dict[str, Any] = {}
-    if report.usage.calls or report.usage.cached:
-        found["usage"] = _usage(report.usage)
-    if report.runs:
-        found["repeated"] = {
-            metric: {
-                output: {k: v for k, v in repeated._asdict().items() if k != "samples"}
-                for output, repeated in outputs.items()
-            }
-            for metric, outputs in report.repeated().items()
-        }
-    return found
 
 
 def tell_usage(reports: Mapping[str, Report]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,7 +13,6 @@ from metrichub.cli.groups import option_group
 from metrichub.cli.judging import (
     JudgeOptions,
     judge_options,
-    judged,
     show_estimate,
     tell_usage,
 )
@@ -43,6 +42,7 @@ from metrichub.cli.systems import (
 from metrichub.cli.thresholds import ThresholdOptions, failures, threshold_options
 from metrichub.data.files import STDIN, Samples, read_batches, read_columns, write_text
 from metrichub.errors import InputError
+from metrichub.report.export import document
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ def _show(
         name: report.signatures() for name, report in reports.items() if results.with_signatures
     }
     documents = {
-        name: _document(report, intervals.get(name), signatures.get(name))
+        name: document(report, intervals.get(name), signatures.get(name))
         for name, report in reports.items()
     }
     emit(
@@ -281,19 +281,6 @@ def _write(
     if results.save:
         first.report.save(results.save)
     write_page(results.page, reports, first.ids, **asdict(resampling))
-
-
-def _document(
-    report: Report, intervals: _Intervals | None, signatures: Mapping[str, str] | None
-) -> dict[str, Any]:
-    document: dict[str, Any] = {"scores": report.scores(), "samples": report.size}
-    if intervals is not None:
-        document["intervals"] = intervals
-    if signatures is not None:
-        document["signatures"] = signatures
-    if notes := report.notes():
-        document["notes"] = notes
-    return document | judged(report)
 
 
 def _table(

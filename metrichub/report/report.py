@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,9 @@ from metrichub.metric import has_sample_scores
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame
 
+    from metrichub.report.export import OutputChoice
     from metrichub.report.repeats import RepeatedScore
 
 Nested = dict[str, dict[str, float]]
@@ -57,6 +59,23 @@ class Report(Measurement):
             }
             nested[name] |= {what: count for what, count in counts.items() if count}
         return nested
+
+    def __getitem__(self, metric: str) -> dict[str, float]:
+        """The scores of one metric, as in `scores()`.
+
+        Raises:
+            ReportError: no such metric.
+        """
+        chosen_metrics([metric], self.results, "the report")
+        return self.scores()[metric]
+
+    def __contains__(self, metric: object) -> bool:
+        """Whether the report has scores of a metric of this name."""
+        return metric in self.results
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the metrics."""
+        return iter(self.results)
 
     @property
     def failed(self) -> int:
@@ -256,6 +275,71 @@ class Report(Measurement):
         from metrichub.report.serialize import load
 
         return load(Path(path), metrics)
+
+    def flatten(
+        self, *, outputs: OutputChoice = "headline", separator: str = "/"
+    ) -> dict[str, float]:
+        """The scores by one key each, as trackers log them: {"bleu": 0.31, "rouge/rougeL": 0.42}.
+
+        `outputs` chooses those that each card names to be read first, or "all". A metric's own
+        name is the key of its output `score`.
+        """
+        from metrichub.report.export import flat
+
+        return flat(self, outputs, separator)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Scores, the number of samples, signatures, notes, and what judges took.
+
+        Plain dicts, texts and numbers; `nan` where there is no score. `save` keeps the samples.
+        """
+        from metrichub.report.export import document
+
+        return document(self, signatures=self.signatures())
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """What `to_dict` gives as JSON, with null where there is no score."""
+        from metrichub.report.tables import json_safe
+
+        return json.dumps(json_safe(self.to_dict()), ensure_ascii=False, indent=indent)
+
+    def to_frame(self) -> DataFrame:
+        """A pandas data frame with a row a sample: scores ("bleu.score"), and why there is none.
+
+        A metric all of whose samples are scored has no column of reasons ("bleu.reason").
+
+        Raises:
+            ReportError: the report was pooled.
+            MissingDependency: pandas isn't installed.
+        """
+        from metrichub.report.export import frame
+
+        return frame(self)
+
+    def to_csv(self, *, outputs: OutputChoice = "headline", intervals: bool = False) -> str:
+        """The table of scores as CSV with full precision; `to_frame().to_csv()` has the samples.
+
+        `outputs` is "headline" (those that each card names to be read first) or "all"; `intervals`
+        adds bootstrap intervals at 95%.
+
+        Raises:
+            ReportError: intervals of a report that was pooled.
+        """
+        from metrichub.report.export import table
+
+        return table(self, outputs, intervals).csv()
+
+    def to_markdown(self, *, outputs: OutputChoice = "headline", intervals: bool = False) -> str:
+        """The table of scores in Markdown; takes what `to_csv` takes."""
+        from metrichub.report.export import table
+
+        return table(self, outputs, intervals).markdown()
+
+    def to_latex(self, *, outputs: OutputChoice = "headline", intervals: bool = False) -> str:
+        """The table of scores as a LaTeX tabular (package booktabs); takes what `to_csv` takes."""
+        from metrichub.report.export import table
+
+        return table(self, outputs, intervals).latex()
 
     def to_html(
         self,

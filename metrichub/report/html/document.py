@@ -17,6 +17,7 @@ from metrichub.evaluation.ranking import Ranking, compare_all
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.metric import has_sample_scores
 from metrichub.models.usage import Usage
+from metrichub.report.export import headlines
 from metrichub.report.html import numbers, plots
 from metrichub.report.html.escape import digest, image, inside_script, readable, script_json
 from metrichub.report.html.plots import Scores
@@ -135,13 +136,7 @@ def _scores(
     how = {"level": options.level, "resamples": options.resamples, "seed": options.seed}
     intervals = {name: report.intervals(**how) for name, report in systems.items()}  # type: ignore[arg-type]  # numbers of their own kinds
     whole = Table.beside(systems, intervals, ranking.ranks if ranking else None)
-    headlines = {
-        (name, output)
-        for report in systems.values()
-        for name, result in report.results.items()
-        for output in result.metric.headline()
-    }
-    main = whole.only(headlines)
+    main = whole.only(set().union(*map(headlines, systems.values())))
     return main, whole if len(main.rows) < len(whole.rows) else None
 
 

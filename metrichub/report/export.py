@@ -1,0 +1,109 @@
+"""A report as other programs take it: a dictionary, a data frame, flat keys, a table as text."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from metrichub.errors import MissingDependency, ParameterError
+from metrichub.report.tables import Table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from metrichub.evaluation.resample import Interval
+    from metrichub.models.usage import Usage
+    from metrichub.report.report import Report
+
+OutputChoice = Literal["headline", "all"]
+"""Which outputs of a metric are shown: those that its card names to be read first, or all."""
+
+
+def document(
+    report: Report,
+    intervals: Mapping[str, Mapping[str, Interval]] | None = None,
+    signatures: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Scores, samples, notes, what judges took, and what else is given, for JSON."""
+    found: dict[str, Any] = {"scores": report.scores(), "samples": report.size}
+    if intervals is not None:
+        found["intervals"] = intervals
+    if signatures is not None:
+        found["signatures"] = signatures
+    if notes := report.notes():
+        found["notes"] = notes
+    if report.usage.calls or report.usage.cached:
+        found["usage"] = usage_counts(report.usage)
+    if report.runs:
+        found["repeated"] = {
+            metric: {
+                output: {k: v for k, v in repeated._asdict().items() if k != "samples"}
+                for output, repeated in outputs.items()
+            }
+            for metric, outputs in report.repeated().items()
+        }
+    return found
+
+
+def usage_counts(usage: Usage, seconds: bool = True) -> dict[str, Any]:
+    """Calls, tokens, money and seconds by their names."""
+    names = ["calls", "cached", "prompt_tokens", "completion_tokens", "money"]
+    counts = {name: getattr(usage, name) for name in [*names, *(["seconds"] if seconds else [])]}
+    return {name: round(v, 9) if isinstance(v, float) else v for name, v in counts.items()}
+
+
+def headlines(report: Report) -> set[tuple[str, str]]:
+    """The metrics' headline outputs."""
+    return {
+        (name, output)
+        for name, result in report.results.items()
+        for output in result.metric.headline()
+    }
+
+
+def flat(report: Report, outputs: OutputChoice, separator: str) -> dict[str, float]:
+    """The scores by one key each; see `Report.flatten`."""
+    shown = _chosen(report, outputs)
+    return {
+        name if output == "score" else f"{name}{separator}{output}": value
+        for name, result in report.results.items()
+        for output, value in result.scores().items()
+        if (name, output) in shown
+    }
+
+
+def table(report: Report, outputs: OutputChoice, intervals: bool) -> Table:
+    """The scores, a row an output; see `Report.to_markdown`."""
+    shown = _chosen(report, outputs)
+    return Table.of(report, report.intervals() if intervals else None).only(shown)
+
+
+def frame(report: Report) -> DataFrame:
+    """The scores of the samples as columns; see `Report.to_frame`."""
+    try:
+        import pandas
+    except ImportError:
+        raise MissingDependency("to_frame", "pandas") from None
+    columns: dict[str, Any] = {}
+    for name, scores in report.samples().items():
+        result = report.results[name]
+        errors = report.traces[name].errors if name in report.traces else {}
+        reasons = [errors.get(i) or result.why(i) for i in range(report.size)]
+        columns |= {f"{name}.{output}": values for output, values in scores.items()}
+        if any(reasons):
+            columns[f"{name}.reason"] = reasons
+    index = pandas.RangeIndex(report.size, name="sample")
+    return pandas.DataFrame(columns, index=index)
+
+
+def _chosen(report: Report, outputs: OutputChoice) -> Collection[tuple[str, str]]:
+    """The metrics and outputs that are shown.
+
+    Raises:
+        ParameterError: `outputs` is no such choice.
+    """
+    if outputs not in (known := get_args(OutputChoice)):
+        raise ParameterError(None, "outputs", outputs, " or ".join(map(repr, known)))
+    if outputs == "headline":
+        return headlines(report)
+    return {(name, output) for name, r in report.results.items() for output in r.scores()}

@@ -1,0 +1,126 @@
+"""Export: a report as a dictionary, JSON, a data frame, flat keys and tables of text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from typing import Any
+
+import pytest
+
+from metrichub import Hub, Report, load_metric
+from metrichub.errors import JudgeError, ParameterError, ReportError
+from metrichub.testing import Scripted
+
+COLUMNS: dict[str, Any] = {
+    "predictions": ["the cat sat", "a dog", "not at all"],
+    "references": ["the cat sat", "the dog ran", "yes"],
+}
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return Hub(["bleu", "rouge", "wer"]).evaluate(**COLUMNS)
+
+
+@pytest.fixture(scope="module")
+def judged() -> Report:
+    hub = Hub("faithfulness", judge="offline")
+    return hub.evaluate(predictions=["It is old.", ""], contexts=[["It is old."]] * 2)
+
+
+def test_a_metric_is_looked_up_by_its_name(report: Report) -> None:
+    assert report["bleu"] == report.scores()["bleu"]
+    assert list(report) == ["bleu", "rouge", "wer"]
+    assert "rouge" in report
+    assert "chrf" not in report
+    with pytest.raises(ReportError, match=r"no metric 'blue' in the report; did you mean 'bleu'\?"):
+        report["blue"]
+    with pytest.raises(ReportError, match="chosen by their names"):
+        report[0]  # type: ignore[index]  # a list would take it
+
+
+def test_keys_are_flat_and_a_metrics_own_name_is_its_score(report: Report) -> None:
+    scores = report.scores()
+    assert report.flatten() == {
+        "bleu": scores["bleu"]["score"],
+        **{
+            f"rouge/{output}": scores["rouge"][output] for output in load_metric("rouge").headline()
+        },
+        "wer": scores["wer"]["score"],
+    }
+    every = report.flatten(outputs="all", separator=".")
+    assert every["bleu.brevity_penalty"] == scores["bleu"]["brevity_penalty"]
+    assert len(every) == sum(len(result.scores()) for result in report.results.values())
+
+
+def test_a_dictionary_holds_what_the_command_line_prints(report: Report) -> None:
+    found = report.to_dict()
+    assert found["scores"] == report.scores()
+    assert found["samples"] == 3
+    assert found["signatures"] == report.signatures()
+    assert set(found) <= {"scores", "samples", "signatures", "notes"}
+
+
+def test_json_has_null_where_there_is_no_score(judged: Report) -> None:
+    empty = Hub("bleu").evaluate(predictions=[], references=[])
+    assert math.isnan(empty.to_dict()["scores"]["bleu"]["score"])
+    text = empty.to_json()
+    assert "NaN" not in text
+    assert json.loads(text)["scores"]["bleu"]["score"] is None
+    assert json.loads(judged.to_json(indent=None))["scores"]["faithfulness"]["unanswered"] == 1
+
+
+def test_a_frame_has_a_row_a_sample_with_its_reason(report: Report, judged: Report) -> None:
+    frame = report.to_frame()
+    assert frame.shape[0] == 3
+    assert frame.index.name == "sample"
+    assert frame["wer.score"].tolist() == report.samples()["wer"]["score"].tolist()
+    assert not [name for name in frame if name.endswith(".reason")]
+    other = judged.to_frame()
+    assert other["faithfulness.score"].isna().tolist() == [False, True]
+    assert other["faithfulness.reason"].isna().tolist() == [True, False]
+    assert other["faithfulness.reason"][1] == judged.results["faithfulness"].why(1)
+    pooled = Hub("bleu").evaluate(samples=False, **COLUMNS)
+    with pytest.raises(ReportError):
+        pooled.to_frame()
+
+
+def test_a_frame_says_what_failed() -> None:
+    def failing(fields: object) -> Any:
+        raise JudgeError("the judge was tired")
+
+    judge = Scripted({"claims": failing})
+    hub = Hub(load_metric("faithfulness", judge=judge))
+    report = hub.evaluate(predictions=["It is old."], contexts=[["It is old."]])
+    (reason,) = report.to_frame()["faithfulness.reason"]
+    assert reason == report.explain("faithfulness", 0).reason == "the judge was tired"
+
+
+def test_tables_hold_headline_outputs_or_all(report: Report) -> None:
+    rows = list(csv.DictReader(io.StringIO(report.to_csv())))
+    shown = [(row["metric"], row["output"], float(row["score"])) for row in rows]
+    assert shown == [
+        (name, output, result.scores()[output])
+        for name, result in report.results.items()
+        for output in result.scores()
+        if output in result.metric.headline()
+    ]
+    every = list(csv.DictReader(io.StringIO(report.to_csv(outputs="all", intervals=True))))
+    assert len(every) == sum(len(result.scores()) for result in report.results.values())
+    assert float(every[0]["low"]) == report.intervals()["bleu"]["score"].low
+    markdown, latex = report.to_markdown(), report.to_latex(intervals=True)
+    assert markdown.startswith("| metric | output | score |\n")
+    assert markdown.count("\n") == len(rows) + 2
+    assert latex.startswith(
+        "\\begin{tabular}{llrrr}\n\\toprule\nmetric & output & score & low & high"
+    )
+    assert "metric | score" in Hub("bleu").evaluate(**COLUMNS).to_markdown()
+
+
+@pytest.mark.parametrize("method", ["flatten", "to_csv", "to_markdown", "to_latex"])
+def test_another_choice_of_outputs_is_refused(report: Report, method: str) -> None:
+    with pytest.raises(ParameterError, match="choose 'headline' or 'all'"):
+        getattr(report, method)(outputs="main")
