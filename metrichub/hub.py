@@ -24,6 +24,7 @@ from metrichub.models.usage import Usage, UsageBudget
 from metrichub.report.report import Nested, Report
 
 _ELSEWHERE = {
+    "dataset": "give the table as the first argument: hub.evaluate(rows)",
     "judge": "give the judge to the hub: Hub(metrics, judge=...)",
     "embedder": "give the embedder to the hub: Hub(metrics, embedder=...)",
     "prices": "give prices to the judge: judge=\"openai(model='...', prices=[0.25, 2])\"",
@@ -195,8 +196,6 @@ class Hub:
         given_limits = any(most is not None for most in limits.values())
         usage = UsageBudget(max_calls, max_tokens, max_cost) if given_limits else None
         budget = ErrorBudget(max_errors, usage=usage)
-        if not isinstance(repeats, int) or repeats < 1:
-            raise ParameterError(None, "repeats", repeats, "an integer of at least 1")
         metrics, asked = self._repeated(repeats)
         measure = Measure(metrics, reduction, self.block_characters, budget)
         run = partial(
@@ -267,6 +266,8 @@ class Hub:
 
     def _repeated(self, repeats: int) -> tuple[tuple[Metric, ...], tuple[Metric, ...]]:
         """The metrics, and those that further runs ask anew: judges that vote do so in one run."""
+        if not isinstance(repeats, int) or repeats < 1:
+            raise ParameterError(None, "repeats", repeats, "an integer of at least 1")
         metrics = self.metrics
         if self.vote is not None:
             from metrichub.judge.appointed import voting
@@ -296,6 +297,8 @@ class Hub:
                 raise InputError(f"{name} is no column; {_ELSEWHERE[name]}")
             if slip := next((column for column in needed if is_slip(name, column)), None):
                 raise InputError(f"there is no column {name!r}; did you mean {slip!r}?")
+            if name in options and name not in needed:
+                raise InputError(f"nothing is sent here, so there is no {name}; evaluate takes it")
             close = difflib.get_close_matches(name, options, n=1)
             if close and (value is None or isinstance(value, (bool, int, float))):
                 raise InputError(f"there is no option {name!r}; did you mean {close[0]!r}?")
@@ -307,12 +310,12 @@ class Hub:
         columns: Mapping[str, str] | None,
         given: Mapping[str, Iterable[Any]],
     ) -> Iterator[Batch]:
+        self._check_options(given)
         if data is not None and given:
             raise InputError(
                 "give either a table or columns by name, not both "
                 f"(got a {type(data).__name__} and {', '.join(given)})"
             )
-        self._check_options(given)
         if isinstance(data, str):
             raise InputError(
                 f"the data is the string {data[:40]!r}; to score a file, read it with "

@@ -93,7 +93,7 @@ def test_what_a_model_wrote_badly_scores_badly() -> None:
             [SimpleNamespace(name="f")],
             "is no list of tool calls: its entry 0 has no name of a tool",
         ),
-        (OWN[0], r"is \{.*\(dict\), neither text nor a list; give \[\] for none"),
+        (OWN[0], r"is one object; give the list of calls, with \[\] for none"),
         (None, r"is None, neither text nor a list; give \[\] for none"),
     ],
 )

@@ -53,16 +53,20 @@ def read_calls(text: str) -> Calls:
     return Calls(tuple(made))
 
 
-def text_of_calls(calls: Sequence[Any]) -> str:
+def text_of_calls(calls: Sequence[Any] | Mapping[str, Any]) -> str:
     """The calls, or those of the one message, as JSON text.
 
     What a model wrote into them is judged when they are read.
 
     Raises:
-        ValueError: an entry is no call, as no model writes it; the text says which.
+        ValueError: an entry is no call, as no model writes it; the text says which. Or one call
+            without a list, as it may be meant for one of several.
     """
-    if len(calls) == 1 and (of := _calls_of_message(calls[0])) is not calls[0]:
-        calls = of or []
+    message = calls[0] if isinstance(calls, Sequence) and len(calls) == 1 else calls
+    if (found := _calls_of_message(message)) is not message:
+        calls = found or []
+    if isinstance(calls, Mapping):
+        raise ValueError("is one object; give the list of calls, with [] for none")
     for place, entry in enumerate(calls):
         try:
             if not _is_other_block(entry) and not isinstance(_written(entry)[1], str):

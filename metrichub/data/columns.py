@@ -43,6 +43,10 @@ joined by line feeds into one, as ragas joins them, and the report says where th
 """
 
 
+_RETRIEVED = ("retrieval_context",)
+"""Beside it, `context` is what should have been retrieved, as in rows of deepeval."""
+
+
 def is_plural(name: str) -> bool:
     """Whether an input asks for the sample's whole list ("references") or one item."""
     return name.endswith("s") and not name.endswith("ss")
@@ -67,7 +71,8 @@ def resolve(
 
     `needed` maps a column to the metric that asks for it, `mapping` a column to the name that
     the caller chose. A column's own name wins over its singular, that over the other aliases,
-    and those over `FALLBACKS`.
+    and those over `FALLBACKS`. Nothing wins of `context` and `retrieval_context`, which are the
+    ideal passages and the retrieved ones.
 
     Raises:
         MissingColumn: a needed column isn't there under any name.
@@ -137,9 +142,11 @@ def column_of_alias(name: str) -> str:
 
 def _named(column: str, metric: str, names: list[str]) -> str:
     singular, *others = ALIASES.get(column) or (next(_singulars(column)), *_singulars(column))
-    if column in names or singular in names:
-        return column if column in names else singular
     found = [name for name in others if name in names]
+    rivals = [name for name in found if name in _RETRIEVED] if singular == "context" else []
+    if column in names or (singular in names and not rivals):
+        return column if column in names else singular
+    found = [singular, *rivals] if singular in names else found
     found = found or [name for name in FALLBACKS.get(column, ()) if name in names][:1]
     if len(found) > 1:
         raise InputError(

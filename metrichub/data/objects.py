@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 from metrichub.data.checks import bad_sample
 from metrichub.errors import what
 
-TextOf: TypeAlias = Callable[[Sequence[Any]], str]
-"""The text of a list of objects; a `ValueError` says why they have none."""
+TextOf: TypeAlias = Callable[[Sequence[Any] | Mapping[str, Any]], str]
+"""The text of a list of objects, or of one; a `ValueError` says why they have none."""
 
 
 def inner_list(value: object) -> Sequence[Any] | None:
@@ -24,8 +24,8 @@ def inner_list(value: object) -> Sequence[Any] | None:
 def as_texts(column: str, values: Sequence[Any], text_of: TextOf) -> list[Any]:
     """The values of a column with each list of objects as one text, [] too.
 
-    A list of lists has several candidates, and an object alone is a list of one; texts, and lists
-    of texts, stay as they are.
+    A list of lists has several candidates; texts, and lists of texts, stay as they are. Whether an
+    object alone will do is for `text_of` to say.
 
     Raises:
         InputError: a value is neither text nor a list, or its objects have no text.
@@ -43,8 +43,8 @@ def _as_text(value: object, text_of: TextOf) -> Any:
     if isinstance(value, str):
         return value
     items = inner_list(value)
-    if items is None and isinstance(plain(value), Mapping):
-        items = [value]
+    if items is None and isinstance(message := plain(value), Mapping):
+        return text_of(message)
     if items is None:
         raise ValueError(f"is {what(value)}, neither text nor a list; give [] for none")
     if items and all(isinstance(item, str) for item in items):

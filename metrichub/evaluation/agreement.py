@@ -59,8 +59,14 @@ def agreement_notes(votes: Mapping[str, int]) -> list[str]:
     whole = [
         item for item, n in patterns if len(item) == judges and None not in item for _ in range(n)
     ]
-    missing = sum(votes.values()) - len(whole)
-    lacking = f"; on {missing} more one is missing" if missing else ""
+    gave_none = Counter(
+        f"judge {place}"
+        for item, n in patterns
+        for place, verdict in enumerate(item, 1)
+        if verdict is None
+        for _ in range(n)
+    )
+    lacking = "".join(f"; {judge} gave none on {n} more" for judge, n in gave_none.items())
     if not whole:
         return [f"the {judges} votes of the panel are never complete{lacking}"]
     same = sum(len(set(item)) == 1 for item in whole) / len(whole)

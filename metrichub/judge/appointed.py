@@ -43,16 +43,25 @@ def _chosen(metric: Metric, kind: str, given: Mapping[str, object]) -> object:
     if not asked:
         only_models = kind == "judge" and metric.card.judge == "model"
         raise unchosen(metric.name, kind, only_models=only_models)
-    return panel_of(asked, given.get("vote")) if kind == "judge" else asked
+    if kind == "embedder":
+        return asked
+    judge, vote = panel_of(asked, given.get("vote")), given.get("vote")
+    if vote is not None and not about(made := judge_of(judge)).is_model and judge is asked:
+        raise ParameterError(
+            None, "vote", vote, f"none with {made.label}, which says the same each time"
+        )
+    return judge
 
 
 def voting(metric: Metric, vote: Any, repeats: int) -> Metric:
     """The metric with as many votes of its judge as repeats, if it has one judge and that votes.
 
+    Nobody votes on what is extracted.
+
     Raises:
         ParameterError: one judge can't vote alone.
     """
-    if vote is None or not isinstance(metric, JudgeMetric) or "judge" not in metric.models():
+    if vote is None or not isinstance(metric, JudgeMetric) or not metric.votes():
         return metric
     if metric.judge is None or isinstance(judge_of(metric.judge), Panel):
         return metric

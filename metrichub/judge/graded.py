@@ -51,7 +51,9 @@ class GradedMetric(JudgeMetric):
             return missing
         low, high = self.scale
         # Not by `self.grade`, whose own parameters are names that a text may have.
-        found = await self._judge.grade(self._asked(prompt), texts, (low, high), self._weighing)
+        found = await self._judge.grade(
+            self._asked(prompt, texts), texts, (low, high), self._weighing
+        )
         if not low - _ROUNDING <= found.score <= high + _ROUNDING:
             raise MetricError(
                 f"the judge {self._judge.label} gave {found.score:g} on a scale of {low} to {high}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -172,6 +173,18 @@ class JudgeMetric(ModelMetric):
             del values["language"]
         return values | ({"prompts": " ".join(given)} if given else {})
 
+    def votes(self) -> bool:
+        """Whether it asks its judge for more than to extract, which several judges vote on."""
+        return "judge" in self.models() and bool(self.questions().keys() - {"extract"})
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """What those who were asked have to say of themselves, and that a panel had no vote."""
+        found = super().notes(totals)
+        if "judge" in self.models() and not self.votes() and _is_panel(self._judge):
+            alone = "asks for no verdicts, so the first judge of the panel alone was asked"
+            return [*found, f"{self.name} {alone}"]
+        return found
+
     def questions(self) -> Questions:
         """What it asks the judge: all of `asks`, unless it depends on a parameter."""
         return self.asks
@@ -202,7 +215,7 @@ class JudgeMetric(ModelMetric):
         self, prompt: str | Prompt, *, limit: int | None = None, **fields: FieldText
     ) -> list[str]:
         """What the judge finds in the fields, at most `limit` texts."""
-        found = await self._judge.extract(self._asked(prompt), fields, limit)
+        found = await self._judge.extract(self._asked(prompt, fields), fields, limit)
         return list(found)[:limit]
 
     async def verify(
@@ -221,7 +234,9 @@ class JudgeMetric(ModelMetric):
             return []
         judge = self._judge
         return all_verdicts(
-            await judge.verify(self._asked(prompt), items, fields, verdicts), items, judge
+            await judge.verify(self._asked(prompt, fields, verdicts), items, fields, verdicts),
+            items,
+            judge,
         )
 
     async def grade(
@@ -233,13 +248,13 @@ class JudgeMetric(ModelMetric):
         **fields: FieldText,
     ) -> Grade:
         """The judge's number on the scale, a whole one unless it is a weighted mean."""
-        return await self._judge.grade(self._asked(prompt), fields, scale, weighing)
+        return await self._judge.grade(self._asked(prompt, fields), fields, scale, weighing)
 
     async def choose(
         self, prompt: str | Prompt, candidates: Sequence[str], **fields: FieldText
     ) -> Choice:
         """The better of two candidates, asked in both orders; answers that differ are a tie."""
-        asked = self._asked(prompt)
+        asked = self._asked(prompt, fields)
         there, back = await asyncio.gather(
             self._judge.choose(asked, candidates, fields),
             self._judge.choose(asked, candidates[::-1], fields),
@@ -249,12 +264,43 @@ class JudgeMetric(ModelMetric):
             return there
         return Choice(None, f"the order decided: {there.reason} / {back.reason}", agreed=False)
 
-    def _asked(self, prompt: str | Prompt) -> Prompt:
-        return self.prompt(prompt) if isinstance(prompt, str) else prompt
+    def _asked(
+        self,
+        prompt: str | Prompt,
+        fields: Mapping[str, FieldText],
+        verdicts: Sequence[str] = (),
+    ) -> Prompt:
+        """The prompt, whose examples have to be of the fields and the words that are asked for."""
+        found = self.prompt(prompt) if isinstance(prompt, str) else prompt
+        if self.prompts and (wrong := _unfit(found, frozenset(fields), tuple(verdicts))):
+            raise ParameterError(self.name, "prompts", self.prompts, wrong)
+        return found
 
     @property
     def _judge(self) -> Judge:
         return cast(Judge, self._asked_of("judge"))
+
+
+@cache
+def _unfit(prompt: Prompt, fields: frozenset[str], verdicts: tuple[str, ...]) -> str | None:
+    """Which examples would fit what is asked by a prompt, where its own don't."""
+    for shown in prompt.examples:
+        given = json.loads(shown.data).keys() - {"items", "candidates"}
+        words = {one["verdict"] for one in json.loads(shown.reply).get("verdicts", ())}
+        if given != fields:
+            right, wrong = " and ".join(sorted(fields)), " and ".join(sorted(given))
+            return f"examples of {prompt.name} with the fields {right} (one has: {wrong})"
+        if not words <= {*verdicts}:
+            wrong = ", ".join(sorted(words - {*verdicts}))
+            return (
+                f"examples of {prompt.name} with the verdicts {', '.join(verdicts)} (not: {wrong})"
+            )
+    return None
+
+
+def _is_panel(judge: object) -> bool:
+    # A panel's module isn't needed where there is none.
+    return isinstance(getattr(judge, "judges", None), tuple)
 
 
 @cache

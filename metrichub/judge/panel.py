@@ -8,7 +8,6 @@ import statistics
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import starmap
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from metrichub.catalog.parameters import check_parameters
@@ -50,8 +49,9 @@ class PanelVerdict(WeighedVerdict):
 
 
 class _Answers(NamedTuple, Generic[T]):
-    """The answers of those who gave one, and the causes of the others, by the judges' labels."""
+    """All who were asked, the answers of those who gave one, and the causes of the others."""
 
+    voters: Sequence[str]
     given: Mapping[str, T]
     failed: Mapping[str, str]
 
@@ -86,13 +86,12 @@ class Panel:
         members = self.members
         labels = [judge.label for judge in members]
         rules = Counter(judge.label for judge in members if not about(judge).is_model)
-        if len(labels) < _FEWEST or any(n > 1 for n in rules.values()):
-            raise ParameterError(
-                "panel",
-                "judges",
-                labels,
-                "two or more judges; only a model that is listed several times answers anew",
-            )
+        if len(labels) < _FEWEST:
+            allowed = "two or more; one judge alone votes over vote='majority' and repeats=3"
+            raise ParameterError("panel", "judges", labels, allowed)
+        if twice := [label for label, n in rules.items() if n > 1]:
+            allowed = f"{twice[0]} once, as it says the same each time; a model may be listed again"
+            raise ParameterError("panel", "judges", labels, allowed)
 
     @property
     def members(self) -> tuple[Judge, ...]:
@@ -212,8 +211,11 @@ class Panel:
         except ExceptionGroup as errors:
             first = errors.exceptions[0]
             raise first from first.__cause__
-        for label, turn, task in zip(labels, turns, tasks, strict=True):
-            voter = f"{label} #{turn + 1}" if turn else label
+        voters = [
+            f"{label} #{turn + 1}" if turn else label
+            for label, turn in zip(labels, turns, strict=True)
+        ]
+        for voter, task in zip(voters, tasks, strict=True):
             answer, error = task.result()
             if error is not None:
                 failed[voter] = str(error)
@@ -224,7 +226,7 @@ class Panel:
             raise JudgeError(
                 f"{len(failed)} of {len(members)} judges of the panel failed: {causes}"
             )
-        return _Answers(given, failed)
+        return _Answers(voters, given, failed)
 
     def _decided(
         self, answers: _Answers[list[Verdict]], place: int, item: str, words: Sequence[str]
@@ -242,9 +244,10 @@ class Panel:
         votes = ", ".join(f"{word} {n}" for word, n in counts.most_common())
         why = next((one.reason for one in given.values() if one.verdict == word), "")
         head = f"{votes}{', a tie' * (len(tied) > 1)}{f': {why}' if why else ''}"
-        cast = [Vote(judge, one.verdict, one.reason) for judge, one in given.items()]
-        silent = starmap(lambda judge, cause: Vote(judge, None, cause), answers.failed.items())
-        return PanelVerdict(place, item, word, answers.told(head), weights, (*cast, *silent))
+        cast = {judge: Vote(judge, one.verdict, one.reason) for judge, one in given.items()}
+        silent = {judge: Vote(judge, None, cause) for judge, cause in answers.failed.items()}
+        kept = tuple((cast | silent)[judge] for judge in answers.voters)
+        return PanelVerdict(place, item, word, answers.told(head), weights, kept)
 
 
 def panel_of(judge: object, vote: Any = None) -> object:

@@ -292,10 +292,12 @@ class Connection:
         secrets = [self._key(), *passwords_in(self.base_url or "")]
         secrets += (self.extra_headers or {}).values()
         for secret in filter(None, secrets):
-            said = said.replace(secret, "***")
+            said = masked(said, secret)
         return said if len(said) <= 300 else f"{said[:297]}..."
 
 
+_LONG = 8
+"""Keys and passwords of so many characters are masked inside words too."""
 _TEXT_CODES = ("context_length_exceeded", "content_filter", "string_above_max_length")
 _TEXT_TROUBLE = re.compile(
     r"context (length|size|window)|context_length|too long|too large|too many tokens|"
@@ -326,6 +328,14 @@ class _Frozen(dict[str, Any]):
 
     def __hash__(self) -> int:  # type: ignore[override]  # nobody changes it
         return hash(json.dumps(self, sort_keys=True, default=repr))
+
+
+def masked(text: str, secret: str) -> str:
+    """A text without a secret; a short one, such as a key that is a dummy, is no part of words."""
+    found = re.escape(secret)
+    if len(secret) < _LONG:
+        found = rf"(?<![\w-]){found}(?![\w-])"
+    return re.sub(found, "***", text)
 
 
 def clean(text: str) -> str:

@@ -83,7 +83,8 @@ def _made(text: str, group: str, kind: str) -> Any:
     try:
         parsed = Spec.parse(text)
     except SpecError as error:
-        model = re.sub(r"[^\w.:/-]", "", re.sub(r"^\w+\(|\)$", "", text)) or "…"
+        named = re.fullmatch(r"(?:openai\(\s*(?:model\s*=)?|openai:)?\s*([\w.:/-]+)\s*\)?", text)
+        model = named[1] if named else "…"
         raise SpecError(
             f"{text!r} is no {kind}; write offline, or \"openai(model='{model}')\""
         ) from error

@@ -128,7 +128,10 @@ class Report(Measurement):
         from metrichub.report.repeats import repeated_scores
 
         if not self.runs:
-            raise ReportError("no judge was asked several times; evaluate with repeats=3")
+            raise ReportError(
+                "no runs were repeated; evaluate with repeats=3 in a hub without a vote, as a vote "
+                "makes one run of them"
+            )
         return repeated_scores(self.runs)
 
     def samples(self) -> dict[str, Outputs]:
@@ -173,6 +176,8 @@ class Report(Measurement):
         seed: int = SEED,
     ) -> dict[str, dict[str, Comparison]]:
         """Paired tests of this system against another on the same samples.
+
+        Differences are this report's scores minus the other's.
 
         Two-sided approximate randomisation (`trials`), whose p-values Holm's method corrects over
         the headline outputs of each metric, and the intervals and p-values of the paired bootstrap

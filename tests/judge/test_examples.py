@@ -61,13 +61,16 @@ def test_examples_are_sent_as_exchanges_before_the_data(stub: Stub, tmp_path: Pa
         (
             "coherence(weighting='none')",
             "coherence",
-            {"fields": {"prediction": "A."}, "reply": {"reason": "It is one.", "score": 5}},
+            {
+                "fields": {"prediction": "A.", "source": "B."},
+                "reply": {"reason": "It is one.", "score": 5},
+            },
         ),
         (
             "pairwise",
             "better",
             {
-                "fields": {"candidates": {"A": "Yes.", "B": "No."}},
+                "fields": {"question": "Is it?", "candidates": {"A": "Yes.", "B": "No."}},
                 "reply": {"reason": "It is right.", "winner": "A"},
             },
         ),
@@ -236,3 +239,22 @@ def test_a_prompt_of_the_users_own_comes_without_the_hubs_examples(
     hub = Hub(load_metric("faithfulness", prompts=str(tmp_path)), judge=spec(stub))
     hub.evaluate(**columns(1))
     assert len(stub.asked[0].body["messages"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("fields", "verdict", "said"),
+    [
+        ({"contexts": ["a"]}, "yes", "with the fields evidence (one has: contexts)"),
+        ({"evidence": ["a"]}, "maybe", "with the verdicts yes, no, idk (one has: maybe)"),
+    ],
+)
+def test_examples_of_other_fields_or_words_are_refused_before_anything_is_sent(
+    stub: Stub, tmp_path: Path, fields: dict[str, Any], verdict: str, said: str
+) -> None:
+    items = {"items": [{"index": 0, "text": "A."}]}
+    reply = {"verdicts": [{"index": 0, "reason": "said", "verdict": verdict}]}
+    write(tmp_path, "supported", {"fields": fields | items, "reply": reply})
+    hub = Hub(load_metric("faithfulness", prompts=str(tmp_path)), judge=spec(stub))
+    with pytest.raises(ParameterError, match=re.escape(said)):
+        hub.evaluate(**columns(1))
+    assert not any("verdicts" in json.dumps(asked.body) for asked in stub.asked)

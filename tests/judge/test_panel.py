@@ -10,7 +10,13 @@ import pytest
 
 from metrichub import Hub, Report, load_metric
 from metrichub.authoring import Choice, Grade, Prompt, Verdict
-from metrichub.errors import JudgeError, JudgeUnavailable, MetricError, ParameterError
+from metrichub.errors import (
+    JudgeError,
+    JudgeUnavailable,
+    MetricError,
+    ParameterError,
+    ReportError,
+)
 from metrichub.judge.panel import Panel, PanelVerdict
 from metrichub.judge.protocol import SelfDescribed
 from metrichub.models.loop import run
@@ -228,8 +234,9 @@ def test_a_metric_and_the_machine_take_a_list_too(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("judge", "vote", "said"),
     [
-        (["offline"], None, "choose two or more judges"),
-        (["offline", "offline(version=2)"], None, "only a model that is listed several times"),
+        (["offline"], None, r"choose two or more; one judge alone votes over .* repeats=3"),
+        (["offline", "offline(version=2)"], None, "once, as it says the same each time"),
+        ("offline", "majority", "none with offline.*, which says the same each time"),
         (["offline", "chance"], "median", "choose 'majority' or 'mean'"),
         ("offline", "median", "choose 'majority' or 'mean'"),
     ],
@@ -247,8 +254,6 @@ def test_a_vote_of_one_judge_needs_several_or_repeats() -> None:
         with pytest.raises(ParameterError, match=r"it with several judges.*or with repeats=3"):
             ask(**SAMPLE)
     assert Hub(["bleu"], vote="majority")(predictions=["a"], references=["a"])
-    with pytest.raises(ParameterError, match="only a model that is listed several times"):
-        Hub("faithfulness", judge="offline", vote="majority").evaluate(**SAMPLE, repeats=2)
 
 
 def test_a_judge_that_cannot_answer_is_found_before_the_run() -> None:
@@ -399,7 +404,7 @@ def test_a_model_that_fails_on_a_sample_is_outvoted(stub: Stub) -> None:
     assert found.scores() == {"faithfulness": {"score": 0.5}}
     votes = found.explain("faithfulness", 0).steps[0]["claims"][0]["votes"]
     assert [vote["verdict"] for vote in votes] == ["yes", "yes", None]
-    assert "on 2 more one is missing" in found.notes()["faithfulness"][0]
+    assert "judge 3 gave none on 2 more" in found.notes()["faithfulness"][0]
 
 
 def test_a_wrong_key_of_one_ends_the_run(stub: Stub) -> None:
@@ -408,3 +413,31 @@ def test_a_wrong_key_of_one_ends_the_run(stub: Stub) -> None:
     stub.always = failure(401)
     with pytest.raises(JudgeUnavailable):
         Hub("faithfulness", judge=[*judges, spec(stub, model="e")]).evaluate(**columns(1))
+
+
+def test_a_metric_that_only_extracts_says_that_one_judge_was_asked(stub: Stub) -> None:
+    judges = [spec(stub, model=model) for model in ("a", "b")]
+    hub = Hub("answer_relevancy", judge=judges, embedder="offline")
+    found = hub.evaluate(**columns(1))
+    assert {asked.body["model"] for asked in stub.asked if "messages" in asked.body} == {"a"}
+    said = "asks for no verdicts, so the first judge of the panel alone was asked"
+    assert any(said in note for note in found.notes()["answer_relevancy"])
+    # With one judge, repeats are runs of their own, though the hub has a vote.
+    alone = Hub("answer_relevancy", judge=spec(stub), embedder="offline", vote="majority")
+    assert set(alone.evaluate(**columns(1), repeats=2).repeated()) == {"answer_relevancy"}
+    assert not any(said in note for note in alone.evaluate(**columns(1)).notes().values())
+
+
+def test_a_vote_leaves_no_runs_to_compare_and_says_so(stub: Stub) -> None:
+    hub = Hub("faithfulness", judge=spec(stub), vote="majority")
+    with pytest.raises(ReportError, match="in a hub without a vote"):
+        hub.evaluate(**columns(1), repeats=2).repeated()
+
+
+@pytest.mark.parametrize("repeats", [0, -2, 1.5])
+def test_repeats_are_checked_wherever_they_are_given(repeats: Any) -> None:
+    for vote in (None, "majority"):
+        hub = Hub("faithfulness", judge=Scripted({}), vote=vote)
+        for ask in (hub.evaluate, hub.estimate):
+            with pytest.raises(ParameterError, match="an integer of at least 1"):
+                ask(**SAMPLE, repeats=repeats)
