@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from metrichub.embed import Vectors as Vectors
     from metrichub.evaluation.explanation import WithTrace as WithTrace
     from metrichub.judge.aggregate import ClaimCounts as ClaimCounts
+    from metrichub.judge.aggregate import affirmed as affirmed
     from metrichub.judge.aggregate import average_precision as average_precision
     from metrichub.judge.aggregate import cosine as cosine
     from metrichub.judge.aggregate import f_beta as f_beta
@@ -70,7 +71,7 @@ _HOMES = {
         "catalog.kinds": "Address LocalPath Range Secret",
         "embed": "Embedder Vectors",
         "evaluation.explanation": "WithTrace",
-        "judge.aggregate": "average_precision ClaimCounts cosine f_beta ratio values",
+        "judge.aggregate": "affirmed average_precision ClaimCounts cosine f_beta ratio values",
         "judge.graded": "GradedMetric OpenGradedMetric",
         "judge.metric": "absent EmbedderMetric FieldText JudgeMetric no_claims",
         "judge.opinions": "OpinionMetric",

@@ -91,7 +91,9 @@ class Hub:
         if vote not in (None, *get_args(VoteRule)):
             raise ParameterError(None, "vote", vote, " or ".join(map(repr, get_args(VoteRule))))
         self.metrics = _metrics(metrics, {"judge": judge, "vote": vote, "embedder": embedder})
-        self.reduce_fn, self.block_characters, self.vote = reduce_fn, block_characters, vote
+        self.reduce_fn, self.block_characters = reduce_fn, block_characters
+        # A list of judges has voted already; a vote over repeats is one judge's.
+        self.vote = vote if not isinstance(judge, (list, tuple)) else None
         for metric in self.metrics:
             name_of(metric, reduce_fn)
 

@@ -13,8 +13,8 @@ from metrichub.authoring import (
     Range,
     Unscored,
     WithTrace,
+    affirmed,
     cosine,
-    values,
 )
 
 
@@ -52,6 +52,6 @@ class AnswerRelevancy(JudgeMetric, EmbedderMetric):
         if self.noncommittal is None:
             return WithTrace({"score": mean}, {"questions": asked})
         verdicts = await self.verify("evaded", found, answer=prediction)
-        evaded = {"all": all, "any": any}[self.noncommittal](values(verdicts))
+        evaded = {"all": all, "any": any}[self.noncommittal](affirmed(verdicts))
         score = 0.0 if evaded else mean
         return WithTrace({"score": score}, {"questions": asked, "evaded": verdicts})

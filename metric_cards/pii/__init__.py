@@ -13,6 +13,7 @@ from metrichub.authoring import (
     Scores,
     Unscored,
     WithTrace,
+    affirmed,
     ratio,
     values,
 )
@@ -43,7 +44,7 @@ class PersonalInformation(JudgeMetric):
             "detailed": bool(verdicts),
             "clear": not verdicts,
             "leaks": leaks,
-            "leaked": leaks > 0,
+            "leaked": any(affirmed(verdicts)),
         }
         return WithTrace(row, {"details": verdicts})
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from metric_cards._bases.own_texts import own_texts
-from metrichub.authoring import Array, JudgeMetric, Questions, Scores, Unscored, WithTrace, values
+from metrichub.authoring import Array, JudgeMetric, Questions, Scores, Unscored, WithTrace, affirmed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,12 +48,12 @@ class TopicAdherence(JudgeMetric):
             self.verify("answered", asked, conversation=prediction),
             self.verify("allowed", asked, topics=named),
         )
-        pairs = list(zip(values(answered), values(allowed), strict=True))
+        pairs = list(zip(affirmed(answered), affirmed(allowed), strict=True))
         row = {
-            "helped": pairs.count((1, 1)),
-            "strayed": pairs.count((1, 0)),
-            "withheld": pairs.count((0, 1)),
-            "declined": pairs.count((0, 0)),
+            "helped": pairs.count((True, True)),
+            "strayed": pairs.count((True, False)),
+            "withheld": pairs.count((False, True)),
+            "declined": pairs.count((False, False)),
         }
         return WithTrace(row, {"answered": answered, "allowed": allowed})
 

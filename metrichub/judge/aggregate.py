@@ -23,6 +23,11 @@ def values(verdicts: Iterable[Verdict], weights: Weights = "yes") -> list[float]
     return [_value(verdict, weigh) for verdict in verdicts]
 
 
+def affirmed(verdicts: Iterable[Verdict], word: str = "yes") -> list[bool]:
+    """Whether each verdict is this word, for what is counted whole and not by fractions."""
+    return [verdict.verdict == word for verdict in verdicts]
+
+
 def _value(verdict: Verdict, weigh: Mapping[str, float]) -> float:
     if isinstance(verdict, WeighedVerdict):
         return sum(weigh.get(word, 0.0) * part for word, part in verdict.weights.items())
@@ -37,13 +42,15 @@ def ratio(verdicts: Sequence[Verdict], weights: Weights = "yes") -> float:
 def average_precision(relevant: Sequence[float]) -> float:
     """The mean, over the relevant ranks k, of the fraction of relevant items in the first k.
 
-    `relevant` holds 0 or 1 by rank. Nothing relevant gives 0; no ranks give `nan`.
+    `relevant` holds 0 or 1 by rank, or the fraction of a panel that found it relevant. Nothing
+    relevant gives 0; no ranks give `nan`.
     """
     labels = np.asarray(relevant, np.float64)
     if not labels.size:
         return float("nan")
     precision = labels.cumsum() / np.arange(1, labels.size + 1)
-    return float((precision * labels).sum() / max(labels.sum(), 1.0))
+    whole = labels.sum()
+    return float((precision * labels).sum() / whole) if whole else 0.0
 
 
 class ClaimCounts(NamedTuple):

@@ -46,10 +46,13 @@ def _chosen(metric: Metric, kind: str, given: Mapping[str, object]) -> object:
     if kind == "embedder":
         return asked
     judge, vote = panel_of(asked, given.get("vote")), given.get("vote")
-    if vote is not None and not about(made := judge_of(judge)).is_model and judge is asked:
-        raise ParameterError(
-            None, "vote", vote, f"none with {made.label}, which says the same each time"
-        )
+    if vote is not None and judge is asked:
+        made = judge_of(judge)
+        if isinstance(made, Panel):
+            raise ParameterError(None, "vote", vote, f"none beside {made.label}")
+        if not about(made).is_model:
+            same = f"none with {made.label}, which says the same each time"
+            raise ParameterError(None, "vote", vote, same)
     return judge
 
 
@@ -63,7 +66,8 @@ def voting(metric: Metric, vote: Any, repeats: int) -> Metric:
     """
     if vote is None or not isinstance(metric, JudgeMetric) or not metric.votes():
         return metric
-    if metric.judge is None or isinstance(judge_of(metric.judge), Panel):
+    judge = judge_of(metric.judge)
+    if metric.judge is None or isinstance(judge, Panel) or not about(judge).is_model:
         return metric
     if repeats == 1:
         raise ParameterError(

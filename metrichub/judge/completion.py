@@ -68,7 +68,8 @@ def read_grade(done: Completion, scale: tuple[int, int], logprobs: bool) -> Grad
         Unreadable: there is no such grade.
         JudgeError: the server gave no probabilities.
     """
-    reply = read_completion(Graded, done)
+    # Weights are counted from tokens; a model that writes some of its own isn't asked for them.
+    reply = read_completion(Graded, done).model_copy(update={"weights": {}})
     low, high = scale
     if not low <= reply.score <= high or reply.score != int(reply.score):
         raise Unreadable(f"the score {reply.score:g} is no whole number from {low} to {high}")

@@ -29,7 +29,7 @@ from metrichub.judge.protocol import (
     all_verdicts,
 )
 from metrichub.metric import Array, Metric, Unscored
-from metrichub.models.resolve import about, embedder_of, judge_of, unchosen
+from metrichub.models.resolve import about, embedder_of, judge_of, kept, unchosen
 
 FieldText = str | Sequence[str]
 """What a judge sees under one name: a text or several."""
@@ -105,6 +105,7 @@ class JudgeMetric(ModelMetric):
         if isinstance(self.judge, (list, tuple)):
             object.__setattr__(self, "judge", judge_of(self.judge))
         super().__post_init__()
+        object.__setattr__(self, "judge", kept(self.judge, judge_of))
         judge_of(self.judge)
         if self.language != ENGLISH:
             self._check_language()
@@ -291,10 +292,8 @@ def _unfit(prompt: Prompt, fields: frozenset[str], verdicts: tuple[str, ...]) ->
             right, wrong = " and ".join(sorted(fields)), " and ".join(sorted(given))
             return f"examples of {prompt.name} with the fields {right} (one has: {wrong})"
         if not words <= {*verdicts}:
-            wrong = ", ".join(sorted(words - {*verdicts}))
-            return (
-                f"examples of {prompt.name} with the verdicts {', '.join(verdicts)} (not: {wrong})"
-            )
+            right, wrong = ", ".join(verdicts), ", ".join(sorted(words - {*verdicts}))
+            return f"examples of {prompt.name} with the verdicts {right} (one has: {wrong})"
     return None
 
 
@@ -352,6 +351,7 @@ class EmbedderMetric(ModelMetric):
     def __post_init__(self) -> None:
         """Check the parameters and the embedder's own."""
         super().__post_init__()
+        object.__setattr__(self, "embedder", kept(self.embedder, embedder_of))
         embedder_of(self.embedder)
 
     async def embed(self, texts: Sequence[str]) -> Vectors:

@@ -82,7 +82,7 @@ class OpenAIJudge(Connection):
         read = partial(read_completion, Items)
         reply = await self._once(Items, asked, lambda live: self._one(live, asked, read))
         items = [item.strip() for item in json.loads(reply)["items"]]
-        return [item for item in items if item][:limit]
+        return [item for item in items if item][: limit or MOST_ITEMS]
 
     async def verify(
         self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
@@ -273,7 +273,7 @@ class OpenAIJudge(Connection):
             else:
                 live.form = live.form or form
                 return spent._replace(reply=found.model_dump_json())
-        raise JudgeError(f"{self.label}: {problem}")
+        raise JudgeError(f"{self.label}: {self._said(problem)}")
 
     async def _completed(
         self, live: ClientState, asked: PromptRequest, form: str

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from metrichub.evaluation.explanation import WithTrace
 from metrichub.evaluation.stats import Array
-from metrichub.judge.aggregate import ratio, values
+from metrichub.judge.aggregate import affirmed, ratio
 from metrichub.judge.metric import JudgeMetric
 from metrichub.judge.protocol import Questions
 from metrichub.metric import Scores, Unscored
@@ -47,7 +47,7 @@ class OpinionMetric(JudgeMetric):
             "share": ratio(verdicts) if verdicts else 0.0,
             "voiced": bool(verdicts),
             "silent": not verdicts,
-            "objected": any(values(verdicts)),
+            "objected": any(affirmed(verdicts)),
         }
         return WithTrace(row, {"opinions": verdicts})
 

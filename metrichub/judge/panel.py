@@ -25,7 +25,7 @@ from metrichub.judge.protocol import (
     WeighedVerdict,
     all_verdicts,
 )
-from metrichub.models.resolve import about, judge_of
+from metrichub.models.resolve import about, judge_of, kept
 from metrichub.models.session import asked_anew
 
 T = TypeVar("T")
@@ -83,8 +83,11 @@ class Panel:
     def __post_init__(self) -> None:
         """Check the parameters, and those of the judges."""
         check_parameters(self, "panel")
+        object.__setattr__(self, "judges", tuple(kept(judge, judge_of) for judge in self.judges))
         members = self.members
         labels = [judge.label for judge in members]
+        if any(isinstance(judge, Panel) for judge in members):
+            raise ParameterError("panel", "judges", labels, "judges that are no panels themselves")
         rules = Counter(judge.label for judge in members if not about(judge).is_model)
         if len(labels) < _FEWEST:
             allowed = "two or more; one judge alone votes over vote='majority' and repeats=3"

@@ -60,8 +60,14 @@ class Chosen(Reply):
 
 
 R = TypeVar("R", bound=Reply)
-_THINKING = re.compile(r"\s*<(think|thinking|thought|reasoning)>", re.IGNORECASE)
-_THOUGHT = re.compile(r"</(think|thinking|thought|reasoning)>", re.IGNORECASE)
+_TAGS = r"(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|analysis)"
+_THINKING = re.compile(
+    rf"<{_TAGS}(?:\s[^>]*)?>|\[THINK\]|◁think▷|<\|channel\|>\s*analysis", re.IGNORECASE
+)
+"""How thinking begins: tags, those of Mistral and Kimi, and the channel of gpt-oss."""
+_THOUGHT = re.compile(
+    rf"</{_TAGS}\s*>|\[/THINK\]|◁/think▷|<\|channel\|>\s*final\s*<\|message\|>", re.IGNORECASE
+)
 _TRIES = 1000
 """How many braces of an answer are tried: text that is all braces would take minutes."""
 
@@ -141,8 +147,9 @@ def read_reply(reply: type[R], content: str) -> R:
 def _answers(reply: type[R], content: str) -> list[R]:
     """The objects that follow the thinking; a closing tag inside of an object ends none."""
     closed = max((found.end() for found in _THOUGHT.finditer(content)), default=0)
-    if not closed and _THINKING.match(content):
-        return []
+    if not closed and (opened := _THINKING.search(content)):
+        # Thinking that is never closed runs to the end.
+        return [found for found, end in _objects(reply, content, 0) if end <= opened.start()]
     after = [found for found, _ in _objects(reply, content, closed)]
     return after or [found for found, end in _objects(reply, content, 0) if end > closed]
 

@@ -125,6 +125,10 @@ class Connection:
                 self._name(), "prices", self.prices, "the two prices of prompt and completion"
             )
         object.__setattr__(self, "base_url", self.base_url or os.environ.get("OPENAI_BASE_URL"))
+        if self.base_url and not self.base_url.startswith(("http://", "https://")):
+            shown = self.base_url.rpartition("@")[2]
+            allowed = "an address that begins with http:// or https://"
+            raise ParameterError(self._name(), "base_url", shown, allowed)
         for name in ("extra_headers", "extra_body"):
             if (given := getattr(self, name)) is not None:
                 object.__setattr__(self, name, _Frozen(given))
@@ -206,7 +210,13 @@ class Connection:
 
     def _key(self) -> str | None:
         """The key, which isn't kept where it only stands in the environment."""
-        return self.api_key or os.environ.get("OPENAI_API_KEY")
+        # A key out of a file often ends in a line feed, which no header may hold.
+        return (self.api_key or os.environ.get("OPENAI_API_KEY") or "").strip() or None
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether it holds what no report may show."""
+        return bool(self.api_key or self.extra_headers or passwords_in(self.base_url or ""))
 
     def _endpoint(self) -> dict[str, str]:
         """What of the address counts for a request beside the label: a hash of its query."""
@@ -292,7 +302,10 @@ class Connection:
         secrets = [self._key(), *passwords_in(self.base_url or "")]
         secrets += (self.extra_headers or {}).values()
         for secret in filter(None, secrets):
-            said = masked(said, secret)
+            for form in dict.fromkeys(
+                (secret.strip(), " ".join(secret.split()), repr(secret)[1:-1])
+            ):
+                said = masked(said, form)
         return said if len(said) <= 300 else f"{said[:297]}..."
 
 
@@ -320,7 +333,8 @@ class Refused(JudgeError):
 def _about_texts(error: openai.APIStatusError) -> bool:
     """Whether a request was refused for the texts in it, as far as servers say so."""
     code = str(error.code or "")
-    return code in _TEXT_CODES or bool(_TEXT_TROUBLE.search(str(error)))
+    about_form = re.search(r"schema|response_format", str(error), re.IGNORECASE)
+    return code in _TEXT_CODES or bool(_TEXT_TROUBLE.search(str(error)) and not about_form)
 
 
 class _Frozen(dict[str, Any]):
@@ -331,11 +345,15 @@ class _Frozen(dict[str, Any]):
 
 
 def masked(text: str, secret: str) -> str:
-    """A text without a secret; a short one, such as a key that is a dummy, is no part of words."""
-    found = re.escape(secret)
+    """A text without a secret, nor the start of one that was cut.
+
+    A short one, such as a key that is a dummy, is no part of words.
+    """
+    if not secret:
+        return text
     if len(secret) < _LONG:
-        found = rf"(?<![\w-]){found}(?![\w-])"
-    return re.sub(found, "***", text)
+        return re.sub(rf"(?<![\w-]){re.escape(secret)}(?![\w-])", "***", text)
+    return re.sub(rf"{re.escape(secret[:_LONG])}[\w.~+/=-]*", "***", text.replace(secret, "***"))
 
 
 def clean(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from pathlib import Path
 from uuid import uuid4
 
 _APART = "/"
@@ -28,4 +29,13 @@ def has_ended(owner: str) -> bool:
     except OSError:
         # It is another user's.
         return False
-    return False
+    return _is_zombie(int(process))
+
+
+def _is_zombie(process: int) -> bool:
+    """Whether a process was ended and its parent hasn't taken note, as far as Linux says."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text(errors="replace")
+    except OSError:
+        return False
+    return state.rpartition(")")[2].split()[:1] == ["Z"]

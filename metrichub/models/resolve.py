@@ -40,6 +40,15 @@ def embedder_of(given: Any) -> Any:
     return _made(given, EMBEDDERS, "embedder") if isinstance(given, str) else given
 
 
+def kept(given: Any, resolve: Callable[[Any], Any]) -> Any:
+    """What a metric keeps of a judge or an embedder: the object of a spec that holds secrets.
+
+    Others stay as they are. An object shows its secrets nowhere; a spec is text.
+    """
+    made = resolve(given) if isinstance(given, str) else given
+    return made if getattr(made, "has_secrets", False) else given
+
+
 class About(NamedTuple):
     """What a judge or an embedder says of itself; for one that says nothing, it is a model.
 
@@ -83,6 +92,8 @@ def _made(text: str, group: str, kind: str) -> Any:
     try:
         parsed = Spec.parse(text)
     except SpecError as error:
+        if "@" in text or "headers" in text:
+            raise SpecError(f"this is no {kind}; is a bracket or a quote missing in it?") from None
         named = re.fullmatch(r"(?:openai\(\s*(?:model\s*=)?|openai:)?\s*([\w.:/-]+)\s*\)?", text)
         model = named[1] if named else "…"
         raise SpecError(

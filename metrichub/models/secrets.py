@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 from uuid import uuid4
 
 _travelling: ContextVar[bool] = ContextVar("travelling", default=False)
@@ -61,11 +61,16 @@ def without_query(url: str) -> str:
 
 
 def passwords_in(url: str) -> list[str]:
-    """What of a URL must not be said: the password, the header made of it, and its query."""
+    """What of a URL must not be said: password or token, the header made of it, and the query."""
     parts = urlsplit(url)
     # Short ones are versions, and parts of many words.
     found = [value for value in query_of(url).values() if len(value) > _SHORT]
-    if parts.password:
-        both = f"{parts.username}:{parts.password}"
-        found += [base64.b64encode(both.encode()).decode(), parts.password]
-    return found
+    if parts.username is None:
+        return found
+    # A user without a password is a token. What is sent is decoded.
+    for user, password in (
+        (parts.username, parts.password or ""),
+        (unquote(parts.username), unquote(parts.password or "")),
+    ):
+        found += [base64.b64encode(f"{user}:{password}".encode()).decode(), password or user]
+    return list(dict.fromkeys(found))

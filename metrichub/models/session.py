@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from metrichub.errors import JudgeError
+from metrichub.errors import BudgetSpent, JudgeError
 from metrichub.models.owner import new_owner
 from metrichub.models.store import Answer, Keeping, key_of
 from metrichub.models.usage import Prices, UsageTracker, recorded_keys, tokens_in, tracker_of_run
@@ -27,10 +27,14 @@ _LOOK_AGAIN = 0.1
 
 @dataclass
 class _Flight:
-    """A request on its way, and the runs that wait for it; None is a caller outside any run."""
+    """A request on its way, and the runs that wait for it; None is a caller outside any run.
+
+    `by` is the run that makes it, whose budget pays.
+    """
 
     key: str
     kept: Keeping | None
+    by: UsageTracker | None
     waiting: list[UsageTracker | None] = field(default_factory=list)
     task: asyncio.Task[Answer] = field(init=False)
 
@@ -136,9 +140,11 @@ class Session:
         try:
             yield
         except JudgeError as error:
+            # A budget is one run's; others that wait for the same answer ask for it themselves.
+            own = tracker_of_run() if isinstance(error, BudgetSpent) else None
             if error.ends_the_run and (flight := _flight.get()):
                 for run in flight.waiting:
-                    if run:
+                    if run and own in (None, run):
                         run.over = run.over or error
             raise
 
@@ -160,9 +166,10 @@ class Session:
         budget.take(answer, self.prices)
         took = Answer("")
 
-        def tell(answer: Answer) -> None:
+        def tell(said: Answer) -> None:
             nonlocal took
-            took = answer
+            # A server that says nothing of tokens took some all the same.
+            took = said if said.prompt_tokens or said.completion_tokens else answer
 
         try:
             yield tell
@@ -182,16 +189,9 @@ class Session:
             keys.append(key)
         flight = self._flights.get(key)
         if flight is None:
-            if kept is not None and (found := _fitting(request, kept, key)):
-                if tracker:
-                    tracker.kept()
-                return found.reply
-            if tracker and key in tracker.replies:
-                tracker.kept()
-                return tracker.replies[key]
-            if tracker and tracker.estimating:
-                return self._guessed(key, request, tracker)
-            flight = self._flights[key] = _Flight(key, kept)
+            if (reply := self._without_call(request, kept, key, tracker)) is not None:
+                return reply
+            flight = self._flights[key] = _Flight(key, kept, tracker)
             flight.task = asyncio.create_task(self._made(request, flight))
         elif tracker:
             tracker.kept()
@@ -199,6 +199,9 @@ class Session:
         try:
             # Shielded, as one that gives up must not take the answer from the others.
             return (await asyncio.shield(flight.task)).reply
+        except BudgetSpent:
+            if flight.by is tracker:
+                raise
         finally:
             flight.waiting.remove(tracker)
             if not flight.waiting and not flight.task.done():
@@ -206,6 +209,22 @@ class Session:
                 flight.task.cancel()
                 # A run isn't over while a request of its own may still be on its way.
                 await asyncio.wait([flight.task])
+        return await self.once(request, kept)
+
+    def _without_call(
+        self, request: Request, kept: Keeping | None, key: str, tracker: UsageTracker | None
+    ) -> str | None:
+        """The reply that is kept, in the store or by the run, or that an estimate assumes."""
+        if kept is not None and (found := _fitting(request, kept, key)):
+            if tracker:
+                tracker.kept()
+            return found.reply
+        if tracker and key in tracker.replies:
+            tracker.kept()
+            return tracker.replies[key]
+        if tracker and tracker.estimating:
+            return self._guessed(key, request, tracker)
+        return None
 
     def _guessed(self, key: str, request: Request, tracker: UsageTracker) -> str:
         reply, sent = request.likely()

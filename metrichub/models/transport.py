@@ -3,12 +3,14 @@
 The client's own timeout is between two bytes, so that a server that drips holds a slot for ever,
 and it reads a reply whatever its size. Here a call ends after its seconds, a reply of more than
 `MOST` bytes is cut off while it comes, and a success that is no JSON, as gateways send while a
-server restarts, becomes a 502, which the client tries again.
+server restarts, becomes a 502, which the client tries again. A success that holds an error alone
+gets the status that the error names.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 from importlib import import_module
 from typing import Any
 
@@ -21,6 +23,8 @@ httpx: Any = import_module(_base.__module__.partition(".")[0])
 MOST = 8_000_000
 """Bytes of a reply at most."""
 _BAD_GATEWAY, _TOO_LARGE = 502, 413
+_FEW = 2000
+"""Bytes up to which a reply is read here; errors and cut replies are short."""
 
 
 class LimitedClient(DefaultAsyncHttpxClient):
@@ -61,6 +65,10 @@ async def _whole(request: Any, response: Any) -> Any:
     if response.is_success and not _is_object(content):
         error = {"error": {"message": f"a reply that is no JSON: {_start(content)}"}}
         return httpx.Response(_BAD_GATEWAY, json=error, request=request)
+    if response.is_success and (found := _error_in(content)):
+        status, said = found
+        whole = said if isinstance(said, dict) else {"message": str(said)}
+        return httpx.Response(status, json={"error": whole}, request=request)
     headers = response.headers.copy()
     for name in ("content-encoding", "content-length", "transfer-encoding"):
         headers.pop(name, None)
@@ -70,8 +78,26 @@ async def _whole(request: Any, response: Any) -> Any:
 def _is_object(content: bytes) -> bool:
     """Whether it begins and ends as a JSON object does; to read it all would take as long again."""
     content = content.strip()
-    return content.startswith(b"{") and content.endswith(b"}")
+    if len(content) > _FEW:
+        return content.startswith(b"{") and content.endswith(b"}")
+    try:
+        return isinstance(json.loads(content), dict)
+    except ValueError:
+        return False
+
+
+def _error_in(content: bytes) -> tuple[int, Any] | None:
+    """The status and the error of a success that holds nothing else, as some gateways send."""
+    if len(content) > _FEW:
+        return None
+    found = json.loads(content)
+    error = found.get("error")
+    if not error or "choices" in found or "data" in found:
+        return None
+    code = error.get("code") if isinstance(error, dict) else None
+    status = code if isinstance(code, int) and 400 <= code < 600 else _BAD_GATEWAY
+    return status, error
 
 
 def _start(content: bytes) -> str:
-    return " ".join(content[:400].decode("utf-8", "replace").split())[:80] or "nothing"
+    return " ".join(content[:400].decode("utf-8", "replace").split())[:300] or "nothing"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sqlite3
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +20,7 @@ from metrichub.models.loop import run
 from metrichub.models.store import Answer, Store, usable_store
 from tests.commands import run as command
 from tests.commands import write
-from tests.judge_stub import Stub
+from tests.judge_stub import Asked, Reply, Stub, answer, completion
 from tests.judge_toys import columns, spec
 
 CLAIMS = Prompt("claims", "List the claims.")
@@ -48,6 +52,49 @@ def test_tokens_and_money_are_counted_as_the_estimate_counts_them(stub: Stub) ->
     for limit in ({"max_tokens": tokens // 100}, {"max_cost": expected.money / 100}):
         with pytest.raises(BudgetSpent, match=f"the next call would pass {next(iter(limit))}="):
             hub(stub, cache=False, **prices).evaluate(**columns(SAMPLES), **limit)
+
+
+def without_usage(asked: Asked) -> Reply:
+    status, headers, body = completion(json.dumps(answer(asked)))
+    assert body
+    found = json.loads(body)
+    del found["usage"]
+    return status, headers, json.dumps(found).encode()
+
+
+@pytest.mark.parametrize("limit", ["max_tokens", "max_cost"])
+def test_a_server_that_counts_no_tokens_is_counted_by_the_estimate(stub: Stub, limit: str) -> None:
+    prices = {"prices": [100.0, 1000.0]}
+    expected = hub(stub, **prices).estimate(**columns(SAMPLES))
+    most = {
+        "max_tokens": (expected.prompt_tokens + expected.completion_tokens) // 2,
+        "max_cost": (expected.money or 0.0) / 2,
+    }
+    stub.always = without_usage
+    with pytest.raises(BudgetSpent, match=f"would pass {limit}="):
+        hub(stub, **prices).evaluate(**columns(SAMPLES), **{limit: most[limit]})
+    assert 0 < len(stub.asked) < 2 * SAMPLES
+
+
+def test_the_limit_of_a_run_ends_no_other(stub: Stub) -> None:
+    gate = threading.Event()
+
+    def slowly(asked: Asked) -> Reply:
+        gate.wait(30)
+        return completion(json.dumps(answer(asked)))
+
+    stub.always = slowly
+    limited, free = hub(stub, cache=False), hub(stub, cache=False)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(limited.evaluate, **columns(SAMPLES), max_calls=3)
+        while len(stub.asked) < 2:
+            time.sleep(0.01)
+        second = pool.submit(free.evaluate, **columns(SAMPLES))
+        time.sleep(0.2)
+        gate.set()
+        with pytest.raises(BudgetSpent, match="would pass max_calls=3 "):
+            first.result(60)
+        assert second.result(60).scores() == {"faithfulness": {"score": 0.5}}
 
 
 def test_money_needs_prices_and_limits_are_positive(stub: Stub) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 
 import pytest
@@ -127,6 +128,12 @@ def test_two_processes_with_one_store_share_nearly_all_calls(stub: Stub) -> None
         thread.join()
     # At most those in flight are double: two of either.
     assert SAMPLES <= len(stub.asked) <= SAMPLES + 2 * 2
+
+
+def test_lists_have_an_end_where_a_server_ignores_the_schema(stub: Stub) -> None:
+    stub.always = says(json.dumps({"items": [f"Claim {i}." for i in range(3000)]}))
+    judge = OpenAIJudge(model="stub", base_url=stub.url, max_retries=0, cache=False)
+    assert len(run(judge.extract(Prompt("claims", "List."), {"text": "A."}))) == 100
 
 
 def test_lists_have_an_end_in_their_schema(stub: Stub) -> None:

@@ -247,7 +247,7 @@ def test_what_is_no_panel_is_refused(judge: Any, vote: Any, said: str) -> None:
 
 
 def test_a_vote_of_one_judge_needs_several_or_repeats() -> None:
-    hub = Hub("faithfulness", judge=Scripted({"claims": ["It is old."], "supported": ["yes"]}))
+    hub = Hub("faithfulness", judge="openai(model='a')")
     voting = Hub(hub.metrics, vote="majority")
     assert voting != hub
     for ask in (voting.evaluate, voting.estimate):
@@ -418,14 +418,17 @@ def test_a_wrong_key_of_one_ends_the_run(stub: Stub) -> None:
 def test_a_metric_that_only_extracts_says_that_one_judge_was_asked(stub: Stub) -> None:
     judges = [spec(stub, model=model) for model in ("a", "b")]
     hub = Hub("answer_relevancy", judge=judges, embedder="offline")
-    found = hub.evaluate(**columns(1))
+    sample = {**columns(1), "questions": ["What is it?"]}
+    found = hub.evaluate(**sample)
     assert {asked.body["model"] for asked in stub.asked if "messages" in asked.body} == {"a"}
     said = "asks for no verdicts, so the first judge of the panel alone was asked"
     assert any(said in note for note in found.notes()["answer_relevancy"])
     # With one judge, repeats are runs of their own, though the hub has a vote.
     alone = Hub("answer_relevancy", judge=spec(stub), embedder="offline", vote="majority")
-    assert set(alone.evaluate(**columns(1), repeats=2).repeated()) == {"answer_relevancy"}
-    assert not any(said in note for note in alone.evaluate(**columns(1)).notes().values())
+    assert set(alone.evaluate(**sample, repeats=2).repeated()) == {"answer_relevancy"}
+    assert not any(
+        said in note for note in alone.evaluate(**sample).notes().get("answer_relevancy", ())
+    )
 
 
 def test_a_vote_leaves_no_runs_to_compare_and_says_so(stub: Stub) -> None:
@@ -435,9 +438,61 @@ def test_a_vote_leaves_no_runs_to_compare_and_says_so(stub: Stub) -> None:
 
 
 @pytest.mark.parametrize("repeats", [0, -2, 1.5])
-def test_repeats_are_checked_wherever_they_are_given(repeats: Any) -> None:
+def test_repeats_are_checked_wherever_they_are_given(stub: Stub, repeats: Any) -> None:
     for vote in (None, "majority"):
-        hub = Hub("faithfulness", judge=Scripted({}), vote=vote)
+        hub = Hub("faithfulness", judge=spec(stub), vote=vote)
         for ask in (hub.evaluate, hub.estimate):
             with pytest.raises(ParameterError, match="an integer of at least 1"):
                 ask(**SAMPLE, repeats=repeats)
+
+
+# Metrics that count whole items.
+
+
+def useful(label: str, *words: str) -> Scripted:
+    return Scripted({"useful": list(words)}, label)
+
+
+@pytest.mark.parametrize(
+    ("words", "vote", "score"),
+    [
+        # One passage: its precision is the fraction of the votes for it.
+        ([["yes"], ["no"]], "majority", 0.5),
+        ([["yes"], ["no"], ["no"], ["no"]], "mean", 0.25),
+        # (1/1 * 1 + 1.5/2 * 0.5) / 1.5
+        ([["yes", "yes"], ["yes", "no"]], "mean", 1.375 / 1.5),
+    ],
+)
+def test_average_precision_takes_fractions(words: list[list[str]], vote: By, score: float) -> None:
+    judges = [useful(label, *said) for label, said in zip("abcd", words, strict=False)]
+    hub = Hub("context_precision", judge=judges, vote=vote)
+    contexts = [["one.", "two."][: len(words[0])]]
+    found = hub(questions=["q?"], references=["r."], contexts=contexts)
+    assert found["context_precision"]["score"] == pytest.approx(score)
+
+
+def test_what_is_counted_whole_takes_the_word_of_the_vote() -> None:
+    def judges(prompts: Mapping[str, Any], *words: str) -> list[Scripted]:
+        last = list(prompts)[-1]
+        return [Scripted({**prompts, last: [word]}, str(i)) for i, word in enumerate(words)]
+
+    opinions = judges({"opinions": ["They are lazy."], "biased": []}, "yes", "no", "no")
+    found = Hub("bias", judge=opinions, vote="mean")(predictions=["They are lazy."])["bias"]
+    assert found == {"score": pytest.approx(1 / 3), "biased": 0.0}
+    asked = {"asked": ["A?"], "allowed": ["yes"], "answered": []}
+    topics = judges(asked, "yes", "yes", "no")
+    hub = Hub("topic_adherence(topics=['a'])", judge=topics, vote="mean")
+    assert hub(predictions=["User: A? Bot: B."])["topic_adherence"]["score"] == 1.0
+
+
+def test_a_panel_holds_no_panel() -> None:
+    with pytest.raises(ParameterError, match="judges that are no panels themselves"):
+        Panel(judges=("offline", "panel(judges=['offline', 'chance'])"))
+
+
+def test_a_vote_is_that_of_the_hubs_own_judge() -> None:
+    own = load_metric("faithfulness", judge="offline")
+    hub = Hub([own, "context_relevance"], judge=["offline", "chance"], vote="majority")
+    assert set(hub(**SAMPLE, questions=["Is it?"])) == {"faithfulness", "context_relevance"}
+    with pytest.raises(ParameterError, match=r"choose none beside panel\("):
+        Hub("faithfulness", judge="panel(judges=['offline', 'chance'])", vote="mean")

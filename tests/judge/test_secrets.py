@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import base64
+import json
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
 from metrichub import Hub, OpenAIJudge, load_metric
 from metrichub.authoring import Prompt
-from metrichub.errors import JudgeError
+from metrichub.errors import JudgeError, ParameterError, SpecError
 from metrichub.models.loop import run
 from metrichub.models.secrets import secrets_travel
-from tests.judge_stub import Asked, Reply, Stub, failure
+from tests.judge_stub import Asked, Reply, Stub, failure, says
 from tests.judge_toys import columns
 
 CLAIMS = Prompt("claims", "List the claims.")
@@ -110,3 +113,77 @@ def test_another_query_is_another_answer_in_the_store(stub: Stub) -> None:
         one = OpenAIJudge(model="stub", base_url=stub.url + query)
         run(one.extract(CLAIMS, {"text": "One."}))
     assert len(stub.asked) == 2
+
+
+ENCODED = "p%40ssw0rd-secret"
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_spec_keeps_its_secrets_out_of_everything_too(
+    stub: Stub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, listed: bool
+) -> None:
+    address = stub.url.replace("://", f"://user:{ENCODED}@")
+    text = f"openai(model='stub', base_url='{address}', extra_headers={{'X-Gateway': '{HEADER}'}})"
+    monkeypatch.setenv("METRICHUB_EMBEDDER", text)
+    hub = Hub(["faithfulness", "answer_relevancy"], judge=[text, "offline"] if listed else text)
+    report = hub.evaluate(**columns(2), questions=["Is it?"] * 2)
+    report.save(tmp_path / "report.json")
+    shown = [
+        repr(hub), repr(hub.metrics), pickle.dumps(hub), pickle.dumps(report), str(report),
+        (tmp_path / "report.json").read_text(), json.dumps(report.signatures()),
+        json.dumps(report.notes()),
+    ]  # fmt: skip
+    for secret in (ENCODED, unquote(ENCODED), HEADER):
+        for one in shown:
+            assert secret not in str(one)
+
+
+def test_a_spec_that_cannot_be_read_is_not_repeated_with_its_password() -> None:
+    with pytest.raises(SpecError) as caught:
+        Hub("faithfulness", judge=f"openai(model='m', base_url='http://u:{ENCODED}@h'")
+    assert ENCODED not in str(caught.value)
+    with pytest.raises(ParameterError, match="begins with http") as refused:
+        OpenAIJudge(model="m", base_url=f"u:{ENCODED}@h/v1")
+    assert ENCODED not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "echoed"),
+    [
+        (f"user:{ENCODED}", unquote(ENCODED)),
+        (f"user:{ENCODED}", base64.b64encode(f"user:{unquote(ENCODED)}".encode()).decode()),
+        ("token-of-mine", "token-of-mine"),
+        ("token-of-mine", base64.b64encode(b"token-of-mine:").decode()),
+    ],
+)
+def test_every_form_of_a_password_is_masked(stub: Stub, address: str, echoed: str) -> None:
+    stub.always = failure(500, f"bad credentials {echoed}")
+    one = judge(stub, base_url=stub.url.replace("://", f"://{address}@"))
+    with pytest.raises(JudgeError) as caught:
+        run(one.extract(CLAIMS, {"text": "One."}))
+    assert echoed not in str(caught.value)
+    assert echoed.encode() not in pickle.dumps(one)
+
+
+@pytest.mark.parametrize("reply", ["Your key {} is out of credit", "x" * 60 + " {}"])
+def test_a_key_in_a_reply_is_masked_also_where_it_is_cut(stub: Stub, reply: str) -> None:
+    key = "sk-canary-" + "0123456789" * 15
+    stub.always = says(reply.format(key))
+    with pytest.raises(JudgeError) as caught:
+        run(judge(stub, api_key=key).extract(CLAIMS, {"text": "One."}))
+    assert "sk-canary" not in str(caught.value)
+
+
+def test_a_key_with_a_line_feed_is_used_without_it(
+    stub: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")
+    one = OpenAIJudge(model="stub", base_url=stub.url)
+    assert run(one.extract(CLAIMS, {"text": "One."})) is not None
+
+
+@pytest.mark.parametrize("key", ["x", "EMPTY"])
+def test_a_dummy_key_hides_no_parts_of_words(stub: Stub, key: str) -> None:
+    stub.always = failure(400, f"the model gpt-4o-EMPTY does not exist, {key}")
+    with pytest.raises(JudgeError, match=r"gpt-4o-EMPTY does not exist, \*\*\*"):
+        run(judge(stub, api_key=key).extract(CLAIMS, {"text": "One."}))

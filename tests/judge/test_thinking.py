@@ -26,6 +26,13 @@ DRAFT, FINAL = '{"reason": "draft", "score": 1}', '{"reason": "final", "score": 
         f"<think>{DRAFT}</think>{FINAL} and once more: {FINAL}",
         # The reason may differ: it decides nothing.
         f'{{"reason": "first", "score": 4}} or rather {FINAL}',
+        # As Mistral, Kimi, Seed and gpt-oss mark it.
+        f"[THINK]{DRAFT}[/THINK]{FINAL}",
+        f"◁think▷{DRAFT}◁/think▷{FINAL}",
+        f"<seed:think>{DRAFT}</seed:think>{FINAL}",
+        f"<analysis>{DRAFT}</analysis>{FINAL}",
+        f"<|channel|>analysis<|message|>{DRAFT}<|end|><|channel|>final<|message|>{FINAL}",
+        f"<think step='1'>{DRAFT}</think >{FINAL}",
         # A closing tag in a text that is quoted ends no thinking.
         f'So: {FINAL[:-1]}, "quoted": "</think>"}}',
     ],
@@ -40,6 +47,14 @@ def test_the_answer_is_what_follows_the_thinking(content: str) -> None:
         (f"{DRAFT} …wait, correct: {FINAL}", "2 answers that contradict each other"),
         (f"<think>so</think>{DRAFT} {FINAL} {FINAL}", "3 answers that contradict each other"),
         (f"<think>{DRAFT}", "the reply is no Graded"),
+        (f"Sure. <think>maybe {DRAFT} or better", "the reply is no Graded"),
+        (f"<think >maybe {DRAFT}", "the reply is no Graded"),
+        (f"[THINK]maybe {DRAFT}[/THINK]Grade: 4", "the reply is no Graded"),
+        (f"◁think▷maybe {DRAFT}◁/think▷Grade: 4", "the reply is no Graded"),
+        (
+            f"<|channel|>analysis<|message|>{DRAFT}<|end|><|channel|>final<|message|>Grade: 4",
+            "the reply is no Graded",
+        ),
         (f"<think>{FINAL}</think>", "the reply is no Graded"),
         ("{" * 50_000, "the reply is no Graded"),
     ],
@@ -53,6 +68,13 @@ def test_an_object_inside_another_is_no_answer_of_its_own() -> None:
     with pytest.raises(Unreadable):
         read_reply(Graded, f'{{"draft": {DRAFT}}}')
     assert read_reply(Items, '{"items": ["{\\"items\\": []}"]} done').items == ['{"items": []}']
+
+
+@pytest.mark.parametrize("weights", ['{"1": 1.0}', '{"99": 1.0}', '{"1": 0.0}'])
+def test_a_model_sets_no_weights_of_its_own(stub: Stub, weights: str) -> None:
+    stub.always = says(f'{{"reason": "r", "score": 4, "weights": {weights}}}')
+    judge = OpenAIJudge(model="stub", base_url=stub.url, max_retries=0, cache=False)
+    assert run(judge.grade(Prompt("p", "Grade."), {"text": "A."}, (1, 5))).score == 4.0
 
 
 def test_a_judge_grades_by_the_answer_and_asks_again_where_two_contradict(stub: Stub) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from metrichub.models.store import Store
 ELSEWHERE = "0123/1/a-machine-of-another-name"
 PROGRAM = """
 import sys
+import time
 from pathlib import Path
 from metrichub.models.owner import new_owner
 from metrichub.models.store import Store
@@ -36,6 +38,29 @@ def test_the_claim_of_a_process_that_has_ended_is_free_at_once(ended: str, tmp_p
     assert has_ended(ended)
     assert store.claim("key", "mine")
     assert not store.claim("key", ELSEWHERE)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux")
+def test_a_process_that_nobody_took_note_of_has_ended_too() -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-c", "print('here', flush=True); input()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert child.stdout
+    child.stdout.readline()
+    name = new_owner().split("/")
+    name[1] = str(child.pid)
+    assert not has_ended("/".join(name))
+    child.kill()
+    for _ in range(1000):
+        if has_ended("/".join(name)):
+            break
+        time.sleep(0.01)
+    # The parent hasn't waited for it, so that it is there still.
+    assert child.returncode is None
+    assert has_ended("/".join(name))
+    child.communicate()
 
 
 @pytest.mark.parametrize("holder", ["", ELSEWHERE, "0123", "0123/x/y"])

@@ -81,7 +81,15 @@ def test_a_reply_without_end_is_cut_off_while_it_comes(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize(
-    "body", [b"<html>restarting</html>", b"", b'{"choices": [', b"upstream error"]
+    "body",
+    [
+        b"<html>restarting</html>",
+        b"",
+        b'{"choices": [',
+        b'{"a": {"b": 1}',
+        b"upstream error",
+        b'{"error": {"message": "busy", "code": 503}}',
+    ],
 )
 def test_a_success_that_is_no_json_is_tried_again_like_a_502(stub: Stub, body: bytes) -> None:
     stub.faults = [raw(body)]
