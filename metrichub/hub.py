@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn, get_args
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from metrichub.data.batch import BLOCK_CHARACTERS, Batch
 from metrichub.data.columns import column_of, is_slip
@@ -18,7 +18,7 @@ from metrichub.evaluation.explanation import ErrorBudget
 from metrichub.evaluation.measure import Measure, Progress, measured
 from metrichub.evaluation.observation import is_async
 from metrichub.evaluation.reduce import Reduction, name_of
-from metrichub.judge.protocol import Judge, VoteRule
+from metrichub.judge.protocol import VOTE_RULES, Judge, VoteRule
 from metrichub.metric import Metric, load_metric
 from metrichub.models.usage import Usage, UsageBudget
 from metrichub.report.report import Nested, Report
@@ -88,8 +88,8 @@ class Hub:
             raise InputError(
                 "several metrics are given as one list, Hub(['bleu', 'rouge']), the rest by name"
             )
-        if vote not in (None, *get_args(VoteRule)):
-            raise ParameterError(None, "vote", vote, " or ".join(map(repr, get_args(VoteRule))))
+        if vote not in (None, *VOTE_RULES):
+            raise ParameterError(None, "vote", vote, " or ".join(map(repr, VOTE_RULES)))
         self.metrics = _metrics(metrics, {"judge": judge, "vote": vote, "embedder": embedder})
         self.reduce_fn, self.block_characters = reduce_fn, block_characters
         # A list of judges has voted already; a vote over repeats is one judge's.

@@ -22,6 +22,7 @@ Questions = Mapping[Question, tuple[str, ...]]
 
 VoteRule = Literal["majority", "mean"]
 """How several votes decide."""
+VOTE_RULES = ("majority", "mean")
 
 SHARED_PROMPTS = Path(__file__).parent / "prompts"
 """The prompts that come with the hub, for metrics to share."""

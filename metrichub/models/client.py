@@ -246,11 +246,12 @@ class Connection:
             live.session.look_again()
             await live.session.permitted(tokens)
             live.session.still_wanted()
-            with live.session.ending(), live.session.reserved(tokens, reply_tokens) as tell:
-                live.session.spent(Answer(""))
-                done = await self._called(client, call)
-                tell(spent_on(done))
-                return done
+            with live.session.ending():
+                async with live.session.reserved(tokens, reply_tokens) as tell:
+                    live.session.spent(Answer(""))
+                    done = await self._called(client, call)
+                    tell(spent_on(done))
+                    return done
 
     async def _called(self, client: AsyncOpenAI, call: Callable[[AsyncOpenAI], Awaitable[T]]) -> T:
         import openai

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -148,22 +148,34 @@ class Session:
                         run.over = run.over or error
             raise
 
-    @contextmanager
-    def reserved(
+    @asynccontextmanager
+    async def reserved(
         self, tokens: int, reply_tokens: Callable[[], int]
-    ) -> Iterator[Callable[[Answer], None]]:
+    ) -> AsyncIterator[Callable[[Answer], None]]:
         """Room in the run's budget for a call of so many tokens; then tell what it took.
+
+        Calls on their way may take less than is held for them, and are paid for: where there is no
+        room, they are waited for.
 
         Raises:
             BudgetSpent: there is none.
         """
         tracker = tracker_of_run()
         budget = tracker.budget if tracker else None
-        if budget is None:
+        if tracker is None or budget is None:
             yield lambda _: None
             return
         answer = Answer("", tokens, reply_tokens())
-        budget.take(answer, self.prices)
+        while True:
+            try:
+                budget.take(answer, self.prices)
+                break
+            except BudgetSpent:
+                if not tracker.in_flight:
+                    raise
+                tracker.landed.clear()
+                await tracker.landed.wait()
+        tracker.in_flight += 1
         took = Answer("")
 
         def tell(said: Answer) -> None:
@@ -175,6 +187,8 @@ class Session:
             yield tell
         finally:
             budget.settle(answer, took, self.prices)
+            tracker.in_flight -= 1
+            tracker.landed.set()
 
     def spent(self, answer: Answer, calls: int = 1) -> None:
         """Count calls and their tokens, whether or not the answer turns out to be of use."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -122,7 +123,7 @@ class UsageTracker:
     While `estimating`, nothing is sent, and every answer is guessed. `replies` holds what was
     guessed, or asked for and kept nowhere else, so that all metrics of a run see the same.
     `over` is the error that ended the run: nothing more is sent for it. `budget` is what it may
-    take.
+    take; with one, `in_flight` counts the calls on their way, and `landed` is set as one ends.
     """
 
     repeat: int = 0
@@ -131,6 +132,8 @@ class UsageTracker:
     replies: dict[str, str] = field(default_factory=dict)
     over: JudgeError | None = None
     budget: UsageBudget | None = None
+    in_flight: int = 0
+    landed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def kept(self) -> None:
         """Count an answer that was there already."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from metrichub.errors import MissingDependency, ParameterError
 from metrichub.report.tables import Table
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 OutputChoice = Literal["headline", "all"]
 """Which outputs of a metric are shown: those that its card names to be read first, or all."""
+_CHOICES = ("headline", "all")
 
 
 def document(
@@ -102,8 +103,8 @@ def _chosen(report: Report, outputs: OutputChoice) -> Collection[tuple[str, str]
     Raises:
         ParameterError: `outputs` is no such choice.
     """
-    if outputs not in (known := get_args(OutputChoice)):
-        raise ParameterError(None, "outputs", outputs, " or ".join(map(repr, known)))
+    if outputs not in _CHOICES:
+        raise ParameterError(None, "outputs", outputs, " or ".join(map(repr, _CHOICES)))
     if outputs == "headline":
         return headlines(report)
     return {(name, output) for name, r in report.results.items() for output in r.scores()}
