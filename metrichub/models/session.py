@@ -166,6 +166,7 @@ class Session:
             yield lambda _: None
             return
         answer = Answer("", tokens, reply_tokens())
+        landed = tracker.landed = tracker.landed or asyncio.Event()
         while True:
             try:
                 budget.take(answer, self.prices)
@@ -173,8 +174,8 @@ class Session:
             except BudgetSpent:
                 if not tracker.in_flight:
                     raise
-                tracker.landed.clear()
-                await tracker.landed.wait()
+                landed.clear()
+                await landed.wait()
         tracker.in_flight += 1
         took = Answer("")
 
@@ -188,7 +189,7 @@ class Session:
         finally:
             budget.settle(answer, took, self.prices)
             tracker.in_flight -= 1
-            tracker.landed.set()
+            landed.set()
 
     def spent(self, answer: Answer, calls: int = 1) -> None:
         """Count calls and their tokens, whether or not the answer turns out to be of use."""

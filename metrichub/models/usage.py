@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from metrichub.errors import BudgetSpent, JudgeError
 from metrichub.models.store import Answer
+
+if TYPE_CHECKING:
+    import asyncio
 
 BYTES_A_TOKEN = 4
 """What an estimate takes a token to be, in UTF-8: English prose under usual tokenizers."""
@@ -133,7 +135,7 @@ class UsageTracker:
     over: JudgeError | None = None
     budget: UsageBudget | None = None
     in_flight: int = 0
-    landed: asyncio.Event = field(default_factory=asyncio.Event)
+    landed: asyncio.Event | None = None
 
     def kept(self) -> None:
         """Count an answer that was there already."""
