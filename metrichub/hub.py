@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from metrichub.data.batch import BLOCK_CHARACTERS, Batch
-from metrichub.data.columns import column_of, is_slip
+from metrichub.data.columns import column_of
 from metrichub.data.frames import Data
+from metrichub.data.given import batches_of, check_options
 from metrichub.data.objects import TextOf
 from metrichub.embed import Embedder
 from metrichub.errors import InputError, MetricError, ParameterError, SpecError, what
@@ -22,14 +22,6 @@ from metrichub.judge.protocol import VOTE_RULES, Judge, VoteRule
 from metrichub.metric import Metric, load_metric
 from metrichub.models.usage import Usage, UsageBudget
 from metrichub.report.report import Nested, Report
-
-_ELSEWHERE = {
-    "dataset": "give the table as the first argument: hub.evaluate(rows)",
-    "judge": "give the judge to the hub: Hub(metrics, judge=...)",
-    "embedder": "give the embedder to the hub: Hub(metrics, embedder=...)",
-    "prices": "give prices to the judge: judge=\"openai(model='...', prices=[0.25, 2])\"",
-}
-"""What belongs elsewhere than into a call, by the name under which it is tried there."""
 
 _IN_PARTS = (
     "give samples that come in parts to hub.evaluate(...) as an iterator of tables, or join the "
@@ -189,7 +181,6 @@ class Hub:
                 "progress takes a function that is called with how much was measured since the "
                 f"last call, such as tqdm().update, and not {progress!r}"
             )
-        needed = self.needs()
         reduction = self.reduce_fn if reduce_fn is None else reduce_fn
         limits = {"max_calls": max_calls, "max_tokens": max_tokens, "max_cost": max_cost}
         for name, most in limits.items():
@@ -207,7 +198,7 @@ class Hub:
             workers=workers,
             progress=progress,
         )
-        batches: Iterable[Batch] = self._batches(data, needed, columns, given)
+        batches: Iterable[Batch] = self._batches(data, columns, given)
         if repeats == 1 or not asked:
             return Report.of(run(measure, batches))
         from metrichub.report.repeats import together
@@ -238,7 +229,7 @@ class Hub:
         """
         metrics, again = self._repeated(repeats)
         asked = tuple(metric for metric in metrics if is_async(metric))
-        batches = list(self._batches(data, self.needs(), columns, given))
+        batches = list(self._batches(data, columns, given))
         usage = Usage()
         for number, of in enumerate([asked, *[again] * (repeats - 1)]):
             measure = Measure(of, self.reduce_fn, self.block_characters, estimating=True)
@@ -291,50 +282,15 @@ class Hub:
             if text_of and not others
         }
 
-    def _check_options(self, given: Mapping[str, Any]) -> None:
-        """Raise `InputError` for what was meant as an option and would be taken for a column."""
-        needed, options = self.needs(), list(Hub.evaluate.__kwdefaults__ or ())
-        for name, value in given.items():
-            if name in _ELSEWHERE and name not in needed:
-                raise InputError(f"{name} is no column; {_ELSEWHERE[name]}")
-            if slip := next((column for column in needed if is_slip(name, column)), None):
-                raise InputError(f"there is no column {name!r}; did you mean {slip!r}?")
-            if name in options and name not in needed:
-                raise InputError(f"nothing is sent here, so there is no {name}; evaluate takes it")
-            close = difflib.get_close_matches(name, options, n=1)
-            if close and (value is None or isinstance(value, (bool, int, float))):
-                raise InputError(f"there is no option {name!r}; did you mean {close[0]!r}?")
-
     def _batches(
         self,
         data: Data | None,
-        needed: Mapping[str, str],
         columns: Mapping[str, str] | None,
         given: Mapping[str, Iterable[Any]],
     ) -> Iterator[Batch]:
-        self._check_options(given)
-        if data is not None and given:
-            raise InputError(
-                "give either a table or columns by name, not both "
-                f"(got a {type(data).__name__} and {', '.join(given)})"
-            )
-        if isinstance(data, str):
-            raise InputError(
-                f"the data is the string {data[:40]!r}; to score a file, read it with "
-                "metrichub.read(path), or use the command line: metrichub score FILE"
-            )
-        objects = self._objects()
-        if isinstance(data, Iterator):
-            empty = True
-            for part in data:
-                yield Batch.from_data(part, needed, columns, objects)
-                empty = False
-            if empty:
-                yield Batch.of(**{name: () for name in needed})
-        elif data is not None:
-            yield Batch.from_data(data, needed, columns, objects)
-        else:
-            yield Batch.from_columns(given, needed, columns, objects)
+        needed = self.needs()
+        check_options(given, needed, Hub.evaluate.__kwdefaults__ or ())
+        return batches_of(data, given, needed, columns, self._objects())
 
 
 def _ready(metric: Metric, asked: Mapping[str, object]) -> Metric:

@@ -1,0 +1,78 @@
+"""What a call was given, a table, an iterator of tables or columns by name, as batches."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from metrichub.data.batch import Batch
+from metrichub.data.columns import is_slip
+from metrichub.data.frames import Data
+from metrichub.data.objects import TextOf
+from metrichub.errors import InputError
+
+_ELSEWHERE = {
+    "dataset": "give the table as the first argument: hub.evaluate(rows)",
+    "judge": "give the judge to the hub: Hub(metrics, judge=...)",
+    "embedder": "give the embedder to the hub: Hub(metrics, embedder=...)",
+    "prices": "give prices to the judge: judge=\"openai(model='...', prices=[0.25, 2])\"",
+}
+"""What belongs elsewhere than into a call, by the name under which it is tried there."""
+
+
+def batches_of(
+    data: Data | None,
+    given: Mapping[str, Iterable[Any]],
+    needed: Mapping[str, str],
+    columns: Mapping[str, str] | None = None,
+    objects: Mapping[str, TextOf] | None = None,
+) -> Iterator[Batch]:
+    """The batches of a table, of every table of an iterator, or of columns given by name.
+
+    `needed` maps a column to a metric that asks for it, `columns` a column to its name in the
+    table, `objects` a column to what makes texts of its objects.
+
+    Raises:
+        InputError: samples that can't be scored, or both a table and columns.
+    """
+    if data is not None and given:
+        raise InputError(
+            "give either a table or columns by name, not both "
+            f"(got a {type(data).__name__} and {', '.join(given)})"
+        )
+    if isinstance(data, str):
+        raise InputError(
+            f"the data is the string {data[:40]!r}; to score a file, read it with "
+            "metrichub.read(path), or use the command line: metrichub score FILE"
+        )
+    if isinstance(data, Iterator):
+        empty = True
+        for part in data:
+            yield Batch.from_data(part, needed, columns, objects)
+            empty = False
+        if empty:
+            yield Batch.of(**{name: () for name in needed})
+    elif data is not None:
+        yield Batch.from_data(data, needed, columns, objects)
+    else:
+        yield Batch.from_columns(given, needed, columns, objects)
+
+
+def check_options(
+    given: Mapping[str, Any], needed: Mapping[str, str], options: Collection[str]
+) -> None:
+    """Raise `InputError` for what was meant as one of the options and would be taken for a column.
+
+    `needed` maps a column to a metric that asks for it.
+    """
+    for name, value in given.items():
+        if name in _ELSEWHERE and name not in needed:
+            raise InputError(f"{name} is no column; {_ELSEWHERE[name]}")
+        if slip := next((column for column in needed if is_slip(name, column)), None):
+            raise InputError(f"there is no column {name!r}; did you mean {slip!r}?")
+        if name in options and name not in needed:
+            raise InputError(f"nothing is sent here, so there is no {name}; evaluate takes it")
+        close = difflib.get_close_matches(name, options, n=1)
+        if close and (value is None or isinstance(value, (bool, int, float))):
+            raise InputError(f"there is no option {name!r}; did you mean {close[0]!r}?")
