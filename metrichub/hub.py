@@ -21,7 +21,8 @@ from metrichub.evaluation.reduce import Reduction, name_of
 from metrichub.judge.protocol import VOTE_RULES, Judge, VoteRule
 from metrichub.metric import Metric, load_metric
 from metrichub.models.usage import Usage, UsageBudget
-from metrichub.report.report import Nested, Report
+from metrichub.report.report import Report
+from metrichub.report.scores import Nested
 
 _IN_PARTS = (
     "give samples that come in parts to hub.evaluate(...) as an iterator of tables, or join the "

@@ -14,7 +14,7 @@ from metrichub.errors import did_you_mean
 
 if TYPE_CHECKING:
     from metrichub.hub import Hub
-    from metrichub.report.report import Nested
+    from metrichub.report.scores import Nested
 
 Side = Literal["under", "over"]
 

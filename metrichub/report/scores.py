@@ -1,0 +1,186 @@
+"""ReportScores: the numbers of a report, what stands behind them, and what one has to know."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from metrichub.data.columns import column_of, note_of_fallback
+from metrichub.errors import ReportError
+from metrichub.evaluation import letters, significance
+from metrichub.evaluation.agreement import agreement_notes
+from metrichub.evaluation.explanation import Explanation, Trace
+from metrichub.evaluation.measurement import Measurement, chosen_metrics
+from metrichub.evaluation.resample import SEED, Interval
+from metrichub.evaluation.result import NO_REASON, Outputs
+from metrichub.metric import has_sample_scores
+
+if TYPE_CHECKING:
+    from metrichub.report.repeats import RepeatedScore
+
+Nested = dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ReportScores(Measurement):
+    """The numbers of a report, what stands behind them, and what one has to know of them."""
+
+    def scores(self) -> Nested:
+        """The nested dict: metric -> output -> score, and counts of samples that have none.
+
+        "errors" counts those for which a call to a judge failed, "unanswered" those whose
+        prediction the metric's definition gives no value, and "unscored" all others.
+        """
+        nested: Nested = {}
+        for name, result in self.results.items():
+            nested[name] = result.scores()
+            failed = self.traces[name].failed if name in self.traces else 0
+            unanswered = result.unanswered.total()
+            counts = {
+                "unscored": result.unscored - failed - unanswered,
+                "unanswered": unanswered,
+                "errors": failed,
+            }
+            nested[name] |= {what: count for what, count in counts.items() if count}
+        return nested
+
+    @property
+    def failed(self) -> int:
+        """How often a metric has no score of a sample because a call to a judge failed."""
+        return sum(found.failed for found in self.traces.values())
+
+    def explain(self, metric: str, sample: int) -> Explanation:
+        """Why a sample has its scores: its status, and what the judge said of each candidate.
+
+        Raises:
+            ReportError: no such metric or sample, or the report was pooled.
+        """
+        chosen_metrics(metric, self.results, "the report")
+        if not 0 <= sample < self.size:
+            raise ReportError(f"no sample {sample} in a report of {self.size}")
+        result, found = self.results[metric], self.traces.get(metric, Trace())
+        scores = {name: float(values[sample]) for name, values in result.samples().items()}
+        steps = found.steps.get(sample, ())
+        if not steps and self.texts:
+            steps = self.texts.steps(result.metric, sample)
+        if sample in found.errors:
+            return Explanation("error", found.errors[sample], scores, steps)
+        if reason := result.why(sample):
+            return Explanation("undefined", reason, scores, steps)
+        return Explanation("ok", None, scores, steps)
+
+    def replies(self, metric: str, sample: int) -> list[Any]:
+        """What the model replied about a sample, call by call, as kept in the call store.
+
+        A reply that isn't kept (a judge with cache=False, or a cleared store) is None.
+
+        Raises:
+            ReportError: no such metric or sample.
+        """
+        self.explain(metric, sample)
+        keys = self.traces.get(metric, Trace()).calls.get(sample, ())
+        if not keys:
+            return []
+        from metrichub.models.store import store
+
+        found = [store().get(key) for key in keys]
+        return [None if answer is None else json.loads(answer.reply) for answer in found]
+
+    def repeated(self) -> dict[str, dict[str, RepeatedScore]]:
+        """The mean and standard deviation of repeated runs: metric -> output -> `RepeatedScore`.
+
+        Raises:
+            ReportError: nothing was repeated.
+        """
+        from metrichub.report.repeats import repeated_scores
+
+        if not self.runs:
+            raise ReportError(
+                "no runs were repeated; evaluate with repeats=3 in a hub without a vote, as a vote "
+                "makes one run of them"
+            )
+        return repeated_scores(self.runs)
+
+    def samples(self) -> dict[str, Outputs]:
+        """The scores of every sample: metric -> output -> (N,); `nan` where unscored.
+
+        Raises:
+            ReportError: the report was pooled.
+        """
+        return {name: result.samples() for name, result in self.results.items()}
+
+    def intervals(
+        self,
+        *,
+        metrics: str | Iterable[str] | None = None,
+        level: float = 0.95,
+        resamples: int = 1000,
+        seed: int = SEED,
+    ) -> dict[str, dict[str, Interval]]:
+        """Bootstrap intervals of the corpus scores: metric -> output -> `Interval`.
+
+        The samples are drawn with replacement, the same draws for every metric, whichever of the
+        `metrics` are chosen by their names. Scores of the resamples equal sacrebleu's for the same
+        seed.
+
+        Raises:
+            ReportError: no such metric, or the report was pooled.
+            ParameterError: level isn't between 0 and 1, or resamples isn't positive.
+        """
+        results = {
+            name: self.results[name] for name in chosen_metrics(metrics, self.results, "the report")
+        }
+        return significance.intervals(results, self.size, level, resamples, seed)
+
+    def signatures(self) -> dict[str, str]:
+        """Each metric's signature: parameters, definition, version, reduction, candidates.
+
+        All but the version decides which reports can be merged and compared. "samples" is there
+        where `samples()` follows another convention than the corpus, as sentence BLEU does.
+        """
+        return {
+            name: f"{result.signature}{self._counts({*map(column_of, result.metric.inputs())})}"
+            f"{'|samples:sentence-level' * has_sample_scores(result.metric)}"
+            for name, result in self.results.items()
+        }
+
+    def _counts(self, read: Collection[str]) -> str:
+        """How many texts a sample has of each column that is read, if references or several."""
+        return "".join(
+            f"|{column}:{low if low == high else f'{low}-{high}'}"
+            for column, (low, high) in self.candidates.items()
+            if column in read and (column == "references" or high > 1)
+        )
+
+    def notes(self) -> dict[str, Sequence[str]]:
+        """What a reader has to know beside the scores, such as why samples are unscored."""
+        found: dict[str, Sequence[str]] = {}
+        for name, result in self.results.items():
+            why = [f"{n} unscored: {reason}" for reason, n in result.reasons.most_common()]
+            trace = self.traces.get(name, Trace())
+            if (rest := result.unscored - trace.failed - result.reasons.total()) > 0:
+                why.append(f"{rest} unscored: {NO_REASON}")
+            if unanswered := result.unanswered.total():
+                why.append(
+                    f"{unanswered} of {self.size} samples are unanswered and left out of the mean; "
+                    "systems that differ in them can't be ranked by this score"
+                )
+            why += [f"{n} failed: {cause}" for cause, n in trace.causes.most_common()]
+            why += self._apart(name)
+            why += agreement_notes(trace.votes)
+            read = {*map(column_of, result.metric.inputs())}
+            found_in = {column: n for column, n in self.read_from.items() if column in read}
+            why += [note_of_fallback(column, names) for column, names in found_in.items()]
+            why += letters.notes(result.metric, self.letters.get(name, {}))
+            if notes := [*why, *result.notes()]:
+                found[name] = notes
+        return found
+
+    def _apart(self, name: str) -> list[str]:
+        if name not in self.runs:
+            return []
+        found = self.repeated()[name]["score"]
+        scores = ", ".join(f"{score:.4f}" for score in found.runs)
+        return [f"score in {len(found.runs)} runs: {scores} (deviation {found.std:.4f})"]
