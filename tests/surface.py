@@ -66,7 +66,7 @@ def _class(name: str, kind: type) -> Iterator[str]:
     made = dataclasses.is_dataclass(kind) or "__init__" in vars(kind) or hasattr(kind, "_fields")
     if made:
         yield f"    {name}{_signature(kind)}"
-    for member, value in sorted(vars(kind).items()):
+    for member, value in sorted(_members(kind).items()):
         if member.startswith("_") and member != "__call__":
             continue
         if isinstance(value, property):
@@ -75,6 +75,18 @@ def _class(name: str, kind: type) -> Iterator[str]:
             yield f"    {type(value).__name__} {member}{_signature(value.__func__)}"
         elif inspect.isfunction(value):
             yield f"    def {member}{_signature(value)}"
+
+
+def _members(kind: type) -> dict[str, object]:
+    """The members of a class, with those of its bases that no public module names."""
+    faces = [importlib.import_module(face) for face in FACES]
+    hidden = [
+        base
+        for base in reversed(kind.__mro__[1:])
+        if base.__module__.startswith("metrichub.")
+        and not any(getattr(module, base.__name__, None) is base for module in faces)
+    ]
+    return {name: value for base in [*hidden, kind] for name, value in vars(base).items()}
 
 
 def _signature(value: object) -> str:
