@@ -142,6 +142,7 @@ class Hub:
         max_tokens: int | None = None,
         max_cost: float | None = None,
         repeats: int = 1,
+        keep: str | Iterable[str] | None = None,
         **given: Any,
     ) -> Report:
         """The report of all metrics on the given samples.
@@ -155,6 +156,10 @@ class Hub:
         first that is there, and the report's notes say so.
 
         With `samples=False` only sums are kept, so that memory doesn't grow with the samples.
+        Columns that no metric reads stay with the report, `report.metadata`, if they hold numbers,
+        texts of at most 200 characters or short lists of them: ids, systems, ratings. `keep` names
+        others in their place; keep=[] keeps none.
+
         `texts` says whether the report keeps the samples to show them; by default it does unless
         they come out of an iterator. `workers` spreads the text over processes, with equal
         results (limits on calls and errors then hold for each process). `progress` is
@@ -199,7 +204,7 @@ class Hub:
             workers=workers,
             progress=progress,
         )
-        batches: Iterable[Batch] = self._batches(data, columns, given)
+        batches: Iterable[Batch] = self._batches(data, columns, given, keep)
         if repeats == 1 or not asked:
             return Report.of(run(measure, batches))
         from metrichub.report.repeats import together
@@ -288,10 +293,11 @@ class Hub:
         data: Data | None,
         columns: Mapping[str, str] | None,
         given: Mapping[str, Iterable[Any]],
+        keep: Iterable[str] | None = None,
     ) -> Iterator[Batch]:
         needed = self.needs()
         check_options(given, needed, Hub.evaluate.__kwdefaults__ or ())
-        return batches_of(data, given, needed, columns, self._objects())
+        return batches_of(data, given, needed, columns, self._objects(), keep)
 
 
 def _ready(metric: Metric, asked: Mapping[str, object]) -> Metric:

@@ -83,12 +83,12 @@ def score_file(job: FileJob) -> Summary | Refusal:
         hub = job_hub(job.metrics, job.reduce, job.judging)
         needs = hub.needs()
         batches = _noted(read_batches(job.path, format=job.format), names, job.rows)
-        reading = Reading(batches, needs, job.mapping, keep_ids=True)
+        reading = Reading(batches, needs, job.mapping)
         try:
             report = _measured(hub, reading, job)
         except InputError as error:
             raise reading.located(error) from error
-        return _written(report, reading.ids, job)
+        return _written(report, report.metadata.get("id"), job)
     except MetrichubError as error:
         kind = "MissingColumn" if _is_missing(error) else type(error).__name__
         message = str(error).replace(str(job.path), job.shown)

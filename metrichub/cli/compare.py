@@ -120,7 +120,7 @@ def _reports(
     systems = {name: read(name, format=chosen.input_format) for name in fresh}
     _same_samples(systems, hub, chosen.columns)
     batches = {name: [samples] for name, samples in systems.items()}
-    measured = measure(hub, batches, chosen, judging, texts=True, keep_ids=True)
+    measured = measure(hub, batches, chosen, judging, texts=True)
     reports = saved | {name: system.report for name, system in measured.items()}
     ids = next((system.ids for system in measured.values() if system.ids), None)
     return {name: reports[name] for name in files}, ids

@@ -140,7 +140,7 @@ def show_estimate(
     """Print what scoring these files would ask of models."""
     found: dict[str, Usage] = {}
     for name, batches in systems.items():
-        reading = Reading(batches, hub.needs(), columns, False)
+        reading = Reading(batches, hub.needs(), columns)
         try:
             found[name] = hub.estimate(iter(reading), columns=columns, repeats=repeats)
         except InputError as error:

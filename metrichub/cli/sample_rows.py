@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from metrichub.report.report import Report
 
 
+_OWN = ("file", "sample", "scores", "explanations")
+"""What a row has of its own."""
+
+
 def samples_file(
     context: click.Context, parameter: click.Parameter, value: str | None
 ) -> Path | None:
@@ -30,7 +34,7 @@ def samples_file(
 
 
 def rendered(path: Path, systems: Mapping[str, System]) -> str:
-    """The text of the file: a line a sample, with its id where there are any.
+    """The text of the file: a line a sample, with the columns that no metric read.
 
     JSONL has the explanations of judges too: status, reason, claims, verdicts.
     """
@@ -64,8 +68,12 @@ def _rows(system: System) -> Iterator[dict[str, Any]]:
         metric: {output: values.tolist() for output, values in outputs.items()}
         for metric, outputs in system.report.samples().items()
     }
+    metadata = {
+        f"metadata.{name}" if name in _OWN else name: values
+        for name, values in system.report.metadata.items()
+    }
     for i in range(system.report.size):
-        row: dict[str, Any] = {"sample": i} | ({"id": system.ids[i]} if system.ids else {})
+        row: dict[str, Any] = {"sample": i} | {n: values[i] for n, values in metadata.items()}
         row["scores"] = {
             metric: {output: values[i] for output, values in outputs.items()}
             for metric, outputs in scores.items()

@@ -176,7 +176,6 @@ def score(
         # Samples have fingerprints, which tell whether systems were given the same.
         samples=results.need_samples or len(files) > 1,
         texts=results.page is not None,
-        keep_ids=bool(results.samples_out or results.page),
     )
     _same_size(systems)
     reports = {name: system.report for name, system in systems.items()}

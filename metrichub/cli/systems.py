@@ -52,6 +52,7 @@ class MetricOptions:
 
     metrics: Sequence[str]
     columns: Mapping[str, str]
+    keep: Sequence[str]
     reduce: str | None
     workers: int
     input_format: str | None
@@ -76,6 +77,13 @@ metric_options = option_group(
         help="Which column of the file to read: predictions=answer,references=gold",
     ),
     click.option(
+        "--keep",
+        metavar="COLUMN",
+        multiple=True,
+        callback=lambda _, __, given: [name for names in given for name in names.split(",")],
+        help="A column to keep beside the scores; repeatable.  [default: all short ones]",
+    ),
+    click.option(
         "--reduce",
         metavar="HOW",
         help="Which of a sample's candidates counts: best, worst, mean, max, min or first.  "
@@ -95,7 +103,7 @@ metric_options = option_group(
         help="What the files are, if not what their suffixes say; stdin is jsonl.",
     ),
 )
-"""-m, --columns, --reduce, --workers and --input-format as `chosen`."""
+"""-m, --columns, --keep, --reduce, --workers and --input-format as `chosen`."""
 
 
 @dataclass(frozen=True)
@@ -174,10 +182,14 @@ def check_distinct(files: Sequence[str]) -> None:
 
 
 class System(NamedTuple):
-    """What was measured of a file, and the ids of its samples if they were to be kept."""
+    """What was measured of a file."""
 
     report: Report
-    ids: Sequence[Any] | None
+
+    @property
+    def ids(self) -> Sequence[Any] | None:
+        """The ids of the samples, if they have any."""
+        return self.report.metadata.get("id")
 
 
 def measure(
@@ -188,13 +200,10 @@ def measure(
     *,
     samples: bool = True,
     texts: bool = False,
-    keep_ids: bool = False,
 ) -> dict[str, System]:
     """Every system's report, one system after the other, under a progress bar."""
     needs = hub.needs()
-    readings = {
-        name: Reading(batches, needs, chosen.columns, keep_ids) for name, batches in systems.items()
-    }
+    readings = {name: Reading(batches, needs, chosen.columns) for name, batches in systems.items()}
     measured: dict[str, System] = {}
     with progress(lambda: _expected(list(readings.values()), len(hub.metrics))) as advance:
         for name, reading in readings.items():
@@ -205,6 +214,7 @@ def measure(
                     samples=samples,
                     texts=texts,
                     workers=chosen.workers,
+                    keep=chosen.keep or None,
                     progress=advance,
                     **judging.for_run(),
                 )
@@ -217,7 +227,7 @@ def measure(
             size, found = reading.size, ", ".join(reading.columns)
             _log.info("%s: %d samples, columns %s", source.display_path(name), size, found)
             _log.info("%s: measured with %s", source.display_path(name), ", ".join(report.results))
-            measured[name] = System(report, reading.ids)
+            measured[name] = System(report)
     return measured
 
 

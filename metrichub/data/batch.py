@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from metrichub.data import columns as names
 from metrichub.data.checks import check_texts
 from metrichub.data.frames import Frame
+from metrichub.data.metadata import read_metadata
 from metrichub.data.objects import TextOf, as_texts, inner_list, joined
-from metrichub.errors import InputError, what
+from metrichub.data.values import as_list
+from metrichub.errors import InputError
 from metrichub.text import RaggedTexts, Texts
 
 BLOCK_CHARACTERS = 100_000
@@ -49,11 +51,14 @@ class Batch:
     """Samples as equal columns. Make one with `Batch.of`, which checks what it is given.
 
     `read_from` names the columns of the data that others were read from; see `columns.FALLBACKS`.
+    `metadata` holds the columns that no metric reads and that stay with the report, None for one
+    that can't.
     """
 
     columns: Mapping[str, Column]
     size: int
     read_from: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, Sequence[Any] | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, **columns: Iterable[Any]) -> Batch:
@@ -65,7 +70,7 @@ class Batch:
             InputError: unequal lengths, None, numbers, bytes, a bare string, an empty list;
                 the text names the column, the sample, what was found and what to do.
         """
-        read = {name: _as_list(name, values) for name, values in columns.items()}
+        read = {name: as_list(name, values) for name, values in columns.items()}
         _equal_lengths(read)
         size = len(next(iter(read.values()), []))
         return cls({name: _column(name, values) for name, values in read.items()}, size)
@@ -77,13 +82,16 @@ class Batch:
         needed: Mapping[str, str],
         mapping: Mapping[str, str] | None = None,
         objects: Mapping[str, TextOf] | None = None,
+        *,
+        keep: Iterable[str] | None = None,
     ) -> Batch:
         """The batch of the columns that metrics need out of a table.
 
         `data` is a mapping of columns, a list of dicts, a `datasets.Dataset`, a data frame or an
         Arrow table. `needed` maps a column to a metric that asks for it; names are found through
         `columns.ALIASES`, `columns.FALLBACKS` or the caller's `mapping`. `objects` makes texts of
-        a column's objects.
+        a column's objects. `keep` names the columns that stay with the report, which are all short
+        ones that no metric reads unless given; see `read_metadata`.
 
         Raises:
             MissingColumn: a needed column isn't there.
@@ -93,7 +101,10 @@ class Batch:
         chosen = names.resolve(needed, table.names, mapping)
         fallbacks = names.fallbacks(chosen, mapping)
         batch = cls.of(**_read(chosen, table.column, fallbacks, objects or {}))
-        return replace(batch, read_from=fallbacks)
+        metadata = read_metadata(
+            table.plain_names(), chosen.values(), table.column, batch.size, keep
+        )
+        return replace(batch, read_from=fallbacks, metadata=metadata)
 
     @classmethod
     def from_columns(
@@ -102,6 +113,8 @@ class Batch:
         needed: Mapping[str, str],
         mapping: Mapping[str, str] | None = None,
         objects: Mapping[str, TextOf] | None = None,
+        *,
+        keep: Iterable[str] | None = None,
     ) -> Batch:
         """The batch of the columns that metrics need out of those given by name.
 
@@ -109,10 +122,14 @@ class Batch:
         """
         chosen = names.resolve(needed, given, mapping)
         fallbacks = names.fallbacks(chosen, mapping)
+        # A column may be an iterator, which is read once.
+        given = {name: as_list(name, values) for name, values in given.items()}
         others = given.keys() - set(chosen.values()) - chosen.keys()
         read = _read(chosen, given.__getitem__, fallbacks, objects or {})
         batch = cls.of(**read, **{name: given[name] for name in given if name in others})
-        return cls({name: batch.columns[name] for name in needed}, batch.size, fallbacks)
+        metadata = read_metadata(given, chosen.values(), given.__getitem__, batch.size, keep)
+        columns = {name: batch.columns[name] for name in needed}
+        return cls(columns, batch.size, fallbacks, metadata)
 
     def blocks(self, characters: int = BLOCK_CHARACTERS) -> Iterator[Block]:
         """The batch cut into blocks of about so many characters, in order."""
@@ -253,36 +270,10 @@ def _read(
     for column, name in chosen.items():
         # Two columns may be read from one, which may be an iterator.
         if name not in listed:
-            listed[name] = _as_list(column, values_of(name))
+            listed[name] = as_list(column, values_of(name))
         values = joined(listed[name]) if column in fallbacks else listed[name]
         found[column] = as_texts(column, values, objects[column]) if column in objects else values
     return found
-
-
-def _as_list(name: str, values: Iterable[Any]) -> Sequence[Any]:
-    if isinstance(values, str):
-        raise InputError(
-            f"{name} is one string; give a list with one entry per sample: {name}=[{values[:40]!r}]"
-        )
-    listed = None if _is_no_column(values) else _listed(values)
-    if not isinstance(listed, (list, tuple)):
-        raise InputError(f"{name} is {what(values)}; give a list with one entry per sample")
-    return listed
-
-
-def _is_no_column(values: object) -> bool:
-    return isinstance(values, (bytes, Mapping, set, frozenset)) or any(
-        hasattr(values, attribute) for attribute in ("columns", "column_names")
-    )
-
-
-def _listed(values: Any) -> object:
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(values, method):
-            return getattr(values, method)()
-    if isinstance(values, (list, tuple)):
-        return values
-    return list(values) if isinstance(values, Iterable) or hasattr(values, "__getitem__") else None
 
 
 def _equal_lengths(read: Mapping[str, Sequence[Any]]) -> None:

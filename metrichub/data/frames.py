@@ -21,6 +21,10 @@ Data: TypeAlias = Tabular | Iterator[Tabular]
 """What a hub scores: one table, or an iterator of tables that follow one another."""
 
 
+_PLAIN_FEATURES = ("Value", "ClassLabel", "List", "LargeList", "Sequence")
+"""The types of `datasets` whose values are texts, numbers or lists."""
+
+
 class Frame(NamedTuple):
     """A table of any library: its column names, and how to read one."""
 
@@ -49,6 +53,14 @@ class Frame(NamedTuple):
             f"the data is {what(data)}; give columns by name (predictions=[...]), a mapping of "
             "columns, a list of dicts, a Dataset, a data frame or an Arrow table"
         )
+
+    def plain_names(self) -> Sequence[str]:
+        """The columns but for those that a data set says hold pictures, sound or mappings."""
+        features = getattr(self.source, "features", None)
+        if not isinstance(features, Mapping):
+            return self.names
+        # By their names, since `datasets` isn't imported here.
+        return [n for n in self.names if type(features.get(n)).__name__ in _PLAIN_FEATURES]
 
     def column(self, name: str) -> Iterable[Any]:
         """The values of one column."""

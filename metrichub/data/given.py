@@ -27,11 +27,13 @@ def batches_of(
     needed: Mapping[str, str],
     columns: Mapping[str, str] | None = None,
     objects: Mapping[str, TextOf] | None = None,
+    keep: Iterable[str] | None = None,
 ) -> Iterator[Batch]:
     """The batches of a table, of every table of an iterator, or of columns given by name.
 
     `needed` maps a column to a metric that asks for it, `columns` a column to its name in the
-    table, `objects` a column to what makes texts of its objects.
+    table, `objects` a column to what makes texts of its objects. `keep` names the columns that
+    stay with the report.
 
     Raises:
         InputError: samples that can't be scored, or both a table and columns.
@@ -49,14 +51,14 @@ def batches_of(
     if isinstance(data, Iterator):
         empty = True
         for part in data:
-            yield Batch.from_data(part, needed, columns, objects)
+            yield Batch.from_data(part, needed, columns, objects, keep=keep)
             empty = False
         if empty:
             yield Batch.of(**{name: () for name in needed})
     elif data is not None:
-        yield Batch.from_data(data, needed, columns, objects)
+        yield Batch.from_data(data, needed, columns, objects, keep=keep)
     else:
-        yield Batch.from_columns(given, needed, columns, objects)
+        yield Batch.from_columns(given, needed, columns, objects, keep=keep)
 
 
 def check_options(

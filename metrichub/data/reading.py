@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from metrichub.data import columns as names
 from metrichub.data.rows import Samples
@@ -18,7 +17,6 @@ class Reading:
     Attributes:
         size: The number of samples so far.
         expected: About the number of samples of the whole file; None where nobody knows.
-        ids: The ids of the samples so far; None if they have none.
         columns: The names of the columns.
     """
 
@@ -27,14 +25,11 @@ class Reading:
         batches: Iterable[Samples],
         needs: Mapping[str, str],
         columns: Mapping[str, str],
-        keep_ids: bool,
     ) -> None:
         self.size = 0
         self.expected: float | None = None
-        self.ids: list[Any] | None = None
         self.columns: tuple[str, ...] = ()
         self._batches, self._needs, self._mapping = batches, needs, columns
-        self._keep_ids = keep_ids
         self._current: Samples | None = None
         self._chosen: Mapping[str, str] = {}
 
@@ -82,9 +77,6 @@ class Reading:
 
     def _notice(self, samples: Samples) -> None:
         self._same_names(samples)
-        if self._keep_ids and ("id" in samples or self.ids is not None):
-            self.ids = self.ids or [None] * self.size
-            self.ids += samples.get("id") or [None] * samples.size
         self.size += samples.size
         self.expected = self.size / samples.share if samples.share else None
         self.columns = tuple(samples)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from metrichub.catalog.registry import origin
 from metrichub.data.batch import Batch, Block, View
 from metrichub.data.fingerprint import Fingerprint
+from metrichub.data.metadata import joined_metadata
 from metrichub.errors import ParameterError, ScoringError
 from metrichub.evaluation.explanation import ErrorBudget, Observed, Trace
 from metrichub.evaluation.failures import located
@@ -157,7 +158,10 @@ def measured(
         raise ParameterError(None, "workers", workers, "an integer of at least 1")
     work = measure if samples else _Pooled(measure)
     fingerprint, kept, read_from = Fingerprint(), list[Batch](), dict[str, dict[str, None]]()
+    metadata: list[tuple[int, Mapping[str, Sequence[Any] | None]]] = []
     batches = _with_names(batches, read_from)
+    if samples:
+        batches = _with_metadata(batches, metadata)
     if samples and texts:
         batches = _kept(batches, kept)
     # The same parts and blocks for any number of workers: so is every rounding.
@@ -174,6 +178,7 @@ def measured(
         whole,
         segments=((whole.size, fingerprint.digests()),),
         read_from={column: tuple(names) for column, names in read_from.items()},
+        metadata=joined_metadata(metadata),
     )
     if not samples:
         return whole.pool()
@@ -185,6 +190,14 @@ def _with_names(batches: Iterable[Batch], found: dict[str, dict[str, None]]) -> 
     for batch in batches:
         for column, name in batch.read_from.items():
             found.setdefault(column, {})[name] = None
+        yield batch
+
+
+def _with_metadata(
+    batches: Iterable[Batch], found: list[tuple[int, Mapping[str, Sequence[Any] | None]]]
+) -> Iterator[Batch]:
+    for batch in batches:
+        found.append((batch.size, batch.metadata))
         yield batch
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from metrichub.data.metadata import Metadata
 from metrichub.errors import ReportError, did_you_mean, what
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.letters import ByTokenizer
@@ -23,7 +24,8 @@ class Measurement:
     each column. `texts` are the samples themselves where they were kept; a saved report has none.
     `runs` holds the result of each run where judges were asked several times. `read_from` has the
     names that a column was read from where the data had none for it, `letters` what each metric's
-    tokenizers did to the letters.
+    tokenizers did to the letters. `metadata` holds the short columns that no metric reads, a value
+    a sample, such as ids, systems and ratings.
     """
 
     results: Mapping[str, Result]
@@ -36,6 +38,7 @@ class Measurement:
     runs: Mapping[str, tuple[Result, ...]] = field(default_factory=dict, repr=False)
     read_from: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     letters: Mapping[str, ByTokenizer] = field(default_factory=dict, repr=False)
+    metadata: Metadata = field(default_factory=dict, repr=False)
 
     def pool(self) -> Self:
         """The same corpus scores without the samples: memory no longer grows with them."""
@@ -44,6 +47,7 @@ class Measurement:
             results={name: r.pool() for name, r in self.results.items()},
             traces={name: found.pool() for name, found in self.traces.items()},
             texts=None,
+            metadata={},
             runs={name: tuple(run.pool() for run in runs) for name, runs in self.runs.items()},
         )
 

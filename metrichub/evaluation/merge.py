@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from metrichub.data.metadata import joined_metadata
 from metrichub.errors import ReportError
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.letters import summed
@@ -40,6 +41,7 @@ def merged(parts: Sequence[M]) -> M:
         runs={name: _merged_runs(name, parts) for name in first.runs},
         read_from=_joined_names([part.read_from for part in parts]),
         letters=summed([part.letters for part in parts]),
+        metadata=joined_metadata((part.size, part.metadata) for part in parts),
     )
 
 

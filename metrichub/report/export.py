@@ -85,7 +85,7 @@ def frame(report: Report) -> DataFrame:
         import pandas
     except ImportError:
         raise MissingDependency("to_frame", "pandas") from None
-    columns: dict[str, Any] = {}
+    columns: dict[str, Any] = dict(report.metadata)
     for name, scores in report.samples().items():
         result = report.results[name]
         errors = report.traces[name].errors if name in report.traces else {}

@@ -152,6 +152,7 @@ class Report(ReportScores):
     def to_frame(self) -> DataFrame:
         """A pandas data frame with a row a sample: scores ("bleu.score"), and why there is none.
 
+        The columns that travelled with the report come first, such as ids and ratings.
         A metric all of whose samples are scored has no column of reasons ("bleu.reason").
 
         Raises:

@@ -57,6 +57,7 @@ def file_text(report: Report) -> str:
             "letters": json_value(report.letters),
             "runs": {name: [_plain(run) for run in runs] for name, runs in report.runs.items()},
             "read_from": report.read_from,
+            "metadata": report.metadata,
         }
         # ASCII only: a lone surrogate in a row has no UTF-8.
         return json.dumps(parts, allow_nan=False)
@@ -89,6 +90,7 @@ def load(path: Path, metrics: Sequence[Metric]) -> Report:
             read_from={
                 column: tuple(names) for column, names in content.get("read_from", {}).items()
             },
+            metadata=content.get("metadata", {}),
         )
         runs = {
             name: tuple(_result(run, results[name].metric) for run in found)
@@ -112,6 +114,9 @@ def _whole(report: Report) -> None:
     sizes = [report.size, sum(size for size, _ in report.segments)]
     if not isinstance(report.size, int) or len(set(sizes)) > 1:
         raise ValueError(f"its parts have {sizes} samples")
+    for name, values in report.metadata.items():
+        if not isinstance(values, list) or len(values) != report.size:
+            raise ValueError(f"its column {name!r} hasn't one value a sample")
     for result in report.results.values():
         result.check(report.size)
 

@@ -33,7 +33,8 @@ def write(
 ) -> None:
     """Write the reports of one or several systems as one HTML file that needs no other.
 
-    Several systems are tested against the first, on the same samples. `ids` name the samples.
+    Several systems are tested against the first, on the same samples. `ids` name the samples;
+    else their column `id` does, where one travelled with the first report.
     Each metric without a judge explains the first `explained` samples, and as many with the
     lowest and the highest scores; judges' explanations are there for all. Texts and explanations
     take `size` bytes at most, and where they would take more, the page says how many are there.
@@ -48,6 +49,8 @@ def write(
     from metrichub.report.html.document import report_page
     from metrichub.report.html.records import PageLimits
 
+    if ids is None:
+        ids = next((report.metadata.get("id") for report in systems.values()), None)
     options = SignificanceOptions(level, resamples, trials, seed)
     write_text(path, report_page(systems, ids, options, PageLimits(explained, size)))
 

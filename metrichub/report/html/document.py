@@ -120,6 +120,7 @@ def _data(
         "size": next(iter(systems.values())).size,
         "chunk": CHUNK,
         "ids": json_value(list(ids)) if ids else None,
+        "metadata": _metadata(systems),
         "outputs": score_columns(outputs),
         "problems": [problems_of(report) for report in systems.values()],
         "explaining": sorted(explaining),
@@ -127,6 +128,16 @@ def _data(
         "kept": records.kept,
         "texts": any(report.texts for report in systems.values()),
     }
+
+
+def _metadata(systems: Mapping[str, Report]) -> dict[str, Sequence[Any]]:
+    """The columns that travelled with the reports, those that differ once a system."""
+    found: dict[str, Sequence[Any]] = {}
+    for system, report in systems.items():
+        for name, values in report.metadata.items():
+            same = all(other.metadata.get(name) == values for other in systems.values())
+            found[name if same else f"{name} of {system}"] = values
+    return found
 
 
 def _scores(

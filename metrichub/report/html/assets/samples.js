@@ -176,6 +176,11 @@
       found.said.forEach((part, system) => {
         if (part !== null) made.push(...value(part, several ? `prediction of ${data.systems[system]}` : "prediction"));
       });
+      const columns = Object.entries(data.metadata).filter(([name]) => name !== "id" || !data.ids);
+      if (columns.length) {
+        const told = ([name, values]) => `${name} ${[values[sample]].flat().map(shown).join(", ")}`;
+        made.push(element("p", "figures", columns.map(told).join(" · ")));
+      }
       if (!data.texts) made.push(element("p", "label", "The report was made without its texts."));
     }
     for (const metric of new Set(data.outputs.map(output => output.metric))) {

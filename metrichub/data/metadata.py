@@ -1,0 +1,148 @@
+"""Metadata: short columns of a table that no metric reads, such as ids, systems and ratings."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import numbers
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from metrichub.data.columns import TEXT, column_of_alias
+from metrichub.data.values import as_list
+from metrichub.errors import InputError, MissingColumn, did_you_mean, what
+
+LONGEST = 200
+"""How many characters the longest value of a column may have that is kept, lists as JSON."""
+_FIRST = 64
+"""How many values are looked at before the whole column is read."""
+
+Metadata = Mapping[str, Sequence[Any]]
+"""Values by column, one a sample: a text, a number, True, False, None, or a short list of them."""
+
+
+def read_metadata(
+    available: Collection[str],
+    read: Collection[str],
+    values_of: Callable[[str], Iterable[Any]],
+    size: int,
+    keep: Iterable[str] | None = None,
+) -> dict[str, list[Any] | None]:
+    """The columns of `size` values that stay with a report; None for one that can't.
+
+    Without `keep` those are all short ones that no metric reads and that have no name by which
+    texts are found; `keep` names others in their place.
+
+    Raises:
+        MissingColumn: a column of `keep` isn't there.
+        InputError: a column of `keep` holds what can't be kept; the text says where.
+    """
+    if keep is None:
+        chosen = [n for n in available if n not in read and column_of_alias(n) not in TEXT]
+        return {name: _short(name, values_of, size) for name in chosen}
+    kept: dict[str, list[Any] | None] = {}
+    for name in [keep] if isinstance(keep, str) else keep:
+        if name not in available:
+            raise MissingColumn(
+                f"keep names the column {name!r}, which isn't there{did_you_mean(name, available)} "
+                f"(there are: {', '.join(available) or 'no columns'})"
+            )
+        values = as_list(name, values_of(name))
+        if len(values) != size:
+            raise InputError(f"{name} has {len(values)} values for {size} samples")
+        kept[name] = [_checked(name, sample, value) for sample, value in enumerate(values)]
+    return kept
+
+
+def joined_metadata(parts: Iterable[tuple[int, Mapping[str, Sequence[Any] | None]]]) -> Metadata:
+    """The columns of several tables, given with their numbers of samples, one after another.
+
+    A table without a column has None there; a column that can't be kept in one is kept in none.
+    """
+    joined: dict[str, list[Any]] = {}
+    unfit: set[str] = set()
+    size = 0
+    for samples, columns in parts:
+        for name, values in columns.items():
+            if values is None:
+                unfit.add(name)
+            elif len(values) == samples:
+                joined.setdefault(name, [None] * size).extend(values)
+        size += samples
+        for values in joined.values():
+            values.extend([None] * (size - len(values)))
+    return {name: values for name, values in joined.items() if name not in unfit}
+
+
+def _short(name: str, values_of: Callable[[str], Iterable[Any]], size: int) -> list[Any] | None:
+    """The values of a column; None if one of them can't be kept, or they aren't one a sample."""
+    try:
+        values = values_of(name)
+        # A column of long texts or pictures is found out without reading all of it.
+        for value in as_list(name, _first(values)):
+            _plain(value)
+        found = [_plain(value) for value in as_list(name, values)]
+    except (TypeError, ValueError, KeyError, InputError):
+        return None
+    return found if len(found) == size else None
+
+
+def _first(values: Any) -> Any:
+    try:
+        return values[:_FIRST]
+    except (TypeError, KeyError, ValueError):
+        return ()
+
+
+def _checked(name: str, sample: int, value: object) -> object:
+    try:
+        return _plain(value)
+    except ValueError as error:
+        why = str(error)
+    except TypeError:
+        why = f"is {what(value)}"
+    raise InputError(
+        f"{name}[{sample}] {why}; a column that is kept holds texts of at most {LONGEST} "
+        "characters, numbers, or short lists of them"
+    )
+
+
+def _plain(value: Any) -> Any:
+    """The value in the types of JSON.
+
+    Raises:
+        ValueError: it is too long.
+        TypeError: it is nothing that can be kept.
+    """
+    if isinstance(value, (list, tuple)):
+        found = [_scalar(item) for item in value]
+        if len(json.dumps(found)) > LONGEST:
+            raise ValueError(f"has more than {LONGEST} characters as JSON")
+        return found
+    if hasattr(value, "tolist"):
+        plain = value.tolist()
+        return _plain(plain) if isinstance(plain, list) else _scalar(plain)
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, str):
+        if len(value) > LONGEST:
+            raise ValueError(f"has {len(value)} characters")
+        return value
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, (numbers.Real, Decimal)):
+        number = float(value)
+        return number if math.isfinite(number) else None
+    if isinstance(value, (datetime.date, datetime.time)):
+        # pandas' NaT is a date without a year.
+        return None if value != value else value.isoformat()  # noqa: PLR0124
+    if isinstance(value, UUID):
+        return str(value)
+    raise TypeError(what(value))

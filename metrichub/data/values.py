@@ -1,0 +1,40 @@
+"""The values of a column as a list, whichever library holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from metrichub.errors import InputError, what
+
+
+def as_list(name: str, values: Iterable[Any]) -> Sequence[Any]:
+    """The values of a column of any library, one a sample.
+
+    Raises:
+        InputError: one string, or what is no column; the text names the column.
+    """
+    if isinstance(values, str):
+        raise InputError(
+            f"{name} is one string; give a list with one entry per sample: {name}=[{values[:40]!r}]"
+        )
+    listed = None if _is_no_column(values) else listed_values(values)
+    if not isinstance(listed, (list, tuple)):
+        raise InputError(f"{name} is {what(values)}; give a list with one entry per sample")
+    return listed
+
+
+def _is_no_column(values: object) -> bool:
+    return isinstance(values, (bytes, Mapping, set, frozenset)) or any(
+        hasattr(values, attribute) for attribute in ("columns", "column_names")
+    )
+
+
+def listed_values(values: Any) -> object:
+    """The values as a list, by what their library offers; None if there is no way to one."""
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(values, method):
+            return getattr(values, method)()
+    if isinstance(values, (list, tuple)):
+        return values
+    return list(values) if isinstance(values, Iterable) or hasattr(values, "__getitem__") else None
