@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn
 
 from numpy.typing import NDArray
 
@@ -40,6 +40,8 @@ Array = NDArray[Any]
 """Numbers: int64 for counts, float64 for the rest."""
 Row = Mapping[str, float | Sequence[float]]
 Scores = Mapping[str, Array]
+Averaging = Literal["micro", "macro", "corpus"]
+"""How samples make a corpus score; see `Metric.averaging`."""
 Resampler = Callable[[Array], Scores]
 """From how often each of b resamples has each of R rows, (b, R), to their scores, (b,) each."""
 _BY_A_HUB = "give it to a hub: Hub(metrics=metric)(predictions=[...], references=[...])"
@@ -104,6 +106,19 @@ class Metric:
     card = _CardBeside()
     block_characters: ClassVar[int | None] = None
     """How many characters this metric wants to see at a time, if not the hub's default."""
+    averaging: ClassVar[Averaging] = "macro"
+    """How samples make the corpus score, which tools that average samples themselves must know.
+
+    macro: it is the mean of the sample scores, of those that aren't `nan`. micro: a score of summed
+    statistics, as BLEU's, which is another number than that mean. corpus: the metric concludes from
+    all rows together. A metric that writes its own `score` is micro unless it says "macro".
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Know how a metric averages that writes its own `score`."""
+        super().__init_subclass__(**options)
+        if "score" in vars(cls) and "averaging" not in vars(cls):
+            cls.averaging = "micro"
 
     def __post_init__(self) -> None:
         """Set the default name and check every parameter against its annotation."""
@@ -200,6 +215,7 @@ class CorpusMetric(Metric):
 
     resamples: ClassVar[bool] = True
     """Whether a sample drawn twice is like two samples; if not, the bootstrap says nothing."""
+    averaging = "corpus"
 
     def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
         """The scores of these rows together; no rows give `nan`."""

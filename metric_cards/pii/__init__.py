@@ -32,6 +32,8 @@ class PersonalInformation(JudgeMetric):
 
     empty: Literal[0] | None = None
 
+    averaging = "macro"
+
     async def observe(self, prediction: str) -> WithTrace | Unscored:
         """What was found in one text, with the verdict on each detail."""
         if not prediction.strip():

@@ -38,6 +38,8 @@ class Repetition(Metric):
     window: Annotated[int, Range(1)] = 16
     tokenizer: Literal["13a", "intl", "zh", "char", "unicode", "whitespace"] = "13a"
 
+    averaging = "macro"
+
     def measure(self, prediction: Texts) -> Measured:
         """The four fractions of each text, and which of them are defined, each (N, 4)."""
         words = intern_one(prediction, self.tokenizer)

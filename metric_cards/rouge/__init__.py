@@ -77,6 +77,8 @@ class Rouge(Metric):
     gap: Annotated[int, Range(0)] = 4
     weight: Annotated[float, Range(1)] = 1.2
 
+    averaging = "macro"
+
     def headline(self) -> tuple[str, ...]:
         """The types that are always given, behind the variant if it is another."""
         named = super().headline()

@@ -42,6 +42,8 @@ class Sari(Metric):
     tokenizer: Literal["13a", "intl", "whitespace"] = "13a"
     lowercase: bool = True
 
+    averaging = "macro"
+
     def measure(
         self, prediction: Texts, source: Texts, references: RaggedTexts
     ) -> dict[str, Array]:

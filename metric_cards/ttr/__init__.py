@@ -39,6 +39,8 @@ class TypeTokenRatio(Metric):
     )
     tokenizer: Literal["unicode", "13a", "intl", "zh", "char", "whitespace"] = "unicode"
 
+    averaging = "macro"
+
     def measure(self, prediction: Texts) -> Measured:
         """The indices of every text, and which of them are defined, each (N, 12)."""
         texts = intern_one(prediction.lower(), self.tokenizer).lists

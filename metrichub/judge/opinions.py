@@ -29,6 +29,8 @@ class OpinionMetric(JudgeMetric):
     empty: Literal[0] | None = None
     policy: ClassVar[str]
 
+    averaging = "macro"
+
     def questions(self) -> Questions:
         """The opinions, and whether the policy objects to each."""
         return {"extract": ("opinions",), "verify": (self.policy,)}

@@ -54,7 +54,8 @@ def rows_are_finite(under_test: MetricUnderTest) -> None:
 def score_broadcasts(under_test: MetricUnderTest) -> None:
     """`score` gives the same for (), (N,) and (B, N), and what goes with it agrees.
 
-    `score_samples` gives (N,), and a `resampler` what `conclude` gives.
+    `score_samples` gives (N,), a `resampler` what `conclude` gives, and the scores of a metric
+    whose averaging is macro are the means of its samples' scores.
     """
     result = under_test.evaluate(under_test.columns).results[under_test.metric.name]
     if isinstance(result, RowsResult) and isinstance(result.metric, CorpusMetric):
@@ -68,6 +69,10 @@ def score_broadcasts(under_test: MetricUnderTest) -> None:
         hold(why is None, str(why))
     count = rows.scored.astype(np.float64)
     flat = scores_of(metric, rows.arrays, count)
+    if metric.averaging == "macro":
+        for name, total in result.scores().items():
+            mean = np.nanmean(flat[name][rows.scored])
+            hold(_same(mean, total), f"{name} is {total}, and its macro mean {mean}")
     twice: dict[str, Array] = {name: np.stack([a, a]) for name, a in rows.arrays.items()}
     deep = scores_of(metric, twice, np.stack([count, count]))
     for name, values in flat.items():
