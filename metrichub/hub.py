@@ -143,6 +143,7 @@ class Hub:
         max_cost: float | None = None,
         repeats: int = 1,
         keep: str | Iterable[str] | None = None,
+        key: str | Sequence[str] = (),
         **given: Any,
     ) -> Report:
         """The report of all metrics on the given samples.
@@ -155,7 +156,12 @@ class Hub:
         without sources has them read from retrieved_contexts, reference_contexts or input, the
         first that is there, and the report's notes say so.
 
-        With `samples=False` only sums are kept, so that memory doesn't grow with the samples.
+        With `samples=False` only sums are kept, so that memory doesn't grow with the samples: of
+        all of them, and of 1,000 buckets, which intervals and paired tests draw and swap in place
+        of samples. `key` names the columns that tell a sample from others, and its value chooses
+        the bucket, so that parts measured anywhere in any order merge to the same; without it the
+        position does. Samples of one key count as one.
+
         Columns that no metric reads stay with the report, `report.metadata`, if they hold numbers,
         texts of at most 200 characters or short lists of them: ids, systems, ratings. `keep` names
         others in their place; keep=[] keeps none.
@@ -197,22 +203,28 @@ class Hub:
         budget = ErrorBudget(max_errors, usage=usage)
         metrics, asked = self._repeated(repeats)
         measure = Measure(metrics, reduction, self.block_characters, budget)
+        key = (key,) if isinstance(key, str) else tuple(key)
+        if key and samples:
+            raise InputError("a key chooses the buckets of a report without samples: samples=False")
         run = partial(
             measured,
             samples=samples,
+            key=key,
             texts=not isinstance(data, Iterator) if texts is None else texts,
             workers=workers,
             progress=progress,
         )
-        batches: Iterable[Batch] = self._batches(data, columns, given, keep)
+        batches: Iterable[Batch] = self._batches(data, columns, given, keep, key)
         if repeats == 1 or not asked:
             return Report.of(run(measure, batches))
         from metrichub.report.repeats import together
 
         batches = list(batches)
         again = [replace(measure, metrics=asked, repeat=number) for number in range(1, repeats)]
+        run = partial(run, samples=True)
         runs = [run(measure, batches), *(run(one, batches) for one in again)]
-        return Report.of(together(runs))
+        report = Report.of(together(runs))
+        return report if samples else report.pool()
 
     def estimate(
         self,
@@ -294,10 +306,11 @@ class Hub:
         columns: Mapping[str, str] | None,
         given: Mapping[str, Iterable[Any]],
         keep: Iterable[str] | None = None,
+        key: Sequence[str] = (),
     ) -> Iterator[Batch]:
         needed = self.needs()
         check_options(given, needed, Hub.evaluate.__kwdefaults__ or ())
-        return batches_of(data, given, needed, columns, self._objects(), keep)
+        return batches_of(data, given, needed, columns, self._objects(), keep, key)
 
 
 def _ready(metric: Metric, asked: Mapping[str, object]) -> Metric:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from metrichub.data import columns as names
 from metrichub.data.checks import check_texts
 from metrichub.data.frames import Frame
+from metrichub.data.keys import read_keys
 from metrichub.data.metadata import read_metadata
 from metrichub.data.objects import TextOf, as_texts, inner_list, joined
 from metrichub.data.values import as_list
@@ -52,13 +53,14 @@ class Batch:
 
     `read_from` names the columns of the data that others were read from; see `columns.FALLBACKS`.
     `metadata` holds the columns that no metric reads and that stay with the report, None for one
-    that can't.
+    that can't. `keys` has a hash of what names each sample, (N,), if a key was chosen.
     """
 
     columns: Mapping[str, Column]
     size: int
     read_from: Mapping[str, str] = field(default_factory=dict)
     metadata: Mapping[str, Sequence[Any] | None] = field(default_factory=dict)
+    keys: NDArray[np.uint64] | None = None
 
     @classmethod
     def of(cls, **columns: Iterable[Any]) -> Batch:
@@ -84,6 +86,7 @@ class Batch:
         objects: Mapping[str, TextOf] | None = None,
         *,
         keep: Iterable[str] | None = None,
+        key: Sequence[str] = (),
     ) -> Batch:
         """The batch of the columns that metrics need out of a table.
 
@@ -91,7 +94,8 @@ class Batch:
         Arrow table. `needed` maps a column to a metric that asks for it; names are found through
         `columns.ALIASES`, `columns.FALLBACKS` or the caller's `mapping`. `objects` makes texts of
         a column's objects. `keep` names the columns that stay with the report, which are all short
-        ones that no metric reads unless given; see `read_metadata`.
+        ones that no metric reads unless given; see `read_metadata`. `key` names those that tell
+        the samples apart.
 
         Raises:
             MissingColumn: a needed column isn't there.
@@ -104,7 +108,8 @@ class Batch:
         metadata = read_metadata(
             table.plain_names(), chosen.values(), table.column, batch.size, keep
         )
-        return replace(batch, read_from=fallbacks, metadata=metadata)
+        keys = read_keys(key, table.names, table.column, batch.size) if key else None
+        return replace(batch, read_from=fallbacks, metadata=metadata, keys=keys)
 
     @classmethod
     def from_columns(
@@ -115,6 +120,7 @@ class Batch:
         objects: Mapping[str, TextOf] | None = None,
         *,
         keep: Iterable[str] | None = None,
+        key: Sequence[str] = (),
     ) -> Batch:
         """The batch of the columns that metrics need out of those given by name.
 
@@ -129,7 +135,8 @@ class Batch:
         batch = cls.of(**read, **{name: given[name] for name in given if name in others})
         metadata = read_metadata(given, chosen.values(), given.__getitem__, batch.size, keep)
         columns = {name: batch.columns[name] for name in needed}
-        return cls(columns, batch.size, fallbacks, metadata)
+        keys = read_keys(key, given, given.__getitem__, batch.size) if key else None
+        return cls(columns, batch.size, fallbacks, metadata, keys)
 
     def blocks(self, characters: int = BLOCK_CHARACTERS) -> Iterator[Block]:
         """The batch cut into blocks of about so many characters, in order."""
@@ -142,7 +149,8 @@ class Batch:
         """The batch cut into batches of about so many characters, in order."""
         for start, stop in self._cuts(characters):
             columns = {name: c.part(start, stop) for name, c in self.columns.items()}
-            yield Batch(columns, stop - start)
+            keys = None if self.keys is None else self.keys[start:stop]
+            yield Batch(columns, stop - start, keys=keys)
 
     def _cuts(self, characters: int) -> Iterator[tuple[int, int]]:
         sizes = np.zeros(self.size, np.int64)

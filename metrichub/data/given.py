@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from metrichub.data.batch import Batch
@@ -28,12 +28,13 @@ def batches_of(
     columns: Mapping[str, str] | None = None,
     objects: Mapping[str, TextOf] | None = None,
     keep: Iterable[str] | None = None,
+    key: Sequence[str] = (),
 ) -> Iterator[Batch]:
     """The batches of a table, of every table of an iterator, or of columns given by name.
 
     `needed` maps a column to a metric that asks for it, `columns` a column to its name in the
     table, `objects` a column to what makes texts of its objects. `keep` names the columns that
-    stay with the report.
+    stay with the report, `key` those that name a sample.
 
     Raises:
         InputError: samples that can't be scored, or both a table and columns.
@@ -51,14 +52,14 @@ def batches_of(
     if isinstance(data, Iterator):
         empty = True
         for part in data:
-            yield Batch.from_data(part, needed, columns, objects, keep=keep)
+            yield Batch.from_data(part, needed, columns, objects, keep=keep, key=key)
             empty = False
         if empty:
             yield Batch.of(**{name: () for name in needed})
     elif data is not None:
-        yield Batch.from_data(data, needed, columns, objects, keep=keep)
+        yield Batch.from_data(data, needed, columns, objects, keep=keep, key=key)
     else:
-        yield Batch.from_columns(given, needed, columns, objects, keep=keep)
+        yield Batch.from_columns(given, needed, columns, objects, keep=keep, key=key)
 
 
 def check_options(

@@ -14,6 +14,7 @@ from metrichub.data.batch import Batch, Block, View
 from metrichub.data.fingerprint import Fingerprint
 from metrichub.data.metadata import joined_metadata
 from metrichub.errors import ParameterError, ScoringError
+from metrichub.evaluation.buckets import BucketSizes, places
 from metrichub.evaluation.explanation import ErrorBudget, Observed, Trace
 from metrichub.evaluation.failures import located
 from metrichub.evaluation.letters import ByTokenizer, letters_of, summed
@@ -129,12 +130,18 @@ class _Pooled:
     """A measure that keeps sums only, but for metrics whose scores don't add up."""
 
     measure: Measure
+    key: tuple[str, ...]
 
     def __call__(self, batch: Batch, progress: Progress | None = None) -> Measurement:
         measurement = self.measure(batch, progress)
-        results = {name: result.without_rows() for name, result in measurement.results.items()}
+        place = places(batch)
+        results = {
+            name: result.without_rows(place, by_position=not self.key)
+            for name, result in measurement.results.items()
+        }
         traces = {name: found.pool() for name, found in measurement.traces.items()}
-        return replace(measurement, results=results, traces=traces)
+        buckets = BucketSizes.of(batch, self.key)
+        return replace(measurement, results=results, traces=traces, buckets=buckets)
 
 
 def measured(
@@ -143,20 +150,22 @@ def measured(
     *,
     samples: bool = True,
     texts: bool = False,
+    key: tuple[str, ...] = (),
     workers: int = 1,
     progress: Progress | None = None,
 ) -> Measurement:
     """The measurement of all batches together, measured in `workers` processes if that is over 1.
 
-    With `samples=False` the measurement is pooled, and no more than a few parts are held at a time;
-    with `texts` it keeps the samples to show them.
+    With `samples=False` only sums are kept, of all samples and of buckets of them that the `key`
+    chooses, and no more than a few parts are held at a time; with `texts` the samples are kept to
+    show them.
 
     Raises:
         ParameterError: workers isn't positive.
     """
     if not isinstance(workers, int) or workers < 1:
         raise ParameterError(None, "workers", workers, "an integer of at least 1")
-    work = measure if samples else _Pooled(measure)
+    work = measure if samples else _Pooled(measure, key)
     fingerprint, kept, read_from = Fingerprint(), list[Batch](), dict[str, dict[str, None]]()
     metadata: list[tuple[int, Mapping[str, Sequence[Any] | None]]] = []
     batches = _with_names(batches, read_from)
@@ -181,7 +190,7 @@ def measured(
         metadata=joined_metadata(metadata),
     )
     if not samples:
-        return whole.pool()
+        return whole.without_samples()
     return replace(whole, texts=StoredSamples(tuple(kept))) if texts else whole
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from metrichub.data.metadata import Metadata
 from metrichub.errors import ReportError, did_you_mean, what
+from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.letters import ByTokenizer
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.stored import StoredSamples
+from metrichub.evaluation.units import Units, clusters
 from metrichub.models.usage import Usage
 
 
@@ -25,7 +27,7 @@ class Measurement:
     `runs` holds the result of each run where judges were asked several times. `read_from` has the
     names that a column was read from where the data had none for it, `letters` what each metric's
     tokenizers did to the letters. `metadata` holds the short columns that no metric reads, a value
-    a sample, such as ids, systems and ratings.
+    a sample, such as ids, systems and ratings. `buckets` stands for samples that weren't kept.
     """
 
     results: Mapping[str, Result]
@@ -39,12 +41,39 @@ class Measurement:
     read_from: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     letters: Mapping[str, ByTokenizer] = field(default_factory=dict, repr=False)
     metadata: Metadata = field(default_factory=dict, repr=False)
+    buckets: BucketSizes | None = field(default=None, repr=False)
+
+    def units(self, result: Result, cluster: str | None = None) -> Units:
+        """What is drawn and swapped of a result: samples, clusters of them, or buckets.
+
+        Raises:
+            ReportError: no such column, or samples that weren't kept and have another key.
+        """
+        if self.buckets is None or result.buckets is None:
+            return Units(self.size) if cluster is None else clusters(cluster, self.metadata)
+        if cluster is not None and self.buckets.key != (cluster,):
+            raise ReportError(
+                f"the samples weren't kept, so that {cluster!r} can't be drawn as clusters; "
+                f"evaluate with key={cluster!r}, or with samples=True"
+            )
+        filled = self.buckets.filled(len(result.buckets.counts))
+        return Units(len(filled), filled=filled)
 
     def pool(self) -> Self:
-        """The same corpus scores without the samples: memory no longer grows with them."""
+        """The same corpus scores without the samples: memory no longer grows with them.
+
+        No intervals or tests are left; `evaluate` with samples=False keeps what they need.
+        """
+        return replace(self._with(lambda result: result.pool()), buckets=None)
+
+    def without_samples(self) -> Self:
+        """The same corpus scores without the samples, but with the sums of their buckets."""
+        return self._with(lambda result: result if result.buckets else result.pool())
+
+    def _with(self, change: Callable[[Result], Result]) -> Self:
         return replace(
             self,
-            results={name: r.pool() for name, r in self.results.items()},
+            results={name: change(r) for name, r in self.results.items()},
             traces={name: found.pool() for name, found in self.traces.items()},
             texts=None,
             metadata={},

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from metrichub.data.metadata import joined_metadata
 from metrichub.errors import ReportError
+from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.letters import summed
 from metrichub.evaluation.measurement import Measurement
@@ -41,6 +42,7 @@ def merged(parts: Sequence[M]) -> M:
         runs={name: _merged_runs(name, parts) for name in first.runs},
         read_from=_joined_names([part.read_from for part in parts]),
         letters=summed([part.letters for part in parts]),
+        buckets=BucketSizes.merged([(part.size, part.buckets) for part in parts]),
         metadata=joined_metadata((part.size, part.metadata) for part in parts),
     )
 
@@ -56,6 +58,13 @@ def comparable(one: Measurement, other: Measurement) -> list[str]:
             f"the systems have {one.size} and {other.size} samples; a paired test needs the "
             "same samples in the same order"
         )
+    if one.buckets and other.buckets:
+        one.buckets.check_same(other.buckets)
+    elif one.buckets or other.buckets:
+        raise ReportError(
+            "one system's samples were kept and the other's weren't; evaluate both with "
+            "samples=True, or both with samples=False"
+        )
     if different := sorted(_different_columns(one, other)):
         raise ReportError(
             f"the systems were measured on different {' and '.join(different)}; a paired test "
@@ -70,6 +79,14 @@ def comparable(one: Measurement, other: Measurement) -> list[str]:
     for name in common:
         _same_signature(one.results[name], other.results[name])
     return common
+
+
+def check_clusters(cluster: str, one: Measurement, others: Sequence[Measurement]) -> None:
+    """Raise `ReportError` unless the samples of all systems belong to the same clusters."""
+    for other in others:
+        mine, its = (found.metadata.get(cluster) for found in (one, other))
+        if mine is not None and its is not None and list(mine) != list(its):
+            raise ReportError(f"the systems have different {cluster!r}; clusters need the same")
 
 
 def unranked(systems: Mapping[str, Measurement]) -> dict[str, str]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations, pairwise, permutations
 from math import isnan
 from typing import TypeVar
 
 from metrichub.errors import ReportError, listed, what
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
-from metrichub.evaluation.merge import comparable, unranked
+from metrichub.evaluation.merge import check_clusters, comparable, unranked
 from metrichub.evaluation.resample import SEED, check_level, check_positive
 from metrichub.evaluation.significance import (
     Comparison,
@@ -24,6 +24,7 @@ from metrichub.evaluation.significance import (
     Pair,
     SignificanceOptions,
     compare_pairs,
+    holm,
     withheld,
 )
 
@@ -77,6 +78,7 @@ def compare_all(
     resamples: int = 1000,
     trials: int = 10_000,
     seed: int = SEED,
+    cluster: str | None = None,
 ) -> Ranking:
     """Paired tests of every pair of systems on the same samples, and the ranks that follow.
 
@@ -87,10 +89,12 @@ def compare_all(
         resamples: how many resamples the paired bootstrap draws for the intervals.
         trials: how many times approximate randomisation swaps outputs.
         seed: where the random numbers start; one seed, one result.
+        cluster: the column whose samples of one value are drawn and swapped together, such as the
+            document that sentences are from.
 
     Raises:
         ReportError: fewer than two systems, other samples, no common metric, metrics with other
-            parameters or of another definition, or pooled.
+            parameters or of another definition, no such column, or pooled.
         ParameterError: level isn't between 0 and 1, or a number isn't positive.
     """
     if not isinstance(systems, Mapping) or len(systems) < 2:
@@ -99,7 +103,8 @@ def compare_all(
             f'{{"A": report, "B": other}}, not {what(systems)}'
         )
     check_positive("resamples", resamples)
-    return _ranking(systems, SignificanceOptions(level, resamples, trials, seed), metrics)
+    options = SignificanceOptions(level, resamples, trials, seed)
+    return _ranking(systems, options, metrics, cluster)
 
 
 def quick_ranks(systems: Mapping[str, Measurement]) -> tuple[Ranks, dict[str, str]]:
@@ -113,7 +118,7 @@ def quick_ranks(systems: Mapping[str, Measurement]) -> tuple[Ranks, dict[str, st
         for name, result in report.results.items():
             if not result.adds_up or report.size > QUICK_SAMPLES:
                 reasons.setdefault(name, slow)
-            if result.pooled:
+            if result.untestable:
                 reasons[name] = "a report was pooled, so that there are no samples to test"
     kept = {
         name: replace(report, results={m: r for m, r in report.results.items() if m not in reasons})
@@ -128,6 +133,7 @@ def _ranking(
     systems: Mapping[str, Measurement],
     options: SignificanceOptions,
     metrics: str | Iterable[str] | None = None,
+    cluster: str | None = None,
 ) -> Ranking:
     check_level(options.level)
     check_positive("trials", options.trials)
@@ -136,7 +142,11 @@ def _ranking(
         common = chosen_metrics(metrics, comparable(systems[name], systems[other]), "both reports")
         mine, theirs = systems[name].results, systems[other].results
         sides[name, other] = ({m: mine[m] for m in common}, {m: theirs[m] for m in common})
-    pairs = compare_pairs(sides, next(iter(systems.values())).size, options)
+    first, *others = systems.values()
+    if cluster is not None:
+        check_clusters(cluster, first, others)
+    units = partial(first.units, cluster=cluster)
+    pairs = compare_pairs(sides, units, first.size, options)
     found = [
         output
         for metric in dict.fromkeys(name for tests in pairs.values() for name in tests)
@@ -166,6 +176,7 @@ def _headline_outputs(
     reason = withheld(results)
     of = next(iter(results.values())).metric
     tests = {pair: found[metric] for pair, found in pairs.items() if metric in found}
+    reason = reason or next((t.withheld for found in tests.values() for t in found.values()), None)
     names = [name for name in of.headline() if all(name in found for found in tests.values())]
     corrected = holm(
         {(pair, name): t[name].randomisation_p for pair, t in tests.items() for name in names}
@@ -183,17 +194,6 @@ def _headline_outputs(
         )
         for name in names
     ]
-
-
-def holm(p_values: Mapping[K, float]) -> dict[K, float]:
-    """Holm's correction of the p-values of one family; `nan` is no test, and stays `nan`."""
-    tested = sorted((p, i) for i, p in enumerate(p_values.values()) if not isnan(p))
-    corrected = list(p_values.values())
-    highest = 0.0
-    for k, (p, i) in enumerate(tested):
-        highest = max(highest, min(1.0, (len(tested) - k) * p))
-        corrected[i] = highest
-    return dict(zip(p_values, corrected, strict=True))
 
 
 @dataclass(frozen=True)

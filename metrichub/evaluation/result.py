@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from metrichub.errors import ReportError
 from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.signature import Signature
-from metrichub.evaluation.stats import Stats
+from metrichub.evaluation.stats import BucketSums, Stats
+from metrichub.evaluation.units import Units
 from metrichub.metric import Metric
 
 Outputs = dict[str, NDArray[np.float64]]
@@ -60,11 +61,11 @@ class Result(ABC):
         """Why a sample is unscored; None if it is scored."""
 
     @abstractmethod
-    def resampler(self) -> Callable[[Draw], Outputs]:
-        """What gives the corpus scores (b,) of b resamples."""
+    def resampler(self, units: Units | None = None) -> Callable[[Draw], Outputs]:
+        """What gives the corpus scores (b,) of b resamples of the samples, or of units of them."""
 
     @abstractmethod
-    def against(self, other: Any) -> Swap:
+    def against(self, other: Any, units: Units | None = None) -> Swap:
         """What gives the corpus scores of this system and the other after swaps of their rows."""
 
     @abstractmethod
@@ -97,6 +98,16 @@ class Result(ABC):
         """The same where only the samples of the mask (N,) are scored."""
 
     @property
+    def buckets(self) -> BucketSums | None:
+        """The sums of buckets of samples, which intervals and tests need where rows are gone."""
+        return None
+
+    @property
+    def untestable(self) -> bool:
+        """Whether neither rows nor buckets are left, so that nothing can be drawn or swapped."""
+        return self.pooled and self.buckets is None
+
+    @property
     def statistics(self) -> Stats | None:
         """The statistics of every sample; None where there are none, or no longer."""
         return None
@@ -111,8 +122,11 @@ class Result(ABC):
         """Whether all that is left are sums, so that parts can be merged as they come."""
         return False
 
-    def without_rows(self) -> Result:
-        """The same with less to keep, where scores and merges need no rows."""
+    def without_rows(self, place: NDArray[np.int64], by_position: bool) -> Result:
+        """The same with less to keep, where scores and merges need no rows.
+
+        `place` is the bucket of every sample, (N,).
+        """
         return self
 
     def notes(self) -> Sequence[str]:

@@ -15,6 +15,7 @@ from metrichub.evaluation.failures import failing
 from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
 from metrichub.evaluation.signature import Signature
+from metrichub.evaluation.units import Units
 from metrichub.metric import Array, CorpusMetric, Metric, Unscored
 
 
@@ -91,7 +92,7 @@ class RowsResult(Result):
         """That the metric has no row of the sample."""
         return None if (self.sample == sample).any() else NO_REASON
 
-    def resampler(self) -> Callable[[Draw], Outputs]:
+    def resampler(self, units: Units | None = None) -> Callable[[Draw], Outputs]:
         """What the metric concludes from the rows of each resample; `nan` if it says nothing."""
         if self.pooled:
             raise self._was_pooled("resampling")
@@ -100,9 +101,10 @@ class RowsResult(Result):
                 self.metric.outputs(), np.full(len(draw.index), np.nan)
             )
         concluded = _resampler(self._metric, self.rows)
-        return lambda draw: concluded(draw.weights[:, self.sample])
+        unit = _unit_of(self.sample, units)
+        return lambda draw: concluded(draw.weights[:, unit])
 
-    def against(self, other: RowsResult) -> Swap:
+    def against(self, other: RowsResult, units: Units | None = None) -> Swap:
         """What the metric concludes from this system's rows where the mask holds, else other's."""
         if self.pooled or other.pooled:
             raise self._was_pooled("a paired test")
@@ -113,9 +115,10 @@ class RowsResult(Result):
         rows = [rows[number] for number in order.tolist()]
         sample, mine = sample[order], mine[order]
         concluded = _resampler(self._metric, rows)
+        unit = _unit_of(sample, units)
 
         def swapped(mask: NDArray[np.bool_]) -> tuple[Outputs, Outputs]:
-            first = mask[:, sample] == mine
+            first = mask[:, unit] == mine
             return concluded(first.astype(np.float64)), concluded((~first).astype(np.float64))
 
         return swapped
@@ -170,6 +173,11 @@ class RowsResult(Result):
         reasons = sum((part.reasons for part in parts), Counter())
         unanswered = sum((part.unanswered for part in parts), Counter())
         return replace(merged, reasons=reasons, unanswered=unanswered)
+
+
+def _unit_of(sample: NDArray[np.int64], units: Units | None) -> NDArray[np.int64]:
+    """The unit that each row is drawn with: its sample, or what the sample belongs to."""
+    return sample if units is None or units.of is None else units.of[sample]
 
 
 def _resampler(metric: CorpusMetric, rows: Sequence[Any]) -> Callable[[Array], Outputs]:

@@ -10,21 +10,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.evaluation.buckets import buckets_for
 from metrichub.evaluation.failures import failing
 from metrichub.evaluation.observation import sample_scores, scores_of
 from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
 from metrichub.evaluation.signature import Signature
-from metrichub.evaluation.stats import Stats
+from metrichub.evaluation.stats import BucketSums, GroupSums, Stats
+from metrichub.evaluation.units import Units
 from metrichub.metric import Array, Metric
 
 
 @dataclass(frozen=True)
 class SumResult(Result):
-    """Statistics that add up: `rows` (N, ...) or None once pooled, and their sums."""
+    """Statistics that add up: `rows` (N, ...) or None once pooled, and their sums.
+
+    Without rows, `bucket_sums` may hold the sums of every bucket of samples.
+    """
 
     rows: Stats | None
     totals: Mapping[str, Array]
+    bucket_sums: BucketSums | None = None
 
     @classmethod
     def of(cls, metric: Metric, signature: Signature, rows: Stats) -> SumResult:
@@ -52,19 +58,21 @@ class SumResult(Result):
         rows = self._kept("an explanation")
         return None if rows.scored[sample] else rows.reasons.get(sample, NO_REASON)
 
-    def resampler(self) -> Callable[[Draw], Outputs]:
-        """`score(W @ S)`, where W counts how often each sample was drawn."""
-        rows = self._kept("resampling")
-        flat = rows.flat()
-        return lambda draw: scores_of(self.metric, *rows.unflat(draw.weights @ flat))
+    def resampler(self, units: Units | None = None) -> Callable[[Draw], Outputs]:
+        """`score(W @ S)`, where W counts how often each sample, or unit of them, was drawn."""
+        sums = self._sums("resampling", units)
+        flat = sums.flat()
+        return lambda draw: scores_of(self.metric, *sums.unflat(draw.weights @ flat))
 
-    def against(self, other: SumResult) -> Swap:
+    def against(self, other: SumResult, units: Units | None = None) -> Swap:
         """`score(M @ A + (1 - M) @ B)`, as ΣB + M @ (A - B), and the same of 1 - M."""
-        # Together, as a system without a scored sample can't know the shape of its statistics.
-        both = Stats.concatenate(
-            [part._kept("a paired test") for part in (self, other)]  # noqa: SLF001  # of this class
+        both, others = (
+            part._sums("a paired test", units)  # noqa: SLF001  # of this class
+            for part in (self, other)
         )
-        here, there = np.split(both.flat(), 2)
+        # A system without a scored sample can't know the shape of its statistics.
+        both = both.like(others)
+        here, there = both.flat(), others.like(both).flat()
         difference, mine, theirs = here - there, here.sum(axis=0), there.sum(axis=0)
         # What is the same for both, such as counts of the references, needn't be multiplied.
         differs: NDArray[np.bool_] = np.any(difference != 0, axis=0)
@@ -78,6 +86,15 @@ class SumResult(Result):
 
         return swapped
 
+    def _sums(self, what: str, units: Units | None) -> GroupSums:
+        """What is drawn or swapped: the statistics of every sample, cluster or bucket."""
+        if self.bucket_sums is not None and units is not None and units.filled is not None:
+            return self.bucket_sums.take(units.filled)
+        rows = self._kept(what)
+        if units is None or units.of is None:
+            return rows.sums()
+        return rows.grouped(units.of, units.number)
+
     def _kept(self, what: str) -> Stats:
         if self.rows is None:
             raise self._was_pooled(what)
@@ -85,11 +102,22 @@ class SumResult(Result):
 
     def pool(self) -> SumResult:
         """The sums without the rows."""
-        return replace(self, rows=None)
+        return replace(self, rows=None, bucket_sums=None)
 
-    def without_rows(self) -> SumResult:
-        """The sums: they are all that scores and merges need."""
-        return self.pool()
+    def without_rows(self, place: NDArray[np.int64], by_position: bool) -> SumResult:
+        """The sums of all samples and of every bucket; without these if they were too wide."""
+        rows = self._kept("a sum")
+        buckets = buckets_for(rows.sums().width)
+        if buckets is None:
+            return self.pool()
+        sums = rows.grouped(place % buckets, buckets)
+        kept = BucketSums(sums.arrays, sums.counts, by_position)
+        return replace(self, rows=None, bucket_sums=kept)
+
+    @property
+    def buckets(self) -> BucketSums | None:
+        """The sums of buckets of samples, once the rows are gone."""
+        return self.bucket_sums
 
     @property
     def adds_up(self) -> bool:
@@ -117,6 +145,10 @@ class SumResult(Result):
     def saved(self) -> dict[str, Any]:
         """The sums, and the statistics of every sample with the reasons of those unscored."""
         sums: dict[str, Any] = {"totals": self.totals}
+        if self.bucket_sums is not None:
+            sums["buckets"] = self.bucket_sums.arrays
+            sums["bucket_counts"] = self.bucket_sums.counts.tolist()
+            sums["by_position"] = self.bucket_sums.by_position
         if self.rows is None:
             return sums
         why = {str(row): reason for row, reason in self.rows.reasons.items()}
@@ -133,6 +165,12 @@ class SumResult(Result):
             sizes = [len(self.rows), *map(len, self.rows.arrays.values())]
             if not _equal(self.rows.totals(), self.totals) or self.rows.count != self.count:
                 raise ValueError("its samples have other sums than it says")
+        if self.bucket_sums is not None:
+            found = {name: array.sum(axis=0) for name, array in self.bucket_sums.arrays.items()}
+            if self.count and not _equal(found, self.totals):
+                raise ValueError("its buckets have other sums than it says")
+            if self.bucket_sums.counts.sum() != self.count:
+                raise ValueError("its buckets hold other samples than it says")
         self._check_sizes(sizes, size)
 
     def notes(self) -> Sequence[str]:
@@ -160,6 +198,7 @@ class SumResult(Result):
             sum((part.unanswered for part in parts), Counter()),
             None,
             totals,
+            BucketSums.merged([(part.count + part.unscored, part.bucket_sums) for part in parts]),
         )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from math import isnan
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 
 from metrichub.evaluation import resample
 from metrichub.evaluation.resample import Interval
-from metrichub.evaluation.result import Outputs, Result
+from metrichub.evaluation.result import Outputs, Result, Swap
+from metrichub.evaluation.units import Units
 
 K = TypeVar("K", bound=Hashable)
 Results = Mapping[str, Result]
@@ -55,6 +57,10 @@ Comparisons = dict[str, dict[str, Comparison]]
 """Metric -> output -> `Comparison`."""
 
 
+_OTHERS = "the systems have scores of other samples, which weren't kept"
+NOT_KEPT = "it doesn't add up, and the samples weren't kept"
+
+
 class SignificanceOptions(NamedTuple):
     """How intervals and tests are made; see `Report.compare`. Without resamples, no intervals."""
 
@@ -64,12 +70,16 @@ class SignificanceOptions(NamedTuple):
     seed: int = resample.SEED
 
 
+UnitsOf = Callable[[Result], Units]
+"""What is drawn and swapped of a result."""
+
+
 def intervals(
-    results: Results, size: int, level: float, resamples: int, seed: int
+    results: Results, units: UnitsOf, level: float, resamples: int, seed: int
 ) -> dict[str, dict[str, Interval]]:
     """The bootstrap interval of every output; see `Report.intervals`."""
     resample.check_level(level)
-    drawn = _resampled(results, size, resamples, seed)
+    drawn = _resampled(results, units, resamples, seed)
     return {
         metric: {name: resample.interval(values, level) for name, values in outputs.items()}
         for metric, outputs in drawn.items()
@@ -77,7 +87,10 @@ def intervals(
 
 
 def compare_pairs(
-    pairs: Mapping[Pair, tuple[Results, Results]], size: int, options: SignificanceOptions
+    pairs: Mapping[Pair, tuple[Results, Results]],
+    units: UnitsOf,
+    size: int,
+    options: SignificanceOptions,
 ) -> dict[Pair, Comparisons]:
     """The paired tests of every output that both systems of each pair have, yet without ranks."""
     resample.check_level(options.level)
@@ -87,12 +100,14 @@ def compare_pairs(
         for name in mine
         if name in theirs
     }
-    swapped = _swap_differences(tests, size, options)
+    swapped = _swap_differences(tests, units, options)
     drawn: dict[int, Outputs] = {}
     if options.resamples:
         # A system of several pairs is drawn once: its result is the same object in each.
-        results = {id(r): r for test in tests.values() for r in (test.mine, test.theirs)}
-        drawn = _resampled(results, size, options.resamples, options.seed)
+        results = {
+            id(r): r for test in tests.values() if test.made for r in (test.mine, test.theirs)
+        }
+        drawn = _resampled(results, units, options.resamples, options.seed)
     compared: dict[Pair, Comparisons] = {pair: {} for pair in pairs}
     for (pair, name), test in tests.items():
         compared[pair][name] = test.compared(drawn, swapped[pair, name], size, options.level)
@@ -100,20 +115,37 @@ def compare_pairs(
 
 
 class _Test(NamedTuple):
-    """A metric's results of two systems, over the samples that both have scores of."""
+    """A metric's results of two systems, over the samples that both have scores of.
+
+    It isn't `made` where too little is left of the samples.
+    """
 
     mine: Result
     theirs: Result
     samples: int
     withheld: str | None
+    made: bool = True
 
     @classmethod
     def of(cls, names: Pair, mine: Result, theirs: Result, size: int) -> _Test:
         reason = withheld({names[1]: theirs, names[0]: mine})
         if not size:
             return cls(mine, theirs, 0, reason)
+        if mine.buckets is not None and theirs.buckets is not None:
+            return cls._of_buckets(mine, theirs, reason)
+        if mine.untestable and theirs.untestable:
+            return cls(mine, theirs, mine.count, reason or NOT_KEPT, made=False)
         common = mine.scored() & theirs.scored()
         return cls(_only(mine, common), _only(theirs, common), int(common.sum()), reason)
+
+    @classmethod
+    def _of_buckets(cls, mine: Result, theirs: Result, reason: str | None) -> _Test:
+        one, other = mine.buckets, theirs.buckets
+        assert one is not None
+        assert other is not None
+        if one.counts.shape == other.counts.shape and (one.counts == other.counts).all():
+            return cls(mine, theirs, mine.count, reason)
+        return cls(mine, theirs, min(mine.count, theirs.count), reason or _OTHERS, made=False)
 
     def compared(
         self, drawn: Mapping[int, Outputs], swapped: Outputs, size: int, level: float
@@ -124,7 +156,7 @@ class _Test(NamedTuple):
         for name in a:
             difference = a[name] - b[name]
             differences = np.full(1, np.nan)
-            if drawn:
+            if drawn and self.made:
                 differences = _minus(drawn[id(self.mine)][name], drawn[id(self.theirs)][name])
             found[name] = Comparison(
                 a[name],
@@ -164,41 +196,57 @@ def _only(result: Result, common: NDArray[np.bool_]) -> Result:
 
 
 def _resampled(
-    results: Mapping[K, Result], size: int, resamples: int, seed: int
+    results: Mapping[K, Result], units: UnitsOf, resamples: int, seed: int
 ) -> dict[K, Outputs]:
-    if not size:
-        return {
-            key: {output: np.full(resamples, np.nan) for output in result.scores()}
-            for key, result in results.items()
-        }
-    resamplers = {key: result.resampler() for key, result in results.items()}
-    blocks: Iterator[dict[K, Outputs]] = (
-        {key: resampled(draw) for key, resampled in resamplers.items()}
-        for draw in resample.draws(size, resamples, seed)
-    )
-    return _joined_outputs(list(blocks))
+    """The scores of the resamples, the same draws for all results of equally many units."""
+    found: dict[K, Outputs] = {}
+    for number, group in _by_number({k: units(r) for k, r in results.items()}).items():
+        if not number:
+            found |= {key: _no_scores(results[key], resamples) for key in group}
+            continue
+        resamplers = {key: results[key].resampler(of) for key, of in group.items()}
+        blocks: Iterator[dict[K, Outputs]] = (
+            {key: resampled(draw) for key, resampled in resamplers.items()}
+            for draw in resample.draws(number, resamples, seed)
+        )
+        found |= _joined_outputs(list(blocks))
+    return found
 
 
 def _swap_differences(
-    tests: Mapping[K, _Test], size: int, options: SignificanceOptions
+    tests: Mapping[K, _Test], units: UnitsOf, options: SignificanceOptions
 ) -> dict[K, Outputs]:
-    if not size:
-        return {
-            key: {output: np.full(options.trials, np.nan) for output in test.mine.scores()}
-            for key, test in tests.items()
-        }
-    swaps = {key: test.mine.against(test.theirs) for key, test in tests.items()}
-
-    def differences(key: K, mask: NDArray[np.bool_]) -> Outputs:
-        a, b = swaps[key](mask)
-        return {output: _minus(a[output], b[output]) for output in a}
-
-    return _joined_outputs(
-        [
-            {key: differences(key, mask) for key in tests}
-            for mask in resample.swaps(size, options.trials, options.seed)
+    found: dict[K, Outputs] = {}
+    made = {key: units(test.mine) for key, test in tests.items() if test.made}
+    for number, group in _by_number(made).items():
+        if not number:
+            found |= {key: _no_scores(tests[key].mine, options.trials) for key in group}
+            continue
+        swaps = {key: tests[key].mine.against(tests[key].theirs, of) for key, of in group.items()}
+        blocks = [
+            {key: _differences(swap, mask) for key, swap in swaps.items()}
+            for mask in resample.swaps(number, options.trials, options.seed)
         ]
-    )
+        found |= _joined_outputs(blocks)
+    none = {k: _no_scores(t.mine, 1) for k, t in tests.items() if not t.made}
+    return found | none
+
+
+def _by_number(found: Mapping[K, Units]) -> dict[int, dict[K, Units]]:
+    """The units by how many they are: those of equally many share draws."""
+    groups: dict[int, dict[K, Units]] = {}
+    for key, units in found.items():
+        groups.setdefault(units.number, {})[key] = units
+    return groups
+
+
+def _no_scores(result: Result, number: int) -> Outputs:
+    return {output: np.full(number, np.nan) for output in result.scores()}
+
+
+def _differences(swap: Swap, mask: NDArray[np.bool_]) -> Outputs:
+    a, b = swap(mask)
+    return {output: _minus(a[output], b[output]) for output in a}
 
 
 def _minus(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -214,3 +262,14 @@ def _joined_outputs(blocks: Sequence[dict[K, Outputs]]) -> dict[K, Outputs]:
         key: {o: np.concatenate([block[key][o] for block in blocks]) for o in outputs}
         for key, outputs in blocks[0].items()
     }
+
+
+def holm(p_values: Mapping[K, float]) -> dict[K, float]:
+    """Holm's correction of the p-values of one family; `nan` is no test, and stays `nan`."""
+    tested = sorted((p, i) for i, p in enumerate(p_values.values()) if not isnan(p))
+    corrected = list(p_values.values())
+    highest = 0.0
+    for k, (p, i) in enumerate(tested):
+        highest = max(highest, min(1.0, (len(tested) - k) * p))
+        corrected[i] = highest
+    return dict(zip(p_values, corrected, strict=True))

@@ -14,6 +14,90 @@ from metrichub.metric import Array as Array
 
 
 @dataclass(frozen=True)
+class GroupSums:
+    """Statistics summed over groups of samples: each array is (G, ...).
+
+    `counts` is (G,), the number of scored samples of every group.
+    """
+
+    arrays: Mapping[str, Array]
+    counts: NDArray[np.int64]
+
+    @property
+    def width(self) -> int:
+        """How many numbers a group has beside its count."""
+        return sum(int(np.prod(array.shape[1:])) for array in self.arrays.values())
+
+    def take(self, index: NDArray[np.int64]) -> GroupSums:
+        """The groups at `index`, in that order."""
+        return GroupSums({k: a[index] for k, a in self.arrays.items()}, self.counts[index])
+
+    def like(self, other: GroupSums) -> GroupSums:
+        """The same; zeros in the other's shapes where no sample of these groups is scored."""
+        if self.counts.any():
+            return self
+        zeros = {
+            name: np.zeros((len(self.counts), *array.shape[1:]), array.dtype)
+            for name, array in other.arrays.items()
+        }
+        return GroupSums(zeros, self.counts)
+
+    def flat(self) -> NDArray[np.float64]:
+        """The groups as one matrix (G, K): all arrays side by side, then `counts`."""
+        groups = len(self.counts)
+        parts = [
+            a.reshape(groups, int(np.prod(a.shape[1:]))).astype(np.float64)
+            for a in self.arrays.values()
+        ]
+        return np.hstack([*parts, self.counts[:, None].astype(np.float64)])
+
+    def unflat(self, matrix: NDArray[np.float64]) -> tuple[dict[str, Array], NDArray[np.float64]]:
+        """Weighted sums (..., K) of `flat()` as arrays (..., *shape), and the count (...)."""
+        arrays: dict[str, Array] = {}
+        start = 0
+        for name, array in self.arrays.items():
+            width = int(np.prod(array.shape[1:]))
+            part = matrix[..., start : start + width]
+            arrays[name] = part.reshape(*matrix.shape[:-1], *array.shape[1:])
+            start += width
+        return arrays, matrix[..., start]
+
+
+@dataclass(frozen=True)
+class BucketSums(GroupSums):
+    """Sums of the samples of every bucket; see `metrichub.evaluation.buckets`.
+
+    `by_position` says that a sample's position chose its bucket.
+    """
+
+    by_position: bool
+
+    @classmethod
+    def merged(cls, parts: Sequence[tuple[int, BucketSums | None]]) -> BucketSums | None:
+        """The sums of all parts in order, given with their numbers of samples, if all have them."""
+        found = [(size, part) for size, part in parts if size] or list(parts[:1])
+        kept = [part for _, part in found if part is not None]
+        alike = {(len(part.counts), part.by_position) for part in kept}
+        if not kept or len(kept) < len(found) or len(alike) > 1:
+            return None
+        starts = np.cumsum([0, *(size for size, _ in found)]).tolist()
+        moved = [part.behind(start) for part, start in zip(kept, starts, strict=False)]
+        scored = [part for part in moved if part.counts.any()] or moved[:1]
+        arrays = {
+            name: np.asarray(sum(part.arrays[name] for part in scored)) for name in scored[0].arrays
+        }
+        return cls(arrays, np.asarray(sum(part.counts for part in moved)), kept[0].by_position)
+
+    def behind(self, start: int) -> BucketSums:
+        """The same behind `start` other samples."""
+        if not self.by_position or not start:
+            return self
+        shift = start % len(self.counts)
+        arrays = {name: np.roll(array, shift, axis=0) for name, array in self.arrays.items()}
+        return BucketSums(arrays, np.roll(self.counts, shift), True)
+
+
+@dataclass(frozen=True)
 class Stats:
     """Rows S of a metric: each array is (N, ...); `scored` is (N,) and says which rows count.
 
@@ -133,22 +217,19 @@ class Stats:
         """How often each reason for an unscored row was given."""
         return Counter(self.reasons.values())
 
-    def flat(self) -> NDArray[np.float64]:
-        """The rows as one matrix (N, K): all arrays side by side, then `scored`."""
-        rows = len(self)
-        parts = [
-            a.reshape(rows, int(np.prod(a.shape[1:]))).astype(np.float64)
-            for a in self.arrays.values()
-        ]
-        return np.hstack([*parts, self.scored[:, None].astype(np.float64)])
+    def sums(self) -> GroupSums:
+        """Every sample as a group of its own."""
+        return GroupSums(self.arrays, self.scored.astype(np.int64))
 
-    def unflat(self, matrix: NDArray[np.float64]) -> tuple[dict[str, Array], NDArray[np.float64]]:
-        """Weighted sums (..., K) of `flat()` as arrays (..., *shape), and the count (...)."""
-        arrays: dict[str, Array] = {}
-        start = 0
-        for name, array in self.arrays.items():
-            width = int(np.prod(array.shape[1:]))
-            part = matrix[..., start : start + width]
-            arrays[name] = part.reshape(*matrix.shape[:-1], *array.shape[1:])
-            start += width
-        return arrays, matrix[..., start]
+    def grouped(self, of: NDArray[np.int64], number: int) -> GroupSums:
+        """The sums of the samples of every group; `of` is (N,), the group of every sample."""
+        return GroupSums(
+            {name: _summed(array, of, number) for name, array in self.arrays.items()},
+            _summed(self.scored.astype(np.int64), of, number),
+        )
+
+
+def _summed(values: Array, of: NDArray[np.int64], number: int) -> Array:
+    sums = np.zeros((number, *values.shape[1:]), values.dtype)
+    np.add.at(sums, of, values)
+    return sums

@@ -59,6 +59,7 @@ class Report(ReportScores):
         resamples: int = 1000,
         trials: int = 10_000,
         seed: int = SEED,
+        cluster: str | None = None,
     ) -> dict[str, dict[str, Comparison]]:
         """Paired tests of this system against another on the same samples.
 
@@ -70,7 +71,8 @@ class Report(ReportScores):
         extreme, so two identical systems get p = 1). sacrebleu's bootstrap p-value calls too many
         differences significant (11 to 13 of 100 where there is none, at .05); randomisation
         doesn't. For three systems or more, `metrichub.compare_all` corrects over all pairs.
-        `metrics` chooses one or several of those that both reports have.
+        `metrics` chooses one or several of those that both reports have; `cluster` names a column
+        of `metadata` whose samples of one value are drawn and swapped together.
 
         Tests and scores are those of the samples that both systems have scores of. Where the
         systems left different samples unanswered, `Comparison.withheld` says so, as a higher score
@@ -86,7 +88,7 @@ class Report(ReportScores):
             raise ReportError(f"a report is compared with another report, not with {what(other)}")
         how: dict[str, Any] = {"level": level, "resamples": resamples, "trials": trials}
         systems = {"the other system": other, "this system": self}
-        ranking = compare_all(systems, metrics=metrics, **how, seed=seed)
+        ranking = compare_all(systems, metrics=metrics, **how, seed=seed, cluster=cluster)
         return ranking.against("the other system")["this system"]
 
     def merge(self, *others: Report) -> Report:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from metrichub.data.columns import column_of, note_of_fallback
@@ -118,21 +119,36 @@ class ReportScores(Measurement):
         level: float = 0.95,
         resamples: int = 1000,
         seed: int = SEED,
+        cluster: str | None = None,
     ) -> dict[str, dict[str, Interval]]:
         """Bootstrap intervals of the corpus scores: metric -> output -> `Interval`.
 
         The samples are drawn with replacement, the same draws for every metric, whichever of the
         `metrics` are chosen by their names. Scores of the resamples equal sacrebleu's for the same
-        seed.
+        seed. `cluster` names a column of `metadata`, such as the document that sentences are from:
+        its samples of one value are drawn together, since they are no independent evidence.
+
+        Of a report without samples, the buckets of its key are drawn (see `Hub.evaluate`); metrics
+        that don't add up then have `nan`.
 
         Raises:
-            ReportError: no such metric, or the report was pooled.
+            ReportError: no such metric or column, or the report was pooled.
             ParameterError: level isn't between 0 and 1, or resamples isn't positive.
         """
         results = {
             name: self.results[name] for name in chosen_metrics(metrics, self.results, "the report")
         }
-        return significance.intervals(results, self.size, level, resamples, seed)
+        none: dict[str, dict[str, Interval]] = {}
+        if self.buckets is not None and metrics is None:
+            none = {
+                name: dict.fromkeys(result.scores(), Interval(*[float("nan")] * 4))
+                for name, result in results.items()
+                if result.untestable
+            }
+        drawn = {name: result for name, result in results.items() if name not in none}
+        units = partial(self.units, cluster=cluster)
+        found = none | significance.intervals(drawn, units, level, resamples, seed)
+        return {name: found[name] for name in results}
 
     def signatures(self) -> dict[str, str]:
         """Each metric's signature: parameters, definition, version, reduction, candidates.
@@ -173,6 +189,12 @@ class ReportScores(Measurement):
             read = {*map(column_of, result.metric.inputs())}
             found_in = {column: n for column, n in self.read_from.items() if column in read}
             why += [note_of_fallback(column, names) for column, names in found_in.items()]
+            if self.buckets is not None:
+                why += (
+                    [f"no intervals or tests: {significance.NOT_KEPT}"]
+                    if result.untestable
+                    else self.buckets.notes()
+                )
             why += letters.notes(result.metric, self.letters.get(name, {}))
             if notes := [*why, *result.notes()]:
                 found[name] = notes

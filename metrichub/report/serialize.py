@@ -18,13 +18,14 @@ from metrichub.catalog.registry import origin
 from metrichub.catalog.spec import Spec
 from metrichub.data.files import write_text
 from metrichub.errors import MetrichubError, ReportError, SpecError, what
+from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Trace, json_value
 from metrichub.evaluation.letters import ByTokenizer, Letters
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.signature import Signature
-from metrichub.evaluation.stats import Stats
+from metrichub.evaluation.stats import BucketSums, Stats
 from metrichub.metric import Array, CorpusMetric, Metric, load_metric
 from metrichub.models.resolve import VARIABLES
 from metrichub.models.usage import Usage
@@ -58,6 +59,7 @@ def file_text(report: Report) -> str:
             "runs": {name: [_plain(run) for run in runs] for name, runs in report.runs.items()},
             "read_from": report.read_from,
             "metadata": report.metadata,
+            "buckets": _buckets(report.buckets),
         }
         # ASCII only: a lone surrogate in a row has no UTF-8.
         return json.dumps(parts, allow_nan=False)
@@ -91,6 +93,7 @@ def load(path: Path, metrics: Sequence[Metric]) -> Report:
                 column: tuple(names) for column, names in content.get("read_from", {}).items()
             },
             metadata=content.get("metadata", {}),
+            buckets=_read_buckets(content.get("buckets")),
         )
         runs = {
             name: tuple(_result(run, results[name].metric) for run in found)
@@ -140,6 +143,20 @@ def _plain(result: Result) -> dict[str, Any]:
         **saved,
         **plain,
     }
+
+
+def _buckets(buckets: BucketSizes | None) -> dict[str, Any] | None:
+    if buckets is None:
+        return None
+    prints = {name: values.tolist() for name, values in buckets.prints.items()}
+    return {"key": buckets.key, "sizes": buckets.sizes.tolist(), "prints": prints}
+
+
+def _read_buckets(found: Mapping[str, Any] | None) -> BucketSizes | None:
+    if found is None:
+        return None
+    prints = {name: np.array(values, np.uint64) for name, values in found["prints"].items()}
+    return BucketSizes(tuple(found["key"]), np.array(found["sizes"], np.int64), prints)
 
 
 def _evidence(found: Mapping[str, Any]) -> Trace:
@@ -194,6 +211,7 @@ def _arrays(arrays: Mapping[str, Array]) -> dict[str, Any]:
 _ENCODED: dict[str, Callable[[Any], Any]] = {
     "totals": _arrays,
     "statistics": _arrays,
+    "buckets": _arrays,
     "rows": lambda rows: [_tagged(row) for row in rows],
     "final": json_safe,
 }
@@ -253,7 +271,11 @@ def _result(found: Mapping[str, Any], metric: Metric) -> Result:
         undefined_for = {int(row): kind for row, kind in found.get("undefined_for", {}).items()}
         scored = np.array(found["scored"], np.bool_)
         rows = Stats(_read_arrays(found["statistics"]), scored, why, undefined_for)
-    return SumResult(*head, rows, _read_arrays(found["totals"]))
+    sums = None
+    if "buckets" in found:
+        counts = np.array(found["bucket_counts"], np.int64)
+        sums = BucketSums(_read_arrays(found["buckets"]), counts, found["by_position"])
+    return SumResult(*head, rows, _read_arrays(found["totals"]), sums)
 
 
 def _same_definition(path: Path, found: Mapping[str, Any], metric: Metric) -> None:

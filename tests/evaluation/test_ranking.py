@@ -9,7 +9,8 @@ import pytest
 
 from metrichub import Hub, Report, compare_all, load_metric
 from metrichub.errors import ReportError
-from metrichub.evaluation.ranking import holm, p_text, quick_ranks
+from metrichub.evaluation.ranking import p_text, quick_ranks
+from metrichub.evaluation.significance import holm
 from metrichub.report.tables import Table
 
 SIZE = 12

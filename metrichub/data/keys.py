@@ -1,0 +1,57 @@
+"""Keys: a number for every sample from columns that name it, equal wherever it is computed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.data.values import as_list
+from metrichub.errors import InputError, MissingColumn, did_you_mean, what
+
+
+def read_keys(
+    key: Sequence[str],
+    available: Collection[str],
+    values_of: Callable[[str], Iterable[Any]],
+    size: int,
+) -> NDArray[np.uint64]:
+    """A hash of every sample's values in the columns of the key, (N,).
+
+    Raises:
+        MissingColumn: a column isn't there.
+        InputError: a value is missing, or is neither text nor a number.
+    """
+    columns = []
+    for name in key:
+        if name not in available:
+            raise MissingColumn(
+                f"the key names the column {name!r}, which isn't there"
+                f"{did_you_mean(name, available)} (there are: {', '.join(available)})"
+            )
+        values = as_list(name, values_of(name))
+        if len(values) != size:
+            raise InputError(f"{name} has {len(values)} values for {size} samples")
+        columns.append([_value(name, sample, value) for sample, value in enumerate(values)])
+    hashes = (
+        hashlib.blake2b(json.dumps(row).encode(), digest_size=8).digest()
+        for row in zip(*columns, strict=True)
+    )
+    return np.frombuffer(b"".join(hashes), "<u8").astype(np.uint64)
+
+
+def _value(name: str, sample: int, value: Any) -> str | int | float | bool:
+    plain = value.item() if hasattr(value, "item") else value
+    # A table with a missing value somewhere holds whole numbers as fractions.
+    if isinstance(plain, float) and plain.is_integer():
+        return int(plain)
+    missing = plain is None or (isinstance(plain, float) and math.isnan(plain))
+    if missing or not isinstance(plain, (str, int, float)):
+        said = "is missing" if missing else f"is {what(value)}"
+        raise InputError(f"{name}[{sample}] {said}; a key is a text or a number for every sample")
+    return plain

@@ -1,0 +1,44 @@
+"""Units: what a bootstrap draws and a paired test swaps: samples, clusters of them, or buckets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.errors import ReportError, did_you_mean
+
+
+class Units(NamedTuple):
+    """`number` units, and the unit `of` every sample, (N,); None where each is a unit of its own.
+
+    Where samples weren't kept, the units are the buckets that hold any, by their places: `filled`.
+    """
+
+    number: int
+    of: NDArray[np.int64] | None = None
+    filled: NDArray[np.int64] | None = None
+
+
+def clusters(column: str, metadata: Mapping[str, Sequence[Any]]) -> Units:
+    """The samples that share a value of a column as one unit, in the order of their first samples.
+
+    Raises:
+        ReportError: no such column travelled with the report, or a sample has no value.
+    """
+    if column not in metadata:
+        have = ", ".join(metadata) or "no columns"
+        raise ReportError(
+            f"no column {column!r} travelled with the report{did_you_mean(column, metadata)} "
+            f"(there are: {have}); columns of short values do, and those that keep=[...] names"
+        )
+    numbers: dict[str, int] = {}
+    of = np.zeros(len(metadata[column]), np.int64)
+    for sample, value in enumerate(metadata[column]):
+        if value is None:
+            raise ReportError(f"sample {sample} has no {column}, and so no cluster")
+        of[sample] = numbers.setdefault(json.dumps(value), len(numbers))
+    return Units(len(numbers), of)

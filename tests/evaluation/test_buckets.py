@@ -1,0 +1,278 @@
+"""Bucket totals: sums that merge in any order and still have intervals and paired tests."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrichub import Hub, Report, compare_all, list_metrics, load_metric
+from metrichub.errors import InputError, MissingColumn, ReportError
+from metrichub.evaluation.buckets import BUCKETS, CELLS, FEW, buckets_for
+from metrichub.evaluation.result_sums import SumResult
+from tests.vectors import SUMMEVAL, WMT16, corpus, slow
+
+Row = dict[str, Any]
+READ = {"predictions", "references", "sources"}
+
+
+@cache
+def additive() -> tuple[str, ...]:
+    """The installed metrics that add up and read texts alone."""
+    metrics = [load_metric(card.name) for card in list_metrics()]
+    return tuple(
+        metric.name
+        for metric in metrics
+        if metric.averaging != "corpus"
+        and not hasattr(metric, "judge")
+        and not hasattr(metric, "embedder")
+        and set(Hub(metric).needs()) <= READ
+    )
+
+
+@cache
+def rows(name: str, most: int) -> list[Row]:
+    """The rows of a corpus, each with an id."""
+    return [
+        {
+            "prediction": row["hyp"],
+            "references": row["refs"],
+            "source": row["refs"][0],
+            "id": number,
+            "doc_id": row.get("doc_id", number // 5),
+        }
+        for number, row in enumerate(corpus(name, most))
+    ]
+
+
+def sums(report: Report, metric: str) -> tuple[Any, Any]:
+    """The buckets of a metric, as lists."""
+    found = report.results[metric]
+    assert isinstance(found, SumResult)
+    assert found.bucket_sums is not None
+    arrays = {name: array.tolist() for name, array in found.bucket_sums.arrays.items()}
+    return arrays, found.bucket_sums.counts.tolist()
+
+
+@pytest.mark.parametrize("name", additive())
+def test_shuffling_cutting_and_retrying_give_equal_buckets(name: str) -> None:
+    hub, samples = Hub(name), rows(SUMMEVAL, 40)
+    whole = hub.evaluate(samples, samples=False, key="id")
+    shuffled = random.Random(5).sample(samples, len(samples))
+    parts = [shuffled[:7], shuffled[7:8], shuffled[8:]]
+    hub.evaluate(parts[1], samples=False, key="id")  # a try whose result was lost
+    measured = [hub.evaluate(part, samples=False, key="id") for part in parts]
+    merged = measured[2].merge(measured[0]).merge(measured[1])
+    (one, counts), (other, others) = sums(whole, name), sums(merged, name)
+    assert counts == others
+    for statistic, values in one.items():
+        if np.asarray(values).dtype.kind == "i":
+            assert values == other[statistic]
+        np.testing.assert_allclose(values, other[statistic], rtol=1e-12, atol=1e-15)
+    assert whole.buckets is not None
+    assert merged.buckets is not None
+    whole.buckets.check_same(merged.buckets)
+    assert merged.scores()[name] == pytest.approx(whole.scores()[name], rel=1e-12, nan_ok=True)
+
+
+def test_up_to_a_thousand_samples_by_position_are_drawn_as_samples_are() -> None:
+    hub, samples = Hub(["bleu", "rouge", "wer", "chrf"]), rows(SUMMEVAL, 240)
+    kept = hub.evaluate(samples)
+    summed = hub.evaluate(iter([samples[:100], samples[100:]]), samples=False)
+    assert summed.intervals() == kept.intervals()
+    worse = [row | {"prediction": " ".join(row["prediction"].split()[:-3])} for row in samples]
+    one = kept.compare(hub.evaluate(worse))
+    other = summed.compare(hub.evaluate(worse, samples=False))
+    for name, outputs in one.items():
+        for output, test in outputs.items():
+            again = other[name][output]
+            assert again[9:] == test[9:]  # what is told in words, and ranks
+            np.testing.assert_allclose(again.interval, test.interval, rtol=1e-12)
+            np.testing.assert_allclose(again[:3] + again[4:9], test[:3] + test[4:9], rtol=1e-12)
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=5))
+def test_reports_by_position_merge_to_that_of_all_samples(sizes: list[int]) -> None:
+    hub, samples = Hub("wer"), rows(SUMMEVAL, 240)[: sum(sizes)]
+    cuts = np.cumsum([0, *sizes]).tolist()
+    columns = {name: [row[name] for row in samples] for name in ("prediction", "references")}
+    parts = [{n: values[a:b] for n, values in columns.items()} for a, b in pairwise(cuts)]
+    first, *others = [hub.evaluate(part, samples=False) for part in parts]
+    whole = hub.evaluate(columns, samples=False)
+    merged = first.merge(*others)
+    assert sums(merged, "wer") == sums(whole, "wer")
+    assert merged.buckets is not None
+    assert whole.buckets is not None
+    merged.buckets.check_same(whole.buckets)
+
+
+@pytest.mark.parametrize(("name", "most"), [(SUMMEVAL, 240), slow(WMT16, 2999)])
+def test_intervals_of_buckets_are_as_wide_as_those_of_samples(name: str, most: int) -> None:
+    cheap = [metric for metric in additive() if metric not in ("codebleu", "character")]
+    hub, samples = Hub(cheap), rows(name, most)
+    ordinary = hub.evaluate(samples).intervals()
+    bucketed = hub.evaluate(iter([samples]), samples=False, key="id").intervals()
+    for metric in cheap:
+        one, other = ordinary[metric]["score"], bucketed[metric]["score"]
+        width = one.high - one.low
+        if np.isnan(width):
+            assert metric in ("tool_call_accuracy", "tool_call_f1", "json_schema_match"), metric
+            continue
+        assert other.high - other.low == pytest.approx(width, rel=0.15, abs=1e-9), metric
+
+
+def test_a_key_of_documents_draws_documents() -> None:
+    hub, samples = Hub(["bleu", "wer"]), rows(SUMMEVAL, 240)
+    kept = hub.evaluate(samples).intervals(cluster="doc_id")
+    summed = hub.evaluate(samples, samples=False, key="doc_id").intervals(cluster="doc_id")
+    for metric in ("bleu", "wer"):
+        one, other = kept[metric]["score"], summed[metric]["score"]
+        # The same documents in another order: other draws of the same bootstrap.
+        assert other.high - other.low == pytest.approx(one.high - one.low, rel=0.2)
+
+
+def test_clusters_are_drawn_whole() -> None:
+    # Ten documents of 24 equal samples each say no more than ten samples do.
+    texts = [("the cat", "the cat"), ("a dog", "the cat"), ("a cat", "the cat"), ("x y", "x z")]
+    single = [{"prediction": p, "reference": r, "doc": i} for i, (p, r) in enumerate(texts)]
+    hub = Hub(["token_f1", "distinct"])
+    alone = hub.evaluate(single)
+    repeated = hub.evaluate([row for row in single for _ in range(24)])
+    clustered = repeated.intervals(cluster="doc")["token_f1"]["score"]
+    assert clustered == pytest.approx(alone.intervals()["token_f1"]["score"])
+    plain = repeated.intervals()["token_f1"]["score"]
+    assert plain.high - plain.low < (clustered.high - clustered.low) / 2
+    other = [row | {"prediction": "the cat"} for row in single]
+    once = alone.compare(hub.evaluate(other), metrics="token_f1")
+    often = repeated.compare(
+        hub.evaluate([row for row in other for _ in range(24)]), metrics="token_f1", cluster="doc"
+    )
+    assert often["token_f1"]["score"].randomisation_p == once["token_f1"]["score"].randomisation_p
+
+
+def test_clusters_have_to_be_there_and_the_same() -> None:
+    hub = Hub("bleu")
+    report = hub.evaluate(rows(SUMMEVAL, 20))
+    with pytest.raises(ReportError, match=r"no column 'doc' travelled .* did you mean 'doc_id'"):
+        report.intervals(cluster="doc")
+    holes = hub.evaluate([row | {"doc_id": None} for row in rows(SUMMEVAL, 20)])
+    with pytest.raises(ReportError, match="sample 0 has no doc_id"):
+        holes.intervals(cluster="doc_id")
+    moved = hub.evaluate([row | {"doc_id": row["id"]} for row in rows(SUMMEVAL, 20)])
+    with pytest.raises(ReportError, match="different 'doc_id'"):
+        compare_all({"a": report, "b": moved}, cluster="doc_id")
+    with pytest.raises(ReportError, match="evaluate with key='doc_id'"):
+        hub.evaluate(rows(SUMMEVAL, 20), samples=False).intervals(cluster="doc_id")
+
+
+def _other(samples: Sequence[Row], **changes: Any) -> Report:
+    return Hub("wer").evaluate([row | changes for row in samples], samples=False, key="id")
+
+
+def test_only_the_same_samples_are_compared() -> None:
+    samples = rows(SUMMEVAL, 30)
+    report = _other(samples)
+    with pytest.raises(ReportError, match="measured on different references"):
+        report.compare(_other(samples, references=["something else"]))
+    with pytest.raises(ReportError, match="different values of 'id'"):
+        report.compare(_other([row | {"id": row["id"] + 1} for row in samples]))
+    with pytest.raises(ReportError, match=r"summed by 'id' and by position"):
+        report.compare(Hub("wer").evaluate(samples, samples=False))
+    with pytest.raises(ReportError, match="samples were kept and the other's weren't"):
+        report.compare(Hub("wer").evaluate(samples))
+    shuffled = _other(random.Random(1).sample(samples, len(samples)))
+    assert report.compare(shuffled)["wer"]["score"].difference == 0
+
+
+def test_a_metric_that_scored_other_samples_is_not_tested() -> None:
+    # A text without words has no ratio of types to tokens, and each system has another such text.
+    hub = Hub("ttr")
+    one, two = (
+        hub.evaluate({"prediction": texts, "id": [1, 2, 3]}, samples=False, key="id")
+        for texts in (["a b a", "", "c c"], ["a b a", "c d", ""])
+    )
+    test = one.compare(two)["ttr"]["score"]
+    assert test.withheld == "the systems have scores of other samples, which weren't kept"
+    assert np.isnan(test.p)
+    assert test.rank is None
+
+
+def test_what_does_not_add_up_has_no_intervals_and_says_so() -> None:
+    samples = rows(SUMMEVAL, 20)
+    report = Hub(["bleu", "cider"]).evaluate(samples, samples=False)
+    found = report.intervals()
+    assert np.isnan(found["cider"]["score"].low)
+    assert not np.isnan(found["bleu"]["score"].low)
+    assert "it doesn't add up, and the samples weren't kept" in report.notes()["cider"][0]
+    with pytest.raises(ReportError, match="cider: this report was pooled"):
+        report.intervals(metrics="cider")
+    test = report.compare(Hub(["bleu", "cider"]).evaluate(samples, samples=False))
+    assert test["cider"]["score"].withheld == "it doesn't add up, and the samples weren't kept"
+    assert test["bleu"]["score"].p == 1
+
+
+def test_few_values_of_a_key_make_rough_intervals() -> None:
+    report = Hub("wer").evaluate(rows(SUMMEVAL, 240), samples=False, key="doc_id")
+    assert "intervals are rough: 'doc_id' has 20 values or little more" in report.notes()["wer"]
+    assert not Hub("wer").evaluate(rows(SUMMEVAL, 240), samples=False, key="id").notes()
+
+
+def test_a_key_names_columns_that_are_there_and_full() -> None:
+    hub, samples = Hub("wer"), rows(SUMMEVAL, 3)
+    with pytest.raises(MissingColumn, match=r"the key names the column 'ids', .* 'id'"):
+        hub.evaluate(samples, samples=False, key="ids")
+    with pytest.raises(InputError, match=r"id\[1\] is missing; a key is a text or a number"):
+        hub.evaluate([samples[0], samples[1] | {"id": None}], samples=False, key="id")
+    with pytest.raises(InputError, match="without samples: samples=False"):
+        hub.evaluate(samples, key="id")
+
+
+def test_a_key_is_the_same_in_every_table_of_numbers() -> None:
+    import pandas
+
+    frame = pandas.DataFrame(rows(SUMMEVAL, 10))
+    fractions = frame.assign(id=frame["id"].astype(float))
+    hub = Hub("wer")
+    found = [hub.evaluate(t, samples=False, key=["id", "doc_id"]) for t in (frame, fractions)]
+    assert sums(found[0], "wer") == sums(found[1], "wer")
+
+
+def test_a_report_of_buckets_is_saved_whole(tmp_path: Path) -> None:
+    report = Hub(["bleu", "rouge"]).evaluate(rows(SUMMEVAL, 60), samples=False, key="id")
+    report.save(tmp_path / "report.json")
+    loaded = Report.load(tmp_path / "report.json")
+    assert loaded == report
+    assert loaded.intervals() == report.intervals()
+    assert loaded.compare(report)["bleu"]["score"].p == 1
+
+
+def test_processes_give_the_buckets_of_one() -> None:
+    samples = rows(SUMMEVAL, 240)
+    hub = Hub(["wer", "rouge"])
+    one, two = (
+        hub.evaluate(iter([samples] * 30), samples=False, key=key, workers=workers)
+        for key, workers in (("id", 1), ("id", 2))
+    )
+    assert sums(one, "wer") == sums(two, "wer")
+    assert one.intervals() == two.intervals()
+
+
+def test_a_pooled_report_has_nothing_left_to_draw() -> None:
+    pooled = Hub("wer").evaluate(rows(SUMMEVAL, 9), samples=False).pool()
+    with pytest.raises(ReportError, match="this report was pooled"):
+        pooled.intervals()
+
+
+def test_wide_statistics_take_fewer_buckets_and_the_widest_none() -> None:
+    assert buckets_for(CELLS // BUCKETS) == BUCKETS
+    assert buckets_for(CELLS // BUCKETS + 1) == FEW
+    assert buckets_for(CELLS // FEW + 1) is None
+    assert BUCKETS % FEW == 0
