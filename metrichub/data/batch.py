@@ -32,6 +32,15 @@ class Column(NamedTuple):
     items: Sequence[Any]
     offsets: NDArray[np.int64] | None
 
+    def take(self, index: NDArray[np.int64]) -> Column:
+        """The column of the samples at `index`, in that order."""
+        if self.offsets is None:
+            return Column([self.items[i] for i in index.tolist()], None)
+        ends = self.offsets.tolist()
+        groups = [self.items[ends[i] : ends[i + 1]] for i in index.tolist()]
+        counts = self.counts[index]
+        return Column(list(chain.from_iterable(groups)), np.concatenate(([0], np.cumsum(counts))))
+
     @property
     def counts(self) -> NDArray[np.int64]:
         """The number of items of every sample, (N,)."""

@@ -35,6 +35,12 @@ class Fingerprint:
         return {name: column.digest() for name, column in self._columns.items()}
 
 
+def digest_of(digests: Sequence[object], index: NDArray[np.int64]) -> str:
+    """The hash of some samples of a stream, of which these are the hashes and sizes."""
+    told = "|".join(map(str, digests)).encode()
+    return _hash(told + index.astype("<i8").tobytes()).hexdigest()
+
+
 class _ColumnHash:
     """Three hashes, since an item's length and text and a sample's number of items could blur."""
 

@@ -112,6 +112,14 @@ class Trace:
             sum((part.votes for _, part in parts), Counter()),
         )
 
+    def take(self, index: Sequence[int]) -> Trace:
+        """The trace of the samples at `index`, in that order."""
+        return Trace.of(
+            {new: self.steps[old] for new, old in enumerate(index) if old in self.steps},
+            {new: self.errors[old] for new, old in enumerate(index) if old in self.errors},
+            {new: self.calls[old] for new, old in enumerate(index) if old in self.calls},
+        )
+
     def pool(self) -> Trace:
         """The causes and the votes without the samples."""
         return Trace(causes=self.causes, votes=self.votes)

@@ -6,6 +6,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.data.fingerprint import digest_of
 from metrichub.data.metadata import Metadata
 from metrichub.errors import ReportError, did_you_mean, what
 from metrichub.evaluation.buckets import BucketSizes
@@ -58,6 +62,38 @@ class Measurement:
             )
         filled = self.buckets.filled(len(result.buckets.counts))
         return Units(len(filled), filled=filled)
+
+    def take(self, index: NDArray[np.int64]) -> Self:
+        """What was measured of the samples at `index`, which is in ascending order.
+
+        What belongs to all samples together is left out: usage, and what tokenizers did.
+
+        Raises:
+            ReportError: the samples weren't kept.
+        """
+        return replace(
+            self,
+            results={name: result.take(index) for name, result in self.results.items()},
+            size=len(index),
+            segments=((len(index), self._digests(index)),),
+            traces={name: found.take(index.tolist()) for name, found in self.traces.items()},
+            usage=Usage(),
+            texts=self.texts.take(index) if self.texts else None,
+            runs={name: tuple(run.take(index) for run in runs) for name, runs in self.runs.items()},
+            letters={},
+            metadata={
+                name: [values[i] for i in index.tolist()] for name, values in self.metadata.items()
+            },
+        )
+
+    def _digests(self, index: NDArray[np.int64]) -> dict[str, str]:
+        """A hash of every column that was hashed, equal for the same samples of the same data."""
+        columns = set.intersection(*(set(digests) for _, digests in self.segments))
+        sizes = [size for size, _ in self.segments]
+        return {
+            name: digest_of([*sizes, *(d[name] for _, d in self.segments)], index)
+            for name in sorted(columns)
+        }
 
     def pool(self) -> Self:
         """The same corpus scores without the samples: memory no longer grows with them.

@@ -97,6 +97,14 @@ class Result(ABC):
     def only(self, samples: NDArray[np.bool_]) -> Result:
         """The same where only the samples of the mask (N,) are scored."""
 
+    @abstractmethod
+    def take(self, index: NDArray[np.int64]) -> Result:
+        """The result of the samples at `index`, in that order, each once at most.
+
+        Raises:
+            ReportError: it was pooled.
+        """
+
     @property
     def buckets(self) -> BucketSums | None:
         """The sums of buckets of samples, which intervals and tests need where rows are gone."""

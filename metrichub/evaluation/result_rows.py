@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,15 @@ from metrichub.metric import Array, CorpusMetric, Metric, Unscored
 class RowsResult(Result):
     """Objects that a corpus metric observed: `rows`, and the sample each belongs to.
 
-    Once pooled, only `final`, the concluded scores, is left.
+    `left_out` has the samples for which the metric said why they have none. Once pooled, only
+    `final`, the concluded scores, is left.
     """
 
     rows: Sequence[Any]
     sample: NDArray[np.int64]
     size: int
     final: Mapping[str, float] | None = None
+    left_out: Mapping[int, Unscored] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -49,14 +52,24 @@ class RowsResult(Result):
             for row, number in zip(rows, sample.tolist(), strict=True)
             if isinstance(row, Unscored) and number not in scored
         }
-        why = Counter(row.reason for row in unscored.values())
-        unanswered = Counter(r.undefined_for for r in unscored.values() if r.undefined_for)
-        return cls(
-            *(metric, signature, len(scored), size - len(scored), why, unanswered),
-            [row for row, out in zip(rows, left_out, strict=True) if not out],
-            index,
-            size,
-        )
+        kept = [row for row, out in zip(rows, left_out, strict=True) if not out]
+        return cls._counted(metric, signature, kept, index, size, unscored)
+
+    @classmethod
+    def _counted(  # the parts of a result
+        cls,
+        metric: Metric,
+        signature: Signature,
+        rows: Sequence[Any],
+        sample: NDArray[np.int64],
+        size: int,
+        left_out: Mapping[int, Unscored],
+    ) -> RowsResult:
+        count = len(set(sample.tolist()))
+        why = Counter(row.reason for row in left_out.values())
+        unanswered = Counter(r.undefined_for for r in left_out.values() if r.undefined_for)
+        head = (metric, signature, count, size - count, why, unanswered)
+        return cls(*head, rows, sample, size, left_out=left_out)
 
     @property
     def _metric(self) -> CorpusMetric:
@@ -89,8 +102,11 @@ class RowsResult(Result):
             }
 
     def why(self, sample: int) -> str | None:
-        """That the metric has no row of the sample."""
-        return None if (self.sample == sample).any() else NO_REASON
+        """The metric's reason, if it gave one."""
+        if (self.sample == sample).any():
+            return None
+        said = self.left_out.get(sample)
+        return NO_REASON if said is None else said.reason
 
     def resampler(self, units: Units | None = None) -> Callable[[Draw], Outputs]:
         """What the metric concludes from the rows of each resample; `nan` if it says nothing."""
@@ -125,7 +141,7 @@ class RowsResult(Result):
 
     def pool(self) -> RowsResult:
         """The concluded scores without the rows."""
-        return replace(self, rows=(), sample=self.sample[:0], final=self.scores())
+        return replace(self, rows=(), sample=self.sample[:0], final=self.scores(), left_out={})
 
     def scored(self) -> NDArray[np.bool_]:
         """Which samples have a row, (N,)."""
@@ -139,6 +155,23 @@ class RowsResult(Result):
         rows = [row for row, keep in zip(self.rows, kept.tolist(), strict=True) if keep]
         return replace(self, rows=rows, sample=self.sample[kept])
 
+    def take(self, index: NDArray[np.int64]) -> RowsResult:
+        """The rows of some samples, in the order of the index."""
+        if self.pooled:
+            raise self._was_pooled("a group")
+        place = {old: new for new, old in enumerate(index.tolist())}
+        found = sorted(
+            (
+                (place[old], row)
+                for old, row in zip(self.sample.tolist(), self.rows, strict=True)
+                if old in place
+            ),
+            key=itemgetter(0),
+        )
+        rows, sample = [row for _, row in found], np.array([new for new, _ in found], np.int64)
+        left_out = {place[old]: why for old, why in self.left_out.items() if old in place}
+        return self._counted(self.metric, self.signature, rows, sample, len(index), left_out)
+
     def saved(self) -> dict[str, Any]:
         """The rows with the sample of each, and once pooled the concluded scores."""
         saved: dict[str, Any] = {
@@ -146,6 +179,12 @@ class RowsResult(Result):
             "sample": self.sample.tolist(),
             "size": self.size,
         }
+        if self.left_out:
+            found = self.left_out.items()
+            saved["why"] = {str(sample): said.reason for sample, said in found}
+            saved["undefined_for"] = {
+                str(sample): said.undefined_for for sample, said in found if said.undefined_for
+            }
         return saved if self.final is None else saved | {"final": self.final}
 
     def check(self, size: int) -> None:
@@ -169,7 +208,13 @@ class RowsResult(Result):
         starts = np.cumsum([0, *(part.size for part in parts)]).tolist()
         rows = [row for part in parts for row in part.rows]
         sample = np.concatenate([p.sample + s for p, s in zip(parts, starts, strict=False)])
-        merged = cls.of(parts[0].metric, signature, rows, sample, starts[-1])
+        left_out = {
+            start + place: why
+            for part, start in zip(parts, starts, strict=False)
+            for place, why in part.left_out.items()
+        }
+        merged = cls._counted(parts[0].metric, signature, rows, sample, starts[-1], left_out)
+        # A report that was saved before says how many had a reason, but not which.
         reasons = sum((part.reasons for part in parts), Counter())
         unanswered = sum((part.unanswered for part in parts), Counter())
         return replace(merged, reasons=reasons, unanswered=unanswered)

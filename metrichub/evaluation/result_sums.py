@@ -142,6 +142,10 @@ class SumResult(Result):
         """The sums over the samples of the mask."""
         return SumResult.of(self.metric, self.signature, self._kept("a paired test").only(samples))
 
+    def take(self, index: NDArray[np.int64]) -> SumResult:
+        """The result of some samples, in the order of the index."""
+        return SumResult.of(self.metric, self.signature, self._kept("a group").take(index))
+
     def saved(self) -> dict[str, Any]:
         """The sums, and the statistics of every sample with the reasons of those unscored."""
         sums: dict[str, Any] = {"totals": self.totals}

@@ -9,6 +9,9 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from metrichub.data.batch import Batch
 from metrichub.evaluation.explanation import TraceItem, json_value
 from metrichub.evaluation.failures import failing
@@ -37,6 +40,15 @@ class StoredSamples:
             items = list(column.items)
             found[name] = items[0] if len(items) == 1 and column.offsets is None else items
         return found
+
+    def take(self, index: NDArray[np.int64]) -> StoredSamples:
+        """The samples at `index`, which is in ascending order."""
+        batches = []
+        for start, batch in zip(self._starts, self.batches, strict=False):
+            inside = index[(index >= start) & (index < start + batch.size)] - start
+            columns = {name: column.take(inside) for name, column in batch.columns.items()}
+            batches.append(Batch(columns, len(inside)))
+        return StoredSamples(tuple(batches))
 
     def steps(self, metric: Metric, sample: int) -> Sequence[TraceItem]:
         """What a metric that can explain itself says of each candidate of a sample."""

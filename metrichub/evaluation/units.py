@@ -29,12 +29,7 @@ def clusters(column: str, metadata: Mapping[str, Sequence[Any]]) -> Units:
     Raises:
         ReportError: no such column travelled with the report, or a sample has no value.
     """
-    if column not in metadata:
-        have = ", ".join(metadata) or "no columns"
-        raise ReportError(
-            f"no column {column!r} travelled with the report{did_you_mean(column, metadata)} "
-            f"(there are: {have}); columns of short values do, and those that keep=[...] names"
-        )
+    _check_column(column, metadata)
     numbers: dict[str, int] = {}
     of = np.zeros(len(metadata[column]), np.int64)
     for sample, value in enumerate(metadata[column]):
@@ -42,3 +37,30 @@ def clusters(column: str, metadata: Mapping[str, Sequence[Any]]) -> Units:
             raise ReportError(f"sample {sample} has no {column}, and so no cluster")
         of[sample] = numbers.setdefault(json.dumps(value), len(numbers))
     return Units(len(numbers), of)
+
+
+def groups(
+    column: str, metadata: Mapping[str, Sequence[Any]], size: int
+) -> dict[Any, NDArray[np.int64]]:
+    """The samples of every value of a column, the values in the order of their first samples.
+
+    Raises:
+        ReportError: no such column travelled with the report, or it holds lists.
+    """
+    if size or metadata:
+        _check_column(column, metadata)
+    found: dict[Any, list[int]] = {}
+    for sample, value in enumerate(metadata.get(column, ())):
+        if isinstance(value, list):
+            raise ReportError(f"{column} holds lists, by which samples can't be grouped")
+        found.setdefault(value, []).append(sample)
+    return {value: np.array(samples, np.int64) for value, samples in found.items()}
+
+
+def _check_column(column: str, metadata: Mapping[str, Sequence[Any]]) -> None:
+    if column not in metadata:
+        have = ", ".join(metadata) or "no columns"
+        raise ReportError(
+            f"no column {column!r} travelled with the report{did_you_mean(column, metadata)} "
+            f"(there are: {have}); columns of short values do, and those that keep=[...] names"
+        )

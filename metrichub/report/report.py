@@ -12,6 +12,7 @@ from metrichub.errors import ReportError, what
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.resample import SEED
 from metrichub.evaluation.significance import Comparison
+from metrichub.evaluation.units import groups
 from metrichub.report.scores import ReportScores
 
 if TYPE_CHECKING:
@@ -90,6 +91,22 @@ class Report(ReportScores):
         systems = {"the other system": other, "this system": self}
         ranking = compare_all(systems, metrics=metrics, **how, seed=seed, cluster=cluster)
         return ranking.against("the other system")["this system"]
+
+    def by(self, column: str) -> dict[Any, Report]:
+        """A report for every value of a column that travelled, in the order of first samples.
+
+        Subgroups can be compared between systems, as whole reports are. Samples without a value
+        are under None. Usage belongs to all samples, and is in none of them.
+
+        Raises:
+            ReportError: no such column, one of lists, or samples that weren't kept.
+        """
+        if any(result.pooled for result in self.results.values()):
+            raise ReportError(
+                "the samples weren't kept, so that there are no groups; evaluate with samples=True"
+            )
+        index = groups(column, self.metadata, self.size)
+        return {value: self.take(samples) for value, samples in index.items()}
 
     def merge(self, *others: Report) -> Report:
         """The report of this one's samples followed by the others'; equals measuring all at once.

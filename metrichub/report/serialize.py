@@ -26,7 +26,7 @@ from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import BucketSums, Stats
-from metrichub.metric import Array, CorpusMetric, Metric, load_metric
+from metrichub.metric import Array, CorpusMetric, Metric, Unscored, load_metric
 from metrichub.models.resolve import VARIABLES
 from metrichub.models.usage import Usage
 from metrichub.report.report import Report
@@ -264,7 +264,12 @@ def _result(found: Mapping[str, Any], metric: Metric) -> Result:
         if final is not None:
             final = {name: float("nan") if v is None else v for name, v in final.items()}
         sample = np.array(found["sample"], np.int64)
-        return RowsResult(*head, _untagged(found["rows"]), sample, found["size"], final)
+        kinds = found.get("undefined_for", {})
+        left_out = {
+            int(place): Unscored(reason, kinds.get(place))
+            for place, reason in found.get("why", {}).items()
+        }
+        return RowsResult(*head, _untagged(found["rows"]), sample, found["size"], final, left_out)
     rows = None
     if "statistics" in found:
         why = {int(row): reason for row, reason in found["why"].items()}

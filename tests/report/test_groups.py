@@ -1,0 +1,96 @@
+"""Subgroups of a report: `report.by(column)` gives a report for every value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metrichub import Hub
+from metrichub.errors import ReportError
+
+HUB = Hub(["bleu", "rouge", "distinct", "ttr"])
+WORDS = ("the cat sat on the mat", "a dog ran to the door", "it rained", "", "on the mat it sat")
+
+
+def sample(prediction: str, reference: str, language: str | None) -> dict[str, Any]:
+    """One row of a table."""
+    return {"prediction": prediction, "reference": reference, "language": language}
+
+
+rows = st.lists(
+    st.builds(
+        sample,
+        st.sampled_from(WORDS),
+        st.sampled_from(WORDS[:3]),
+        st.sampled_from(["en", "de", None]),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(max_examples=15)
+@given(rows)
+def test_a_group_is_what_its_samples_alone_would_be(table: list[dict[str, Any]]) -> None:
+    report = HUB.evaluate(iter([table[:3], table[3:]]) if len(table) > 3 else table, texts=True)
+    groups = report.by("language")
+    assert list(groups) == list(dict.fromkeys(row["language"] for row in table))
+    for value, group in groups.items():
+        own = [row for row in table if row["language"] == value]
+        alone = HUB.evaluate(own)
+        assert group.size == alone.size
+        assert group.metadata == alone.metadata
+        for name, outputs in alone.scores().items():
+            assert group[name] == pytest.approx(outputs, nan_ok=True)
+        for name, values in alone.samples().items():
+            for output, expected in values.items():
+                np.testing.assert_array_equal(group.samples()[name][output], expected)
+        assert group.texts is not None
+        assert alone.texts is not None
+        for place in range(len(own)):
+            assert group.texts[place] == alone.texts[place]
+        for name, intervals in alone.intervals(resamples=5).items():
+            for output, interval in intervals.items():
+                assert group.intervals(resamples=5)[name][output] == pytest.approx(
+                    interval, nan_ok=True
+                )
+
+
+def test_groups_of_two_systems_are_compared_and_only_the_same() -> None:
+    table = [sample(WORDS[i % 3], WORDS[(i + 1) % 3], "ende"[i % 2 * 2 :][:2]) for i in range(8)]
+    worse = [row | {"prediction": "it"} for row in table]
+    one, other = (Hub("rouge").evaluate(rows).by("language") for rows in (table, worse))
+    alone = Hub("rouge").evaluate([row for row in table if row["language"] == "en"])
+    also = Hub("rouge").evaluate([row for row in worse if row["language"] == "en"])
+    found = one["en"].compare(other["en"])["rouge"]["score"]
+    assert str(found) == str(alone.compare(also)["rouge"]["score"])
+    with pytest.raises(ReportError, match="different references"):
+        one["en"].compare(other["de"])
+
+
+def test_errors_and_reasons_stay_with_their_samples() -> None:
+    table = [sample("", "a b", "de"), sample("a b", "a b", "en"), sample("", "a b", "en")]
+    groups = Hub("ttr").evaluate(table).by("language")
+    assert groups["en"].explain("ttr", 1).reason == "the text has no words"
+    assert groups["en"].scores()["ttr"]["unanswered"] == 1
+    assert groups["de"].scores()["ttr"]["unanswered"] == 1
+
+
+def test_a_column_has_to_have_travelled() -> None:
+    report = HUB.evaluate([sample("a", "a", "en")])
+    with pytest.raises(ReportError, match=r"no column 'lang' travelled .* 'language'"):
+        report.by("lang")
+    lists = HUB.evaluate([sample("a", "a", "en") | {"ratings": [1, 2]}])
+    with pytest.raises(ReportError, match="ratings holds lists"):
+        lists.by("ratings")
+    with pytest.raises(ReportError, match="the samples weren't kept"):
+        Hub("wer").evaluate([sample("a", "a", "en")]).pool().by("language")
+
+
+def test_numbers_are_groups_too() -> None:
+    found = HUB.evaluate([sample("a", "a", "en") | {"year": y} for y in (2020, 2021, 2020)])
+    assert {year: group.size for year, group in found.by("year").items()} == {2020: 2, 2021: 1}
