@@ -79,12 +79,12 @@ class BucketSizes:
         """Raise `ReportError` unless both can have been given the same samples."""
         if self.key != other.key:
             raise ReportError(
-                f"the systems were summed by {_told(self.key)} and by {_told(other.key)}; "
+                f"the systems were summed by {_named(self.key)} and by {_named(other.key)}; "
                 "a paired test needs the same key"
             )
         if (self.sizes != other.sizes).any():
             raise ReportError(
-                f"the systems have different values of {_told(self.key)}; a paired test needs the "
+                f"the systems have different values of {_named(self.key)}; a paired test needs the "
                 "same samples"
             )
         different = [
@@ -102,7 +102,7 @@ class BucketSizes:
         """That intervals are rough where the samples fell into few buckets."""
         number = len(self.filled(BUCKETS))
         if self.key and 0 < number < min(ROUGH, int(self.sizes.sum())):
-            return [f"intervals are rough: {_told(self.key)} has {number} values or little more"]
+            return [f"intervals are rough: {_named(self.key)} has {number} values or little more"]
         return []
 
     def behind(self, start: int) -> BucketSizes:
@@ -142,5 +142,5 @@ def _summed(values: NDArray[np.uint64], place: NDArray[np.int64]) -> NDArray[np.
     return sums
 
 
-def _told(key: tuple[str, ...]) -> str:
+def _named(key: tuple[str, ...]) -> str:
     return listed(map(repr, key)) if key else "position"
