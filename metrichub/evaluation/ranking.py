@@ -141,6 +141,10 @@ def _ranking(
     for other, name in combinations(systems, 2):
         common = chosen_metrics(metrics, comparable(systems[name], systems[other]), "both reports")
         mine, theirs = systems[name].results, systems[other].results
+        if metrics is not None or systems[name].buckets is None:
+            for metric in common:
+                mine[metric].check_testable()
+                theirs[metric].check_testable()
         sides[name, other] = ({m: mine[m] for m in common}, {m: theirs[m] for m in common})
     first, *others = systems.values()
     if cluster is not None:

@@ -141,6 +141,11 @@ class Result(ABC):
         """Remarks that a reader of the corpus score has to know."""
         return ()
 
+    def check_testable(self) -> None:
+        """Raise `ReportError` where neither rows nor buckets are left."""
+        if self.untestable:
+            raise self._was_pooled("a paired test")
+
     def _was_pooled(self, what: str) -> ReportError:
         return ReportError(
             f"{self.metric.name}: this report was pooled, and {what} needs its samples; "

@@ -249,10 +249,10 @@ class Report(ReportScores):
         return figure(self, metric, output, other)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both would be saved as the same file."""
-        from metrichub.report.serialize import file_text
+        """Whether both have the same statistics and signatures, whatever it took to get them."""
+        from metrichub.report.serialize import statistics
 
-        return isinstance(other, Report) and file_text(self) == file_text(other)
+        return isinstance(other, Report) and statistics(self) == statistics(other)
 
     __hash__ = None  # type: ignore[assignment]  # what isn't compared by identity has none
 

@@ -46,23 +46,43 @@ def file_text(report: Report) -> str:
     Raises:
         ReportError: a metric's parameters or rows can't be written as JSON.
     """
-    try:
-        parts = {
+    return _json(
+        lambda: {
             "format": FORMAT,
-            "size": report.size,
             "segments": report.segments,
             "candidates": report.candidates,
-            "results": {name: _plain(result) for name, result in report.results.items()},
+            **_statistics(report),
             "evidence": json_value(report.traces),
             "usage": json_value(report.usage),
             "letters": json_value(report.letters),
-            "runs": {name: [_plain(run) for run in runs] for name, runs in report.runs.items()},
             "read_from": report.read_from,
             "metadata": report.metadata,
-            "buckets": _buckets(report.buckets),
         }
+    )
+
+
+def statistics(report: Report) -> str:
+    """What two equal reports share, as text: statistics and signatures.
+
+    Raises:
+        ReportError: a metric's parameters or rows can't be written as JSON.
+    """
+    return _json(lambda: _statistics(report))
+
+
+def _statistics(report: Report) -> dict[str, Any]:
+    return {
+        "size": report.size,
+        "results": {name: _plain(result) for name, result in report.results.items()},
+        "runs": {name: [_plain(run) for run in runs] for name, runs in report.runs.items()},
+        "buckets": _buckets(report.buckets),
+    }
+
+
+def _json(parts: Callable[[], Mapping[str, Any]]) -> str:
+    try:
         # ASCII only: a lone surrogate in a row has no UTF-8.
-        return json.dumps(parts, allow_nan=False)
+        return json.dumps(parts(), allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ReportError(f"the report can't be written as JSON: {error}") from error
 

@@ -506,3 +506,13 @@ def test_contexts_of_any_number_stand_in_the_signature_and_the_file(tmp_path: Pa
     assert report.signatures()["in_context"].endswith("|contexts:0-2")
     report.save(tmp_path / "report.json")
     assert_same(facts(Report.load(tmp_path / "report.json", metrics=hub.metrics)), facts(report))
+
+
+def test_reports_are_equal_by_their_statistics_and_signatures() -> None:
+    table = [{"prediction": "the cat", "reference": "the cat", "id": 1}]
+    one, again = Hub("bleu").evaluate(table), Hub("bleu").evaluate(table, keep=[], texts=False)
+    assert one == again
+    assert one != Hub("bleu(max_order=2)").evaluate(table)
+    assert one != Hub("bleu").evaluate([table[0] | {"prediction": "a cat"}])
+    assert one != one.pool()
+    assert one != "a report"
