@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from metrichub.judge.aggregate import values as values
     from metrichub.judge.graded import GradedMetric as GradedMetric
     from metrichub.judge.graded import OpenGradedMetric as OpenGradedMetric
-    from metrichub.judge.metric import EmbedderMetric as EmbedderMetric
     from metrichub.judge.metric import FieldText as FieldText
     from metrichub.judge.metric import JudgeMetric as JudgeMetric
     from metrichub.judge.metric import absent as absent
     from metrichub.judge.metric import no_claims as no_claims
+    from metrichub.judge.model_metric import EmbedderMetric as EmbedderMetric
     from metrichub.judge.opinions import OpinionMetric as OpinionMetric
     from metrichub.judge.protocol import Choice as Choice
     from metrichub.judge.protocol import Fields as Fields
@@ -73,7 +73,8 @@ _HOMES = {
         "evaluation.explanation": "WithTrace",
         "judge.aggregate": "affirmed average_precision ClaimCounts cosine f_beta ratio values",
         "judge.graded": "GradedMetric OpenGradedMetric",
-        "judge.metric": "absent EmbedderMetric FieldText JudgeMetric no_claims",
+        "judge.metric": "absent FieldText JudgeMetric no_claims",
+        "judge.model_metric": "EmbedderMetric",
         "judge.opinions": "OpinionMetric",
         "judge.protocol": (
             "Choice Fields Grade Judge Prompt Questions Sampling SelfDescribed Verdict "

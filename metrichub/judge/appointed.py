@@ -9,7 +9,8 @@ from itertools import product
 from typing import Any
 
 from metrichub.errors import JudgeUnavailable, ParameterError
-from metrichub.judge.metric import JudgeMetric, ModelMetric
+from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.model_metric import ModelMetric
 from metrichub.judge.panel import Panel, panel_of
 from metrichub.metric import Metric
 from metrichub.models.resolve import VARIABLES, about, judge_of, unchosen

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, cast
+from typing import Annotated, ClassVar, cast
 
 from metrichub.catalog.parameters import REQUIRED, LocalPath
 from metrichub.data.columns import is_plural
-from metrichub.embed import Embedder, Vectors
 from metrichub.errors import ParameterError
-from metrichub.judge.aggregate import cosine
-from metrichub.judge.examples import SUFFIX
+from metrichub.judge import prompt_files
+from metrichub.judge.model_metric import ModelMetric
+from metrichub.judge.panel import Panel
+from metrichub.judge.prompt_files import ENGLISH
 from metrichub.judge.protocol import (
     SHARED_PROMPTS,
     Choice,
@@ -28,51 +26,14 @@ from metrichub.judge.protocol import (
     Verdict,
     all_verdicts,
 )
-from metrichub.metric import Array, Metric, Unscored
-from metrichub.models.resolve import about, embedder_of, judge_of, kept, unchosen
+from metrichub.metric import Array, Unscored
+from metrichub.models.resolve import judge_of, kept
 
 FieldText = str | Sequence[str]
 """What a judge sees under one name: a text or several."""
-ENGLISH = "en"
-"""The language of prompts that are in no folder of a language."""
 YES_NO = ("yes", "no")
 SUPPORT = ("yes", "no", "idk")
 """Supported, contradicted, and neither."""
-_RESOLVE = {"judge": judge_of, "embedder": embedder_of}
-
-
-class ModelMetric(Metric):
-    """What metrics with a judge and metrics with an embedder have in common."""
-
-    # All rows of a block are asked about at once, so that a few slow calls hold up little.
-    block_characters: ClassVar[int | None] = 4_000_000
-
-    def models(self) -> tuple[str, ...]:
-        """Which of "judge" and "embedder" it asks, unless it depends on a parameter."""
-        return tuple(kind for kind in _RESOLVE if hasattr(self, kind))
-
-    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """What those who were asked have to say of themselves."""
-        said = (about(self._asked_of(kind)).note for kind in self.models())
-        return [*super().notes(totals), *filter(None, said)]
-
-    def _asked_of(self, kind: str) -> Any:
-        """The judge or the embedder.
-
-        Raises:
-            JudgeUnavailable: none is chosen.
-        """
-        chosen = getattr(self, kind)
-        if chosen is None:
-            raise unchosen(self.name, kind)
-        return _RESOLVE[kind](chosen)
-
-    def _values(self) -> dict[str, object]:
-        """The parameters, with the judge and the embedder as they say of themselves."""
-        return {
-            name: self._asked_of(name).label if name in _RESOLVE and value is not None else value
-            for name, value in super()._values().items()
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,8 +75,7 @@ class JudgeMetric(ModelMetric):
     def _check_prompts(self) -> None:
         if self.prompts is None:
             return
-        kind: type = type(self)
-        given, known = self._given().keys() | self._shown().keys(), set(_prompts_of(kind))
+        given, known = self._given().keys() | self._shown().keys(), set(self._known())
         if not given or given - known:
             wrong = ", ".join(sorted(given - known)) or "nothing"
             raise ParameterError(
@@ -128,20 +88,27 @@ class JudgeMetric(ModelMetric):
 
     def _given(self) -> dict[str, Path]:
         """The prompts that the user gave, by name."""
-        folder = Path(self.prompts) if self.prompts else None
-        return {path.stem: path for path in sorted(folder.glob("*.md"))} if folder else {}
+        return prompt_files.given_prompts(self.prompts)
 
     def _shown(self) -> dict[str, Path]:
         """The files of examples that the user gave, by the names of their prompts."""
-        folder = Path(self.prompts) if self.prompts else None
-        found = sorted(folder.glob(f"*{SUFFIX}")) if folder else []
-        return {path.name.removesuffix(SUFFIX): path for path in found}
+        return prompt_files.given_examples(self.prompts)
+
+    @classmethod
+    def _known(cls) -> Mapping[str, Path]:
+        """The English prompts that the metric may ask, by name: its own before the shared ones."""
+        owners = (one for one in reversed(cls.__mro__) if issubclass(one, JudgeMetric))
+        return prompt_files.prompts_of(tuple(one for one in owners if one is not JudgeMetric))
+
+    def _english(self, name: str) -> Path:
+        """The English prompt of this name."""
+        return self._known().get(name, SHARED_PROMPTS / f"{name}.md")
 
     def _check_language(self) -> None:
         """Raise ParameterError unless there is every prompt that is asked in the language."""
-        kind: type = type(self)
         names = {name for names in self.questions().values() for name in names}
-        known = [_languages(_path_of(kind, name)) for name in names - self._given().keys()]
+        lacking = names - self._given().keys()
+        known = [prompt_files.languages(self._english(name)) for name in lacking]
         if known and self.language not in (common := frozenset.intersection(*known)):
             raise ParameterError(
                 self.name,
@@ -181,7 +148,7 @@ class JudgeMetric(ModelMetric):
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """What those who were asked have to say of themselves, and that a panel had no vote."""
         found = super().notes(totals)
-        if "judge" in self.models() and not self.votes() and _is_panel(self._judge):
+        if "judge" in self.models() and not self.votes() and isinstance(self._judge, Panel):
             alone = "asks for no verdicts, so the first judge of the panel alone was asked"
             return [*found, f"{self.name} {alone}"]
         return found
@@ -196,9 +163,8 @@ class JudgeMetric(ModelMetric):
         Examples are those beside it, unless the user gave others.
         """
         mine, shown = self._given().get(name), self._shown().get(name)
-        kind: type = type(self)
-        path = mine or _in_language(_path_of(kind, name), self.language)
-        return Prompt.read(path, shown) if mine or shown else _read(path)
+        path = mine or prompt_files.in_language(self._english(name), self.language)
+        return Prompt.read(path, shown) if mine or shown else prompt_files.packaged(path)
 
     async def claims(self, text: str) -> list[str]:
         """The claims of a text; metrics that ask for those of the same text share the call."""
@@ -273,105 +239,15 @@ class JudgeMetric(ModelMetric):
     ) -> Prompt:
         """The prompt, whose examples have to be of the fields and the words that are asked for."""
         found = self.prompt(prompt) if isinstance(prompt, str) else prompt
-        if self.prompts and (wrong := _unfit(found, frozenset(fields), tuple(verdicts))):
+        if self.prompts and (
+            wrong := prompt_files.unfit(found, frozenset(fields), tuple(verdicts))
+        ):
             raise ParameterError(self.name, "prompts", self.prompts, wrong)
         return found
 
     @property
     def _judge(self) -> Judge:
         return cast(Judge, self._asked_of("judge"))
-
-
-@cache
-def _unfit(prompt: Prompt, fields: frozenset[str], verdicts: tuple[str, ...]) -> str | None:
-    """Which examples would fit what is asked by a prompt, where its own don't."""
-    for shown in prompt.examples:
-        given = json.loads(shown.data).keys() - {"items", "candidates"}
-        words = {one["verdict"] for one in json.loads(shown.reply).get("verdicts", ())}
-        if given != fields:
-            right, wrong = " and ".join(sorted(fields)), " and ".join(sorted(given))
-            return f"examples of {prompt.name} with the fields {right} (one has: {wrong})"
-        if not words <= {*verdicts}:
-            right, wrong = ", ".join(verdicts), ", ".join(sorted(words - {*verdicts}))
-            return f"examples of {prompt.name} with the verdicts {right} (one has: {wrong})"
-    return None
-
-
-def _is_panel(judge: object) -> bool:
-    # A panel's module isn't needed where there is none.
-    return isinstance(getattr(judge, "judges", None), tuple)
-
-
-@cache
-def _prompts_of(kind: type) -> Mapping[str, Path]:
-    """The prompts that a metric's class may ask: its own before the shared ones, by name."""
-    found = {path.stem: path for path in SHARED_PROMPTS.glob("*.md")}
-    for owner in reversed(kind.__mro__):
-        file = getattr(sys.modules.get(owner.__module__), "__file__", None)
-        if issubclass(owner, JudgeMetric) and owner is not JudgeMetric:
-            found |= {path.stem: path for path in Path(file or "").parent.glob("prompts/*.md")}
-    return found
-
-
-def _path_of(kind: type, name: str) -> Path:
-    """The English prompt of this name."""
-    return _prompts_of(kind).get(name, SHARED_PROMPTS / f"{name}.md")
-
-
-def _in_language(path: Path, language: str) -> Path:
-    """The translation of a prompt, prompts/zh/claims.md for prompts/claims.md."""
-    return path if language == ENGLISH else path.parent / language / path.name
-
-
-def _languages(path: Path) -> frozenset[str]:
-    """The languages that there is a prompt in."""
-    return frozenset(
-        {ENGLISH, *(found.parent.name for found in path.parent.glob(f"*/{path.name}"))}
-    )
-
-
-@cache
-def _read(path: Path) -> Prompt:
-    """The prompt of the hub's or a package's own, which doesn't change while they run."""
-    return Prompt.read(path)
-
-
-@dataclass(frozen=True, kw_only=True)
-class EmbedderMetric(ModelMetric):
-    """A metric that asks an embedder; one with a judge too derives from both.
-
-    Attributes:
-        embedder: The embedder: "offline" (hashed n-grams, a baseline and no model), "openai", a
-            spec such as "openai(model='…')", or an embedder object. Required unless the hub has
-            one.
-    """
-
-    embedder: str | Embedder | None = field(default=None, metadata=REQUIRED)
-
-    def __post_init__(self) -> None:
-        """Check the parameters and the embedder's own."""
-        super().__post_init__()
-        object.__setattr__(self, "embedder", kept(self.embedder, embedder_of))
-        embedder_of(self.embedder)
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of the texts, (n, d)."""
-        found: Any = await self._asked_of("embedder").embed(texts)
-        return cast(Vectors, found)
-
-    async def similarity(self, one: str, other: str) -> float:
-        """The cosine of two texts' vectors, -1 to 1; `nan` where a text has the zero vector."""
-        vectors = await self.embed([one, other])
-        return float(cosine(vectors[:1], vectors[1:])[0, 0])
-
-    async def similarity_to(self, reference: str, prediction: str) -> float | Unscored:
-        """The cosine of a prediction to its reference, or which of the two has the zero vector."""
-        vectors = await self.embed([reference, prediction])
-        if not vectors[0].any():
-            return Unscored("the reference has no vector")
-        if not vectors[1].any():
-            return Unscored("the prediction has no vector", "no_vector")
-        return float(cosine(vectors[:1], vectors[1:])[0, 0])
 
 
 def absent(

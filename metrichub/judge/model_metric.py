@@ -1,0 +1,87 @@
+"""ModelMetric: what metrics with a judge and metrics with an embedder have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, cast
+
+from metrichub.catalog.parameters import REQUIRED
+from metrichub.embed import Embedder, Vectors
+from metrichub.judge.aggregate import cosine
+from metrichub.metric import Array, Metric, Unscored
+from metrichub.models.resolve import about, embedder_of, judge_of, kept, unchosen
+
+_RESOLVE = {"judge": judge_of, "embedder": embedder_of}
+
+
+class ModelMetric(Metric):
+    """What metrics with a judge and metrics with an embedder have in common."""
+
+    # All rows of a block are asked about at once, so that a few slow calls hold up little.
+    block_characters: ClassVar[int | None] = 4_000_000
+
+    def models(self) -> tuple[str, ...]:
+        """Which of "judge" and "embedder" it asks, unless it depends on a parameter."""
+        return tuple(kind for kind in _RESOLVE if hasattr(self, kind))
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """What those who were asked have to say of themselves."""
+        said = (about(self._asked_of(kind)).note for kind in self.models())
+        return [*super().notes(totals), *filter(None, said)]
+
+    def _asked_of(self, kind: str) -> Any:
+        """The judge or the embedder.
+
+        Raises:
+            JudgeUnavailable: none is chosen.
+        """
+        chosen = getattr(self, kind)
+        if chosen is None:
+            raise unchosen(self.name, kind)
+        return _RESOLVE[kind](chosen)
+
+    def _values(self) -> dict[str, object]:
+        """The parameters, with the judge and the embedder as they say of themselves."""
+        return {
+            name: self._asked_of(name).label if name in _RESOLVE and value is not None else value
+            for name, value in super()._values().items()
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbedderMetric(ModelMetric):
+    """A metric that asks an embedder; one with a judge too derives from both.
+
+    Attributes:
+        embedder: The embedder: "offline" (hashed n-grams, a baseline and no model), "openai", a
+            spec such as "openai(model='…')", or an embedder object. Required unless the hub has
+            one.
+    """
+
+    embedder: str | Embedder | None = field(default=None, metadata=REQUIRED)
+
+    def __post_init__(self) -> None:
+        """Check the parameters and the embedder's own."""
+        super().__post_init__()
+        object.__setattr__(self, "embedder", kept(self.embedder, embedder_of))
+        embedder_of(self.embedder)
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of the texts, (n, d)."""
+        found: Any = await self._asked_of("embedder").embed(texts)
+        return cast(Vectors, found)
+
+    async def similarity(self, one: str, other: str) -> float:
+        """The cosine of two texts' vectors, -1 to 1; `nan` where a text has the zero vector."""
+        vectors = await self.embed([one, other])
+        return float(cosine(vectors[:1], vectors[1:])[0, 0])
+
+    async def similarity_to(self, reference: str, prediction: str) -> float | Unscored:
+        """The cosine of a prediction to its reference, or which of the two has the zero vector."""
+        vectors = await self.embed([reference, prediction])
+        if not vectors[0].any():
+            return Unscored("the reference has no vector")
+        if not vectors[1].any():
+            return Unscored("the prediction has no vector", "no_vector")
+        return float(cosine(vectors[:1], vectors[1:])[0, 0])

@@ -1,0 +1,73 @@
+"""Where a metric's prompts lie: beside its code, among those that all share, or translated."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from metrichub.judge.examples import SUFFIX
+from metrichub.judge.protocol import SHARED_PROMPTS, Prompt
+
+ENGLISH = "en"
+"""The language of prompts that are in no folder of a language."""
+
+
+@cache
+def prompts_of(owners: tuple[type, ...]) -> Mapping[str, Path]:
+    """The English prompts beside the code of some classes, and the shared ones, by name.
+
+    Those of a later class stand before those of an earlier one.
+    """
+    found = {path.stem: path for path in SHARED_PROMPTS.glob("*.md")}
+    for owner in owners:
+        file = getattr(sys.modules.get(owner.__module__), "__file__", None)
+        found |= {path.stem: path for path in Path(file or "").parent.glob("prompts/*.md")}
+    return found
+
+
+def given_prompts(folder: str | None) -> dict[str, Path]:
+    """The prompts in a user's folder, by name."""
+    found = sorted(Path(folder).glob("*.md")) if folder else []
+    return {path.stem: path for path in found}
+
+
+def given_examples(folder: str | None) -> dict[str, Path]:
+    """The files of examples in a user's folder, by the names of their prompts."""
+    found = sorted(Path(folder).glob(f"*{SUFFIX}")) if folder else []
+    return {path.name.removesuffix(SUFFIX): path for path in found}
+
+
+def in_language(path: Path, language: str) -> Path:
+    """The translation of a prompt, prompts/zh/claims.md for prompts/claims.md."""
+    return path if language == ENGLISH else path.parent / language / path.name
+
+
+def languages(path: Path) -> frozenset[str]:
+    """The languages that there is a prompt in."""
+    return frozenset(
+        {ENGLISH, *(found.parent.name for found in path.parent.glob(f"*/{path.name}"))}
+    )
+
+
+@cache
+def packaged(path: Path) -> Prompt:
+    """A prompt of the hub's or of a package, which doesn't change while they run."""
+    return Prompt.read(path)
+
+
+@cache
+def unfit(prompt: Prompt, fields: frozenset[str], verdicts: tuple[str, ...]) -> str | None:
+    """Which examples would fit what is asked by a prompt, where its own don't."""
+    for shown in prompt.examples:
+        given = json.loads(shown.data).keys() - {"items", "candidates"}
+        words = {one["verdict"] for one in json.loads(shown.reply).get("verdicts", ())}
+        if given != fields:
+            right, wrong = " and ".join(sorted(fields)), " and ".join(sorted(given))
+            return f"examples of {prompt.name} with the fields {right} (one has: {wrong})"
+        if not words <= {*verdicts}:
+            right, wrong = ", ".join(verdicts), ", ".join(sorted(words - {*verdicts}))
+            return f"examples of {prompt.name} with the verdicts {right} (one has: {wrong})"
+    return None
