@@ -117,7 +117,7 @@ NEIGHBOURS = {
     "web": "errors",
     "site": "errors catalog judge web",
     "app": "metrichub errors data catalog metric models embed judge report hub web",
-    "cli": "errors data catalog metric models evaluation report hub testing site app",
+    "cli": "errors data catalog metric models evaluation judge report hub testing site app",
     "__main__": "cli",
 }
 

@@ -220,6 +220,12 @@ def values_of_hint(hint: Any) -> Values:
     return _values(hint, ANY, None)
 
 
+def choices_of(hint: Any) -> tuple[Any, ...]:
+    """The values that a hint lists one by one, such as those of a `Literal`."""
+    listed = (kind for kind in values_of_hint(hint).kinds if isinstance(kind, OneOf))
+    return tuple(choice for kind in listed for choice in kind.choices)
+
+
 def _values(hint: Any, bounds: Range, mark: Mark | None) -> Values:
     found = list(_kinds(hint, bounds, mark))
     kinds = tuple(kind for kind in found if kind is not None)

@@ -16,6 +16,7 @@ from metrichub.cli.program import Command, note
 from metrichub.data.reading import Reading
 from metrichub.data.rows import Samples
 from metrichub.errors import InputError
+from metrichub.judge.protocol import VOTE_RULES
 from metrichub.report.export import usage_counts
 from metrichub.report.tables import Table
 
@@ -75,7 +76,7 @@ judge_options = option_group(
     ),
     click.option(
         "--vote",
-        type=click.Choice(("majority", "mean")),
+        type=click.Choice(VOTE_RULES),
         help="How several judges decide, or one that is asked several times with --repeats: by the "
         "majority, or each by its fraction of the votes.  [default: majority of several judges]",
     ),

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.catalog.kinds import choices_of
 from metrichub.errors import ParameterError
 from metrichub.evaluation.observation import scores_of
 from metrichub.evaluation.stats import Stats
@@ -22,7 +23,7 @@ Reduction = (
     Literal["best", "worst", "mean", "max", "min", "first"]
     | Callable[[NDArray[np.float64]], NDArray[np.float64]]
 )
-NAMES = ("best", "worst", "mean", "max", "min", "first")
+NAMES: tuple[str, ...] = choices_of(Reduction)
 
 
 def name_of(metric: Metric, how: Reduction | None) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
+from metrichub.catalog.kinds import choices_of
 from metrichub.errors import MetricError
 from metrichub.judge.examples import SUFFIX, FewShot, read_examples
 from metrichub.judge.examples import Question as Question
@@ -22,7 +23,7 @@ Questions = Mapping[Question, tuple[str, ...]]
 
 VoteRule = Literal["majority", "mean"]
 """How several votes decide."""
-VOTE_RULES = ("majority", "mean")
+VOTE_RULES: tuple[VoteRule, ...] = choices_of(VoteRule)
 
 SHARED_PROMPTS = Path(__file__).parent / "prompts"
 """The prompts that come with the hub, for metrics to share."""

@@ -199,7 +199,7 @@ class Session:
     async def once(self, request: Request, kept: Keeping | None) -> str:
         """The reply to a request: out of the store, of a call in flight, or a new one."""
         tracker = tracker_of_run()
-        key = key_of({**request.body, **_which_of_several(tracker)})
+        key = key_of({**request.body, **_repeat_and_turn(tracker)})
         if (keys := recorded_keys()) is not None:
             keys.append(key)
         flight = self._flights.get(key)
@@ -269,8 +269,11 @@ class Session:
                 self._flights.pop(flight.key)
 
 
-def _which_of_several(tracker: UsageTracker | None) -> dict[str, int]:
-    """What tells a request from equal ones that get answers of their own."""
+def _repeat_and_turn(tracker: UsageTracker | None) -> dict[str, int]:
+    """The number of the repeat and of the vote, where they aren't the first, as parts of a key.
+
+    Equal requests of other numbers get answers of their own.
+    """
     which = {"repeat": tracker.repeat if tracker else 0, "turn": _turn.get()}
     return {name: number for name, number in which.items() if number}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from metrichub.catalog.kinds import choices_of
 from metrichub.errors import MissingDependency, ParameterError
 from metrichub.report.tables import Table
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 OutputChoice = Literal["headline", "all"]
 """Which outputs of a metric are shown: those that its card names to be read first, or all."""
-_CHOICES = ("headline", "all")
+_CHOICES: tuple[OutputChoice, ...] = choices_of(OutputChoice)
 
 
 def document(

@@ -22,6 +22,7 @@ from metrichub.catalog.kinds import (
     SequenceOf,
     Text,
     Values,
+    choices_of,
     values_of_hint,
 )
 from metrichub.embed import Embedder
@@ -115,6 +116,12 @@ def test_a_mark_reaches_whatever_it_is_written_around(mark: Mark) -> None:
 def test_a_mark_beside_bounds_leaves_them() -> None:
     hint = Annotated[int, Range(1), Secret()]
     assert values_of_hint(hint) == Values((Integer(Range(1), mark=Secret()),))
+
+
+def test_the_choices_of_a_hint_are_those_that_it_lists() -> None:
+    assert choices_of(Literal["a", "b"]) == ("a", "b")
+    assert choices_of(Literal["a", 1] | Judge | None) == ("a", 1)
+    assert choices_of(str) == ()
 
 
 def test_a_mark_without_its_parentheses_is_a_mark_too() -> None:
