@@ -153,8 +153,8 @@ class Hub:
         list of dicts, a `datasets.Dataset`, a data frame, an Arrow table, or an iterator of such
         tables, which are measured one after another. `columns` maps a column to the name that it
         has in the table; without it the names of other tools are found by themselves. A table
-        without sources has them read from retrieved_contexts, reference_contexts or input, the
-        first that is there, and the report's notes say so.
+        without sources has them read from contexts, reference_contexts or input, the first that
+        is there, and the report's notes say so.
 
         With `samples=False` only sums are kept, so that memory doesn't grow with the samples: of
         all of them, and of 1,000 buckets, which intervals and paired tests draw and swap in place

@@ -324,7 +324,6 @@ def test_bad_columns_are_refused_in_one_line(given_columns: Any, said: str) -> N
         ({"predictions": ["a"]}, "needs the column 'references'"),
         ([{"predictions": "a", "references": "a"}, {"predictions": "b"}], r"references\[1\] is No"),
         (pandas.DataFrame({"prediction": ["a"]}), "needs the column 'references'"),
-        ([], "needs the column 'predictions'"),
     ],
 )  # fmt: skip
 def test_a_bad_table_is_refused_in_one_line(data: Any, said: str) -> None:

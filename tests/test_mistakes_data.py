@@ -29,6 +29,14 @@ def _compression(**more: Any) -> Report:
         # 4 tokens of two passages, over 2.
         (RAG, 2.0, "retrieved_contexts"),
         (RAG | {"reference_contexts": ["cat"]}, 2.0, "retrieved_contexts"),
+        ({"response": "the cat", "contexts": ["a", "b c"], "input": "?"}, 1.5, "contexts"),
+        # deepeval's `context` is what should have been retrieved.
+        (
+            {"actual_output": "the cat", "context": ["a"], "retrieval_context": ["a b"]},
+            1.0,
+            "retrieval_context",
+        ),
+        ({"response": "the cat", "context": "a cat sat", "question": "?"}, 1.5, "context"),
         ({"response": "the cat", "reference_contexts": ["a", "b c"]}, 1.5, "reference_contexts"),
         ({"actual_output": "the cat", "retrieval_context": ["a"], "input": "?"}, 0.5, "retrieval_"),
         ({"actual_output": "the cat", "input": "the cat sat down"}, 2.0, "input"),
@@ -63,6 +71,23 @@ def test_two_columns_may_be_read_from_one_iterator() -> None:
     assert report.scores()["faithfulness"]["score"] == 1.0
     assert [FROM_CONTEXTS in note for note in report.notes()["compression"]] == [True]
     assert not any("sources" in note for note in report.notes().get("faithfulness", ()))
+
+
+def test_contexts_given_by_name_are_the_source_too() -> None:
+    given = {"predictions": ["the cat"], "contexts": [["the cat", "a mat"]]}
+    report = Hub("compression").evaluate(**given)
+    assert report.scores()["compression"]["score"] == 2.0
+    (note,) = report.notes()["compression"]
+    assert note.startswith("sources were read from contexts, a sample's passages as one text")
+
+
+def test_no_rows_are_an_empty_batch() -> None:
+    scores = Hub(["compression", "bleu", "faithfulness"], judge="openai").evaluate([]).scores()
+    assert {name: str(found["score"]) for name, found in scores.items()} == {
+        **{"compression": "nan", "bleu": "nan", "faithfulness": "nan"},
+    }
+    with pytest.raises(MissingColumn, match="given: nothing"):
+        Hub("bleu").evaluate()
 
 
 def test_an_input_is_no_source_of_what_needs_contexts() -> None:

@@ -102,7 +102,9 @@ class Batch:
         `data` is a mapping of columns, a list of dicts, a `datasets.Dataset`, a data frame or an
         Arrow table. `needed` maps a column to a metric that asks for it; names are found through
         `columns.ALIASES`, `columns.FALLBACKS` or the caller's `mapping`. `objects` makes texts of
-        a column's objects. `keep` names the columns that stay with the report, which are all short
+        a column's objects. A list without rows makes an empty batch.
+
+        `keep` names the columns that stay with the report, which are all short
         ones that no metric reads unless given; see `read_metadata`. `key` names those that tell
         the samples apart.
 
@@ -111,6 +113,9 @@ class Batch:
             InputError: the data is no table, or a column holds what can't be scored.
         """
         table = Frame.of(data)
+        if isinstance(data, (list, tuple)) and not data:
+            # Rows have the names of columns, so that no rows lack none.
+            return cls.of(**{name: () for name in needed})
         chosen = names.resolve(needed, table.names, mapping)
         fallbacks = names.fallbacks(chosen, mapping)
         batch = cls.of(**_read(chosen, table.column, fallbacks, objects or {}))

@@ -33,12 +33,16 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 """The one alias table: what other tools call each column. The first name is the singular."""
 
 FALLBACKS: Mapping[str, tuple[str, ...]] = {
-    "sources": ("retrieved_contexts", "retrieval_context", "reference_contexts", "input"),
+    "sources": (
+        *("contexts", "retrieved_contexts", "retrieval_context", "retrieved_passages", "passages"),
+        *("context", "reference_contexts", "input"),
+    ),
 }
 """Where a column is read from if it is there under none of its names; the first that is there.
 
 Rows of ragas and deepeval have no column for the text that a prediction was made from. It is what
-was retrieved, or else what should have been, or else the input. Several texts of a sample are
+was retrieved (`context` beside it is what should have been), or else what should have been, or else
+the input. Several texts of a sample are
 joined by line feeds into one, as ragas joins them, and the report says where they were read from.
 """
 
@@ -166,10 +170,12 @@ def _singulars(column: str) -> Iterator[str]:
 def missing_column(column: str, metric: str, names: Iterable[str]) -> MissingColumn:
     """The error for a column that a metric needs and nobody gave."""
     have = list(names)
-    close = difflib.get_close_matches(column, have, n=1)
+    others = ALIASES.get(column, ())
+    strange = [name for name in have if name not in _KNOWN]
+    close = [name for name in strange if difflib.get_close_matches(name.lower(), (column, *others))]
     near = f"; is {close[0]!r} a slip for it?" if close else ""
-    aliases = ", ".join(ALIASES.get(column, ())[:4])
-    also = f" (also read as {aliases})" if aliases else ""
+    instead = f", or else from {', '.join(FALLBACKS[column])}" if column in FALLBACKS else ""
+    also = f" (also read as {', '.join(others)}{instead})" if others else ""
     return MissingColumn(
         f"{metric} needs the column {column!r}{also}; given: {', '.join(have) or 'nothing'}{near}"
     )

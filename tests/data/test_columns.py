@@ -1,12 +1,21 @@
 """Columns: names of other tools, the singular of a plural, and what is said of a missing one."""
 
+import re
 from itertools import chain
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub.data.columns import ALIASES, TEXT, column_of, column_of_alias, is_plural, resolve
+from metrichub.data.columns import (
+    ALIASES,
+    FALLBACKS,
+    TEXT,
+    column_of,
+    column_of_alias,
+    is_plural,
+    resolve,
+)
 from metrichub.errors import InputError, MissingColumn
 
 words = st.from_regex(r"[a-z]{2,9}", fullmatch=True)
@@ -98,6 +107,34 @@ def test_a_missing_column_names_the_metric_and_what_is_there() -> None:
         MissingColumn, match=r"coverage needs the column 'sources'.*given: a, sauce"
     ):
         resolve({"sources": "coverage"}, ["a", "sauces"])
+
+
+def test_a_missing_column_lists_every_name_under_which_it_is_read() -> None:
+    with pytest.raises(MissingColumn) as caught:
+        resolve({"sources": "coverage"}, ["predictions"])
+    for name in (*ALIASES["sources"], *FALLBACKS["sources"]):
+        assert re.search(rf"\b{name}\b", str(caught.value))
+    with pytest.raises(MissingColumn) as caught:
+        resolve({"predictions": "bleu"}, ["sources"])
+    assert all(name in str(caught.value) for name in ALIASES["predictions"])
+
+
+@pytest.mark.parametrize(
+    ("have", "slip"),
+    [
+        (["id", "quesions"], "quesions"),
+        (["User_Input"], "User_Input"),
+        # "predictions" looks like it, but is a column of its own.
+        (["predictions"], None),
+    ],
+)
+def test_a_slip_is_a_strange_name_that_is_near_a_known_one(
+    have: list[str], slip: str | None
+) -> None:
+    with pytest.raises(MissingColumn) as caught:
+        resolve({"questions": "relevancy"}, have)
+    hint = f"; is {slip!r} a slip for it?"
+    assert str(caught.value).endswith(hint if slip else ", ".join(have))
 
 
 def test_a_missing_column_is_a_lookup_error_and_a_value_error() -> None:
