@@ -24,6 +24,10 @@ from metrichub.models.usage import Usage, UsageBudget
 from metrichub.report.report import Report
 from metrichub.report.scores import Nested
 
+_NO_PROMPTS = (
+    "none here: it is that of judges' prompts, and no metric of this hub asks a judge; a metric's "
+    "own parameters stand in its spec"
+)
 _IN_PARTS = (
     "give samples that come in parts to hub.evaluate(...) as an iterator of tables, or join the "
     "reports of the parts with report.merge(other)"
@@ -68,6 +72,7 @@ class Hub:
         judge: str | Judge | Sequence[str | Judge] | None = None,
         vote: VoteRule | None = None,
         embedder: str | Embedder | None = None,
+        language: str | None = None,
         reduce_fn: Reduction | None = None,
         block_characters: int = BLOCK_CHARACTERS,
     ) -> None:
@@ -75,7 +80,8 @@ class Hub:
 
         Metrics without a judge or embedder of their own ask these, or those in METRICHUB_JUDGE and
         METRICHUB_EMBEDDER. Several judges decide by `vote`, the majority unless it is "mean"; so
-        does one that a run asks several times, if a vote is given.
+        does one that a run asks several times, if a vote is given. `language` is that of the
+        prompts of judge metrics that name none, such as "zh".
         """
         if more:
             raise InputError(
@@ -83,7 +89,10 @@ class Hub:
             )
         if vote not in (None, *VOTE_RULES):
             raise ParameterError(None, "vote", vote, " or ".join(map(repr, VOTE_RULES)))
-        self.metrics = _metrics(metrics, {"judge": judge, "vote": vote, "embedder": embedder})
+        asked = {"judge": judge, "vote": vote, "embedder": embedder, "language": language}
+        self.metrics = _metrics(metrics, asked)
+        if language is not None and not any(hasattr(metric, "prompts") for metric in self.metrics):
+            raise ParameterError(None, "language", language, _NO_PROMPTS)
         self.reduce_fn, self.block_characters = reduce_fn, block_characters
         # A list of judges has voted already; a vote over repeats is one judge's.
         self.vote = vote if not isinstance(judge, (list, tuple)) else None
@@ -315,7 +324,7 @@ class Hub:
 
 def _ready(metric: Metric, asked: Mapping[str, object]) -> Metric:
     """The metric, with a judge and an embedder if it asks them."""
-    if not any(hasattr(metric, kind) for kind in asked):
+    if not any(hasattr(metric, kind) for kind in ("judge", "embedder")):
         return metric
     # Loads asyncio, which most metrics do without.
     from metrichub.judge.appointed import appointed

@@ -33,6 +33,7 @@ class JudgeOptions:
     judge: tuple[str, ...]
     vote: str | None
     embedder: str | None
+    language: str | None
     repeats: int
     max_errors: int | None
     max_calls: int | None
@@ -43,6 +44,7 @@ class JudgeOptions:
         """What `Hub` takes of them."""
         judges = list(self.judge) if len(self.judge) > 1 else next(iter(self.judge), None)
         chosen = {"judge": judges, "vote": self.vote, "embedder": self.embedder}
+        chosen["language"] = self.language
         return {name: spec for name, spec in chosen.items() if spec}
 
     def for_run(self) -> dict[str, Any]:
@@ -87,6 +89,12 @@ judge_options = option_group(
         "(hashed n-grams, a baseline).  [default: METRICHUB_EMBEDDER]",
     ),
     click.option(
+        "--language",
+        metavar="CODE",
+        help="The language of the prompts that judges get, such as zh, for metrics that name none; "
+        "the texts may be in any.  [default: en]",
+    ),
+    click.option(
         "--repeats",
         metavar="N",
         type=click.IntRange(1),
@@ -127,7 +135,7 @@ judge_options = option_group(
         help="Neither take answers of judges from the call store nor keep them there.",
     ),
 )
-"""--judge, --vote, --embedder, --repeats and --max-… as `judging`, and --no-cache."""
+"""--judge, --vote, --embedder, --language, --repeats and --max-… as `judging`, and --no-cache."""
 
 
 def show_estimate(

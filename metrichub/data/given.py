@@ -16,6 +16,7 @@ _ELSEWHERE = {
     "dataset": "give the table as the first argument: hub.evaluate(rows)",
     "judge": "give the judge to the hub: Hub(metrics, judge=...)",
     "embedder": "give the embedder to the hub: Hub(metrics, embedder=...)",
+    "language": "give the language of prompts to the hub: Hub(metrics, language=...)",
     "prices": "give prices to the judge: judge=\"openai(model='...', prices=[0.25, 2])\"",
 }
 """What belongs elsewhere than into a call, by the name under which it is tried there."""

@@ -20,10 +20,11 @@ def appointed(metric: Metric, given: Mapping[str, object]) -> Metric:
     """The metric with the judge and the embedder that it asks; it keeps those that it has.
 
     The others are those that are given, or else those of the machine; a list of judges is a panel
-    with the given vote.
+    with the given vote. A language that is given is that of prompts whose metric names none.
 
     Raises:
         JudgeUnavailable: there is none, or the judge can't answer what the metric asks.
+        ParameterError: the metric has no prompts in the given language.
     """
     if not isinstance(metric, ModelMetric):
         return metric
@@ -32,7 +33,16 @@ def appointed(metric: Metric, given: Mapping[str, object]) -> Metric:
         for kind in metric.models()
         if getattr(metric, kind) is None
     }
-    found = replace(metric, **chosen) if chosen else metric
+    language = given.get("language")
+    if isinstance(metric, JudgeMetric) and metric.language is None and language is not None:
+        chosen["language"] = language
+    try:
+        found = replace(metric, **chosen) if chosen else metric
+    except ParameterError as error:
+        if error.parameter != "language":
+            raise
+        keep = f"{error.allowed}; a metric keeps its own: {metric.name}(language='en')"
+        raise ParameterError(metric.name, "language", language, keep) from None
     if isinstance(found, JudgeMetric) and "judge" in found.models():
         _check_answers(found)
     return found

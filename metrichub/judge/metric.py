@@ -52,14 +52,15 @@ class JudgeMetric(ModelMetric):
             for another language or another wording, and of examples to show a model, such as
             claims.examples.jsonl.
         language: The language of the metric's prompts, such as "zh" for Chinese; the texts may be
-            in any. Prompts of the user's own take their place.
+            in any. Prompts of the user's own take their place. None is the language of the hub, or
+            else English.
     """
 
     asks: ClassVar[Questions] = {}
 
     judge: str | Judge | None = field(default=None, metadata=REQUIRED)
     prompts: Annotated[str | None, LocalPath()] = None
-    language: str = ENGLISH
+    language: str | None = None
 
     def __post_init__(self) -> None:
         """Check the parameters, the judge's own, the language, and the folder of prompts."""
@@ -68,8 +69,8 @@ class JudgeMetric(ModelMetric):
         super().__post_init__()
         object.__setattr__(self, "judge", kept(self.judge, judge_of))
         judge_of(self.judge)
-        if self.language != ENGLISH:
-            self._check_language()
+        if self.language is not None:
+            object.__setattr__(self, "language", self._spoken(self.language))
         self._check_prompts()
 
     def _check_prompts(self) -> None:
@@ -104,18 +105,25 @@ class JudgeMetric(ModelMetric):
         """The English prompt of this name."""
         return self._known().get(name, SHARED_PROMPTS / f"{name}.md")
 
-    def _check_language(self) -> None:
-        """Raise ParameterError unless there is every prompt that is asked in the language."""
+    def _spoken(self, language: str) -> str:
+        """The language by its own name: "zh" for "zh-CN".
+
+        Raises:
+            ParameterError: there isn't every prompt that is asked in the language.
+        """
         names = {name for names in self.questions().values() for name in names}
         lacking = names - self._given().keys()
         known = [prompt_files.languages(self._english(name)) for name in lacking]
-        if known and self.language not in (common := frozenset.intersection(*known)):
+        common = frozenset.intersection(*known) if known else {ENGLISH, language}
+        found = prompt_files.spoken(language, common)
+        if found not in common:
             raise ParameterError(
                 self.name,
                 "language",
-                self.language,
+                language,
                 f"{' or '.join(sorted(common))}, or give prompts of your own (prompts='folder')",
             )
+        return found
 
     def _check_examples(self, given: Iterable[str]) -> None:
         """Read the user's prompts; examples have to reply to the question that the prompt asks."""
@@ -137,7 +145,7 @@ class JudgeMetric(ModelMetric):
         names = sorted(self._given().keys() | self._shown().keys())
         given = [f"{name}:{self.prompt(name).sha}" for name in names]
         del values["prompts"]
-        if self.language == ENGLISH:
+        if self.language in (None, ENGLISH):
             del values["language"]
         return values | ({"prompts": " ".join(given)} if given else {})
 
@@ -163,7 +171,7 @@ class JudgeMetric(ModelMetric):
         Examples are those beside it, unless the user gave others.
         """
         mine, shown = self._given().get(name), self._shown().get(name)
-        path = mine or prompt_files.in_language(self._english(name), self.language)
+        path = mine or prompt_files.in_language(self._english(name), self.language or ENGLISH)
         return Prompt.read(path, shown) if mine or shown else prompt_files.packaged(path)
 
     async def claims(self, text: str) -> list[str]:

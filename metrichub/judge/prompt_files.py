@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -43,6 +44,15 @@ def given_examples(folder: str | None) -> dict[str, Path]:
 def in_language(path: Path, language: str) -> Path:
     """The translation of a prompt, prompts/zh/claims.md for prompts/claims.md."""
     return path if language == ENGLISH else path.parent / language / path.name
+
+
+def spoken(language: str, known: Collection[str]) -> str:
+    """The known language that a tag such as "zh-CN" or "en_US" names; others stay as they are.
+
+    A known variant, such as "pt-BR", is told from its language.
+    """
+    primary = re.split("[-_]", language)[0].lower()
+    return primary if primary in known and language not in known else language
 
 
 def languages(path: Path) -> frozenset[str]:

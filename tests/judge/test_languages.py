@@ -8,8 +8,10 @@ import pytest
 
 import metric_cards
 from metrichub import Hub, load_metric
-from metrichub.errors import ParameterError
+from metrichub.errors import InputError, ParameterError
+from metrichub.judge.prompt_files import spoken
 from metrichub.judge.protocol import SHARED_PROMPTS, Prompt
+from tests.commands import scored, write
 from tests.judge_stub import Stub
 from tests.judge_toys import columns, spec
 
@@ -82,6 +84,7 @@ def test_the_offline_judge_answers_chinese_prompts_as_english_ones() -> None:
     [
         ("faithfulness", "de", "choose en or zh, or give"),
         ("faithfulness", "", "choose en or zh, or give"),
+        ("faithfulness", "zhuang", "choose en or zh, or give"),
         ("faithfulness", "..", "choose en or zh, or give"),
         ("coherence", "zh", "choose en, or give"),
         # Its claims are there in Chinese, and its own prompt isn't.
@@ -95,6 +98,68 @@ def test_a_language_without_prompts_is_refused_in_one_line(
         load_metric(metric, language=language)
     assert f"language={language!r}" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("tag", ["zh-CN", "zh_Hans", "zh-Hant-TW", "ZH"])
+def test_a_tag_with_a_script_or_a_region_is_its_language(tag: str) -> None:
+    metric = load_metric("faithfulness", judge="offline", language=tag)
+    assert metric == load_metric("faithfulness", judge="offline", language="zh")
+    assert metric.label().count("language='zh'") == 1
+
+
+@pytest.mark.parametrize("tag", ["en-US", "en_GB", "EN"])
+def test_english_of_any_country_is_english(tag: str) -> None:
+    plain = load_metric("coherence", judge="chance")
+    assert load_metric("coherence", judge="chance", language=tag).label() == plain.label()
+
+
+def test_a_variant_with_prompts_of_its_own_is_told_from_its_language() -> None:
+    assert spoken("pt-BR", {"pt", "pt-BR"}) == "pt-BR"
+    assert spoken("pt-PT", {"pt", "pt-BR"}) == "pt"
+
+
+def test_the_language_of_a_hub_is_that_of_metrics_that_name_none() -> None:
+    metrics = ["bleu", "faithfulness", "own = coherence(language='en')", "toxicity(language='en')"]
+    hub = Hub(metrics, judge="chance", language="zh-CN")
+    labels = [metric.label() for metric in hub.metrics]
+    assert ["language='zh'" in label for label in labels] == [False, True, False, False]
+    assert hub != Hub(metrics, judge="chance")
+    assert Hub("faithfulness", judge="offline", language="en").metrics[0].label() == (
+        load_metric("faithfulness", judge="offline").label()
+    )
+
+
+def test_a_hub_refuses_a_language_that_a_metric_lacks_and_says_how_it_keeps_its_own() -> None:
+    with pytest.raises(
+        ParameterError, match=r"^coherence: .*choose en, .*coherence\(language='en'"
+    ):
+        Hub(["faithfulness", "coherence"], judge="chance", language="zh")
+
+
+@pytest.mark.parametrize("metric", ["bleu", "codebleu"])
+def test_a_hub_without_prompts_refuses_a_language(metric: str) -> None:
+    # The language of codebleu is that of programs.
+    with pytest.raises(ParameterError, match="no metric of this hub asks a judge"):
+        Hub(metric, language="java")
+
+
+def test_a_language_in_a_call_is_shown_its_place() -> None:
+    hub = Hub("faithfulness", judge="offline")
+    with pytest.raises(InputError, match=r"Hub\(metrics, language=...\)"):
+        hub(predictions=["a"], contexts=[["a"]], language="zh")
+
+
+def test_the_command_line_sets_the_language(
+    stub: Stub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("in.jsonl", [{"prediction": "A.", "contexts": ["A."]}])
+    metrics = ("-m", "faithfulness", "-m", "own = faithfulness(language='en')", "--signature")
+    found = scored("in.jsonl", *metrics, "--judge", spec(stub), "--language", "zh_CN")
+    assert "language='zh'" in found["signatures"]["faithfulness"]
+    assert "language" not in found["signatures"]["own"]
+    assert any(asked.system.startswith("列出") for asked in stub.asked)
+    assert any(asked.system.startswith("List") for asked in stub.asked)
 
 
 def test_prompts_of_the_users_own_stand_before_those_of_a_language(tmp_path: Path) -> None:
