@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrichub.catalog.spec import Spec
 from metrichub.cli.judging import JudgeOptions, judge_options, tell_usage
 from metrichub.cli.output import emit, format_option, output_option, shown_as
 from metrichub.cli.page import report_option, write_page
@@ -35,6 +36,7 @@ from metrichub.report.tables import Table
 if TYPE_CHECKING:
     from metrichub.evaluation.ranking import Ranking
     from metrichub.hub import Hub
+    from metrichub.metric import Metric
     from metrichub.report.report import Report
 
 
@@ -108,15 +110,16 @@ def _reports(
     """The report of every file, and the samples' ids: a saved one is read, samples are measured."""
     saved = _saved(files)
     fresh = [name for name in files if name not in saved]
+    check_distinct(files)
+    metrics: Sequence[Any] = chosen.metrics
+    if saved:
+        metrics = _metrics(metrics, saved)
+        wanted = [metric.name for metric in metrics]
+        saved = {name: _only(name, report, wanted) for name, report in saved.items()}
+    if not fresh:
+        return saved, None
     example = f"metrichub compare {' '.join(files)}"
-    if chosen.metrics or not saved:
-        hub = chosen_hub(chosen.metrics, chosen.reduce, example, judging)
-        saved = {name: _only(name, report, hub) for name, report in saved.items()}
-    else:
-        first = next(iter(saved.values()))
-        metrics = [result.metric for result in first.results.values()]
-        hub = chosen_hub(metrics, chosen.reduce, example, judging)
-    check_distinct(fresh)
+    hub = chosen_hub(metrics, chosen.reduce, example, judging)
     systems = {name: read(name, format=chosen.input_format) for name in fresh}
     _same_samples(systems, hub, chosen.columns)
     batches = {name: [samples] for name, samples in systems.items()}
@@ -142,14 +145,43 @@ def _is_report(name: str) -> bool:
     return isinstance(content, dict) and str(content.get("format")).startswith("metrichub-report")
 
 
-def _only(name: str, report: Report, hub: Hub) -> Report:
-    """A saved report reduced to the metrics that were asked for."""
-    from dataclasses import replace
+def _metrics(specs: Sequence[str], saved: Mapping[str, Report]) -> Sequence[Metric]:
+    """The metrics of the specs, or else all of the first saved report.
 
-    for metric in hub.metrics:
-        if metric.name not in report.results:
-            raise ReportError(f"{name} has no {metric.name}; it has: {', '.join(report.results)}")
-    return replace(report, results={m.name: report.results[m.name] for m in hub.metrics})
+    Those that the report has are taken from it, with its judge: nothing of it is judged anew.
+    """
+    from metrichub.metric import load_metric
+
+    file, first = next(iter(saved.items()))
+    kept = {name: result.metric for name, result in first.results.items()}
+    found = []
+    for spec in specs:
+        asked = load_metric(spec)
+        own = kept.get(asked.name, asked)
+        named = Spec.parse(spec).parameters if "(" in spec else {}
+        if not _fits(own, asked, named):
+            raise ReportError(f"{file} has {own.label()}, and not {asked.label()}")
+        if own in found:
+            raise click.UsageError(f"{own.name} is chosen twice")
+        found.append(own)
+    return found or list(kept.values())
+
+
+def _fits(own: Metric, asked: Metric, named: Iterable[str]) -> bool:
+    """Whether a saved metric has the parameters that are named of the one that is asked for."""
+    if type(own) is not type(asked):
+        return False
+    # A judge may be named in several ways, and 0 is 0.0.
+    tried = (replace(own, **{name: getattr(asked, name)}) for name in named)
+    return all(one == own or one.label() == own.label() for one in tried)
+
+
+def _only(name: str, report: Report, metrics: Sequence[str]) -> Report:
+    """A saved report reduced to the metrics that were asked for."""
+    for metric in metrics:
+        if metric not in report.results:
+            raise ReportError(f"{name} has no {metric}; it has: {', '.join(report.results)}")
+    return replace(report, results={metric: report.results[metric] for metric in metrics})
 
 
 def _same_samples(systems: Mapping[str, Samples], hub: Hub, columns: Mapping[str, str]) -> None:

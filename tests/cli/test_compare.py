@@ -81,6 +81,41 @@ def test_a_metric_that_a_saved_report_lacks_is_named() -> None:
     )
 
 
+def test_saved_reports_of_judges_are_compared_without_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("METRICHUB_JUDGE", raising=False)
+    rows = [{"prediction": "It is old.", "contexts": ["It is old."]}]
+    judged = ("-m", "faithfulness", "--judge", "offline")
+    for name in ("a", "b"):
+        write(f"{name}.jsonl", rows)
+        assert run("score", f"{name}.jsonl", *judged, "--save", f"{name}.json").exit_code == 0
+    for files in (("a.json", "b.json"), ("a.json", "b.jsonl"), ("a.jsonl", "b.json")):
+        for metric in (
+            "faithfulness",
+            "faithfulness(idk=0)",
+            "faithfulness(idk=0, judge='offline')",
+        ):
+            compared = run("compare", *files, "-m", metric)
+            assert compared.exit_code == 0, compared.stderr
+            found = json.loads(compared.stdout)["scores"][files[1]]
+            assert found == {"faithfulness": {"score": 1.0}}
+    assert "none is chosen" in error(run("compare", "a.jsonl", "b.jsonl", "-m", "faithfulness"), 4)
+
+
+@pytest.mark.parametrize("spec", ["bleu(max_order=2)", "bleu = chrf"])
+def test_a_saved_metric_with_other_parameters_is_not_taken_for_the_one_asked_for(spec: str) -> None:
+    for name in ("a", "b"):
+        run("score", f"{name}.jsonl", "-m", "bleu", "--save", f"{name}.json")
+    assert "a.json has bleu(" in error(run("compare", "a.json", "b.json", "-m", spec), 2)
+
+
+def test_a_metric_chosen_twice_is_refused_for_saved_reports_too() -> None:
+    for name in ("a", "b"):
+        run("score", f"{name}.jsonl", "-m", "wer", "--save", f"{name}.json")
+    assert "chosen twice" in error(run("compare", "a.json", "b.json", "-m", "wer", "-m", "wer"), 2)
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
