@@ -157,7 +157,7 @@ def show_estimate(
     emit(
         shown_as(form, output),
         lambda: Table(
-            ("file", "calls", "without a call", "prompt tokens", "completion tokens", "money"),
+            ("file", "calls", "reused", "prompt tokens", "completion tokens", "money"),
             [_costs(name, usage) for name, usage in found.items()],
         ),
         lambda: {

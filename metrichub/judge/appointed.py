@@ -8,12 +8,12 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from metrichub.errors import JudgeUnavailable, ParameterError
+from metrichub.errors import JudgeUnavailable, ParameterError, SpecError, UnknownMetric
 from metrichub.judge.metric import JudgeMetric
 from metrichub.judge.model_metric import ModelMetric
 from metrichub.judge.panel import Panel, panel_of
 from metrichub.metric import Metric
-from metrichub.models.resolve import VARIABLES, about, judge_of, unchosen
+from metrichub.models.resolve import RESOLVERS, VARIABLES, about, judge_of, unchosen
 
 
 def appointed(metric: Metric, given: Mapping[str, object]) -> Metric:
@@ -33,24 +33,16 @@ def appointed(metric: Metric, given: Mapping[str, object]) -> Metric:
         for kind in metric.models()
         if getattr(metric, kind) is None
     }
-    language = given.get("language")
-    if isinstance(metric, JudgeMetric) and metric.language is None and language is not None:
-        chosen["language"] = language
-    try:
-        found = replace(metric, **chosen) if chosen else metric
-    except ParameterError as error:
-        if error.parameter != "language":
-            raise
-        keep = f"{error.allowed}; a metric keeps its own: {metric.name}(language='en')"
-        raise ParameterError(metric.name, "language", language, keep) from None
+    found = _in_language(replace(metric, **chosen) if chosen else metric, given.get("language"))
     if isinstance(found, JudgeMetric) and "judge" in found.models():
-        _check_answers(found)
+        by_machine = "judge" in chosen and given.get("judge") is None
+        _check_answers(found, f" ({VARIABLES['judge']})" if by_machine else "")
     return found
 
 
 def _chosen(metric: Metric, kind: str, given: Mapping[str, object]) -> object:
     named = given.get(kind)
-    asked = named if named is not None else os.environ.get(VARIABLES[kind])
+    asked = named if named is not None else _of_machine(kind)
     if not asked:
         only_models = kind == "judge" and metric.card.judge == "model"
         raise unchosen(metric.name, kind, only_models=only_models)
@@ -65,6 +57,35 @@ def _chosen(metric: Metric, kind: str, given: Mapping[str, object]) -> object:
             same = f"none with {made.label}, which says the same each time"
             raise ParameterError(None, "vote", vote, same)
     return judge
+
+
+def _in_language(metric: Metric, language: Any) -> Metric:
+    """The metric with prompts in a hub's language, unless it names its own.
+
+    Raises:
+        ParameterError: it has none.
+    """
+    if language is None or not isinstance(metric, JudgeMetric) or metric.language is not None:
+        return metric
+    try:
+        return replace(metric, language=language)
+    except ParameterError as error:
+        keep = f"{error.allowed}; a metric keeps its own: {metric.name}(language='en')"
+        raise ParameterError(metric.name, "language", language, keep) from None
+
+
+def _of_machine(kind: str) -> str | None:
+    """The spec in the environment, if there is one.
+
+    Raises:
+        SpecError: it stands for nobody; the text names the variable.
+    """
+    spec = os.environ.get(VARIABLES[kind]) or None
+    try:
+        RESOLVERS[kind](spec)
+    except (SpecError, ParameterError, UnknownMetric) as error:
+        raise SpecError(f"the environment variable {VARIABLES[kind]}: {error}") from error
+    return spec
 
 
 def voting(metric: Metric, vote: Any, repeats: int) -> Metric:
@@ -87,7 +108,7 @@ def voting(metric: Metric, vote: Any, repeats: int) -> Metric:
     return replace(metric, judge=Panel(judges=(metric.judge,) * repeats, vote=vote))
 
 
-def _check_answers(metric: JudgeMetric) -> None:
+def _check_answers(metric: JudgeMetric, whence: str) -> None:
     judge = judge_of(metric.judge)
     for question, names in metric.questions().items():
         asked = judge.asked(question) if isinstance(judge, Panel) else (judge,)
@@ -95,7 +116,7 @@ def _check_answers(metric: JudgeMetric) -> None:
             if not about(one).answers(question, metric.prompt(name)):
                 kind = one.label.partition("(")[0]
                 raise JudgeUnavailable(
-                    f"{metric.name}: the {kind} judge can't {question} ({name}), so a model is "
-                    "needed: judge=\"openai(model='…')\", with base_url='http://…' for a "
+                    f"{metric.name}: the {kind} judge{whence} can't {question} ({name}), so a "
+                    "model is needed: judge=\"openai(model='…')\", with base_url='http://…' for a "
                     "server of your own"
                 )

@@ -10,9 +10,7 @@ from metrichub.catalog.parameters import REQUIRED
 from metrichub.embed import Embedder, Vectors
 from metrichub.judge.aggregate import cosine
 from metrichub.metric import Array, Metric, Unscored
-from metrichub.models.resolve import about, embedder_of, judge_of, kept, unchosen
-
-_RESOLVE = {"judge": judge_of, "embedder": embedder_of}
+from metrichub.models.resolve import RESOLVERS, about, embedder_of, kept, unchosen
 
 
 class ModelMetric(Metric):
@@ -23,7 +21,7 @@ class ModelMetric(Metric):
 
     def models(self) -> tuple[str, ...]:
         """Which of "judge" and "embedder" it asks, unless it depends on a parameter."""
-        return tuple(kind for kind in _RESOLVE if hasattr(self, kind))
+        return tuple(kind for kind in RESOLVERS if hasattr(self, kind))
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """What those who were asked have to say of themselves."""
@@ -39,12 +37,12 @@ class ModelMetric(Metric):
         chosen = getattr(self, kind)
         if chosen is None:
             raise unchosen(self.name, kind)
-        return _RESOLVE[kind](chosen)
+        return RESOLVERS[kind](chosen)
 
     def _values(self) -> dict[str, object]:
         """The parameters, with the judge and the embedder as they say of themselves."""
         return {
-            name: self._asked_of(name).label if name in _RESOLVE and value is not None else value
+            name: self._asked_of(name).label if name in RESOLVERS and value is not None else value
             for name, value in super()._values().items()
         }
 

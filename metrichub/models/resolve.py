@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -38,6 +38,10 @@ def judge_of(given: Any) -> Any:
 def embedder_of(given: Any) -> Any:
     """The embedder of a spec; an embedder stands for itself. Raises as `judge_of`."""
     return _made(given, EMBEDDERS, "embedder") if isinstance(given, str) else given
+
+
+RESOLVERS: Mapping[str, Callable[[Any], Any]] = {"judge": judge_of, "embedder": embedder_of}
+"""What makes a judge and an embedder of their specs."""
 
 
 def kept(given: Any, resolve: Callable[[Any], Any]) -> Any:

@@ -48,8 +48,8 @@ class Usage:
         )
 
     def __str__(self) -> str:
-        """One line: "12 calls, 3 answers without a call, 1,000 + 200 tokens, 0.0042 in 3.1 s"."""
-        said = f"{self.calls:,} calls, {self.cached:,} answers without a call"
+        """One line: "12 calls, 3 answers reused, 1,000 + 200 tokens, 0.0042 in 3.1 s"."""
+        said = f"{self.calls:,} calls, {self.cached:,} answers reused"
         said += f", {self.prompt_tokens:,} + {self.completion_tokens:,} tokens"
         if self.money is not None and self.calls:
             said += f", {self.money:,.4f} by the judge's prices"

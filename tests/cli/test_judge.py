@@ -100,7 +100,7 @@ def test_a_second_run_is_answered_from_the_store(stub: Stub) -> None:
     scored(*arguments)
     again = run("score", *arguments)
     assert json.loads(again.stdout)["usage"]["cached"] == 4
-    assert "0 calls, 4 answers without a call" in again.stderr
+    assert "0 calls, 4 answers reused" in again.stderr
 
 
 def test_samples_have_their_claims_verdicts_and_reasons(stub: Stub) -> None:

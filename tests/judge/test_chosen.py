@@ -9,7 +9,7 @@ import pytest
 from metrichub import Hub, Report, load_metric
 from metrichub.authoring import EmbedderMetric, JudgeMetric, Questions
 from metrichub.catalog.parameters import parameters_of
-from metrichub.errors import JudgeUnavailable, ReportError
+from metrichub.errors import JudgeUnavailable, ReportError, SpecError
 from metrichub.models.loop import run
 from metrichub.testing import Scripted
 from tests import commands
@@ -87,6 +87,39 @@ def test_the_machine_says_who_is_asked_where_nobody_else_does(
     assert judge_in(Hub("faithfulness(judge='offline')")) == "offline"
     report = Hub("semantic_similarity").evaluate(**PAIR)
     assert "embedder='offline(dimensions=16)'" in report.signatures()["semantic_similarity"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("opnai", "did you mean 'openai'"),
+        ("openai(modle='x')", "has no parameter 'modle'"),
+        ("openai(model='x', temperature='hot')", "temperature='hot' is not allowed"),
+        ("gpt-4o", "is no judge; write offline"),
+        ("openai(api_key='x')", "can't hold a key"),
+    ],
+)
+def test_an_error_in_a_variable_names_the_variable(
+    monkeypatch: pytest.MonkeyPatch, spec: str, said: str
+) -> None:
+    monkeypatch.setenv("METRICHUB_JUDGE", spec)
+    with pytest.raises(SpecError, match=r"^the environment variable METRICHUB_JUDGE: ") as caught:
+        Hub("faithfulness")
+    assert said in str(caught.value)
+    assert judge_in(Hub("faithfulness", judge="chance")) == "chance"
+    monkeypatch.setenv("METRICHUB_EMBEDDER", "nobody")
+    with pytest.raises(SpecError, match=r"METRICHUB_EMBEDDER.*nobody"):
+        Hub("semantic_similarity")
+
+
+def test_a_judge_of_the_machine_that_cannot_answer_is_named_as_such(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("METRICHUB_JUDGE", "offline")
+    with pytest.raises(
+        JudgeUnavailable, match=r"the offline judge \(METRICHUB_JUDGE\) can't grade"
+    ):
+        Hub("coherence")
 
 
 def test_an_empty_variable_chooses_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
