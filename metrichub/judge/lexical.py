@@ -10,9 +10,11 @@ from typing import NamedTuple
 from metrichub.judge.sentences import sentences
 from metrichub.judge.words import (
     content,
+    is_number,
     is_year,
     lowercase_words,
     negated,
+    scores,
     stem,
     words_beside_numbers,
 )
@@ -33,6 +35,7 @@ class _Sentence(NamedTuple):
     words: frozenset[str]
     negated: frozenset[str]
     beside: Mapping[str, frozenset[str]]
+    scores: frozenset[tuple[str, str]]
 
 
 class Passages:
@@ -47,10 +50,15 @@ class Passages:
             self._pairs |= set(pairwise(stems))
             self._sentences.append(
                 _Sentence(
-                    sentence, frozenset(stems), negated(found), words_beside_numbers(sentence)
+                    sentence,
+                    frozenset(stems),
+                    negated(found),
+                    words_beside_numbers(sentence),
+                    scores(sentence),
                 )
             )
         self._all = frozenset().union(*(sentence.words for sentence in self._sentences))
+        self._scores = frozenset().union(*(sentence.scores for sentence in self._sentences))
         self._beside = {
             (number, word)
             for sentence in self._sentences
@@ -69,7 +77,7 @@ class Passages:
         pairs = list(pairwise(map(stem, found)))
         worded = max(counts) / len(wanted)
         paired = sum(pair in self._pairs for pair in pairs) / len(pairs) if pairs else worded
-        strange = [word for word in found if word[0].isdigit() and stem(word) not in self._all]
+        strange = [word for word in found if is_number(word) and stem(word) not in self._all]
         if strange:
             against = f"the number {strange[0]} isn't there"
         return Support((2 * worded + paired) / 3, best.text, against)
@@ -84,7 +92,11 @@ class Passages:
         stems = frozenset(map(stem, found))
         best = [one for one, count in zip(self._sentences, counts, strict=True) if count == most]
         for one in best:
-            against = self._displaced(claimed, one) or _contrary(stems, denied, one)
+            against = (
+                self._displaced(claimed, one)
+                or self._reversed(scores(claim), one)
+                or _contrary(stems, denied, one)
+            )
             if against is None:
                 return one, None
         return best[-1], against
@@ -101,6 +113,13 @@ class Passages:
                 same = words & its if is_year(number) else words <= its
                 if same and is_year(other) == is_year(number) and other not in claimed:
                     return f"it says {other} there, not {number}"
+        return None
+
+    def _reversed(self, claimed: frozenset[tuple[str, str]], best: _Sentence) -> str | None:
+        """That a score has its numbers the other way round there, and nowhere as in the claim."""
+        for ours, theirs in sorted(claimed - self._scores):
+            if (theirs, ours) in best.scores:
+                return f"it says {theirs}-{ours} there, not {ours}-{theirs}"
         return None
 
 

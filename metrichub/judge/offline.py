@@ -50,7 +50,7 @@ class OfflineJudge:
     is_model: ClassVar[bool] = False
     note: ClassVar[str] = "judged offline, by rules over words: a baseline that knows no paraphrase"
 
-    version: Literal[2] = 2
+    version: Literal[3] = 3
 
     def __post_init__(self) -> None:
         """Check the parameters."""

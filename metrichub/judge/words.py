@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from unicodedata import decimal
 
 from metrichub.text.tokenize.porter import porter
 
 _UNSPACED = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 # Chinese words that are written with a negation and negate nothing: however, not only, not long …
 _WHOLE = "不过|不仅|不但|不同|不久|不断|不少|不管|不论|不得不|差不多|未来|淹没|沉没"
-_WORD = re.compile(rf"\d+(?:[.,:]\d+)*|{_WHOLE}|{_UNSPACED}|[^\W\d_]+(?:['’][^\W\d_]+)*|\w+")
+_WORD = re.compile(rf"−?\d+(?:[.,:]\d+)*|{_WHOLE}|{_UNSPACED}|[^\W\d_]+(?:['’][^\W\d_]+)*|\w+")
 _FUNCTION = frozenset(
     "a an the of to in on at by for with from and or but as is are was were be been being it its "  # noqa: SIM905  # as prose
     "this that these those he she his her hers him they their them has have had do does did would "
@@ -22,6 +23,7 @@ _NEGATION = frozenset(
     ("no", "not", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot")
 ) | frozenset("不没沒未")
 _REACH = 3
+_THOUSANDS = 3
 _PLURALS = dict(
     pair.split(":")
     for pair in (  # noqa: SIM905  # as prose
@@ -46,20 +48,59 @@ _CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "₹": 
 _SPACED_NUMBER = re.compile(r"(?<!\d)(\d{1,3}) (?:(,) (?=\d{3}\b)|(\.) (?=\d))")
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d)")
 _MONEY = re.compile(
-    r"([$€£¥₹]) ?(\d+(?:[.,]\d+)*(?: (?:thousand|million|billion|trillion)\b)?)", re.IGNORECASE
+    r"([$€£¥₹]) ?(−?\d+(?:[.,]\d+)*(?: (?:thousand|million|billion|trillion)\b)?)", re.IGNORECASE
 )
+_OTHER_DIGIT = re.compile(r"(?![0-9])\d")
+_WIDE_SIGNS = str.maketrans("％＄￥－", "%$¥-")
+_WIDE_COLON = re.compile(r"(?<=\d)：(?=\d)")
+# A minus stands before a number, and after no number and no word ("2-1", "covid-19"); in Chinese
+# after the few words that a negative number is likely to follow.
+_MINUS = re.compile(r"(?:(?<![\w)\]%\-–—−])|(?<=[为是到至达约近于]))[-–−](?=\d|[$€£¥₹] ?\d|\.\d)")
+_POINT_FIRST = re.compile(r"(?<![\w.])\.(?=\d)")
+_MINUS_MONEY = re.compile(r"−([$€£¥₹] ?)")
+_SCORE = re.compile(r"(?<![\d.,:])(\d+)(?= ?[-–‒] ?(\d+)(?![.,:]?\d))")
 _AFTER = re.compile(r"(?<=\d) ?([$€£¥₹%]|per cent\b)")
 
 
 def lowercase_words(text: str) -> list[str]:
     """The words of a text in lower case; scripts without spaces give their characters.
 
-    Amounts are words in one form: "$5,000" is "5000 dollar", "5%" is "5 percent".
+    Amounts are words in one form: "$5,000" is "5000 dollar", "5%" is "5 percent", "5.0" is "5",
+    "09:00" is "9:00". A negative number has the sign "−", and digits are those of ASCII.
     """
-    return [word.lower() for word in _WORD.findall(_plain_amounts(text))]
+    found = (word.lower() for word in _WORD.findall(_plain_amounts(text)))
+    return [_plain_number(word) if is_number(word) else word for word in found]
+
+
+def is_number(word: str) -> bool:
+    """Whether a word is written with digits."""
+    return word.removeprefix("−")[:1].isdigit()
+
+
+def _plain_number(word: str) -> str:
+    """A number without the zeros that don't change it."""
+    sign, number = word[: word[0] == "−"], word.removeprefix("−")
+    whole, point, rest = number.partition(":" if ":" in number else ".")
+    if not (rest.isdigit() or len(number) == 2):  # a date, a version, an identifier
+        return word
+    if point == "." and len(rest) == _THOUSANDS:  # 1.000 may be a thousand
+        return word
+    rest = rest.rstrip("0") if point == "." else rest
+    return f"{sign}{whole.lstrip('0') or '0'}{point if rest else ''}{rest}"
+
+
+def scores(text: str) -> frozenset[tuple[str, str]]:
+    """The pairs of numbers that a dash joins, in their order: "2-1" is ("2", "1")."""
+    found = _SCORE.finditer(_plain_amounts(text))
+    return frozenset((_plain_number(pair[1]), _plain_number(pair[2])) for pair in found)
 
 
 def _plain_amounts(text: str) -> str:
+    if not text.isascii():
+        text = _OTHER_DIGIT.sub(lambda digit: str(decimal(digit[0])), text).translate(_WIDE_SIGNS)
+        text = _WIDE_COLON.sub(":", text)
+    text = _POINT_FIRST.sub("0.", _MINUS.sub("−", text))
+    text = _MINUS_MONEY.sub(r"\1−", text)
     text = _SPACED_NUMBER.sub(r"\1\2\3", text)
     text = _GROUPED.sub(lambda number: number[0].replace(",", ""), text)
     text = _MONEY.sub(lambda money: f" {money[2]} {_CURRENCIES[money[1]]} ", text)
@@ -98,7 +139,7 @@ def words_beside_numbers(text: str) -> Mapping[str, frozenset[str]]:
         for ordered in (words, words[::-1]):
             beside: set[str] = set()
             for word in ordered:
-                if word[0].isdigit():
+                if is_number(word):
                     found.setdefault(word, set()).update(beside)
                 else:
                     beside = {stem(word)}

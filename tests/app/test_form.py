@@ -259,7 +259,7 @@ def test_explanations_show_verdicts_reasons_and_the_signature(client: TestClient
     said = words(client.post("/metrics/faithfulness", data=form.fields).text)
     assert "He was born in 1897. no" in said
     assert "judged offline" in said
-    assert "faithfulness(judge='offline(version=2)', idk=0.0)|definition:1|metrichub:" in said
+    assert "faithfulness(judge='offline(version=3)', idk=0.0)|definition:1|metrichub:" in said
 
 
 def test_why_a_sample_is_unscored_is_shown(client: TestClient) -> None:

@@ -43,9 +43,9 @@ def test_it_is_a_judge() -> None:
 
 
 def test_its_label_names_the_version_of_its_rules_and_is_a_spec_of_it() -> None:
-    assert JUDGE.label == "offline(version=2)"
+    assert JUDGE.label == "offline(version=3)"
     metric = load_metric("faithfulness", judge=JUDGE.label)
-    assert metric.label() == "faithfulness(judge='offline(version=2)', idk=0.0)"
+    assert metric.label() == "faithfulness(judge='offline(version=3)', idk=0.0)"
     with pytest.raises(ParameterError, match="version"):
         load_metric("faithfulness", judge="offline(version=1)")
 
@@ -130,6 +130,51 @@ def test_amounts_plurals_clauses_and_negation(claim: str, source: str, expected:
 
 
 @pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("It was -5 degrees.", "It was 5 degrees.", False),
+        ("It was −5 degrees.", "It was -5 degrees.", True),
+        ("It lost -$5.", "It lost $-5.", True),
+        ("It lost -$5.", "It lost $5.", False),
+        ("气温为-5度。", "气温为5度。", False),
+        ("气温为-5度。", "气温为－5度。", True),
+        # No sign, but a dash between two words or numbers.
+        ("Covid-19 came.", "Covid 19 came.", True),
+        ("They won 2-1.", "They won 1-2.", False),
+        ("They won 2-1.", "They won 2–1.", True),
+        ("They won 2-1.", "They won 2 - 1.", True),
+        ("Born on 2019-05-03.", "Born on 2019-03-05.", False),
+        ("It weighs 5.0 kg.", "It weighs 5 kg.", True),
+        ("It cost $2.50.", "It cost $2.5.", True),
+        ("It is 0.5.", "It is .5.", True),
+        ("It is 0.5.", "It is 5.", False),
+        # A thousand in German.
+        ("Es kostet 1.000 Euro.", "Es kostet 1 Euro.", False),
+        ("It opens at 09:00.", "It opens at 9:00.", True),
+        ("It opens at 09:30.", "It opens at 9:03.", False),
+        ("It was on 05 May.", "It was on 5 May.", True),
+        ("Agent 007 came.", "Agent 7 came.", False),
+        ("It is version 1.2.0.", "It is version 1.2.", False),
+        ("It cost １２３ dollars.", "It cost 123 dollars.", True),
+        ("它建于１９３２年。", "它建于1932年。", True),
+        ("它涨了５％。", "它涨了5%。", True),
+        ("它在９：００开门。", "它在9:00开门。", True),
+        ("यह १९३२ में बना।", "यह 1932 में बना।", True),
+    ],
+)
+def test_numbers_are_the_same_however_they_are_written(one: str, other: str, same: bool) -> None:
+    for claim, source in ((one, other), (other, one)):
+        assert verdict(claim, source) == ("yes" if same else "no")
+
+
+def test_a_score_that_stands_somewhere_as_claimed_is_no_clash() -> None:
+    games = "They won 1-2 on Monday. They won 2-1 on Sunday."
+    assert verdict("They won 2-1 on Sunday.", games) == "yes"
+    # A draw is the same both ways.
+    assert verdict("It ended 1-1.", "It ended 1-1.") == "yes"
+
+
+@pytest.mark.parametrize(
     ("claim", "share"),
     [
         ("The old bridge was built in 1932.", 1.0),
@@ -191,7 +236,7 @@ def test_a_summary_that_equals_its_source_scores_1(text: str) -> None:
     assert found["faithfulness"]["score"] == 1
 
 
-@given(st.text() | st.text("ab不没 1,.$%5nt' not\n。"))
+@given(st.text() | st.text("ab不没 1,.$%5nt' not\n。-−0:０：–为是"))
 def test_any_text_supports_its_own_sentences_and_answers_its_own_questions(text: str) -> None:
     for rule in ("sentences", "questions"):
         for item in extract(text, rule):

@@ -216,7 +216,7 @@ def test_a_judge_that_leaves_items_out_is_named() -> None:
 
 def test_a_hub_takes_a_list_of_judges_and_a_vote() -> None:
     judges = ["offline", "chance", "chance(seed=1)"]
-    label = "panel(judges=['offline(version=2)', 'chance', 'chance(seed=1)'], vote='{}')"
+    label = "panel(judges=['offline(version=3)', 'chance', 'chance(seed=1)'], vote='{}')"
     majority = Hub("faithfulness", judge=judges).evaluate(**SAMPLE)
     mean = Hub("faithfulness", judge=judges, vote="mean").evaluate(**SAMPLE)
     assert label.format("majority") in majority.signatures()["faithfulness"].replace("\\'", "'")
@@ -235,7 +235,7 @@ def test_a_metric_and_the_machine_take_a_list_too(monkeypatch: pytest.MonkeyPatc
     ("judge", "vote", "said"),
     [
         (["offline"], None, r"choose two or more; one judge alone votes over .* repeats=3"),
-        (["offline", "offline(version=2)"], None, "once, as it says the same each time"),
+        (["offline", "offline(version=3)"], None, "once, as it says the same each time"),
         ("offline", "majority", "none with offline.*, which says the same each time"),
         (["offline", "chance"], "median", "choose 'majority' or 'mean'"),
         ("offline", "median", "choose 'majority' or 'mean'"),

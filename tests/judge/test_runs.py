@@ -298,7 +298,7 @@ class Related(JudgeMetric, EmbedderMetric):
 
 def test_a_metric_may_have_a_judge_and_an_embedder(stub: Stub) -> None:
     metric = Related(judge="offline", embedder="offline")
-    assert metric.label() == "related(embedder='offline', judge='offline(version=2)')"
+    assert metric.label() == "related(embedder='offline', judge='offline(version=3)')"
     assert Hub(metric)(predictions=["It is old."])["related"]["score"] == pytest.approx(1.0)
     served = Related(judge=spec(stub), embedder=f"openai(model='e', base_url='{stub.url}')")
     # The stub's vector of "It is old." is (10, 3): 10 characters, 3 words.

@@ -177,8 +177,8 @@ def test_a_hubs_judge_is_for_metrics_that_name_none(stub: Stub) -> None:
     hub = Hub(metrics, judge=spec(stub))
     labels = {metric.name: metric.label() for metric in hub.metrics}
     assert "model='stub'" in labels["faithfulness"]
-    assert "judge='offline(version=2)'" in labels["kept"]
-    assert "judge='offline(version=2)'" in labels["own"]
+    assert "judge='offline(version=3)'" in labels["kept"]
+    assert "judge='offline(version=3)'" in labels["own"]
     assert "model='stub'" in labels["left"]
     embedded = Hub("answer_relevancy", judge="offline", embedder="offline(dimensions=16)")
     assert "dimensions=16" in embedded.metrics[0].label()

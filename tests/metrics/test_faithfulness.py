@@ -77,7 +77,7 @@ def test_a_weighed_verdict_counts_its_fractions_and_shows_them() -> None:
 def test_the_signature_says_who_judged() -> None:
     report = Hub("faithfulness", judge="offline").evaluate(predictions=["A."], contexts=[["A."]])
     assert report.signatures()["faithfulness"].startswith(
-        "faithfulness(judge='offline(version=2)', idk=0.0)|definition:1|metrichub:"
+        "faithfulness(judge='offline(version=3)', idk=0.0)|definition:1|metrichub:"
     )
 
 

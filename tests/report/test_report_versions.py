@@ -88,7 +88,7 @@ def test_answers_of_other_rules_neither_merge_nor_compare(tmp_path: Path) -> Non
     report = Report.load(only(tmp_path / "old.json", "faithfulness"))
     now = measured("faithfulness")
     for ask in (report.merge, report.compare):
-        with pytest.raises(ReportError, match=r"judge='offline',.*judge='offline\(version=2\)',"):
+        with pytest.raises(ReportError, match=r"judge='offline',.*judge='offline\(version=3\)',"):
             ask(now)
 
 
