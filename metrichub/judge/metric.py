@@ -85,7 +85,15 @@ class JudgeMetric(ModelMetric):
                 self.prompts,
                 f"a folder of Markdown files named {', '.join(sorted(known))} (it has: {wrong})",
             )
+        self._check_slots()
         self._check_examples(given)
+
+    def _check_slots(self) -> None:
+        """Raise ParameterError for a user's prompt with slots that the metric doesn't fill."""
+        for name in self._given():
+            own = prompt_files.packaged(self._english(name))
+            if wrong := prompt_files.misfilled(self.prompt(name), own):
+                raise ParameterError(self.name, "prompts", self.prompts, wrong)
 
     def _given(self) -> dict[str, Path]:
         """The prompts that the user gave, by name."""

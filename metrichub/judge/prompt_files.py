@@ -10,7 +10,10 @@ from functools import cache
 from pathlib import Path
 
 from metrichub.judge.examples import SUFFIX
-from metrichub.judge.protocol import SHARED_PROMPTS, Prompt
+from metrichub.judge.protocol import SHARED_PROMPTS, Prompt, slots_of
+
+_BRACED = re.compile(r"\{\{\s*(\w+)\s*\}\}|(?<!\{)\{([A-Za-z_]\w*)\}(?!\})")
+_FIELD = re.compile(r'field "(\w+)"')
 
 ENGLISH = "en"
 """The language of prompts that are in no folder of a language."""
@@ -66,6 +69,29 @@ def languages(path: Path) -> frozenset[str]:
 def packaged(path: Path) -> Prompt:
     """A prompt of the hub's or of a package, which doesn't change while they run."""
     return Prompt.read(path)
+
+
+def misfilled(mine: Prompt, own: Prompt) -> str | None:
+    """What a user's prompt should be like where its slots aren't those of the metric's own.
+
+    Prompts made for other tools hold the texts in slots such as `{text}`; here texts are data, in
+    a message of their own.
+    """
+    slots = slots_of(own.text)
+    for braced in _BRACED.finditer(mine.text):
+        name, slot = braced[1] or braced[2], f"{{{{{braced[1] or braced[2]}}}}}"
+        if name in slots and braced[0] != slot:
+            return f"{mine.name}.md with {slot} in place of {braced[0]}"
+        if name not in slots:
+            fields = dict.fromkeys(_FIELD.findall(" ".join(own.text.split())))
+            named = " and ".join(f'the field "{field}"' for field in fields)
+            return (
+                f"{mine.name}.md without {braced[0]}, which nothing is filled into: the judge gets "
+                f"the texts as JSON after the prompt, which may name {named or 'its fields'}"
+            )
+    if lacking := sorted(slots - slots_of(mine.text)):
+        return f"{mine.name}.md with {' and '.join(f'{{{{{name}}}}}' for name in lacking)} in it"
+    return None
 
 
 @cache

@@ -37,6 +37,11 @@ def without_rule(text: str) -> str:
     return _RULE.sub("", text, count=1)
 
 
+def slots_of(text: str) -> frozenset[str]:
+    """The names of a prompt's slots, such as `criteria` of `{{criteria}}`."""
+    return frozenset(_SLOT.findall(text))
+
+
 @dataclass(frozen=True)
 class Prompt:
     """An instruction to a judge, in Markdown. `rule` is what a judge without a model does.
@@ -64,7 +69,7 @@ class Prompt:
         Raises:
             MetricError: the prompt has other slots.
         """
-        if slots.keys() != (asked := set(_SLOT.findall(self.text))):
+        if slots.keys() != (asked := slots_of(self.text)):
             raise MetricError(
                 f"the prompt {self.name!r} has the slots {', '.join(sorted(asked)) or 'none'}, not "
                 f"{', '.join(sorted(slots)) or 'none'}"

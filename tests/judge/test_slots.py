@@ -1,0 +1,46 @@
+"""Slots in prompts of the user's own: those that the metric fills, and no others."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from metrichub import load_metric
+from metrichub.errors import ParameterError
+
+
+def refused(folder: Path, metric: str, name: str, text: str) -> str:
+    (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    with pytest.raises(ParameterError) as caught:
+        load_metric(metric, prompts=str(folder))
+    assert "\n" not in str(caught.value)
+    return caught.value.allowed
+
+
+@pytest.mark.parametrize("slot", ["{text}", "{{text}}", "{{ text }}", "{context}"])
+def test_texts_are_no_slots_and_the_error_names_the_field(tmp_path: Path, slot: str) -> None:
+    said = refused(tmp_path, "faithfulness", "claims", f"List the claims of: {slot}")
+    assert said.startswith(f"claims.md without {slot}, which nothing is filled into")
+    assert said.endswith('which may name the field "text"')
+
+
+def test_the_error_names_all_fields_of_a_prompt(tmp_path: Path) -> None:
+    said = refused(tmp_path, "context_utilization", "useful", "Is it useful? {question}")
+    assert said.endswith('may name the field "question" and the field "answer"')
+
+
+@pytest.mark.parametrize("text", ['Reply as {"items": []}.', "Of {3} or {} or {a, b}.", "Plain."])
+def test_other_braces_are_text(tmp_path: Path, text: str) -> None:
+    (tmp_path / "claims.md").write_text(text, encoding="utf-8")
+    assert load_metric("faithfulness", prompts=str(tmp_path)).prompt("claims").text == text
+
+
+def test_slots_that_a_metric_fills_are_all_there_in_double_braces(tmp_path: Path) -> None:
+    whole = "Grade {{graded}} by {{criteria}}: {{steps}}"
+    for slot in ("{criteria}", "{{ criteria }}"):
+        said = refused(tmp_path, "g_eval", "grade", whole.replace("{{criteria}}", slot))
+        assert said == f"grade.md with {{{{criteria}}}} in place of {slot}"
+    said = refused(tmp_path, "g_eval", "grade", "Grade {{graded}}.")
+    assert re.fullmatch(r"grade\.md with {{criteria}} and {{steps}} in it", said)
+    (tmp_path / "grade.md").write_text(whole, encoding="utf-8")
+    assert load_metric("g_eval", prompts=str(tmp_path)).prompt("grade").text == whole
