@@ -81,7 +81,7 @@ KINDS = (*ANYWHERE, *IN_CHATS, *IN_VERDICTS)
 class RandomFaults:
     """A server that answers badly so often, by the request and by how often it came.
 
-    So the order in which requests come changes nothing.
+    So the order in which requests come changes nothing, and neither does the wording of prompts.
     """
 
     seed: int
@@ -90,7 +90,8 @@ class RandomFaults:
     made: Counter[str] = field(default_factory=Counter)
 
     def __call__(self, asked: Asked) -> Reply:
-        said = json.dumps(asked.body, sort_keys=True)
+        told = [one for one in asked.body.get("messages", ()) if one["role"] != "system"]
+        said = json.dumps(asked.body | {"messages": told}, sort_keys=True)
         self.asked[said] += 1
         chance = random.Random(f"{self.seed} {self.asked[said]} {said}")
         chats = "messages" in asked.body
