@@ -70,6 +70,8 @@ def _in_language(metric: Metric, language: Any) -> Metric:
     try:
         return replace(metric, language=language)
     except ParameterError as error:
+        if not isinstance(language, str):
+            raise
         keep = f"{error.allowed}; a metric keeps its own: {metric.name}(language='en')"
         raise ParameterError(metric.name, "language", language, keep) from None
 

@@ -219,6 +219,7 @@ class JudgeMetric(ModelMetric):
         return all_verdicts(
             await judge.verify(self._asked(prompt, fields, verdicts), items, fields, verdicts),
             items,
+            verdicts,
             judge,
         )
 

@@ -142,7 +142,7 @@ class Panel:
 
         async def verified(judge: Judge) -> list[Verdict]:
             found = await judge.verify(prompt, items, fields, verdicts)
-            return all_verdicts(found, items, judge)
+            return all_verdicts(found, items, verdicts, judge)
 
         answers = await self._ask(verified)
         return [self._decided(answers, i, item, verdicts) for i, item in enumerate(items)]

@@ -28,7 +28,7 @@ class Silent:
     extract, verify = Scripted.extract, Scripted.verify
     grade, choose = Scripted.grade, Scripted.choose
     _answer = Scripted._answer
-    script = {"claims": ["It is old."], "supported": ["yes"]}  # noqa: RUF012
+    script = {"claims": ["It is old."], "supported": ["yes"]}  # noqa: RUF012  # nobody changes it
 
 
 @pytest.mark.parametrize("judge", [MODEL, OfflineJudge(), ChanceJudge(), Scripted({})])

@@ -211,6 +211,19 @@ def test_a_judge_that_leaves_items_out_is_named() -> None:
         run(asked.verify(ASKED, ["x"], {}, SUPPORT))
 
 
+@pytest.mark.parametrize("word", ["Yes", "supported", ""])
+def test_a_judge_with_words_of_its_own_is_named_and_nothing_is_counted(word: str) -> None:
+    own = Scripted({"claims": ["It is old."], "supported": [word], "p": [word]}, "own")
+    said = re.escape(
+        f"the judge own gave the verdict {word!r}, which is none of 'yes', 'no', 'idk'"
+    )
+    with pytest.raises(MetricError, match=said):
+        Hub("faithfulness", judge=own)(**SAMPLE)
+    asked = Panel(judges=(Scripted({"p": ["yes"]}), own))
+    with pytest.raises(MetricError, match=said):
+        run(asked.verify(ASKED, ["x"], {}, SUPPORT))
+
+
 # Making one.
 
 
