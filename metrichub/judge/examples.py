@@ -42,7 +42,7 @@ def read_examples(path: Path) -> tuple[FewShot, ...]:
         MetricError: the file can't be read, or a line of it isn't such an example.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         return ()
     except (OSError, UnicodeDecodeError) as error:

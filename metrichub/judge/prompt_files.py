@@ -72,11 +72,13 @@ def packaged(path: Path) -> Prompt:
 
 
 def misfilled(mine: Prompt, own: Prompt) -> str | None:
-    """What a user's prompt should be like where its slots aren't those of the metric's own.
+    """What a user's prompt should be like that is blank, or whose slots aren't the metric's own.
 
     Prompts made for other tools hold the texts in slots such as `{text}`; here texts are data, in
     a message of their own.
     """
+    if not mine.text:
+        return f"{mine.name}.md with an instruction in it"
     slots = slots_of(own.text)
     for braced in _BRACED.finditer(mine.text):
         name, slot = braced[1] or braced[2], f"{{{{{braced[1] or braced[2]}}}}}"

@@ -87,9 +87,10 @@ class Prompt:
             MetricError: a file can't be read, or holds no examples.
         """
         try:
-            text = path.read_text(encoding="utf-8")
-        except OSError as error:
-            raise MetricError(f"the prompt {path} can't be read: {error.strerror}") from error
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
+            raise MetricError(f"the prompt {path} can't be read: {why}") from error
         rule = _RULE.match(text)
         shown = read_examples(examples or path.with_name(path.stem + SUFFIX))
         return Prompt(path.stem, without_rule(text).strip(), rule[1] if rule else None, shown)

@@ -100,6 +100,8 @@ def _made(text: str, group: str, kind: str) -> Any:
             raise SpecError(f"this is no {kind}; is a bracket or a quote missing in it?") from None
         named = re.fullmatch(r"(?:openai\(\s*(?:model\s*=)?|openai:)?\s*([\w.:/-]+)\s*\)?", text)
         model = named[1] if named else "…"
+        if "://" in model:
+            model = f"…', base_url='{model}"
         raise SpecError(
             f"{text!r} is no {kind}; write offline, or \"openai(model='{model}')\""
         ) from error

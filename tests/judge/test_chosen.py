@@ -96,6 +96,7 @@ def test_the_machine_says_who_is_asked_where_nobody_else_does(
         ("openai(modle='x')", "has no parameter 'modle'"),
         ("openai(model='x', temperature='hot')", "temperature='hot' is not allowed"),
         ("gpt-4o", "is no judge; write offline"),
+        ("http://127.0.0.1:8000/v1", "openai(model='…', base_url='http://127.0.0.1:8000/v1')"),
         ("openai(api_key='x')", "can't hold a key"),
     ],
 )

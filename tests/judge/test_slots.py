@@ -1,4 +1,4 @@
-"""Slots in prompts of the user's own: those that the metric fills, and no others."""
+"""Prompts of the user's own: slots that the metric fills and no others, and files as they come."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from metrichub import load_metric
-from metrichub.errors import ParameterError
+from metrichub.errors import MetricError, ParameterError
+from metrichub.judge.protocol import Prompt
 
 
 def refused(folder: Path, metric: str, name: str, text: str) -> str:
@@ -44,3 +45,25 @@ def test_slots_that_a_metric_fills_are_all_there_in_double_braces(tmp_path: Path
     assert re.fullmatch(r"grade\.md with {{criteria}} and {{steps}} in it", said)
     (tmp_path / "grade.md").write_text(whole, encoding="utf-8")
     assert load_metric("g_eval", prompts=str(tmp_path)).prompt("grade").text == whole
+
+
+@pytest.mark.parametrize("text", ["", " \n", "<!-- offline: sentences -->\n"])
+def test_a_prompt_that_says_nothing_is_refused(tmp_path: Path, text: str) -> None:
+    assert (
+        refused(tmp_path, "faithfulness", "claims", text) == "claims.md with an instruction in it"
+    )
+
+
+def test_a_mark_of_the_encoding_is_no_part_of_a_prompt_or_its_examples(tmp_path: Path) -> None:
+    text = "<!-- offline: sentences -->\nList them."
+    (tmp_path / "claims.md").write_text(text, encoding="utf-8-sig")
+    line = '{"fields": {"text": "A sings."}, "reply": {"items": ["A sings."]}}'
+    (tmp_path / "claims.examples.jsonl").write_text(line, encoding="utf-8-sig")
+    found = Prompt.read(tmp_path / "claims.md")
+    assert (found.text, found.rule, len(found.examples)) == ("List them.", "sentences", 1)
+
+
+def test_a_prompt_that_is_no_utf_8_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "claims.md").write_bytes("Zähle auf.".encode("latin-1"))
+    with pytest.raises(MetricError, match=r"claims\.md can't be read: it isn't UTF-8$"):
+        load_metric("faithfulness", prompts=str(tmp_path))
