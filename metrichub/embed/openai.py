@@ -14,8 +14,10 @@ import numpy as np
 from metrichub.catalog.parameters import Range
 from metrichub.embed import Vectors
 from metrichub.errors import JudgeError, JudgeUnavailable
-from metrichub.models.client import ClientState, Connection, Refused, clean
+from metrichub.models.client import Connection, clean
+from metrichub.models.failures import Refused
 from metrichub.models.session import Request
+from metrichub.models.state import ClientState
 from metrichub.models.store import Answer, spent_on
 from metrichub.models.usage import tokens_in
 

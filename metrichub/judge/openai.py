@@ -22,8 +22,10 @@ from metrichub.judge.request import (
     typical_items,
     typical_verdicts,
 )
-from metrichub.models.client import ClientState, Connection, Refused
+from metrichub.models.client import Connection
+from metrichub.models.failures import Refused
 from metrichub.models.session import Request
+from metrichub.models.state import ClientState
 from metrichub.models.store import Answer, spent_on
 from metrichub.models.usage import tokens_in
 

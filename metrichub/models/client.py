@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import os
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 from metrichub.catalog.parameters import Address, Range, Secret, check_parameters, off_default
 from metrichub.catalog.spec import Spec
 from metrichub.errors import JudgeError, JudgeUnavailable, MissingDependency, ParameterError
+from metrichub.models.failures import Refused, about_texts, masked, translated
 from metrichub.models.secrets import (
     passwords_in,
     query_of,
@@ -25,16 +23,14 @@ from metrichub.models.secrets import (
     without_secrets,
 )
 from metrichub.models.session import Session, per_loop
+from metrichub.models.state import ClientState
 from metrichub.models.store import Answer, Keeping, spent_on, usable_store
 from metrichub.models.usage import Prices
 
 if TYPE_CHECKING:
-    import openai
     from openai import AsyncOpenAI
 
 T = TypeVar("T")
-_PAYMENT_REQUIRED = 402
-_UNKNOWN_REQUESTS = (405, 501)
 _HOW = (
     "timeout",
     "max_retries",
@@ -47,35 +43,6 @@ _HOW = (
     "extra_headers",
     "api_key",
 )
-
-
-@dataclass
-class ClientState:
-    """The client of a connection on one event loop, and what is known of its server."""
-
-    connect: Callable[[], AsyncOpenAI]
-    session: Session
-    form: str | None = None
-    """The form of request that the server accepts, once one has worked."""
-    refused: set[str] = field(default_factory=set)
-    """The forms that it refused while none has worked."""
-    probing: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while a first request tries the forms, so that each is tried once."""
-
-    async def asked(
-        self, first: Callable[[], Awaitable[T]], others: Callable[[str], Awaitable[T]]
-    ) -> T:
-        """What `first` gives while no form has worked, one at a time; then what `others` does."""
-        if self.form is None:
-            async with self.probing:
-                if self.form is None:
-                    return await first()
-        return await others(self.form)
-
-    @cached_property
-    def client(self) -> AsyncOpenAI:
-        """The client, made on first use: an estimate needs none, and so no key."""
-        return self.connect()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,42 +227,12 @@ class Connection:
             return await call(client)
         except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
             said = f"{self.label} refused the request: {self._said(error)}"
-            raise Refused(said, for_its_texts=_about_texts(error)) from None
+            raise Refused(said, for_its_texts=about_texts(error)) from None
         except openai.OpenAIError as error:
-            raise self._translated(error) from None
+            raise translated(error, self.label, self._said) from None
         except (AttributeError, TypeError, ValueError, OSError) as error:
             # The client stumbles over answers of another form than it expects.
             raise JudgeError(f"{self.label} sent no readable answer: {error}") from None
-
-    def _translated(self, error: Exception) -> JudgeError:
-        """The error of the client as ours: one line, with what to do, without the key."""
-        import openai
-
-        who, said = self.label, self._said(error)
-        if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
-            return JudgeUnavailable(
-                f"{who}: the key was refused ({said}); set OPENAI_API_KEY to a valid one"
-            )
-        if isinstance(error, openai.NotFoundError):
-            return JudgeUnavailable(
-                f"{who}: no such model or address ({said}); check model and base_url"
-            )
-        status = getattr(error, "status_code", None)
-        if status == _PAYMENT_REQUIRED or getattr(error, "code", None) == "insufficient_quota":
-            return JudgeUnavailable(f"{who}: no credit is left ({said})")
-        if status in _UNKNOWN_REQUESTS:
-            return JudgeUnavailable(f"{who}: the server doesn't serve such requests ({said})")
-        if isinstance(error, openai.APITimeoutError):
-            return JudgeError(f"{who} gave no answer in time; set timeout to more seconds")
-        if isinstance(error, openai.APIConnectionError):
-            cause = error.__cause__
-            if type(cause).__name__ in ("ConnectError", "UnsupportedProtocol"):
-                return JudgeUnavailable(
-                    f"{who}: the server can't be reached ({self._said(cause)}); is base_url right, "
-                    "and is it running?"
-                )
-            return JudgeError(f"{who}: the connection broke ({self._said(cause or error)})")
-        return JudgeError(f"{who} failed: {said}")
 
     def _said(self, error: object) -> str:
         """What an error says, on one short line; servers echo keys."""
@@ -310,51 +247,11 @@ class Connection:
         return said if len(said) <= 300 else f"{said[:297]}..."
 
 
-_LONG = 8
-"""Keys and passwords of so many characters are masked inside words too."""
-_TEXT_CODES = ("context_length_exceeded", "content_filter", "string_above_max_length")
-_TEXT_TROUBLE = re.compile(
-    r"context (length|size|window)|context_length|too long|too large|too many tokens|"
-    r"content (management|filter|policy)|moderation|safety",
-    re.IGNORECASE,
-)
-
-
-class Refused(JudgeError):
-    """The server took the request for a bad one; another form of it may do.
-
-    `for_its_texts` is whether they are the cause, being too long or filtered: other texts may do.
-    """
-
-    def __init__(self, message: str, for_its_texts: bool) -> None:
-        super().__init__(message)
-        self.for_its_texts = for_its_texts
-
-
-def _about_texts(error: openai.APIStatusError) -> bool:
-    """Whether a request was refused for the texts in it, as far as servers say so."""
-    code = str(error.code or "")
-    about_form = re.search(r"schema|response_format", str(error), re.IGNORECASE)
-    return code in _TEXT_CODES or bool(_TEXT_TROUBLE.search(str(error)) and not about_form)
-
-
 class _Frozen(dict[str, Any]):
     """A mapping of a frozen dataclass: it counts as one value, which nobody changes."""
 
     def __hash__(self) -> int:  # type: ignore[override]  # nobody changes it
         return hash(json.dumps(self, sort_keys=True, default=repr))
-
-
-def masked(text: str, secret: str) -> str:
-    """A text without a secret, nor the start of one that was cut.
-
-    A short one, such as a key that is a dummy, is no part of words.
-    """
-    if not secret:
-        return text
-    if len(secret) < _LONG:
-        return re.sub(rf"(?<![\w-]){re.escape(secret)}(?![\w-])", "***", text)
-    return re.sub(rf"{re.escape(secret[:_LONG])}[\w.~+/=-]*", "***", text.replace(secret, "***"))
 
 
 def clean(text: str) -> str:

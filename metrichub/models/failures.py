@@ -1,0 +1,84 @@
+"""Failures: what the errors of the openai client mean, each in one line without a secret."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from metrichub.errors import JudgeError, JudgeUnavailable
+
+if TYPE_CHECKING:
+    import openai
+
+_PAYMENT_REQUIRED = 402
+_UNKNOWN_REQUESTS = (405, 501)
+_LONG = 8
+"""Keys and passwords of so many characters are masked inside words too."""
+_TEXT_CODES = ("context_length_exceeded", "content_filter", "string_above_max_length")
+_TEXT_TROUBLE = re.compile(
+    r"context (length|size|window)|context_length|too long|too large|too many tokens|"
+    r"content (management|filter|policy)|moderation|safety",
+    re.IGNORECASE,
+)
+
+
+class Refused(JudgeError):
+    """The server took the request for a bad one; another form of it may do.
+
+    `for_its_texts` is whether they are the cause, being too long or filtered: other texts may do.
+    """
+
+    def __init__(self, message: str, for_its_texts: bool) -> None:
+        super().__init__(message)
+        self.for_its_texts = for_its_texts
+
+
+def about_texts(error: openai.APIStatusError) -> bool:
+    """Whether a request was refused for the texts in it, as far as servers say so."""
+    code = str(error.code or "")
+    about_form = re.search(r"schema|response_format", str(error), re.IGNORECASE)
+    return code in _TEXT_CODES or bool(_TEXT_TROUBLE.search(str(error)) and not about_form)
+
+
+def translated(error: Exception, who: str, say: Callable[[object], str]) -> JudgeError:
+    """The error of the client as ours: one line, with what to do; `say` gives what it says."""
+    import openai
+
+    said = say(error)
+    if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
+        return JudgeUnavailable(
+            f"{who}: the key was refused ({said}); set OPENAI_API_KEY to a valid one"
+        )
+    if isinstance(error, openai.NotFoundError):
+        return JudgeUnavailable(
+            f"{who}: no such model or address ({said}); check model and base_url"
+        )
+    status = getattr(error, "status_code", None)
+    if status == _PAYMENT_REQUIRED or getattr(error, "code", None) == "insufficient_quota":
+        return JudgeUnavailable(f"{who}: no credit is left ({said})")
+    if status in _UNKNOWN_REQUESTS:
+        return JudgeUnavailable(f"{who}: the server doesn't serve such requests ({said})")
+    if isinstance(error, openai.APITimeoutError):
+        return JudgeError(f"{who} gave no answer in time; set timeout to more seconds")
+    if isinstance(error, openai.APIConnectionError):
+        cause = error.__cause__
+        if type(cause).__name__ in ("ConnectError", "UnsupportedProtocol"):
+            return JudgeUnavailable(
+                f"{who}: the server can't be reached ({say(cause)}); is base_url right, "
+                "and is it running?"
+            )
+        return JudgeError(f"{who}: the connection broke ({say(cause or error)})")
+    return JudgeError(f"{who} failed: {said}")
+
+
+def masked(text: str, secret: str) -> str:
+    """A text without a secret, nor the start of one that was cut.
+
+    A short one, such as a key that is a dummy, is no part of words.
+    """
+    if not secret:
+        return text
+    if len(secret) < _LONG:
+        return re.sub(rf"(?<![\w-]){re.escape(secret)}(?![\w-])", "***", text)
+    return re.sub(rf"{re.escape(secret[:_LONG])}[\w.~+/=-]*", "***", text.replace(secret, "***"))
