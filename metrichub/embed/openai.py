@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from metrichub.embed import Vectors
 from metrichub.errors import JudgeError, JudgeUnavailable
 from metrichub.models.client import Connection, clean
 from metrichub.models.failures import Refused
-from metrichub.models.session import Request
+from metrichub.models.gathering import Gathering, Waiting
+from metrichub.models.session import Request, board, per_loop
 from metrichub.models.state import ClientState
 from metrichub.models.store import Answer, spent_on
 from metrichub.models.usage import tokens_in
@@ -42,56 +44,130 @@ class OpenAIEmbedder(Connection):
             return np.zeros((0, 0))
         # Servers refuse the empty text.
         cleaned = [clean(text) or " " for text in texts]
-        unique = list(dict.fromkeys(cleaned))
-        batches = [unique[start : start + BATCH] for start in range(0, len(unique), BATCH)]
-        found = await asyncio.gather(*(self._batch(batch) for batch in batches))
-        vectors = dict(zip(unique, (v for part in found for v in part), strict=True))
+        live, guessed = self._live(), count()
+        # An estimate takes what is asked for together to be sent together.
+        calls = lambda: int(next(guessed) % BATCH == 0)  # noqa: E731  # a name for one expression
+        tasks = {
+            text: asyncio.create_task(self._one(live, text, calls))
+            for text in dict.fromkeys(cleaned)
+        }
+        try:
+            replies = dict(zip(tasks, await asyncio.gather(*tasks.values()), strict=True))
+        finally:
+            for task in tasks.values():
+                task.cancel()
+        vectors = {text: _unpacked(reply)[0] for text, reply in replies.items()}
         return np.array([vectors[text] for text in cleaned], np.float64)
 
-    async def _batch(self, texts: list[str]) -> Vectors:
-        live = self._live()
-        given: dict[str, Any] = {} if self.dimensions is None else {"dimensions": self.dimensions}
-        request = {"embedder": self.label, "input": texts, "parameters": given}
+    async def _one(self, live: ClientState, text: str, calls: Callable[[], int]) -> str:
+        """The reply with the vector of one text, which goes out with those of other samples."""
+        gathering: Gathering = per_loop(("gathering", self), lambda: self._gathering(live))
+        request = {"embedder": self.label, "input": [text], "parameters": self._parameters()}
         request |= self._endpoint()
-        given |= {"extra_body": self.extra_body} if self.extra_body else {}
-        reply = await live.session.once(
+        return await live.session.once(
             Request(
                 request,
-                lambda: self._asked(live, texts, given),
+                lambda: gathering.answer(text),
                 # A vector is the same for every text where only the calls count.
-                lambda: (json.dumps([[1.0]] * len(texts)), texts),
+                lambda: ("[[1.0]]", text),
                 self.model,
-                lambda reply: _fits(reply, len(texts)),
+                _fits,
+                calls,
             ),
             self._store(),
         )
-        return _unpacked(reply)
 
-    async def _asked(self, live: ClientState, texts: list[str], given: dict[str, Any]) -> Answer:
-        def answered(*_: str) -> Awaitable[Answer]:
-            return self._answered(live, texts, given)
+    def _parameters(self) -> dict[str, Any]:
+        return {} if self.dimensions is None else {"dimensions": self.dimensions}
 
-        return await live.asked(answered, answered)
+    def _gathering(self, live: ClientState) -> Gathering:
+        async def send(waiting: Sequence[Waiting]) -> None:
+            def asked(*_: str) -> Awaitable[bool]:
+                return self._answered(live, gathering, waiting)
 
-    async def _answered(self, live: ClientState, texts: list[str], given: dict[str, Any]) -> Answer:
+            await live.asked(asked, asked)
+
+        gathering = Gathering(send, BATCH)
+        return gathering
+
+    async def _answered(
+        self, live: ClientState, gathering: Gathering, waiting: Sequence[Waiting]
+    ) -> bool:
+        """Whether all that still waited were answered; one that the server refuses is found."""
+        try:
+            await self._asked(live, waiting)
+            return True
+        except Refused as error:
+            left = [one for one in waiting if not one.answer.done()]
+            if len(left) <= 1:
+                if live.form is not None or error.for_its_texts:
+                    raise
+                raise JudgeUnavailable(f"{error}; does this server embed texts?") from None
+            known = live.form is not None or error.for_its_texts
+        # It may be one of the texts, or how many they are; while nothing worked, one text tells.
+        middle = len(left) // 2 if known else 1
+        parts = (left[:middle], left[middle:])
+        fine = [await self._part(live, gathering, part) for part in parts]
+        if known and all(fine):
+            gathering.most = min(gathering.most, len(parts[1]))
+        return all(fine)
+
+    async def _part(
+        self, live: ClientState, gathering: Gathering, waiting: Sequence[Waiting]
+    ) -> bool:
+        """Whether a part of a call was answered; its failure isn't that of the others."""
+        try:
+            return await self._answered(live, gathering, waiting)
+        except JudgeError as error:
+            if error.ends_the_run:
+                raise
+            for one in waiting:
+                if not one.answer.done():
+                    one.answer.set_exception(error)
+            return False
+
+    async def _asked(self, live: ClientState, waiting: Sequence[Waiting]) -> None:
+        """One call for all texts that still need one."""
+        wanted = list(waiting)
+        given = self._parameters() | ({"extra_body": self.extra_body} if self.extra_body else {})
+
+        def each(step: Callable[[], None]) -> None:
+            wanted[:] = [one for one in wanted if one.after(step)]
+            if not wanted:
+                raise NothingToAsk
+
+        board(one.context for one in waiting)
         try:
             done = await self._sent(
                 live,
                 # In the client's own encoding: reading lists of numbers takes it seven times as
                 # long.
-                lambda client: client.embeddings.create(model=self.model, input=texts, **given),
-                tokens_in(texts),
+                lambda client: client.embeddings.create(
+                    model=self.model, input=[one.text for one in wanted], **given
+                ),
+                lambda: sum(tokens_in(one.text) for one in wanted),
+                each=each,
             )
-        except Refused as error:
-            if live.form is not None or error.for_its_texts:
-                raise
-            raise JudgeUnavailable(f"{error}; does this server embed texts?") from None
+        except NothingToAsk:
+            return
         took = spent_on(done)
         live.session.spent(took, calls=0)
-        if (vectors := _vectors(done, len(texts))) is None:
-            raise JudgeError(f"{self.label} gave no finite vectors for {len(texts)} texts")
+        if (vectors := _vectors(done, len(wanted))) is None:
+            raise JudgeError(f"{self.label} gave no finite vectors for {len(wanted)} texts")
         live.form = "embeddings"
-        return took._replace(reply=_packed(vectors))
+        for i, (one, vector) in enumerate(zip(wanted, vectors, strict=True)):
+            if not one.answer.done():
+                share = _share(took.prompt_tokens, i, len(wanted))
+                one.answer.set_result(Answer(_packed(vector[None]), share))
+
+
+class NothingToAsk(Exception):
+    """No text needs a call any more."""
+
+
+def _share(tokens: int, i: int, n: int) -> int:
+    """The part of a call's tokens that is counted for the i-th of its n texts; they add up."""
+    return tokens * (i + 1) // n - tokens * i // n
 
 
 def _packed(vectors: Vectors) -> str:
@@ -109,13 +185,13 @@ def _unpacked(reply: str) -> Vectors:
     return np.array(unpacked, np.float64)
 
 
-def _fits(reply: str, number: int) -> bool:
-    """Whether what was kept holds so many vectors."""
+def _fits(reply: str) -> bool:
+    """Whether what was kept holds a vector."""
     try:
         found = _unpacked(reply)
     except (TypeError, ValueError):
         return False
-    return found.ndim == 2 and len(found) == number
+    return found.ndim == 2 and len(found) == 1
 
 
 def _vectors(done: Any, number: int) -> Vectors | None:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from metrichub.catalog.parameters import Address, Range, Secret, check_parameters, off_default
 from metrichub.catalog.spec import Spec
 from metrichub.errors import JudgeError, JudgeUnavailable, MissingDependency, ParameterError
-from metrichub.models.failures import Refused, about_texts, masked, translated
+from metrichub.models.failures import masked, translated
 from metrichub.models.secrets import (
     passwords_in,
     query_of,
@@ -194,13 +194,14 @@ class Connection:
         self,
         live: ClientState,
         call: Callable[[AsyncOpenAI], Awaitable[T]],
-        tokens: int,
+        tokens: Callable[[], int],
         reply_tokens: Callable[[], int] = int,
+        each: Callable[[Callable[[], None]], None] = lambda step: step(),
     ) -> T:
         """What a call of the client gives, in one of the slots.
 
-        About so many tokens are sent, and `reply_tokens` gives those that come back at most, or
-        about as many.
+        `tokens` gives about how many are sent, and `reply_tokens` those that come back at most, or
+        about as many. `each` takes a step for each of the requests that the call is made for.
 
         Raises:
             BudgetSpent: the call would pass what the run may take.
@@ -210,11 +211,12 @@ class Connection:
         client = live.client
         async with live.session.slots:
             # Before the limits a minute: what needs no call takes nothing of them.
-            live.session.look_again()
-            await live.session.permitted(tokens)
-            live.session.still_wanted()
+            each(live.session.look_again)
+            sent = tokens()
+            await live.session.permitted(sent)
+            each(live.session.still_wanted)
             with live.session.ending():
-                async with live.session.reserved(tokens, reply_tokens) as tell:
+                async with live.session.reserved(sent, reply_tokens) as tell:
                     live.session.spent(Answer(""))
                     done = await self._called(client, call)
                     tell(spent_on(done))
@@ -225,9 +227,6 @@ class Connection:
 
         try:
             return await call(client)
-        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-            said = f"{self.label} refused the request: {self._said(error)}"
-            raise Refused(said, for_its_texts=about_texts(error)) from None
         except openai.OpenAIError as error:
             raise translated(error, self.label, self._said) from None
         except (AttributeError, TypeError, ValueError, OSError) as error:

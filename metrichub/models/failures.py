@@ -11,7 +11,8 @@ from metrichub.errors import JudgeError, JudgeUnavailable
 if TYPE_CHECKING:
     import openai
 
-_PAYMENT_REQUIRED = 402
+_PAYMENT_REQUIRED, _TOO_LARGE = 402, 413
+_REFUSED = (400, _TOO_LARGE, 422)
 _UNKNOWN_REQUESTS = (405, 501)
 _LONG = 8
 """Keys and passwords of so many characters are masked inside words too."""
@@ -46,19 +47,8 @@ def translated(error: Exception, who: str, say: Callable[[object], str]) -> Judg
     import openai
 
     said = say(error)
-    if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
-        return JudgeUnavailable(
-            f"{who}: the key was refused ({said}); set OPENAI_API_KEY to a valid one"
-        )
-    if isinstance(error, openai.NotFoundError):
-        return JudgeUnavailable(
-            f"{who}: no such model or address ({said}); check model and base_url"
-        )
-    status = getattr(error, "status_code", None)
-    if status == _PAYMENT_REQUIRED or getattr(error, "code", None) == "insufficient_quota":
-        return JudgeUnavailable(f"{who}: no credit is left ({said})")
-    if status in _UNKNOWN_REQUESTS:
-        return JudgeUnavailable(f"{who}: the server doesn't serve such requests ({said})")
+    if isinstance(error, openai.APIStatusError):
+        return _of_status(error, who, said)
     if isinstance(error, openai.APITimeoutError):
         return JudgeError(f"{who} gave no answer in time; set timeout to more seconds")
     if isinstance(error, openai.APIConnectionError):
@@ -69,6 +59,29 @@ def translated(error: Exception, who: str, say: Callable[[object], str]) -> Judg
                 "and is it running?"
             )
         return JudgeError(f"{who}: the connection broke ({say(cause or error)})")
+    return JudgeError(f"{who} failed: {said}")
+
+
+def _of_status(error: openai.APIStatusError, who: str, said: str) -> JudgeError:
+    """What the status of a reply means, which says this."""
+    import openai
+
+    status = error.status_code
+    if status in _REFUSED:
+        about_its_texts = status == _TOO_LARGE or about_texts(error)
+        return Refused(f"{who} refused the request: {said}", about_its_texts)
+    if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
+        return JudgeUnavailable(
+            f"{who}: the key was refused ({said}); set OPENAI_API_KEY to a valid one"
+        )
+    if isinstance(error, openai.NotFoundError):
+        return JudgeUnavailable(
+            f"{who}: no such model or address ({said}); check model and base_url"
+        )
+    if status == _PAYMENT_REQUIRED or getattr(error, "code", None) == "insufficient_quota":
+        return JudgeUnavailable(f"{who}: no credit is left ({said})")
+    if status in _UNKNOWN_REQUESTS:
+        return JudgeUnavailable(f"{who}: the server doesn't serve such requests ({said})")
     return JudgeError(f"{who} failed: {said}")
 
 

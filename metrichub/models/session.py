@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -51,7 +51,8 @@ class _AskedElsewhere(Exception):
     """Another process asks for the answer at this moment."""
 
 
-_flight: ContextVar[_Flight | None] = ContextVar("flight", default=None)
+_aboard: ContextVar[tuple[_Flight, ...]] = ContextVar("aboard", default=())
+"""The requests that the running task makes a call for."""
 _turn: ContextVar[int] = ContextVar("turn", default=0)
 
 
@@ -65,12 +66,18 @@ def asked_anew(turn: int) -> Iterator[None]:
         _turn.reset(token)
 
 
+def board(contexts: Iterable[Context]) -> None:
+    """Let the running task make a call for all requests of other tasks, by their contexts."""
+    _aboard.set(tuple(flight for context in contexts for flight in context.get(_aboard, ())))
+
+
 @dataclass
 class Request:
     """One request: what makes it what it is, how it is made, and what it would likely give.
 
     `likely` gives the reply and the texts that would be sent, for estimates; `fits` says whether a
-    reply out of the store is of the form that is read today.
+    reply out of the store is of the form that is read today. `calls` is how many calls an estimate
+    counts for it.
     """
 
     body: Mapping[str, Any]
@@ -78,6 +85,7 @@ class Request:
     likely: Callable[[], tuple[str, object]]
     model: str
     fits: Callable[[str], bool] = bool
+    calls: Callable[[], int] = lambda: 1
 
 
 class Session:
@@ -110,7 +118,7 @@ class Session:
         Raises:
             JudgeError: the error that ended the run, where no other run waits for the answer.
         """
-        runs = flight.waiting if (flight := _flight.get()) else []
+        runs = [run for flight in _aboard.get() for run in flight.waiting]
         errors = [run.over if run else None for run in runs]
         if errors and errors[0] and None not in errors:
             raise errors[0]
@@ -122,13 +130,13 @@ class Session:
             _Answered: it has.
             _AskedElsewhere: it is.
         """
-        flight = _flight.get()
-        if flight is None or flight.kept is None:
-            return
-        if found := flight.kept.get(flight.key):
-            raise _Answered(found)
-        if not flight.kept.claim(flight.key, self._owner):
-            raise _AskedElsewhere
+        for flight in _aboard.get():
+            if flight.kept is None:
+                continue
+            if found := flight.kept.get(flight.key):
+                raise _Answered(found)
+            if not flight.kept.claim(flight.key, self._owner):
+                raise _AskedElsewhere
 
     @contextmanager
     def ending(self) -> Iterator[None]:
@@ -142,8 +150,8 @@ class Session:
         except JudgeError as error:
             # A budget is one run's; others that wait for the same answer ask for it themselves.
             own = tracker_of_run() if isinstance(error, BudgetSpent) else None
-            if error.ends_the_run and (flight := _flight.get()):
-                for run in flight.waiting:
+            if error.ends_the_run:
+                for run in (run for flight in _aboard.get() for run in flight.waiting):
                     if run and own in (None, run):
                         run.over = run.over or error
             raise
@@ -244,12 +252,15 @@ class Session:
     def _guessed(self, key: str, request: Request, tracker: UsageTracker) -> str:
         reply, sent = request.likely()
         tracker.replies[key] = reply
-        self.spent(Answer(reply, tokens_in(sent), tokens_in(json.loads(reply))))
+        answer = Answer(reply, tokens_in(sent), tokens_in(json.loads(reply)))
+        self.spent(answer, request.calls())
         return reply
 
     async def _made(self, request: Request, flight: _Flight) -> Answer:
-        _flight.set(flight)
+        _aboard.set((flight,))
         tracker = tracker_of_run()
+        if tracker:
+            tracker.asking += 1
         try:
             with self.ending():
                 answer = await _asked(request)
@@ -263,6 +274,8 @@ class Session:
                 tracker.kept()
             return found.answer
         finally:
+            if tracker:
+                tracker.asking -= 1
             if flight.kept is not None:
                 flight.kept.release(flight.key, self._owner)
             if self._flights.get(flight.key) is flight:

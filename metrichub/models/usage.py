@@ -123,15 +123,17 @@ class UsageTracker:
 
     `repeat` is the number of the run where runs are repeated: each asks for answers of its own.
     While `estimating`, nothing is sent, and every answer is guessed. `replies` holds what was
-    guessed, or asked for and kept nowhere else, so that all metrics of a run see the same.
-    `over` is the error that ended the run: nothing more is sent for it. `budget` is what it may
-    take; with one, `in_flight` counts the calls on their way, and `landed` is set as one ends.
+    guessed, or asked for and kept nowhere else, so that all metrics of a run see the same. `asking`
+    counts the requests that it waits for. `over` is the error that ended the run: nothing more is
+    sent for it. `budget` is what it may take; with one, `in_flight` counts the calls on their way,
+    and `landed` is set as one ends.
     """
 
     repeat: int = 0
     estimating: bool = False
     usage: Usage = field(default_factory=Usage)
     replies: dict[str, str] = field(default_factory=dict)
+    asking: int = 0
     over: JudgeError | None = None
     budget: UsageBudget | None = None
     in_flight: int = 0

@@ -1,0 +1,225 @@
+"""Texts of several samples go out in one call, and each has its own vector, key and error."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from typing import Any
+
+import pytest
+
+from metrichub import Hub
+from metrichub.embed.openai import OpenAIEmbedder
+from metrichub.errors import JudgeError
+from metrichub.models import gathering
+from metrichub.models.loop import run
+from metrichub.models.usage import UsageBudget, UsageTracker, track_usage
+from tests.judge_stub import Asked, Reply, Stub, answer, completion, embeddings, failure
+from tests.judge_toys import spec
+
+AN_HOUR = 3600.0
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A window that no test could wait for."""
+    monkeypatch.setattr(gathering, "WINDOW", AN_HOUR)
+
+
+def embedder(stub: Stub, **more: Any) -> OpenAIEmbedder:
+    return OpenAIEmbedder(**({"model": "e", "base_url": stub.url, "max_retries": 0} | more))
+
+
+async def embedded(
+    one: OpenAIEmbedder, *samples: list[str], budget: UsageBudget | None = None
+) -> tuple[list[Any], UsageTracker]:
+    """What each sample's texts get or raise in one run."""
+    with track_usage(budget=budget) as tracker:
+        asks = (one.embed(texts) for texts in samples)
+        return await asyncio.gather(*asks, return_exceptions=True), tracker
+
+
+def inputs(stub: Stub) -> list[list[str]]:
+    return [asked.body["input"] for asked in stub.asked if asked.path.endswith("/embeddings")]
+
+
+def test_texts_of_several_samples_are_one_call_and_keep_their_order(stub: Stub) -> None:
+    samples = [["one", "two words"], ["it has three"], ["two words", "four"]]
+    found, tracker = run(embedded(embedder(stub), *samples))
+    # The stub's vector of a text is its length and its number of words.
+    expected = [[[len(t), len(t.split())] for t in texts] for texts in samples]
+    assert [vectors.tolist() for vectors in found] == expected
+    assert inputs(stub) == [["one", "two words", "it has three", "four"]]
+    # The stub counts a token a text. "two words" was shared.
+    assert (tracker.usage.calls, tracker.usage.prompt_tokens, tracker.usage.cached) == (1, 4, 1)
+
+
+def test_a_text_waits_while_its_run_waits_for_other_answers_and_then_no_longer(stub: Stub) -> None:
+    size = 8
+    hub = Hub(
+        "answer_relevancy",
+        judge=spec(stub, concurrency=1),
+        embedder=f"openai(model='e', base_url='{stub.url}')",
+    )
+    answers = [f"Number {i} is old." for i in range(size)]
+    report = hub.evaluate(questions=[f"What is {i}?" for i in range(size)], predictions=answers)
+    assert report.size == size
+    # The judge answers one sample after another; the vectors of all follow in one call.
+    assert len(stub.asked) == size + 1
+    # A question and an answer each, and the number of questions, which the stub lists, too.
+    assert [len(texts) for texts in inputs(stub)] == [2 * size + 1]
+    assert report.usage.calls == size + 1
+
+
+def test_a_call_goes_out_when_it_is_full(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("metrichub.embed.openai.BATCH", 3)
+    found, _ = run(embedded(embedder(stub), [f"text {i}" for i in range(8)]))
+    assert len(found[0]) == 8
+    assert sorted(len(texts) for texts in inputs(stub)) == [2, 3, 3]
+
+
+def test_each_text_is_kept_by_itself(stub: Stub) -> None:
+    run(embedded(embedder(stub), ["one", "two"]))
+    found, tracker = run(embedded(embedder(stub), ["two", "three", "one"]))
+    assert inputs(stub) == [["one", "two"], ["three"]]
+    assert found[0].tolist() == [[3, 1], [5, 1], [3, 1]]
+    assert (tracker.usage.calls, tracker.usage.cached) == (1, 2)
+
+
+def refusing(what: Any) -> Any:
+    def fault(asked: Asked) -> Reply:
+        if what(asked.body["input"]):
+            return failure(400, "This model's maximum context length is 8 tokens")(asked)
+        return embeddings(asked)
+
+    return fault
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_text_that_is_refused_costs_its_sample_alone(stub: Stub, known: bool) -> None:
+    if known:
+        run(embedded(embedder(stub), ["first"]))
+    stub.always = refusing(lambda texts: "long" in texts)
+    samples = [["a"], ["b", "c"], ["long", "d"], ["e"], ["f"]]
+    found, _ = run(embedded(embedder(stub), *samples))
+    assert [isinstance(one, JudgeError) for one in found] == [False, False, True, False, False]
+    assert "maximum context length" in str(found[2])
+    assert found[1].tolist() == [[1, 1], [1, 1]]
+
+
+def test_how_many_texts_a_server_takes_is_learned(stub: Stub) -> None:
+    stub.always = refusing(lambda texts: len(texts) > 4)
+    one = embedder(stub)
+    found, _ = run(embedded(one, *([f"text {i}"] for i in range(16))))
+    assert [vectors.shape for vectors in found] == [(1, 2)] * 16
+    before = len(stub.asked)
+    run(embedded(one, [f"more {i}" for i in range(16)]))
+    # 16 are refused, and then 8; what comes later goes in fours.
+    assert [len(texts) for texts in inputs(stub)[before:]] == [4, 4, 4, 4]
+
+
+def test_one_that_gives_up_takes_no_vector_from_the_others(stub: Stub) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    def held(call: Asked) -> Reply:
+        asked.set()
+        go_on.wait(30)
+        return embeddings(call)
+
+    async def main() -> list[Any]:
+        one = embedder(stub)
+        with track_usage():
+            first = asyncio.create_task(one.embed(["one", "two"]))
+            second = asyncio.create_task(one.embed(["three"]))
+            await asyncio.to_thread(asked.wait, 30)
+            first.cancel()
+            go_on.set()
+            return await asyncio.gather(first, second, return_exceptions=True)
+
+    stub.always = held
+    gone, vectors = run(main())
+    assert isinstance(gone, asyncio.CancelledError)
+    assert vectors.tolist() == [[5, 1]]
+    assert inputs(stub) == [["one", "two", "three"]]
+
+
+def test_a_call_that_nobody_waits_for_is_given_up(stub: Stub) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    def held(call: Asked) -> Reply:
+        asked.set()
+        go_on.wait(30)
+        return embeddings(call)
+
+    async def main() -> int:
+        one = embedder(stub)
+        with track_usage() as tracker:
+            task = asyncio.create_task(one.embed(["one", "two"]))
+            await asyncio.to_thread(asked.wait, 30)
+            task.cancel()
+            await asyncio.wait([task])
+            # It had the only slot, which is free.
+            stub.always = None
+            await one.embed(["three"])
+            return tracker.asking
+
+    stub.always = held
+    assert run(main()) == 0
+    go_on.set()
+
+
+def test_runs_share_no_call_and_each_pays_for_its_own(stub: Stub) -> None:
+    async def main() -> list[UsageTracker]:
+        one = embedder(stub)
+        done = await asyncio.gather(embedded(one, ["one", "two"]), embedded(one, ["three"]))
+        return [tracker for _, tracker in done]
+
+    assert [tracker.usage.calls for tracker in run(main())] == [1, 1]
+    assert sorted(inputs(stub)) == [["one", "two"], ["three"]]
+
+
+def test_a_budget_counts_a_call_for_all_its_texts(stub: Stub) -> None:
+    samples = [["one"], ["two"], ["three"]]
+    found, _ = run(embedded(embedder(stub), *samples, budget=UsageBudget(max_calls=1)))
+    assert [vectors.shape for vectors in found] == [(1, 2)] * 3
+    # "one" and "two" take 2 tokens each, with their quotes, "three" too: 6.
+    budget = UsageBudget(max_tokens=5)
+    refused, tracker = run(embedded(embedder(stub, cache=False), *samples, budget=budget))
+    assert all("would pass max_tokens=5" in str(error) for error in refused)
+    assert tracker.usage.calls == 0
+    budget = UsageBudget(max_tokens=6)
+    found, _ = run(embedded(embedder(stub, cache=False), *samples, budget=budget))
+    assert [vectors.shape for vectors in found] == [(1, 2)] * 3
+
+
+def test_an_estimate_counts_no_fewer_calls_than_the_run_makes(stub: Stub) -> None:
+    hub = Hub(
+        "answer_relevancy",
+        judge=spec(stub),
+        embedder=f"openai(model='e', base_url='{stub.url}')",
+    )
+    given = {"questions": ["What?", "Who?"], "predictions": ["It is one.", "It is two."]}
+    expected = hub.estimate(**given)
+    # For each sample a call of the judge, and one of the embedder.
+    assert expected.calls == 4
+    assert hub.evaluate(**given).usage.calls == 3
+
+
+def test_answers_are_those_of_one_call_a_sample(stub: Stub) -> None:
+    def judged(asked: Asked) -> Reply:
+        if asked.path.endswith("/embeddings"):
+            return embeddings(asked)
+        return completion(json.dumps(answer(asked)))
+
+    stub.always = judged
+    given = {"questions": ["What?", "Who is it?"], "predictions": ["It is one.", "It is two."]}
+    together = Hub("answer_relevancy", judge=spec(stub), embedder=embedder(stub)).evaluate(**given)
+    alone = [
+        Hub(
+            "answer_relevancy", judge=spec(stub, cache=False), embedder=embedder(stub, cache=False)
+        ).evaluate(**{name: [texts[i]] for name, texts in given.items()})
+        for i in range(2)
+    ]
+    found = together.samples()["answer_relevancy"]["score"].tolist()
+    assert found == [one.samples()["answer_relevancy"]["score"].tolist()[0] for one in alone]
