@@ -26,6 +26,8 @@ class Asked:
     path: str
     body: dict[str, Any]
     key: str
+    headers: dict[str, str] = field(default_factory=dict)
+    """By names in small letters."""
 
     @property
     def system(self) -> str:
@@ -198,7 +200,9 @@ def serving() -> Iterator[Stub]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             key = self.headers.get("Authorization", "").removeprefix("Bearer ")
-            status, headers, content = stub.reply(Asked(self.path, body, key))
+            status, headers, content = stub.reply(
+                Asked(self.path, body, key, {k.lower(): v for k, v in self.headers.items()})
+            )
             if status == _SILENT:
                 # Until the client hangs up.
                 self.connection.recv(1)

@@ -99,6 +99,11 @@ class Connection:
         for name in ("extra_headers", "extra_body"):
             if (given := getattr(self, name)) is not None:
                 object.__setattr__(self, name, _Frozen(given))
+        try:
+            json.dumps(self.extra_body, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            allowed = f"what JSON can say ({error})"
+            raise ParameterError(self._name(), "extra_body", self.extra_body, allowed) from None
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields to pickle, without key, password and headers."""
@@ -171,7 +176,7 @@ class Connection:
             # A local server asks for no key, but the client does.
             api_key=key or "none",
             default_headers=self.extra_headers,
-            http_client=LimitedClient(),
+            http_client=LimitedClient(secret=tuple(self.extra_headers or ())),
             **{name: value for name, value in given.items() if value is not None},
         )
 

@@ -66,6 +66,8 @@ def _of_status(error: openai.APIStatusError, who: str, said: str) -> JudgeError:
     """What the status of a reply means, which says this."""
     import openai
 
+    from metrichub.models.transport import WAIT
+
     status = error.status_code
     if status in _REFUSED:
         about_its_texts = status == _TOO_LARGE or about_texts(error)
@@ -82,6 +84,8 @@ def _of_status(error: openai.APIStatusError, who: str, said: str) -> JudgeError:
         return JudgeUnavailable(f"{who}: no credit is left ({said})")
     if status in _UNKNOWN_REQUESTS:
         return JudgeUnavailable(f"{who}: the server doesn't serve such requests ({said})")
+    if wait := error.response.headers.get(WAIT):
+        said += f"; it asks to wait {wait} s, which is longer than timeout"
     return JudgeError(f"{who} failed: {said}")
 
 

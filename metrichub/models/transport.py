@@ -4,13 +4,18 @@ The client's own timeout is between two bytes, so that a server that drips holds
 and it reads a reply whatever its size. Here a call ends after its seconds, a reply of more than
 `MOST` bytes is cut off while it comes, and a success that is no JSON, as gateways send while a
 server restarts, becomes a 502, which the client tries again. A success that holds an error alone
-gets the status that the error names.
+gets the status that the error names. A reply that is sent on to another server goes there without
+the user's own headers, which may be secret. The client waits as a server asks it to before it tries
+again, but for no longer than one call may take.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import time
+from collections.abc import Iterable
+from email.utils import mktime_tz, parsedate_tz
 from importlib import import_module
 from typing import Any
 
@@ -25,10 +30,24 @@ MOST = 8_000_000
 _BAD_GATEWAY, _TOO_LARGE = 502, 413
 _FEW = 2000
 """Bytes up to which a reply is read here; errors and cut replies are short."""
+_HOME = "metrichub_home"
+WAIT = "x-metrichub-wait"
+"""The header of a reply whose sender asks to wait longer than a call may take: so many seconds."""
 
 
 class LimitedClient(DefaultAsyncHttpxClient):
-    """An HTTP client whose calls end in time, with replies of a limited size."""
+    """An HTTP client whose calls end in time, with replies of a limited size.
+
+    The headers of these names stay with the server that is called first.
+    """
+
+    def __init__(self, secret: Iterable[str] = ()) -> None:
+        async def keep(request: Any) -> None:
+            if _place(request.url) != request.extensions.get(_HOME):
+                for name in secret:
+                    request.headers.pop(name, None)
+
+        super().__init__(event_hooks={"request": [keep]})
 
     async def send(self, request: Any, **how: Any) -> Any:
         """The whole reply.
@@ -37,15 +56,35 @@ class LimitedClient(DefaultAsyncHttpxClient):
             ReadTimeout: it took more seconds than the request's timeout.
         """
         seconds = request.extensions.get("timeout", {}).get("read")
+        request.extensions[_HOME] = _place(request.url)
         try:
             async with asyncio.timeout(seconds):
                 response = await super().send(request, **{**how, "stream": True})
                 try:
-                    return await _whole(request, response)
+                    whole = await _whole(request, response)
                 finally:
                     await response.aclose()
+            wait = _wait(whole.headers)
+            if whole.is_error and seconds is not None and wait > seconds:
+                whole.headers |= {"x-should-retry": "false", WAIT: f"{wait:.0f}"}
+            return whole
         except TimeoutError as error:
             raise httpx.ReadTimeout("the reply took too long", request=request) from error
+
+
+def _place(url: Any) -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port
+
+
+def _wait(headers: Any) -> float:
+    """How many seconds a server asks to wait; 0 where it doesn't."""
+    for name, divisor in (("retry-after-ms", 1000), ("retry-after", 1)):
+        try:
+            return float(headers[name]) / divisor
+        except (KeyError, ValueError):
+            continue
+    date = parsedate_tz(headers.get("retry-after", ""))
+    return mktime_tz(date) - time.time() if date else 0.0
 
 
 async def _whole(request: Any, response: Any) -> Any:

@@ -18,7 +18,7 @@ from metrichub.authoring import Prompt
 from metrichub.errors import JudgeError, ParameterError, SpecError
 from metrichub.models.loop import run
 from metrichub.models.secrets import secrets_travel
-from tests.judge_stub import Asked, Reply, Stub, failure, says
+from tests.judge_stub import Asked, Fault, Reply, Stub, failure, says, serving
 from tests.judge_toys import columns
 
 CLAIMS = Prompt("claims", "List the claims.")
@@ -187,3 +187,21 @@ def test_a_dummy_key_hides_no_parts_of_words(stub: Stub, key: str) -> None:
     stub.always = failure(400, f"the model gpt-4o-EMPTY does not exist, {key}")
     with pytest.raises(JudgeError, match=r"gpt-4o-EMPTY does not exist, \*\*\*"):
         run(judge(stub, api_key=key).extract(CLAIMS, {"text": "One."}))
+
+
+def test_headers_of_the_users_own_stay_with_the_server_that_was_called(stub: Stub) -> None:
+    one = judge(stub, base_url=stub.url)
+    with serving() as other:
+        stub.faults = [moved(f"{other.url}/elsewhere"), moved(f"{stub.url}/here")]
+        assert run(one.extract(CLAIMS, {"text": "One."})) == ["One."]
+        assert run(one.extract(CLAIMS, {"text": "Two."})) == ["Two."]
+    [elsewhere] = other.asked
+    assert "x-gateway" not in elsewhere.headers
+    assert elsewhere.key == ""
+    # Another path of the same server is no other server.
+    assert [asked.headers["x-gateway"] for asked in stub.asked] == [HEADER] * 3
+    assert stub.asked[-1].path == "/v1/here"
+
+
+def moved(to: str) -> Fault:
+    return lambda asked: (307, {"Location": to}, b"")

@@ -11,10 +11,10 @@ import pytest
 
 from metrichub import OpenAIJudge
 from metrichub.authoring import Prompt
-from metrichub.errors import JudgeError
+from metrichub.errors import JudgeError, ParameterError
 from metrichub.models import transport
 from metrichub.models.loop import run
-from tests.judge_stub import Stub, raw
+from tests.judge_stub import Stub, failure, raw
 
 CLAIMS = Prompt("claims", "List the claims.")
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -101,3 +101,34 @@ def test_a_server_that_sends_nothing_else_is_named_with_what_it_sends(stub: Stub
     stub.always = raw(b"<html>restarting</html>")
     with pytest.raises(JudgeError, match="a reply that is no JSON: <html>restarting"):
         ask(stub.url)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("retry_after", "100"),
+        ("retry_after_ms", "100000"),
+        ("retry_after", "Wed, 21 Oct 2665 07:28:00 GMT"),
+    ],
+)
+def test_a_wait_that_is_longer_than_the_timeout_is_not_begun(
+    stub: Stub, name: str, value: str
+) -> None:
+    stub.always = failure(429, "slow down", **{name: value})
+    with pytest.raises(JudgeError, match=r"it asks to wait \d+ s, which is longer than timeout"):
+        ask(stub.url, max_retries=3, timeout=20.0)
+    assert len(stub.asked) == 1
+
+
+def test_a_wait_within_the_timeout_is_kept(stub: Stub) -> None:
+    stub.faults = [failure(429, "slow down", retry_after_ms="1")]
+    assert ask(stub.url, max_retries=1, timeout=20.0) == ["One."]
+    assert len(stub.asked) == 2
+
+
+@pytest.mark.parametrize("value", [{1, 2}, float("nan"), object()])
+def test_a_body_that_is_no_json_is_refused_when_the_judge_is_made(value: object) -> None:
+    with pytest.raises(ParameterError, match="extra_body") as caught:
+        OpenAIJudge(model="stub", extra_body={"more": value})
+    assert "what JSON can say" in str(caught.value)
+    assert "\n" not in str(caught.value)
