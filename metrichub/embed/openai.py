@@ -18,6 +18,7 @@ from metrichub.errors import JudgeError, JudgeUnavailable
 from metrichub.models.client import Connection, clean
 from metrichub.models.failures import Refused
 from metrichub.models.gathering import Gathering, Waiting
+from metrichub.models.run_store import Keeping
 from metrichub.models.session import Request, board, per_loop
 from metrichub.models.state import ClientState
 from metrichub.models.store import Answer, spent_on
@@ -44,11 +45,11 @@ class OpenAIEmbedder(Connection):
             return np.zeros((0, 0))
         # Servers refuse the empty text.
         cleaned = [clean(text) or " " for text in texts]
-        live, guessed = self._live(), count()
+        live, kept, guessed = self._live(), await self._store(), count()
         # An estimate takes what is asked for together to be sent together.
         calls = lambda: int(next(guessed) % BATCH == 0)  # noqa: E731  # a name for one expression
         tasks = {
-            text: asyncio.create_task(self._one(live, text, calls))
+            text: asyncio.create_task(self._one(live, text, kept, calls))
             for text in dict.fromkeys(cleaned)
         }
         try:
@@ -59,7 +60,9 @@ class OpenAIEmbedder(Connection):
         vectors = {text: _unpacked(reply)[0] for text, reply in replies.items()}
         return np.array([vectors[text] for text in cleaned], np.float64)
 
-    async def _one(self, live: ClientState, text: str, calls: Callable[[], int]) -> str:
+    async def _one(
+        self, live: ClientState, text: str, kept: Keeping | None, calls: Callable[[], int]
+    ) -> str:
         """The reply with the vector of one text, which goes out with those of other samples."""
         gathering: Gathering = per_loop(("gathering", self), lambda: self._gathering(live))
         request = {"embedder": self.label, "input": [text], "parameters": self._parameters()}
@@ -74,7 +77,7 @@ class OpenAIEmbedder(Connection):
                 _fits,
                 calls,
             ),
-            self._store(),
+            kept,
         )
 
     def _parameters(self) -> dict[str, Any]:

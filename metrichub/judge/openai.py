@@ -221,7 +221,7 @@ class OpenAIJudge(Connection):
         )
         fits = partial(is_reply, reply)
         made = Request(request, lambda: ask(live), asked.likely, self.model, fits)
-        return await live.session.once(made, self._store())
+        return await live.session.once(made, await self._store())
 
     async def _one(self, live: ClientState, asked: PromptRequest, read: Read) -> Answer:
         """The answer of the model, read and checked; an unreadable one is asked for once more.

@@ -103,7 +103,7 @@ class Recorded(OpenAIJudge):
     def _client(self) -> Any:
         return None
 
-    def _store(self) -> Store:
+    async def _store(self) -> Store:
         return open_store(Path(self.path))
 
     async def _completed(self, *_: object) -> NoReturn:

@@ -14,6 +14,7 @@ from metrichub.catalog.parameters import Address, Range, Secret, check_parameter
 from metrichub.catalog.spec import Spec
 from metrichub.errors import JudgeError, JudgeUnavailable, MissingDependency, ParameterError
 from metrichub.models.failures import masked, translated
+from metrichub.models.run_store import Keeping, opened_store
 from metrichub.models.secrets import (
     passwords_in,
     query_of,
@@ -24,7 +25,7 @@ from metrichub.models.secrets import (
 )
 from metrichub.models.session import Session, per_loop
 from metrichub.models.state import ClientState
-from metrichub.models.store import Answer, Keeping, spent_on, usable_store
+from metrichub.models.store import Answer, spent_on
 from metrichub.models.usage import Prices
 
 if TYPE_CHECKING:
@@ -145,11 +146,11 @@ class Connection:
         live: ClientState = per_loop(self, make)
         return live
 
-    def _store(self) -> Keeping | None:
+    async def _store(self) -> Keeping | None:
         """The store, unless it can't be used, or the judge or METRICHUB_NO_CACHE does without."""
         if not self.cache or os.environ.get("METRICHUB_NO_CACHE"):
             return None
-        return usable_store()
+        return await opened_store()
 
     def ready(self) -> None:
         """Raise what a call would, as far as that is known without one: no client, or no key."""
@@ -219,6 +220,8 @@ class Connection:
             each(live.session.look_again)
             sent = tokens()
             await live.session.permitted(sent)
+            # After them, so that no other process waits for one that waits itself.
+            each(live.session.claim)
             each(live.session.still_wanted)
             with live.session.ending():
                 async with live.session.reserved(sent, reply_tokens) as tell:

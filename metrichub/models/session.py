@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from metrichub.errors import BudgetSpent, JudgeError
-from metrichub.models.owner import new_owner
-from metrichub.models.store import Answer, Keeping, key_of
+from metrichub.models.claims import Claims
+from metrichub.models.run_store import Keeping
+from metrichub.models.store import Answer, key_of
 from metrichub.models.usage import Prices, UsageTracker, recorded_keys, tokens_in, tracker_of_run
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ class Session:
         self._requests = _limiter(requests_per_minute)
         self._tokens = _limiter(tokens_per_minute)
         self._flights: dict[str, _Flight] = {}
-        self._owner = new_owner()
+        self._claims = Claims()
 
     async def permitted(self, tokens: int, requests: int = 1) -> None:
         """Wait until the limits a minute allow so many more requests and tokens."""
@@ -130,12 +131,18 @@ class Session:
             _Answered: it has.
             _AskedElsewhere: it is.
         """
-        for flight in _aboard.get():
-            if flight.kept is None:
-                continue
-            if found := flight.kept.get(flight.key):
+        for flight, kept in _kept_aboard():
+            if found := kept.get(flight.key):
                 raise _Answered(found)
-            if not flight.kept.claim(flight.key, self._owner):
+            if self._claims.elsewhere(flight.key, kept):
+                raise _AskedElsewhere
+
+    def claim(self) -> None:
+        """Tell other processes that this one asks; raises as `look_again`."""
+        for flight, kept in _kept_aboard():
+            if found := kept.get(flight.key):
+                raise _Answered(found)
+            if not self._claims.taken(flight.key, kept):
                 raise _AskedElsewhere
 
     @contextmanager
@@ -264,9 +271,8 @@ class Session:
         try:
             with self.ending():
                 answer = await _asked(request)
-            if flight.kept is not None:
-                flight.kept.put(flight.key, request.model, answer)
-            elif tracker:
+            kept = flight.kept is not None and flight.kept.put(flight.key, request.model, answer)
+            if not kept and tracker:
                 tracker.replies[flight.key] = answer.reply
             return answer
         except _Answered as found:
@@ -276,10 +282,16 @@ class Session:
         finally:
             if tracker:
                 tracker.asking -= 1
-            if flight.kept is not None:
-                flight.kept.release(flight.key, self._owner)
+            self._claims.release(flight.key)
             if self._flights.get(flight.key) is flight:
                 self._flights.pop(flight.key)
+
+
+def _kept_aboard() -> Iterator[tuple[_Flight, Keeping]]:
+    """The requests that the running task makes a call for and that are kept, and where."""
+    for flight in _aboard.get():
+        if flight.kept is not None:
+            yield flight, flight.kept
 
 
 def _repeat_and_turn(tracker: UsageTracker | None) -> dict[str, int]:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from metrichub.errors import JudgeUnavailable
 from metrichub.models.cache import cache_folder
 from metrichub.models.owner import has_ended
 
-T = TypeVar("T")
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS calls (key TEXT PRIMARY KEY, model TEXT NOT NULL, "
     "reply TEXT NOT NULL, prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL"
@@ -32,8 +30,11 @@ _COLUMNS = ("key", "model", "reply", "prompt_tokens", "completion_tokens")
 _VERSION = 1
 """Of the tables; files of before it was written have 0, and the same tables."""
 _PATIENCE = 60.0
+"""Seconds that another process may keep the file to itself."""
 _CLAIM = 60.0
 """Seconds after which a request is made though another process claimed it: it may hang."""
+RENEWAL = _CLAIM / 3
+"""Seconds after which one who still asks says so."""
 
 
 class Answer(NamedTuple):
@@ -60,8 +61,8 @@ def key_of(request: Mapping[str, Any]) -> str:
 class Store:
     """Answers in a file that several processes may use at once; each is committed as it comes."""
 
-    def __init__(self, path: Path) -> None:
-        """Open or make the file.
+    def __init__(self, path: Path, opening: float = _PATIENCE, patience: float = _PATIENCE) -> None:
+        """Open or make the file; `patience` is in seconds, for other processes that write.
 
         Raises:
             JudgeUnavailable: it can't be opened.
@@ -72,19 +73,20 @@ class Store:
             # The answers quote the texts, so nobody else may read them.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             self._file = sqlite3.connect(
-                path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+                path, timeout=opening, isolation_level=None, check_same_thread=False
             )
             self._file.execute("PRAGMA synchronous=NORMAL")
-            self._prepare_in_turn()
+            self._prepare_in_turn(opening)
+            self._file.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
         except (OSError, sqlite3.Error) as error:
             raise self._unusable(error) from error
 
-    def _prepare_in_turn(self) -> None:
+    def _prepare_in_turn(self, patience: float) -> None:
         """Prepare the file, which another process may be doing at this moment.
 
         SQLite waits for others, but not to change the journal.
         """
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + patience
         while True:
             try:
                 self._file.execute("PRAGMA journal_mode=WAL")
@@ -115,10 +117,11 @@ class Store:
         found = self._do(query, (key,))
         return Answer(*found[0]) if found else None
 
-    def put(self, key: str, model: str, answer: Answer) -> None:
-        """Keep an answer; the first one stays."""
+    def put(self, key: str, model: str, answer: Answer) -> bool:
+        """Keep an answer, of which the first one stays; True, as it is kept then."""
         row = (key, model, answer.reply, answer.prompt_tokens, answer.completion_tokens)
         self._do("INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?)", row)
+        return True
 
     def drop(self, key: str) -> None:
         """Forget an answer that isn't of the form that is read today."""
@@ -127,16 +130,21 @@ class Store:
     def claim(self, key: str, owner: str) -> bool:
         """Whether the answer is the owner's to ask for.
 
-        It isn't while another one asks, for a minute at most, or until its process has ended.
+        It isn't while another one asks, who says so at least once a minute, and whose process
+        hasn't ended. To claim again is to say so.
         """
         if self._claimed(key, owner):
             return True
-        holders = self._do("SELECT owner FROM claims WHERE key = ?", (key,))
-        if not all(has_ended(holder) for (holder,) in holders):
+        if self.is_claimed(key, owner):
             return False
-        for (holder,) in holders:
-            self.release(key, holder)
+        self._do("DELETE FROM claims WHERE key = ?", (key,))
         return self._claimed(key, owner)
+
+    def is_claimed(self, key: str, owner: str) -> bool:
+        """Whether another one than the owner asks for the answer."""
+        query = "SELECT owner FROM claims WHERE key = ? AND owner != ? AND since >= ?"
+        holders = self._do(query, (key, owner, time.time() - _CLAIM))
+        return not all(has_ended(holder) for (holder,) in holders)
 
     def _claimed(self, key: str, owner: str) -> bool:
         now = time.time()
@@ -202,62 +210,3 @@ def open_store(path: Path) -> Store:
 @lru_cache(maxsize=8)
 def _opened(path: Path, _: int) -> Store:
     return Store(path)
-
-
-class ForgivingStore:
-    """A store that a run can do without: what fails is said once, and then nothing is kept."""
-
-    def __init__(self, path: Path) -> None:
-        self._store: Store | None = None
-        try:
-            self._store = open_store(path)
-        except JudgeUnavailable as error:
-            _warn(error)
-
-    def get(self, key: str) -> Answer | None:
-        """See `Store.get`."""
-        return self._tried(lambda store: store.get(key), None)
-
-    def put(self, key: str, model: str, answer: Answer) -> None:
-        """See `Store.put`."""
-        self._tried(lambda store: store.put(key, model, answer), None)
-
-    def drop(self, key: str) -> None:
-        """See `Store.drop`."""
-        self._tried(lambda store: store.drop(key), None)
-
-    def claim(self, key: str, owner: str) -> bool:
-        """See `Store.claim`."""
-        return self._tried(lambda store: store.claim(key, owner), True)
-
-    def release(self, key: str, owner: str) -> None:
-        """See `Store.release`."""
-        self._tried(lambda store: store.release(key, owner), None)
-
-    def _tried(self, do: Callable[[Store], T], otherwise: T) -> T:
-        if self._store is None:
-            return otherwise
-        try:
-            return do(self._store)
-        except JudgeUnavailable as error:
-            self._store = None
-            _warn(error)
-            return otherwise
-
-
-Keeping = Store | ForgivingStore
-"""Where answers are kept: a file that has to be there, or one that a run can do without."""
-
-
-def _warn(error: JudgeUnavailable) -> None:
-    logging.getLogger("metrichub").warning("%s; the run goes on without it", error)
-
-
-def usable_store() -> ForgivingStore:
-    """The store in the cache folder as a run uses it, the same for all of a process."""
-    return _forgiving(Path(cache_folder(), "calls.sqlite"), os.getpid())
-
-
-@lru_cache(maxsize=8)
-def _forgiving(path: Path, _: int) -> ForgivingStore:
-    return ForgivingStore(path)

@@ -17,7 +17,8 @@ from metrichub import Hub, OpenAIJudge
 from metrichub.authoring import Prompt
 from metrichub.errors import BudgetSpent, JudgeUnavailable, ParameterError
 from metrichub.models.loop import run
-from metrichub.models.store import Answer, Store, usable_store
+from metrichub.models.run_store import usable_store
+from metrichub.models.store import Answer, Store
 from tests.commands import run as command
 from tests.commands import write
 from tests.judge_stub import Asked, Reply, Stub, answer, completion

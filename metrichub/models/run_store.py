@@ -1,0 +1,118 @@
+"""The call store as runs use it: where it fails they go on without it, and never wait for long."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from metrichub.errors import JudgeUnavailable
+from metrichub.models.cache import cache_folder
+from metrichub.models.store import Answer, Store
+
+T = TypeVar("T")
+_OPENING, _BRIEF = 10.0, 1.0
+"""Seconds that another process may keep the file from a run: to open it, and once it is open."""
+_TRY_AGAIN = 30.0
+"""Seconds after which a store is tried again that failed."""
+
+
+class ForgivingStore:
+    """A store that a run can do without: what fails is said once, and tried again later."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._lock = path, Lock()
+        self._opening: WeakKeyDictionary[Any, asyncio.Task[None]] = WeakKeyDictionary()
+        self._store: Store | None = None
+        self._rests_until = 0.0
+        self._said = False
+
+    def settled(self) -> bool:
+        """Whether there is nothing to open now: it is open, or has failed a moment ago."""
+        return self._store is not None or time.monotonic() < self._rests_until
+
+    def open(self) -> None:
+        """Open the file unless that is settled; another process may keep one waiting."""
+        with self._lock:
+            if self.settled():
+                return
+            try:
+                self._store = Store(self._path, _OPENING, _BRIEF)
+            except JudgeUnavailable as error:
+                self._failed(error)
+
+    async def opened(self) -> None:
+        """Open the file off the loop, once for all who ask for it meanwhile."""
+        loop = asyncio.get_running_loop()
+        task = self._opening.get(loop)
+        if task is None or task.done():
+            task = self._opening[loop] = asyncio.create_task(asyncio.to_thread(self.open))
+        await asyncio.shield(task)
+
+    def get(self, key: str) -> Answer | None:
+        """See `Store.get`."""
+        return self._tried(lambda store: store.get(key), None)
+
+    def put(self, key: str, model: str, answer: Answer) -> bool:
+        """Whether the answer is kept; see `Store.put`."""
+        return self._tried(lambda store: store.put(key, model, answer), False)
+
+    def drop(self, key: str) -> None:
+        """See `Store.drop`."""
+        self._tried(lambda store: store.drop(key), None)
+
+    def claim(self, key: str, owner: str) -> bool:
+        """See `Store.claim`."""
+        return self._tried(lambda store: store.claim(key, owner), True)
+
+    def is_claimed(self, key: str, owner: str) -> bool:
+        """See `Store.is_claimed`."""
+        return self._tried(lambda store: store.is_claimed(key, owner), False)
+
+    def release(self, key: str, owner: str) -> None:
+        """See `Store.release`."""
+        self._tried(lambda store: store.release(key, owner), None)
+
+    def _tried(self, do: Callable[[Store], T], otherwise: T) -> T:
+        if self._store is None:
+            return otherwise
+        try:
+            return do(self._store)
+        except JudgeUnavailable as error:
+            self._failed(error)
+            return otherwise
+
+    def _failed(self, error: JudgeUnavailable) -> None:
+        self._store = None
+        self._rests_until = time.monotonic() + _TRY_AGAIN
+        if not self._said:
+            logging.getLogger("metrichub").warning("%s; the run goes on without it", error)
+        self._said = True
+
+
+Keeping = Store | ForgivingStore
+"""Where answers are kept: a file that has to be there, or one that a run can do without."""
+
+
+def usable_store() -> ForgivingStore:
+    """The store in the cache folder as a run uses it, the same for all of a process."""
+    return _forgiving(Path(cache_folder(), "calls.sqlite"), os.getpid())
+
+
+async def opened_store() -> ForgivingStore:
+    """The store as a run uses it, opened if it can be; the loop goes on meanwhile."""
+    if not (found := usable_store()).settled():
+        await found.opened()
+    return found
+
+
+@lru_cache(maxsize=8)
+def _forgiving(path: Path, _: int) -> ForgivingStore:
+    return ForgivingStore(path)
