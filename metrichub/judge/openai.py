@@ -296,7 +296,7 @@ class OpenAIJudge(Connection):
             lambda client: client.chat.completions.create(
                 model=self.model, messages=messages, **given
             ),
-            lambda: tokens_in(messages),
+            lambda: tokens_in(asked.sent()),
             lambda: self.max_completion_tokens or self.max_tokens or tokens_in(asked.typical()),
         )
         took = spent_on(done)

@@ -70,9 +70,13 @@ class PromptRequest(NamedTuple):
             messages.append({"role": "user", "content": _AGAIN.format(problem)})
         return messages
 
+    def sent(self) -> object:
+        """All that is sent, whose tokens estimates and budgets count."""
+        return [self.messages(told=False), self.schema]
+
     def likely(self) -> tuple[str, object]:
         """A reply of the size that a model is likely to send, as JSON, and all that is sent."""
-        return json.dumps(self.typical()), [self.messages(told=False), self.schema]
+        return json.dumps(self.typical()), self.sent()
 
 
 def typical_items(fields: Fields, limit: int | None) -> dict[str, Any]:

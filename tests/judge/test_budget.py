@@ -77,6 +77,17 @@ def test_a_server_that_counts_no_tokens_is_counted_by_the_estimate(stub: Stub, l
     assert 0 < len(stub.asked) < 2 * SAMPLES
 
 
+def test_a_budget_of_the_estimate_is_enough_and_a_token_less_is_not(stub: Stub) -> None:
+    expected = hub(stub).estimate(**columns(SAMPLES))
+    tokens = expected.prompt_tokens + expected.completion_tokens
+    # What the stub finds in the texts is what the estimate takes for the claims: the sentences.
+    stub.always = without_usage
+    one = hub(stub, cache=False)
+    assert one.evaluate(**columns(SAMPLES), max_tokens=tokens).failed == 0
+    with pytest.raises(BudgetSpent, match="would pass max_tokens="):
+        one.evaluate(**columns(SAMPLES), max_tokens=tokens - 1)
+
+
 def test_the_limit_of_a_run_ends_no_other(stub: Stub) -> None:
     gate = threading.Event()
 
