@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from metrichub.models.state import ClientState
 from metrichub.models.store import Answer, spent_on
 from metrichub.models.usage import tokens_in
 
+T = TypeVar("T")
 BATCH = 256
 """How many texts one call holds at most."""
 
@@ -45,32 +46,25 @@ class OpenAIEmbedder(Connection):
             return np.zeros((0, 0))
         # Servers refuse the empty text.
         cleaned = [clean(text) or " " for text in texts]
-        live, kept, guessed = self._live(), await self._store(), count()
+        kept, guessed = await self._store(), count()
         # An estimate takes what is asked for together to be sent together.
         calls = lambda: int(next(guessed) % BATCH == 0)  # noqa: E731  # a name for one expression
-        tasks = {
-            text: asyncio.create_task(self._one(live, text, kept, calls))
-            for text in dict.fromkeys(cleaned)
-        }
-        try:
-            replies = dict(zip(tasks, await asyncio.gather(*tasks.values()), strict=True))
-        finally:
-            for task in tasks.values():
-                task.cancel()
-        vectors = {text: _unpacked(reply)[0] for text, reply in replies.items()}
+        unique = dict.fromkeys(cleaned)
+        replies = await together(*(self._one(text, kept, calls) for text in unique))
+        vectors = {text: _unpacked(reply)[0] for text, reply in zip(unique, replies, strict=True)}
         return np.array([vectors[text] for text in cleaned], np.float64)
 
-    async def _one(
-        self, live: ClientState, text: str, kept: Keeping | None, calls: Callable[[], int]
-    ) -> str:
+    async def _one(self, text: str, kept: Keeping | None, calls: Callable[[], int]) -> str:
         """The reply with the vector of one text, which goes out with those of other samples."""
+        live = self._live()
         gathering: Gathering = per_loop(("gathering", self), lambda: self._gathering(live))
         request = {"embedder": self.label, "input": [text], "parameters": self._parameters()}
         request |= self._endpoint()
         return await live.session.once(
             Request(
                 request,
-                lambda: gathering.answer(text),
+                # There is a `calls` for each call of `embed`.
+                lambda: gathering.answer(text, group=calls),
                 # A vector is the same for every text where only the calls count.
                 lambda: ("[[1.0]]", text),
                 self.model,
@@ -96,7 +90,7 @@ class OpenAIEmbedder(Connection):
     async def _answered(
         self, live: ClientState, gathering: Gathering, waiting: Sequence[Waiting]
     ) -> bool:
-        """Whether all that still waited were answered; one that the server refuses is found."""
+        """Whether all that still waited were answered, each by itself if need be."""
         try:
             await self._asked(live, waiting)
             return True
@@ -107,6 +101,11 @@ class OpenAIEmbedder(Connection):
                     raise
                 raise JudgeUnavailable(f"{error}; does this server embed texts?") from None
             known = live.form is not None or error.for_its_texts
+        except JudgeError as error:
+            if error.ends_the_run or len(groups := _grouped(waiting)) < 2:
+                raise
+            # A failure costs no other sample: each is asked for as if it were alone.
+            return all(await together(*(self._part(live, gathering, group) for group in groups)))
         # It may be one of the texts, or how many they are; while nothing worked, one text tells.
         middle = len(left) // 2 if known else 1
         parts = (left[:middle], left[middle:])
@@ -162,6 +161,25 @@ class OpenAIEmbedder(Connection):
             if not one.answer.done():
                 share = _share(took.prompt_tokens, i, len(wanted))
                 one.answer.set_result(Answer(_packed(vector[None]), share))
+
+
+async def together(*asks: Coroutine[Any, Any, T]) -> list[T]:
+    """What all of them give; where one fails, the others are given up."""
+    tasks = [asyncio.create_task(ask) for ask in asks]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+def _grouped(waiting: Sequence[Waiting]) -> list[list[Waiting]]:
+    """What still waits, by what was asked for together."""
+    groups: dict[object, list[Waiting]] = {}
+    for one in waiting:
+        if not one.answer.done():
+            groups.setdefault(one.group, []).append(one)
+    return list(groups.values())
 
 
 class NothingToAsk(Exception):

@@ -19,9 +19,13 @@ _TURNS = 10
 
 @dataclass(eq=False)
 class Waiting:
-    """A text that waits for its answer, and the context of the request for it."""
+    """A text that waits for its answer, and the context of the request for it.
+
+    Texts of the same `group` were asked for together.
+    """
 
     text: str
+    group: object
     context: Context
     answer: asyncio.Future[Answer]
 
@@ -58,10 +62,10 @@ class Gathering:
         self._send = send
         self._open: dict[UsageTracker | None, _Call] = {}
 
-    async def answer(self, text: str) -> Answer:
+    async def answer(self, text: str, group: object) -> Answer:
         """The answer that `send` gave this text."""
         run = tracker_of_run()
-        one = Waiting(text, copy_context(), asyncio.get_running_loop().create_future())
+        one = Waiting(text, group, copy_context(), asyncio.get_running_loop().create_future())
         call = self._open.get(run)
         if call is None or len(call.waiting) >= self.most:
             call = self._open[run] = _Call()

@@ -119,8 +119,10 @@ def test_a_vector_is_the_same_out_of_the_store_to_the_last_bit(stub: Stub, packe
 
 
 def test_an_embedder_under_random_faults_scores_every_sample_or_names_the_cause(
-    stub: Stub,
+    stub: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Four samples in a call, so that there are calls to fail.
+    monkeypatch.setattr("metrichub.embed.openai.BATCH", 8)
     stub.always = RandomFaults(seed=2)
     size = 100
     texts = {
@@ -135,7 +137,9 @@ def test_an_embedder_under_random_faults_scores_every_sample_or_names_the_cause(
     assert report.scores()["semantic_similarity"]["errors"] == len(errors)
     assert "unscored" not in report.scores()["semantic_similarity"]
     stub.always = None
-    assert hub.evaluate(**texts).usage.calls == len(errors)
+    usage = hub.evaluate(**texts).usage
+    # The stub counts a token a text, and a sample has two.
+    assert (usage.calls, usage.prompt_tokens) == (1, 2 * len(errors))
 
 
 # What failed calls cost.

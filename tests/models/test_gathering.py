@@ -108,6 +108,19 @@ def test_a_text_that_is_refused_costs_its_sample_alone(stub: Stub, known: bool) 
     assert found[1].tolist() == [[1, 1], [1, 1]]
 
 
+def test_a_call_that_fails_is_made_for_each_sample_by_itself(stub: Stub) -> None:
+    def failing(asked: Asked) -> Reply:
+        return (failure(500) if "b" in asked.body["input"] else embeddings)(asked)
+
+    stub.always = failing
+    found, _ = run(embedded(embedder(stub), ["a"], ["b", "c"], ["d", "e"]))
+    assert [isinstance(one, JudgeError) for one in found] == [False, True, False]
+    assert sorted(inputs(stub)[1:]) == [["a"], ["b", "c"], ["d", "e"]]
+    # One sample alone is not asked for again: the client itself has tried.
+    run(embedded(embedder(stub), ["b", "f"]))
+    assert len(stub.asked) == 5
+
+
 def test_how_many_texts_a_server_takes_is_learned(stub: Stub) -> None:
     stub.always = refusing(lambda texts: len(texts) > 4)
     one = embedder(stub)
