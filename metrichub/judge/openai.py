@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -227,8 +227,8 @@ class OpenAIJudge(Connection):
         """The answer of the model, read and checked; an unreadable one is asked for once more.
 
         A server that knows no schemas gets JSON mode, and one that knows neither plain text, both
-        with the schema in the prompt. Until a form has worked, requests are made one by one, so
-        that each form is tried once a run; what worked is remembered.
+        with the schema in the prompt. Until it has accepted a form, requests are made one by one,
+        so that each form is tried once a run; what worked is remembered.
 
         Raises:
             JudgeUnavailable: the server refused the first request in every form.
@@ -243,14 +243,14 @@ class OpenAIJudge(Connection):
         """The answer in the first form that the server accepts."""
         refused: Refused | None = None
         # A form that was refused is not tried again, even while no reply could be read.
-        for form in [form for form in _FORMATS if form not in live.refused]:
+        while forms := [form for form in _FORMATS if form not in live.refused]:
             try:
-                return await self._asked(live, asked, read, form)
+                return await self._asked(live, asked, read, forms[0])
             except Refused as error:
                 if error.for_its_texts:
                     raise
                 refused = refused or error
-                live.refused.add(form)
+                live.refused.add(error.form)
         live.refused.clear()
         raise JudgeUnavailable(f"{refused}; no form of it was accepted, so the run ends here")
 
@@ -271,7 +271,7 @@ class OpenAIJudge(Connection):
                 problem, request = str(error), asked.again(content, str(error))
                 # A server that ignores the schema can only be told of it in the prompt.
                 if live.form is None and form == "json_schema":
-                    form = "json_object"
+                    form = "text" if "json_object" in live.refused else "json_object"
             else:
                 live.form = live.form or form
                 return spent._replace(reply=found.model_dump_json())
@@ -280,26 +280,41 @@ class OpenAIJudge(Connection):
     async def _completed(
         self, live: ClientState, asked: PromptRequest, form: str
     ) -> tuple[Completion, Answer]:
+        """What the server sent in one form; a schema that is refused for its bounds goes without.
+
+        Raises:
+            Refused: the server takes no such form.
+        """
+        try:
+            return await self._replied(live, asked, form)
+        except Refused as error:
+            error.form = form
+            if not (error.for_bounds and form == "json_schema"):
+                raise
+            live.bounded = False
+        return await self._replied(live, asked, form)
+
+    async def _replied(
+        self, live: ClientState, asked: PromptRequest, form: str
+    ) -> tuple[Completion, Answer]:
         from metrichub.judge.completion import completion_of, repeats_itself
 
-        body = dict(self.extra_body or {})
-        given = self._parameters() | dict(asked.more) | {"extra_body": body}
-        if form == "json_schema":
-            schema = {"name": "reply", "strict": True, "schema": asked.schema}
-            # As it is: the client's walk through a schema takes a seventh of a call's computing.
-            body["response_format"] = {"type": form, "json_schema": schema}
-        elif form == "json_object":
-            body["response_format"] = {"type": form}
+        given = self._parameters() | dict(asked.more)
         messages: Any = asked.messages(told=form != "json_schema")
         done = await self._sent(
             live,
             lambda client: client.chat.completions.create(
-                model=self.model, messages=messages, **given
+                model=self.model,
+                messages=messages,
+                # As it is: the client's walk through a schema takes a seventh of a call's
+                # computing. And now: the bounds may have been refused a moment ago.
+                extra_body=dict(self.extra_body or {}) | _wanted(asked.schema, form, live.bounded),
+                **given,
             ),
             lambda: tokens_in(asked.sent()),
             lambda: self.max_completion_tokens or self.max_tokens or tokens_in(asked.typical()),
         )
-        took = spent_on(done)
+        live.accepted, took = True, spent_on(done)
         # Also of a reply that no one can use.
         live.session.spent(took, calls=0)
         found = completion_of(done)
@@ -326,6 +341,19 @@ class OpenAIJudge(Connection):
         )
         given = {name: getattr(self, name) for name in names}
         return {name: value for name, value in given.items() if value is not None}
+
+
+def _wanted(schema: Mapping[str, Any], form: str, bounded: bool) -> dict[str, Any]:
+    """What of a request names the form of its reply."""
+    from metrichub.judge.replies import without_bounds
+
+    if form == "text":
+        return {}
+    if form == "json_object":
+        return {"response_format": {"type": form}}
+    kept = schema if bounded else without_bounds(schema)
+    asked = {"name": "reply", "strict": True, "schema": kept}
+    return {"response_format": {"type": form, "json_schema": asked}}
 
 
 def _both(one: Answer, other: Answer) -> Answer:

@@ -116,6 +116,16 @@ def _schema(
     return schema
 
 
+def without_bounds(schema: Any) -> Any:
+    """A schema that doesn't say how many items its lists have, which some servers refuse."""
+    if isinstance(schema, list):
+        return [without_bounds(part) for part in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    kept = {name: part for name, part in schema.items() if name not in ("minItems", "maxItems")}
+    return {name: without_bounds(part) for name, part in kept.items()}
+
+
 def read_reply(reply: type[R], content: str) -> R:
     """The reply in a model's answer.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -22,24 +23,60 @@ _TEXT_TROUBLE = re.compile(
     r"content (management|filter|policy)|moderation|safety",
     re.IGNORECASE,
 )
+_FORM_TROUBLE = re.compile("schema|response_format", re.IGNORECASE)
+_BOUNDS_TROUBLE = re.compile(r"\b(min|max)_?items\b", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
 
 
 class Refused(JudgeError):
     """The server took the request for a bad one; another form of it may do.
 
     `for_its_texts` is whether they are the cause, being too long or filtered: other texts may do.
+    `for_bounds` is whether it is that a schema says how many items a list has.
     """
 
-    def __init__(self, message: str, for_its_texts: bool) -> None:
+    def __init__(self, message: str, for_its_texts: bool, for_bounds: bool = False) -> None:
         super().__init__(message)
-        self.for_its_texts = for_its_texts
+        self.for_its_texts, self.for_bounds = for_its_texts, for_bounds
+        self.form = ""
 
 
-def about_texts(error: openai.APIStatusError) -> bool:
-    """Whether a request was refused for the texts in it, as far as servers say so."""
-    code = str(error.code or "")
-    about_form = re.search(r"schema|response_format", str(error), re.IGNORECASE)
-    return code in _TEXT_CODES or bool(_TEXT_TROUBLE.search(str(error)) and not about_form)
+def _refused(error: openai.APIStatusError, who: str, said: str) -> Refused:
+    """What a refused request was refused for, as far as servers say so."""
+    own = _own_words(str(error), _texts_of(error.request.content))
+    coded = error.status_code == _TOO_LARGE or str(error.code or "") in _TEXT_CODES
+    worded = _TEXT_TROUBLE.search(own) and not _FORM_TROUBLE.search(own)
+    return Refused(
+        f"{who} refused the request: {said}",
+        for_its_texts=coded or bool(worded),
+        for_bounds=bool(_BOUNDS_TROUBLE.search(own)),
+    )
+
+
+def _texts_of(content: bytes) -> str:
+    """The texts that a request holds."""
+    try:
+        body = json.loads(content)
+    except ValueError:
+        return ""
+    said = [str(message.get("content")) for message in body.get("messages", ())]
+    return "\n".join([*said, *map(str, body.get("input", ()))])
+
+
+def _own_words(said: str, sent: str) -> str:
+    """The words of an error that aren't those of the request, which servers repeat in part.
+
+    A word is repeated where it stands in a run of three words of the request.
+    """
+    words, known = (_WORD.findall(text.replace("\\n", " ")) for text in (said, sent))
+    runs = set(zip(known, known[1:], known[2:], strict=False))
+    repeated = {
+        place + i
+        for place, run in enumerate(zip(words, words[1:], words[2:], strict=False))
+        if run in runs
+        for i in range(3)
+    }
+    return " ".join(word for i, word in enumerate(words) if i not in repeated)
 
 
 def translated(error: Exception, who: str, say: Callable[[object], str]) -> JudgeError:
@@ -70,8 +107,7 @@ def _of_status(error: openai.APIStatusError, who: str, said: str) -> JudgeError:
 
     status = error.status_code
     if status in _REFUSED:
-        about_its_texts = status == _TOO_LARGE or about_texts(error)
-        return Refused(f"{who} refused the request: {said}", about_its_texts)
+        return _refused(error, who, said)
     if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
         return JudgeUnavailable(
             f"{who}: the key was refused ({said}); set OPENAI_API_KEY to a valid one"

@@ -29,31 +29,42 @@ class ClientState:
     """The forms that it refused while none has worked."""
     ended: JudgeError | None = None
     """What the last request that tried the forms met, where every later one would meet it."""
-    probing: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while a first request tries the forms, so that each is tried once."""
+    accepted: bool = False
+    """Whether it accepted a request, be its reply of use or not."""
+    bounded: bool = True
+    """Whether schemas say how many items a list has; some servers know no such words."""
+    probing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+    """Held while a request tries the forms, so that each is tried once."""
 
     async def asked(
         self, first: Callable[[], Awaitable[T]], others: Callable[[str], Awaitable[T]]
     ) -> T:
-        """What `first` gives while no form has worked, one at a time; then what `others` does.
+        """What `first` gives while no form has worked; then what `others` does.
 
-        An error of the first that every later call would meet is that of all that waited for it.
+        The first request is made alone, until the server accepts it. After each that fails for
+        another reason one more is made at a time, so that a slow failure holds up few. An error
+        that every later call would meet is that of all that waited for it.
         """
-        if self.form is None:
+        if not self._known():
             before = self.ended
             async with self.probing:
                 if self.ended and self.ended is not before:
                     raise self.ended
-                if self.form is None:
+                if not self._known():
                     return await self._first(first)
-        return await others(self.form)
+        return await (others(self.form) if self.form else first())
+
+    def _known(self) -> bool:
+        return self.accepted or self.form is not None
 
     async def _first(self, first: Callable[[], Awaitable[T]]) -> T:
         try:
             return await first()
         except JudgeError as error:
-            # A budget is one run's.
-            if error.ends_the_run and not isinstance(error, BudgetSpent):
+            if not error.ends_the_run:
+                self.probing.release()
+            elif not isinstance(error, BudgetSpent):
+                # A budget is one run's.
                 self.ended = error
             raise
 

@@ -25,8 +25,8 @@ def judge(stub: Stub, **more: object) -> OpenAIJudge:
     return OpenAIJudge(**given)  # type: ignore[arg-type]  # of several types
 
 
-async def ask_all(one: OpenAIJudge) -> list[list[str] | BaseException]:
-    asks = [one.extract(CLAIMS, {"text": f"Number {i}."}) for i in range(SAMPLES)]
+async def ask_all(one: OpenAIJudge, samples: int = SAMPLES) -> list[list[str] | BaseException]:
+    asks = [one.extract(CLAIMS, {"text": f"Number {i}."}) for i in range(samples)]
     return await asyncio.gather(*asks, return_exceptions=True)
 
 
@@ -71,6 +71,65 @@ def test_a_form_is_refused_once_a_run_though_no_reply_is_read(
     assert len(stub.asked) == 2 * SAMPLES + more
 
 
+def prose(asked: Asked) -> Reply:
+    return says("Sure!")(asked)
+
+
+def test_once_a_request_is_accepted_as_many_are_made_as_may_be(stub: Stub) -> None:
+    # The first sample is asked for alone, twice as its reply is of no use. Then 8 at a time: 16
+    # samples, twice each, are 4 times 8; a request that came alone would wait for the others.
+    eight = threading.Barrier(8)
+
+    def together(asked: Asked) -> Reply:
+        if len(stub.asked) > 2:
+            eight.wait(30)
+        return prose(asked)
+
+    stub.always = together
+    found = run(ask_all(judge(stub, concurrency=8), 17))
+    assert [str(error).partition(": ")[2][:22] for error in found] == [
+        "the reply is no Items "
+    ] * 17
+    assert (len(stub.asked), stub.most) == (2 * 17, 8)
+
+
+def test_failures_that_say_nothing_of_the_form_hold_up_few(stub: Stub) -> None:
+    # One request, then two, four and eight at a time: 15, and then eight more.
+    groups = {size: threading.Barrier(size) for size in (1, 2, 4, 8)}
+    lock, came = threading.Lock(), iter([1, *[2] * 2, *[4] * 4, *[8] * 16])
+
+    def together(asked: Asked) -> Reply:
+        with lock:
+            size = next(came)
+        groups[size].wait(30)
+        return failure(500)(asked)
+
+    stub.always = together
+    found = run(ask_all(judge(stub, concurrency=8), 23))
+    assert all("it failed" in str(error) for error in found)
+    assert stub.most == 8
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_server_that_refuses_bounds_gets_schemas_without_them(stub: Stub, first: bool) -> None:
+    def unbounded(asked: Asked) -> Reply:
+        if "maxItems" in json.dumps(asked.schema):
+            return failure(400, "Invalid schema: 'maxItems' is not permitted.")(asked)
+        return completion(json.dumps(answer(asked)))
+
+    stub.always = unbounded
+    one = judge(stub)
+    if not first:
+        # A grade has no list, and so no bounds.
+        run(one.grade(CLAIMS, {"text": "One."}, (1, 5)))
+    found = run(ask_all(one))
+    assert found == [[f"Number {i}."] for i in range(SAMPLES)]
+    assert {asked.form for asked in stub.asked} == {"json_schema"}
+    # Those on their way when the first was refused.
+    more = 1 if first else 16 + 1
+    assert len(stub.asked) <= SAMPLES + more
+
+
 @pytest.mark.parametrize("status", [400, 422])
 def test_a_parameter_that_the_server_refuses_ends_the_run(stub: Stub, status: int) -> None:
     stub.always = failure(status, "Unsupported parameter: 'temperature'")
@@ -88,6 +147,34 @@ def test_a_text_that_is_too_long_costs_its_sample_alone(stub: Stub) -> None:
     assert [isinstance(one, JudgeError) for one in found] == [True] + [False] * (SAMPLES - 1)
     assert not getattr(found[0], "ends_the_run", True)
     assert len(stub.asked) == SAMPLES
+
+
+ECHOED = (
+    "The bridge has a safety policy of its own, and the context length of a report is too long."
+)
+
+
+@pytest.mark.parametrize("echo", [ECHOED, ECHOED[:40], json.dumps({"text": ECHOED})])
+def test_words_of_the_texts_in_an_error_say_nothing_of_its_cause(stub: Stub, echo: str) -> None:
+    said = f"Unsupported parameter: 'temperature' in {echo}".replace("{", "{{").replace("}", "}}")
+    stub.always = failure(400, said)
+    with pytest.raises(JudgeUnavailable, match="no form of it was accepted"):
+        run(judge(stub).extract(CLAIMS, {"text": ECHOED}))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Your request was flagged by our safety system",
+        "maximum context length is 4096 tokens, and you sent 'The bridge has a safety policy'",
+    ],
+)
+def test_what_an_error_says_itself_counts_whatever_the_texts_say(stub: Stub, said: str) -> None:
+    stub.always = failure(400, said)
+    with pytest.raises(JudgeError) as caught:
+        run(judge(stub).extract(CLAIMS, {"text": ECHOED}))
+    assert not caught.value.ends_the_run
+    assert len(stub.asked) == 1
 
 
 @pytest.mark.parametrize(("status", "said"), [(402, "no credit is left"), (501, "doesn't serve")])
