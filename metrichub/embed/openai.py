@@ -50,7 +50,7 @@ class OpenAIEmbedder(Connection):
         # An estimate takes what is asked for together to be sent together.
         calls = lambda: int(next(guessed) % BATCH == 0)  # noqa: E731  # a name for one expression
         unique = dict.fromkeys(cleaned)
-        replies = await together(*(self._one(text, kept, calls) for text in unique))
+        replies = await _together(*(self._one(text, kept, calls) for text in unique))
         vectors = {text: _unpacked(reply)[0] for text, reply in zip(unique, replies, strict=True)}
         return np.array([vectors[text] for text in cleaned], np.float64)
 
@@ -105,7 +105,7 @@ class OpenAIEmbedder(Connection):
             if error.ends_the_run or len(groups := _grouped(waiting)) < 2:
                 raise
             # A failure costs no other sample: each is asked for as if it were alone.
-            return all(await together(*(self._part(live, gathering, group) for group in groups)))
+            return all(await _together(*(self._part(live, gathering, group) for group in groups)))
         # It may be one of the texts, or how many they are; while nothing worked, one text tells.
         middle = len(left) // 2 if known else 1
         parts = (left[:middle], left[middle:])
@@ -163,7 +163,7 @@ class OpenAIEmbedder(Connection):
                 one.answer.set_result(Answer(_packed(vector[None]), share))
 
 
-async def together(*asks: Coroutine[Any, Any, T]) -> list[T]:
+async def _together(*asks: Coroutine[Any, Any, T]) -> list[T]:
     """What all of them give; where one fails, the others are given up."""
     tasks = [asyncio.create_task(ask) for ask in asks]
     try:

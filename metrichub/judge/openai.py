@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from metrichub.catalog.parameters import Range
-from metrichub.errors import JudgeError, JudgeUnavailable
+from metrichub.errors import JudgeError
+from metrichub.judge.forms import ChatConnection, both
 from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Sampling, Verdict
 from metrichub.judge.request import (
     DATA_RULE,
@@ -22,19 +23,14 @@ from metrichub.judge.request import (
     typical_items,
     typical_verdicts,
 )
-from metrichub.models.client import Connection
-from metrichub.models.failures import Refused
 from metrichub.models.session import Request
 from metrichub.models.state import ClientState
-from metrichub.models.store import Answer, spent_on
-from metrichub.models.usage import tokens_in
+from metrichub.models.store import Answer
 
 if TYPE_CHECKING:
     from metrichub.judge.completion import Completion
     from metrichub.judge.replies import Reply
 
-Read = Callable[["Completion"], "Reply"]
-"""From what a server sent to the reply in it; raises `Unreadable`."""
 VERIFY_RULE = (
     'Give exactly one verdict for each entry of "items", with its index, the reason first. The '
     "verdict is one of: {}."
@@ -43,11 +39,10 @@ CHUNK = 40
 """How many items one call is asked about, so that a reply isn't cut off."""
 MOST_ITEMS = 100
 """How many texts a model may list where no limit is given."""
-_FORMATS = ("json_schema", "json_object", "text")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class OpenAIJudge(Connection):
+class OpenAIJudge(ChatConnection):
     """A judge that asks a model; parameters of sampling are sent only when they are set.
 
     Attributes:
@@ -182,7 +177,7 @@ class OpenAIJudge(Connection):
                 again = await self._one(live, asked_of(missing), read)
                 more = Judgements.model_validate_json(again.reply).verdicts
                 found |= sound_verdicts(more, missing, verdicts)
-                total = _both(first, again)
+                total = both(first, again)
             if left := [i for i in wanted if i not in found]:
                 raise JudgeError(
                     f"{self.label} gave no verdict on {len(left)} of {len(wanted)} items, asked "
@@ -223,117 +218,6 @@ class OpenAIJudge(Connection):
         made = Request(request, lambda: ask(live), asked.likely, self.model, fits)
         return await live.session.once(made, await self._store())
 
-    async def _one(self, live: ClientState, asked: PromptRequest, read: Read) -> Answer:
-        """The answer of the model, read and checked; an unreadable one is asked for once more.
-
-        A server that knows no schemas gets JSON mode, and one that knows neither plain text, both
-        with the schema in the prompt. Until it has accepted a form, requests are made one by one,
-        so that each form is tried once a run; what worked is remembered.
-
-        Raises:
-            JudgeUnavailable: the server refused the first request in every form.
-            JudgeError: any other failure.
-        """
-        return await live.asked(
-            lambda: self._first(live, asked, read),
-            lambda form: self._asked(live, asked, read, form),
-        )
-
-    async def _first(self, live: ClientState, asked: PromptRequest, read: Read) -> Answer:
-        """The answer in the first form that the server accepts."""
-        refused: Refused | None = None
-        # A form that was refused is not tried again, even while no reply could be read.
-        while forms := [form for form in _FORMATS if form not in live.refused]:
-            try:
-                return await self._asked(live, asked, read, forms[0])
-            except Refused as error:
-                if error.for_its_texts:
-                    raise
-                refused = refused or error
-                live.refused.add(error.form)
-        live.refused.clear()
-        raise JudgeUnavailable(f"{refused}; no form of it was accepted, so the run ends here")
-
-    async def _asked(
-        self, live: ClientState, asked: PromptRequest, read: Read, form: str
-    ) -> Answer:
-        """The answer in one form; an unreadable reply is sent back once, with what is wrong."""
-        from metrichub.judge.replies import Unreadable
-
-        request, spent, problem = asked, Answer(""), ""
-        for _ in range(2):
-            content = ""
-            try:
-                done, took = await self._completed(live, request, form)
-                spent, content = _both(spent, took), done.content
-                found = read(done)
-            except Unreadable as error:
-                problem, request = str(error), asked.again(content, str(error))
-                # A server that ignores the schema can only be told of it in the prompt.
-                if live.form is None and form == "json_schema":
-                    form = "text" if "json_object" in live.refused else "json_object"
-            else:
-                live.form = live.form or form
-                return spent._replace(reply=found.model_dump_json())
-        raise JudgeError(f"{self.label}: {self._said(problem)}")
-
-    async def _completed(
-        self, live: ClientState, asked: PromptRequest, form: str
-    ) -> tuple[Completion, Answer]:
-        """What the server sent in one form; a schema that is refused for its bounds goes without.
-
-        Raises:
-            Refused: the server takes no such form.
-        """
-        try:
-            return await self._replied(live, asked, form)
-        except Refused as error:
-            error.form = form
-            if not (error.for_bounds and form == "json_schema"):
-                raise
-            live.bounded = False
-        return await self._replied(live, asked, form)
-
-    async def _replied(
-        self, live: ClientState, asked: PromptRequest, form: str
-    ) -> tuple[Completion, Answer]:
-        from metrichub.judge.completion import completion_of, repeats_itself
-
-        given = self._parameters() | dict(asked.more)
-        messages: Any = asked.messages(told=form != "json_schema")
-        done = await self._sent(
-            live,
-            lambda client: client.chat.completions.create(
-                model=self.model,
-                messages=messages,
-                # As it is: the client's walk through a schema takes a seventh of a call's
-                # computing. And now: the bounds may have been refused a moment ago.
-                extra_body=dict(self.extra_body or {}) | _wanted(asked.schema, form, live.bounded),
-                **given,
-            ),
-            lambda: tokens_in(asked.sent()),
-            lambda: self.max_completion_tokens or self.max_tokens or tokens_in(asked.typical()),
-        )
-        live.accepted, took = True, spent_on(done)
-        # Also of a reply that no one can use.
-        live.session.spent(took, calls=0)
-        found = completion_of(done)
-        if found.refusal:
-            raise JudgeError(f"{self.label} refused to judge: {self._said(found.refusal)}")
-        if found.finish_reason == "content_filter":
-            raise JudgeError(f"{self.label}: a content filter stopped the reply")
-        if found.finish_reason == "length":
-            raise JudgeError(
-                f"{self.label}: the reply was cut off; "
-                + (
-                    "the model repeats itself, so choose another one"
-                    if repeats_itself(found.content)
-                    else "raise max_completion_tokens, or the server's own limit"
-                )
-            )
-        await live.session.permitted(took.completion_tokens, requests=0)
-        return found, took
-
     def _parameters(self) -> dict[str, Any]:
         names = (
             *("temperature", "seed", "top_p", "max_completion_tokens", "max_tokens"),
@@ -341,21 +225,3 @@ class OpenAIJudge(Connection):
         )
         given = {name: getattr(self, name) for name in names}
         return {name: value for name, value in given.items() if value is not None}
-
-
-def _wanted(schema: Mapping[str, Any], form: str, bounded: bool) -> dict[str, Any]:
-    """What of a request names the form of its reply."""
-    from metrichub.judge.replies import without_bounds
-
-    if form == "text":
-        return {}
-    if form == "json_object":
-        return {"response_format": {"type": form}}
-    kept = schema if bounded else without_bounds(schema)
-    asked = {"name": "reply", "strict": True, "schema": kept}
-    return {"response_format": {"type": form, "json_schema": asked}}
-
-
-def _both(one: Answer, other: Answer) -> Answer:
-    completion = one.completion_tokens + other.completion_tokens
-    return Answer("", one.prompt_tokens + other.prompt_tokens, completion)

@@ -1,0 +1,166 @@
+"""Forms: a request goes out in a form that its server accepts, and its reply is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from metrichub.errors import JudgeError, JudgeUnavailable
+from metrichub.judge.request import PromptRequest
+from metrichub.models.client import Connection
+from metrichub.models.failures import Refused
+from metrichub.models.state import ClientState
+from metrichub.models.store import Answer, spent_on
+from metrichub.models.usage import tokens_in
+
+if TYPE_CHECKING:
+    from metrichub.judge.completion import Completion
+    from metrichub.judge.replies import Reply
+
+Read = Callable[["Completion"], "Reply"]
+"""From what a server sent to the reply in it; raises `Unreadable`."""
+_FORMATS = ("json_schema", "json_object", "text")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ChatConnection(Connection):
+    """A connection to a server of chats, whose replies are structured in one form or another."""
+
+    async def _one(self, live: ClientState, asked: PromptRequest, read: Read) -> Answer:
+        """The answer of the model, read and checked; an unreadable one is asked for once more.
+
+        A server that knows no schemas gets JSON mode, and one that knows neither plain text, both
+        with the schema in the prompt. Until it has accepted a form, requests are made one by one,
+        so that each form is tried once a run; what worked is remembered.
+
+        Raises:
+            JudgeUnavailable: the server refused the first request in every form.
+            JudgeError: any other failure.
+        """
+        return await live.asked(
+            lambda: self._first(live, asked, read),
+            lambda form: self._asked(live, asked, read, form),
+        )
+
+    async def _first(self, live: ClientState, asked: PromptRequest, read: Read) -> Answer:
+        """The answer in the first form that the server accepts."""
+        refused: Refused | None = None
+        # A form that was refused is not tried again, even while no reply could be read.
+        while forms := [form for form in _FORMATS if form not in live.refused]:
+            try:
+                return await self._asked(live, asked, read, forms[0])
+            except Refused as error:
+                if error.for_its_texts:
+                    raise
+                refused = refused or error
+                live.refused.add(error.form)
+        live.refused.clear()
+        raise JudgeUnavailable(f"{refused}; no form of it was accepted, so the run ends here")
+
+    async def _asked(
+        self, live: ClientState, asked: PromptRequest, read: Read, form: str
+    ) -> Answer:
+        """The answer in one form; an unreadable reply is sent back once, with what is wrong."""
+        from metrichub.judge.replies import Unreadable
+
+        request, spent, problem = asked, Answer(""), ""
+        for _ in range(2):
+            content = ""
+            try:
+                done, took = await self._completed(live, request, form)
+                spent, content = both(spent, took), done.content
+                found = read(done)
+            except Unreadable as error:
+                problem, request = str(error), asked.again(content, str(error))
+                # A server that ignores the schema can only be told of it in the prompt.
+                if live.form is None and form == "json_schema":
+                    form = "text" if "json_object" in live.refused else "json_object"
+            else:
+                live.form = live.form or form
+                return spent._replace(reply=found.model_dump_json())
+        raise JudgeError(f"{self.label}: {self._said(problem)}")
+
+    async def _completed(
+        self, live: ClientState, asked: PromptRequest, form: str
+    ) -> tuple[Completion, Answer]:
+        """What the server sent in one form; a schema that is refused for its bounds goes without.
+
+        Raises:
+            Refused: the server takes no such form.
+        """
+        try:
+            return await self._replied(live, asked, form)
+        except Refused as error:
+            error.form = form
+            if not (error.for_bounds and form == "json_schema"):
+                raise
+            live.bounded = False
+        return await self._replied(live, asked, form)
+
+    async def _replied(
+        self, live: ClientState, asked: PromptRequest, form: str
+    ) -> tuple[Completion, Answer]:
+        from metrichub.judge.completion import completion_of, repeats_itself
+
+        given = self._parameters() | dict(asked.more)
+        messages: Any = asked.messages(told=form != "json_schema")
+        done = await self._sent(
+            live,
+            lambda client: client.chat.completions.create(
+                model=self.model,
+                messages=messages,
+                # As it is: the client's walk through a schema takes a seventh of a call's
+                # computing. And now: the bounds may have been refused a moment ago.
+                extra_body=dict(self.extra_body or {}) | _wanted(asked.schema, form, live.bounded),
+                **given,
+            ),
+            lambda: tokens_in(asked.sent()),
+            lambda: (
+                given.get("max_completion_tokens")
+                or given.get("max_tokens")
+                or tokens_in(asked.typical())
+            ),
+        )
+        live.accepted, took = True, spent_on(done)
+        # Also of a reply that no one can use.
+        live.session.spent(took, calls=0)
+        found = completion_of(done)
+        if found.refusal:
+            raise JudgeError(f"{self.label} refused to judge: {self._said(found.refusal)}")
+        if found.finish_reason == "content_filter":
+            raise JudgeError(f"{self.label}: a content filter stopped the reply")
+        if found.finish_reason == "length":
+            raise JudgeError(
+                f"{self.label}: the reply was cut off; "
+                + (
+                    "the model repeats itself, so choose another one"
+                    if repeats_itself(found.content)
+                    else "raise max_completion_tokens, or the server's own limit"
+                )
+            )
+        await live.session.permitted(took.completion_tokens, requests=0)
+        return found, took
+
+    def _parameters(self) -> dict[str, Any]:
+        """The parameters of sampling that are set."""
+        return {}
+
+
+def _wanted(schema: Mapping[str, Any], form: str, bounded: bool) -> dict[str, Any]:
+    """What of a request names the form of its reply."""
+    from metrichub.judge.replies import without_bounds
+
+    if form == "text":
+        return {}
+    if form == "json_object":
+        return {"response_format": {"type": form}}
+    kept = schema if bounded else without_bounds(schema)
+    asked = {"name": "reply", "strict": True, "schema": kept}
+    return {"response_format": {"type": form, "json_schema": asked}}
+
+
+def both(one: Answer, other: Answer) -> Answer:
+    """What two calls took."""
+    completion = one.completion_tokens + other.completion_tokens
+    return Answer("", one.prompt_tokens + other.prompt_tokens, completion)
