@@ -47,8 +47,11 @@ class OpenAIEmbedder(Connection):
         # Servers refuse the empty text.
         cleaned = [clean(text) or " " for text in texts]
         kept, guessed = await self._store(), count()
-        # An estimate takes what is asked for together to be sent together.
-        calls = lambda: int(next(guessed) % BATCH == 0)  # noqa: E731  # a name for one expression
+
+        def calls() -> int:
+            """How many calls an estimate counts for a text: what comes together goes together."""
+            return int(next(guessed) % BATCH == 0)
+
         unique = dict.fromkeys(cleaned)
         replies = await _together(*(self._one(text, kept, calls) for text in unique))
         vectors = {text: _unpacked(reply)[0] for text, reply in zip(unique, replies, strict=True)}

@@ -129,10 +129,15 @@ def test_a_spec_keeps_its_secrets_out_of_everything_too(
     report = hub.evaluate(**columns(2), questions=["Is it?"] * 2)
     report.save(tmp_path / "report.json")
     shown = [
-        repr(hub), repr(hub.metrics), pickle.dumps(hub), pickle.dumps(report), str(report),
-        (tmp_path / "report.json").read_text(), json.dumps(report.signatures()),
+        repr(hub),
+        repr(hub.metrics),
+        pickle.dumps(hub),
+        pickle.dumps(report),
+        str(report),
+        (tmp_path / "report.json").read_text(),
+        json.dumps(report.signatures()),
         json.dumps(report.notes()),
-    ]  # fmt: skip
+    ]
     for secret in (ENCODED, unquote(ENCODED), HEADER):
         for one in shown:
             assert secret not in str(one)
