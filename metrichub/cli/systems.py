@@ -74,7 +74,7 @@ metric_options = option_group(
         metavar="COLUMN=NAME",
         multiple=True,
         callback=_column_names,
-        help="Which column of the file to read: predictions=answer,references=gold",
+        help="Which column of the file to read: predictions=answer,references=doc.gold.0",
     ),
     click.option(
         "--keep",

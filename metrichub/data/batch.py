@@ -145,7 +145,7 @@ class Batch:
         # A column may be an iterator, which is read once.
         given = {name: as_list(name, values) for name, values in given.items()}
         others = given.keys() - set(chosen.values()) - chosen.keys()
-        read = _read(chosen, given.__getitem__, fallbacks, objects or {})
+        read = _read(chosen, Frame(list(given), given).column, fallbacks, objects or {})
         batch = cls.of(**read, **{name: given[name] for name in given if name in others})
         metadata = read_metadata(given, chosen.values(), given.__getitem__, batch.size, keep)
         columns = {name: batch.columns[name] for name in needed}

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
+from metrichub.data.paths import column_of_path
 from metrichub.errors import InputError, MissingColumn, did_you_mean
 
 TEXT = ("predictions", "references", "sources", "questions", "contexts")
@@ -15,7 +16,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
         *("prediction", "response", "responses", "hypothesis", "hypotheses", "hyp", "hyps"),
         *("actual_output", "summary", "summaries", "output", "outputs", "answer", "pred", "preds"),
         *("candidate", "candidates", "generated", "generated_text", "completion"),
-        *("model_output", "mt"),
+        *("model_output", "mt", "prediction_text", "translation", "translations"),
     ),
     "references": (
         *("reference", "expected_output", "ground_truth", "ground_truths", "ref", "refs"),
@@ -94,7 +95,7 @@ def resolve(
                 f"{column!r} was mapped to {name!r}, but no metric here reads it"
                 f"{did_you_mean(column, needed)} (they read: {', '.join(needed)})"
             )
-        if name not in names:
+        if column_of_path(name, names) is None:
             raise MissingColumn(
                 f"{column} was mapped to {name!r}, which isn't there{did_you_mean(name, names)}"
                 f" (there are: {', '.join(names) or 'no columns'})"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from metrichub.data.paths import values_at
 from metrichub.errors import InputError, what
 
 
@@ -63,6 +64,5 @@ class Frame(NamedTuple):
         return [n for n in self.names if type(features.get(n)).__name__ in _PLAIN_FEATURES]
 
     def column(self, name: str) -> Iterable[Any]:
-        """The values of one column."""
-        values: Iterable[Any] = self.source[name]
-        return values
+        """The values of one column, or of what a path such as "doc.answer" finds in one."""
+        return values_at(name, self.names, self.source.__getitem__)
