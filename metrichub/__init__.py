@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from metrichub.catalog.registry import Entry as Entry
     from metrichub.catalog.registry import list_metrics as list_metrics
     from metrichub.data.files import read as read
+    from metrichub.data.files import read_batches as read_batches
     from metrichub.embed.openai import OpenAIEmbedder as OpenAIEmbedder
     from metrichub.errors import AmbiguousMetric as AmbiguousMetric
     from metrichub.errors import BrokenMetric as BrokenMetric
@@ -64,7 +65,7 @@ _HOMES = {
         "catalog.card": "Card",
         "catalog.frontmatter": "Scale",
         "catalog.registry": "Entry list_metrics",
-        "data.files": "read",
+        "data.files": "read read_batches",
         "embed.openai": "OpenAIEmbedder",
         "errors": (
             "AmbiguousMetric BrokenMetric BudgetSpent CardError FileError InputError JudgeError "

@@ -12,6 +12,7 @@ from metrichub.data.columns import column_of
 from metrichub.data.frames import Data
 from metrichub.data.given import batches_of, check_options
 from metrichub.data.objects import TextOf
+from metrichub.data.tables import is_stream
 from metrichub.embed import Embedder
 from metrichub.errors import InputError, MetricError, ParameterError, SpecError, what
 from metrichub.evaluation.explanation import ErrorBudget
@@ -159,11 +160,13 @@ class Hub:
 
         Give columns by name, `predictions=[...], references=[...]`, each with one entry per
         sample: a text, or a list of texts. Or give a table as `data`: a mapping of columns, a
-        list of dicts, a `datasets.Dataset`, a data frame, an Arrow table, or an iterator of such
-        tables, which are measured one after another. `columns` maps a column to the name that it
-        has in the table; without it the names of other tools are found by themselves. A table
-        without sources has them read from contexts, reference_contexts or input, the first that
-        is there, and the report's notes say so.
+        list of dicts, a `datasets.Dataset`, a data frame or an Arrow table. Or the path of a file
+        that `metrichub.read` takes. Or what comes in parts, which are measured one after another in
+        one pass: an iterator of tables, an `IterableDataset`, a `LazyFrame` of polars, a relation
+        of DuckDB, a data set of Arrow, any Arrow C stream. `columns` maps a column to the name that
+        it has in the table, or to a path inside of a column ("doc.answers.0"); without it the names
+        of other tools are found by themselves. A table without sources has them read from contexts,
+        reference_contexts or input, the first that is there, and the report's notes say so.
 
         With `samples=False` only sums are kept, so that memory doesn't grow with the samples: of
         all of them, and of 1,000 buckets, which intervals and paired tests draw and swap in place
@@ -176,7 +179,7 @@ class Hub:
         others in their place; keep=[] keeps none.
 
         `texts` says whether the report keeps the samples to show them; by default it does unless
-        they come out of an iterator. `workers` spreads the text over processes, with equal
+        they come in parts. `workers` spreads the text over processes, with equal
         results (limits on calls and errors then hold for each process). `progress` is
         called with the number of samples times metrics that are done. A sample whose call
         to a judge fails is an error in the report; more than `max_errors` of them end the
@@ -219,7 +222,7 @@ class Hub:
             measured,
             samples=samples,
             key=key,
-            texts=not isinstance(data, Iterator) if texts is None else texts,
+            texts=not is_stream(data) if texts is None else texts,
             workers=workers,
             progress=progress,
         )

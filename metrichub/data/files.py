@@ -1,4 +1,4 @@
-"""Files as samples: JSONL, JSON, CSV, TSV, Parquet, plain lines; and writing whole or not at all.
+"""Files and data sets as samples, plain lines; and writing whole or not at all.
 
 Every error names the file and, where there is one, the line (from 1).
 """
@@ -9,14 +9,16 @@ import os
 import secrets
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+from metrichub.data import huggingface
 from metrichub.data import stream as source
 from metrichub.data.formats import READERS
+from metrichub.data.parquet import parquet, parquet_folder
 from metrichub.data.rows import Samples as Samples
 from metrichub.data.stream import STDIN as STDIN
 from metrichub.errors import FileError, InputError, did_you_mean
@@ -24,54 +26,105 @@ from metrichub.errors import FileError, InputError, did_you_mean
 BATCH_CHARACTERS = 4_000_000
 """About how much of a file is held at a time."""
 
-FORMATS = tuple(READERS)
+FORMATS = (*READERS, "parquet")
 _SUFFIXES = {**{f".{name}": name for name in FORMATS}, ".ndjson": "jsonl"}
 
 
-def read(path: str | Path, *, format: str | None = None) -> Samples:
-    """The columns of a file; `format` is its suffix's unless given, "-" is standard input (JSONL).
+Chosen: TypeAlias = Sequence[str] | Mapping[str, str]
+"""The columns to read: their names, or a mapping from new names to those in the file."""
 
-    A key that some rows of a JSON file lack is None there.
+
+def read(path: str | Path, *, format: str | None = None, columns: Chosen | None = None) -> Samples:
+    """The samples of a file as a mapping of columns; a hub takes it, and so does `pandas`.
+
+    A file of JSONL, JSON, CSV, TSV or Parquet, compressed if its name ends in .gz or .zst; a folder
+    of Parquet files; "hf://NAME?split=test", a data set of the Hugging Face Hub. `format` is its
+    suffix's unless given, "-" is standard input (JSONL). `columns` reads only those, also from
+    inside of others ("doc.answer", "choices.0"); a mapping gives them new names. A key that some
+    rows of a JSON file lack is None there.
 
     Raises:
         FileError: no such file, not UTF-8, empty, a broken line, no table.
-        MissingDependency: Parquet without pyarrow.
+        MissingColumn: one of `columns` isn't there.
+        MissingDependency: Parquet or .zst without pyarrow.
     """
-    first, *others = read_batches(path, format=format, characters=sys.maxsize)
+    first, *others = read_batches(path, format=format, columns=columns, characters=sys.maxsize)
     if not others:
         return first
     parts = (first, *others)
-    columns = {name: [value for part in parts for value in part[name]] for name in first}
-    return Samples(first.path, columns)
+    found = {name: [value for part in parts for value in part[name]] for name in first}
+    return Samples(first.path, found)
 
 
 def read_batches(
-    path: str | Path, *, format: str | None = None, characters: int = BATCH_CHARACTERS
+    path: str | Path,
+    *,
+    format: str | None = None,
+    columns: Chosen | None = None,
+    characters: int = BATCH_CHARACTERS,
 ) -> Iterator[Samples]:
-    """The same columns in batches of about so many characters; only JSON is read whole.
+    """What `read` gives in batches of about so many characters, so that little is in memory.
 
-    A key counts from the batch where it first appears; from there on, rows without it have None.
+    Only JSON is read whole. A key counts from the batch where it first appears; from there on, rows
+    without it have None. Filter the batches, and give a hub what remains:
+    `hub.evaluate(wanted(part) for part in read_batches(path))`.
 
     Raises:
-        FileError, MissingDependency: as `read`, a missing file at once, the rest where it shows.
+        FileError, MissingColumn, MissingDependency: as `read`, a missing file at once, the rest
+            where it shows.
     """
+    if huggingface.is_address(path):
+        return _selected(huggingface.read_address(str(path)), columns)
+    if format is None and os.path.isdir(path):
+        return _selected(_folder(Path(path), characters, columns), columns)
     kind = format or _kind(path)
-    if kind not in READERS:
+    if kind not in FORMATS:
         name = source.display_path(path)
         raise FileError(name, f"unknown format {kind!r}{did_you_mean(kind, FORMATS)}")
     source.check_path(path)
-    return _batches(path, kind, characters)
+    return _selected(_batches(path, kind, characters, columns), columns)
 
 
-def _batches(path: str | Path, kind: str, characters: int) -> Iterator[Samples]:
-    empty = True
+def _batches(
+    path: str | Path, kind: str, characters: int, columns: Chosen | None
+) -> Iterator[Samples]:
     with source.open_source(path) as found:
-        for samples in READERS[kind](found, characters):
-            if samples.size:
-                empty = False
-                yield samples
+        if kind == "parquet":
+            batches = parquet(found, characters, _paths(columns))
+        else:
+            batches = READERS[kind](found, characters)
+        yield from _not_empty(source.display_path(path), "file", batches)
+
+
+def _folder(folder: Path, characters: int, columns: Chosen | None) -> Iterator[Samples]:
+    batches = parquet_folder(folder, characters, _paths(columns))
+    yield from _not_empty(str(folder), "folder", batches)
+
+
+def _not_empty(name: str, what: str, batches: Iterable[Samples]) -> Iterator[Samples]:
+    empty = True
+    for samples in batches:
+        if samples.size:
+            empty = False
+            yield samples
     if empty:
-        raise FileError(source.display_path(path), "there are no samples in the file")
+        raise FileError(name, f"there are no samples in the {what}")
+
+
+def _paths(columns: Chosen | None) -> list[str] | None:
+    if columns is None:
+        return None
+    return list(columns.values() if isinstance(columns, Mapping) else columns)
+
+
+def _selected(batches: Iterator[Samples], columns: Chosen | None) -> Iterator[Samples]:
+    """The batches with the chosen columns alone."""
+    if columns is None:
+        return batches
+    if isinstance(columns, str):
+        raise InputError(f"columns is one string; give a list, columns=[{columns!r}]")
+    named = columns if isinstance(columns, Mapping) else {name: name for name in columns}
+    return (samples.choose(named) for samples in batches)
 
 
 def read_lines(path: str | Path) -> list[str]:
@@ -167,10 +220,15 @@ def replacing(path: str | Path) -> Iterator[Path]:
 def _kind(path: str | Path) -> str:
     if str(path) == STDIN:
         return "jsonl"
-    suffix = Path(path).suffix.lower()
+    plain_path = Path(path).with_suffix("") if source.packed_suffix(path) else Path(path)
+    suffix = plain_path.suffix.lower()
     if suffix not in _SUFFIXES:
         source.check_path(path)
         what = f"unknown suffix {suffix!r}" if suffix else "the name has no suffix"
         plain = "; plain text is given as -p FILE -r FILE" if suffix in ("", ".txt") else ""
-        raise FileError(path, f"{what}; known: {', '.join(_SUFFIXES)} (or --input-format){plain}")
+        raise FileError(
+            path,
+            f"{what}; known: {', '.join(_SUFFIXES)}, each also with {' or '.join(source.PACKED)} "
+            f"(or --input-format){plain}",
+        )
     return _SUFFIXES[suffix]

@@ -1,6 +1,6 @@
-"""Formats: JSONL, JSON, CSV, TSV and Parquet as streams of samples.
+"""Formats of text: JSONL, JSON, CSV and TSV as streams of samples.
 
-Each reader takes an open source and about how many characters (or bytes) of it a batch holds.
+Each reader takes an open source and about how many characters of it a batch holds.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 
 from metrichub.data.columns import holds_passages
 from metrichub.data.rows import Samples
-from metrichub.data.stream import PIECE, Source
-from metrichub.errors import MissingDependency
+from metrichub.data.stream import Source
+from metrichub.errors import FileError
 
 Reader = Callable[[Source, int], Iterator[Samples]]
 _FIELD_LIMIT = 2**31 - 1
-_MOST_ROWS = 100_000
 MOST_COLUMNS = 1000
 """More columns than any table of texts has."""
 
@@ -61,7 +60,7 @@ def _jsonl(source: Source, characters: int) -> Iterator[Samples]:
     for rows in _batches(_objects(source), characters):
         for row in rows:
             keys |= dict.fromkeys(row.values)
-            _check_width(source, len(keys), row.line)
+            check_width(source.name, len(keys), row.line)
         columns = _columns([row.values for row in rows], keys)
         yield _samples(source, columns, rows, start)
         start += len(rows)
@@ -87,7 +86,7 @@ def _json(source: Source, characters: int) -> Iterator[Samples]:
     if isinstance(found, dict) and str(found.get("format", "")).startswith("metrichub-report"):
         raise source.error("this is a saved report, not samples; see 'metrichub compare --help'")
     if isinstance(found, dict) and all(isinstance(values, list) for values in found.values()):
-        _check_width(source, len(found))
+        check_width(source.name, len(found))
         yield Samples(source.name, found)
         return
     if not isinstance(found, list):
@@ -97,14 +96,15 @@ def _json(source: Source, characters: int) -> Iterator[Samples]:
         if not isinstance(row, dict):
             raise source.error(f"item {number} of the list is {_kind_of(row)}, not an object")
         keys |= dict.fromkeys(row)
-        _check_width(source, len(keys))
+        check_width(source.name, len(keys))
     yield Samples(source.name, _columns(found, keys))
 
 
-def _check_width(source: Source, columns: int, line: int | None = None) -> None:
+def check_width(name: str, columns: int, line: int | None = None) -> None:
     """Raise `FileError` for more columns than are read: each costs time and memory in all rows."""
     if columns > MOST_COLUMNS:
-        raise source.error(
+        raise FileError(
+            name,
             f"{columns:,} columns are more than the {MOST_COLUMNS:,} that are read; save a copy "
             "with only those that the metrics need",
             line,
@@ -151,7 +151,7 @@ def _separated(delimiter: str) -> Reader:
                         "it with commas, or name it .tsv if these are tabs",
                         first.line,
                     )
-        _check_width(source, len(head), first.line)
+        check_width(source.name, len(head), first.line)
         if twice := [name for name, count in Counter(head).items() if count > 1]:
             raise source.error(f"two columns are called {twice[0]!r}", first.line)
         start = 0
@@ -225,33 +225,6 @@ def _next(reader: Iterator[list[str]]) -> list[str] | None:
         csv.field_size_limit(limit)
 
 
-def _parquet(source: Source, characters: int) -> Iterator[Samples]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingDependency("reading Parquet", "pyarrow") from None
-    stream = source.stream if source.size else pyarrow.BufferReader(source.content())
-    start = 0
-    try:
-        file = pyarrow.parquet.ParquetFile(stream, buffer_size=PIECE, pre_buffer=False)
-        _check_width(source, len(file.schema_arrow.names))
-        for batch in file.iter_batches(batch_size=_rows(file.metadata, characters)):
-            share = (start + batch.num_rows) / file.metadata.num_rows
-            yield Samples(source.name, batch.to_pydict(), None, start, share)
-            start += batch.num_rows
-    except (pyarrow.ArrowException, OSError) as error:
-        raise source.error(f"no Parquet file: {' '.join(str(error).split())}") from error
-
-
-def _rows(metadata: Any, characters: int) -> int:
-    """How many rows hold so many bytes, by the sizes that the file states."""
-    groups = range(metadata.num_row_groups)
-    size: int = sum(metadata.row_group(group).total_byte_size for group in groups)
-    rows: int = characters * metadata.num_rows // max(1, size)
-    return max(1, min(rows, _MOST_ROWS))
-
-
 def _batches(rows: Iterable[_Row], characters: int) -> Iterator[list[_Row]]:
     batch: list[_Row] = []
     size = 0
@@ -281,5 +254,4 @@ READERS: Mapping[str, Reader] = {
     "json": _json,
     "csv": _separated(","),
     "tsv": _separated("\t"),
-    "parquet": _parquet,
 }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from metrichub.data.paths import values_at
-from metrichub.errors import InputError, what
+from metrichub.errors import InputError, listed, what
 
 
 class Columnar(Protocol):
@@ -16,10 +17,47 @@ class Columnar(Protocol):
     def __getitem__(self, column: str, /) -> Any: ...
 
 
+class ArrowStream(Protocol):
+    """Anything that gives its rows as an Arrow C stream."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The stream in a capsule."""
+
+
+class InBatches(Protocol):
+    """Anything that gives its rows by batches, such as an `IterableDataset`."""
+
+    def iter(self, batch_size: int) -> Iterator[Any]:
+        """The rows, so many at a time."""
+
+
 Tabular: TypeAlias = Mapping[str, Iterable[Any]] | Sequence[Mapping[str, Any]] | Columnar
 """A mapping of columns, a list of dicts, or a table of pandas, polars, Arrow or `datasets`."""
-Data: TypeAlias = Tabular | Iterator[Tabular]
-"""What a hub scores: one table, or an iterator of tables that follow one another."""
+Data: TypeAlias = Tabular | Iterator[Tabular] | ArrowStream | InBatches | str | Path
+"""What a hub scores: one table, one that comes in parts, or the path of a file."""
+
+
+def only_split(data: Any) -> Any:
+    """The one split of a data set that has one, such as a file that `load_dataset` read.
+
+    Raises:
+        InputError: it has several.
+    """
+    if not _has_splits(data):
+        return data
+    if len(data) == 1:
+        return next(iter(data.values()))
+    first = next(iter(data))
+    raise InputError(
+        f"the data has several splits: {listed(map(str, data))}; choose one, data[{first!r}], or "
+        "score each of them: hub.evaluate_all(data)"
+    )
+
+
+def _has_splits(data: object) -> bool:
+    return isinstance(data, Mapping) and any(
+        hasattr(value, "column_names") for value in data.values()
+    )
 
 
 _PLAIN_FEATURES = ("Value", "ClassLabel", "List", "LargeList", "Sequence")
@@ -39,10 +77,9 @@ class Frame(NamedTuple):
         Raises:
             InputError: it is none, or several splits of one.
         """
-        if isinstance(data, Mapping) and not any(hasattr(v, "column_names") for v in data.values()):
-            return cls([str(name) for name in data], data)
+        data = only_split(data)
         if isinstance(data, Mapping):
-            raise InputError(f"the data has several splits; choose one: data[{next(iter(data))!r}]")
+            return cls([str(name) for name in data], data)
         if isinstance(data, (list, tuple)) and all(isinstance(row, Mapping) for row in data):
             keys = list(dict.fromkeys(chain.from_iterable(data)))
             return cls(keys, {k: [row.get(k) for row in data] for k in keys})

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from metrichub.data.batch import Batch
 from metrichub.data.columns import is_slip
 from metrichub.data.frames import Data
 from metrichub.data.objects import TextOf
+from metrichub.data.tables import table_batches
 from metrichub.errors import InputError
 
 _ELSEWHERE = {
@@ -31,7 +33,7 @@ def batches_of(
     keep: Iterable[str] | None = None,
     key: Sequence[str] = (),
 ) -> Iterator[Batch]:
-    """The batches of a table, of every table of an iterator, or of columns given by name.
+    """The batches of a table, of one that comes in parts, of a file, or of columns given by name.
 
     `needed` maps a column to a metric that asks for it, `columns` a column to its name in the
     table, `objects` a column to what makes texts of its objects. `keep` names the columns that
@@ -45,22 +47,13 @@ def batches_of(
             "give either a table or columns by name, not both "
             f"(got a {type(data).__name__} and {', '.join(given)})"
         )
-    if isinstance(data, str):
-        raise InputError(
-            f"the data is the string {data[:40]!r}; to score a file, read it with "
-            "metrichub.read(path), or use the command line: metrichub score FILE"
-        )
-    if isinstance(data, Iterator):
-        empty = True
-        for part in data:
-            yield Batch.from_data(part, needed, columns, objects, keep=keep, key=key)
-            empty = False
-        if empty:
-            yield Batch.of(**{name: () for name in needed})
-    elif data is not None:
-        yield Batch.from_data(data, needed, columns, objects, keep=keep, key=key)
-    else:
+    if data is None:
         yield Batch.from_columns(given, needed, columns, objects, keep=keep, key=key)
+        return
+    read = partial(
+        Batch.from_data, needed=needed, mapping=columns, objects=objects, keep=keep, key=key
+    )
+    yield from table_batches(data, read, needed, columns)
 
 
 def check_options(

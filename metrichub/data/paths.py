@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from metrichub.data.checks import bad_sample
+from metrichub.data.values import as_list
 from metrichub.errors import did_you_mean, listed, what
 
 _SHOWN = 8
@@ -39,17 +40,9 @@ def values_at(
     if not steps:
         return values
     return [
-        _value(value, path, column, steps, sample) for sample, value in enumerate(_items(values))
+        _value(value, path, column, steps, sample)
+        for sample, value in enumerate(as_list(column, values))
     ]
-
-
-def _items(values: Any) -> Iterable[Any]:
-    """The values as Python's own objects, which Arrow and polars keep in types of theirs."""
-    for method in ("to_pylist", "to_list"):
-        if hasattr(values, method):
-            values = getattr(values, method)()
-    found: Iterable[Any] = values
-    return found
 
 
 def _value(value: Any, path: str, column: str, steps: Sequence[str], sample: int) -> Any:

@@ -49,7 +49,8 @@ class Reading:
         if samples is None or isinstance(error, FileError):
             return error
         if isinstance(error, MissingColumn):
-            return samples.error(f"{error}; map the columns with --columns COLUMN=NAME")
+            way = "columns={COLUMN: NAME} or --columns COLUMN=NAME"
+            return MissingColumn(f"{samples.path}: {error}; map the columns with {way}")
         try:
             chosen = names.resolve(self._needs, samples, self._mapping)
         except InputError:

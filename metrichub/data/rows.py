@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from metrichub.errors import FileError
+from metrichub.data.paths import column_of_path, values_at
+from metrichub.errors import FileError, InputError, MissingColumn, did_you_mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,29 @@ class Samples(Mapping[str, list[Any]]):
     def size(self) -> int:
         """The number of samples."""
         return max(map(len, self.columns.values()), default=0)
+
+    def choose(self, columns: Mapping[str, str]) -> Samples:
+        """The same samples with some columns alone: new name -> name, or path inside of one.
+
+        Raises:
+            MissingColumn: one isn't there.
+            FileError: a path ends before its last step.
+        """
+        for name in columns.values():
+            if column_of_path(name, self.columns) is None:
+                near = did_you_mean(name.partition(".")[0], self.columns)
+                have = ", ".join(self.columns)
+                raise MissingColumn(f"{self.path}: no column {name!r}{near} (there are: {have})")
+        try:
+            found = {
+                new: list(values_at(name, self.columns, self.columns.__getitem__))
+                for new, name in columns.items()
+            }
+        except InputError as error:
+            number = error.sample or 0
+            said = str(error).replace(f"[{number}]", f"[{self.start + number}]", 1)
+            raise self.error(said, error.sample) from None
+        return replace(self, columns=found)
 
     def error(self, message: str, sample: int | None = None) -> FileError:
         """The error that names this file and, for a sample with a known place, its line."""

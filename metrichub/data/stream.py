@@ -1,20 +1,25 @@
-"""Source: a file or standard input, read in pieces; every error names it and the line."""
+"""Source: a file, compressed or not, or standard input, in pieces; errors name it and the line."""
 
 from __future__ import annotations
 
 import difflib
+import gzip
+import io
 import os
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
-from metrichub.errors import FileError
+from metrichub.errors import FileError, MissingDependency
 
 STDIN = "-"
 PIECE = 1 << 20
 """About how many bytes are read at a time."""
+PACKED = (".gz", ".zst")
+"""What a compressed file's name ends in, behind the suffix of what it holds."""
 
 
 class Chunk(NamedTuple):
@@ -26,10 +31,20 @@ class Chunk(NamedTuple):
 
 
 class Source:
-    """An open file or standard input; `size` is its number of bytes, or None for a stream."""
+    """An open file or standard input; `size` is its number of bytes, or None for a stream.
 
-    def __init__(self, name: str, stream: BinaryIO, size: int | None) -> None:
-        self.name, self.stream, self.size = name, stream, size
+    `packed` is the compressed file that the stream unpacks, if it is one.
+    """
+
+    def __init__(
+        self, name: str, stream: BinaryIO, size: int | None, packed: BinaryIO | None = None
+    ) -> None:
+        self.name, self.stream, self.size, self.packed = name, stream, size, packed
+
+    @property
+    def seekable(self) -> bool:
+        """Whether any part of it can be read without what is before."""
+        return bool(self.size) and self.packed is None
 
     def content(self) -> bytes:
         """All of it.
@@ -56,8 +71,7 @@ class Source:
         while found := self.stream.readlines(PIECE):
             content = b"".join(found)
             done += len(content)
-            share = done / self.size if self.size else None
-            yield Chunk(self._decoded(content, line), line, share)
+            yield Chunk(self._decoded(content, line), line, self._share(done))
             line += len(found)
         if not done:
             raise self.error("the file is empty")
@@ -72,6 +86,11 @@ class Source:
         """The error that names this source and a line of it."""
         return FileError(self.name, message, line)
 
+    def _share(self, done: int) -> float | None:
+        if not self.size:
+            return None
+        return (done if self.packed is None else self.packed.tell()) / self.size
+
     def _decoded(self, content: bytes, line: int) -> str:
         try:
             return content.decode("utf-8-sig" if line == 1 else "utf-8")
@@ -81,6 +100,33 @@ class Source:
             hint = "it looks like UTF-16; save it as UTF-8" if wide else "save it as UTF-8"
             byte = content[error.start]
             raise self.error(f"the text isn't UTF-8 (byte 0x{byte:02x}); {hint}", line) from None
+
+
+class _Unpacked(io.RawIOBase):
+    """What a compressed file holds; every way in which one can be broken is an `OSError`."""
+
+    def __init__(self, packed: BinaryIO, suffix: str) -> None:
+        self._suffix = suffix
+        self._content: Any
+        if suffix == ".gz":
+            self._content = gzip.GzipFile(fileobj=packed)
+        else:
+            try:
+                import pyarrow
+            except ImportError:
+                raise MissingDependency(f"reading {suffix}", "pyarrow") from None
+            self._content = pyarrow.CompressedInputStream(packed, "zstd")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            piece: bytes = self._content.read(len(buffer))
+        except (OSError, EOFError, ValueError, zlib.error) as error:
+            raise OSError(f"broken {self._suffix}: {error}") from error
+        buffer[: len(piece)] = piece
+        return len(piece)
 
 
 @contextmanager
@@ -97,9 +143,19 @@ def open_source(path: str | Path) -> Iterator[Source]:
         check_path(path)
         with Path(path).open("rb") as stream:
             size = os.fstat(stream.fileno()).st_size
-            yield Source(display_path(path), stream, size or None)
+            if (suffix := packed_suffix(path)) is None:
+                yield Source(display_path(path), stream, size or None)
+            else:
+                unpacked = io.BufferedReader(_Unpacked(stream, suffix), PIECE)
+                yield Source(display_path(path), unpacked, size or None, stream)
     except OSError as error:
         raise FileError(display_path(path), f"can't be read: {error.strerror or error}") from error
+
+
+def packed_suffix(path: str | Path) -> str | None:
+    """The suffix by which a file is compressed, or None."""
+    suffix = Path(path).suffix.lower()
+    return suffix if suffix in PACKED else None
 
 
 def check_path(path: str | Path) -> None:

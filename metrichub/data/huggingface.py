@@ -1,0 +1,121 @@
+"""Data sets of the Hugging Face Hub by an address, hf://NAME?split=test, through `datasets`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
+
+from metrichub.data.rows import Samples
+from metrichub.errors import FileError, InputError, MetrichubError, did_you_mean, listed
+
+SCHEME = "hf://"
+ROWS = 2_048
+"""How many rows of a data set are held at a time."""
+
+
+class DatasetAddress(NamedTuple):
+    """A data set, with its split and subset where they were chosen.
+
+    The name is that of the Hub, such as "owner/name", or the path of a folder.
+    """
+
+    name: str
+    split: str | None = None
+    subset: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> DatasetAddress:
+        """The address in "hf://owner/name?split=test&subset=en".
+
+        Raises:
+            FileError: there is no name, or something else than a split and a subset is chosen.
+        """
+        name, _, query = text.removeprefix(SCHEME).partition("?")
+        chosen = dict(parse_qsl(query, keep_blank_values=True))
+        for key in chosen:
+            if key not in cls._fields[1:]:
+                near = did_you_mean(key, cls._fields[1:])
+                raise FileError(text, f"no choice {key!r}{near}; write ?split=test&subset=en")
+        # The Hub's own addresses begin with the kind of repository.
+        name = name.removeprefix("datasets/")
+        if not name:
+            raise FileError(text, "there is no name of a data set; write hf://owner/name")
+        return cls(name, **chosen)
+
+    def __str__(self) -> str:
+        """The address as `parse` reads it."""
+        chosen = [f"{k}={v}" for k, v in zip(self._fields[1:], self[1:], strict=True) if v]
+        return f"{SCHEME}{self.name}{'?' * bool(chosen)}{'&'.join(chosen)}"
+
+
+def is_address(path: str | Path) -> bool:
+    """Whether a path is the address of a data set."""
+    return isinstance(path, str) and path.startswith(SCHEME)
+
+
+def read_splits(
+    text: str, split: str | None = None, subset: str | None = None
+) -> dict[str, Iterator[Samples]]:
+    """The samples of every split by its address, or of the one that is chosen; one pass, by rows.
+
+    `split` and `subset` are chosen where the address doesn't. What `datasets` reads of the
+    environment holds here too: HF_HUB_OFFLINE, HF_TOKEN, HF_ENDPOINT, HF_HOME.
+
+    Raises:
+        FileError: there is no such data set, split or subset, or it can't be reached.
+    """
+    address = DatasetAddress.parse(text)
+    split, subset = address.split or split, address.subset or subset
+    with _reading(text):
+        from datasets import load_dataset
+
+        found = load_dataset(address.name, subset, split=split, streaming=True)
+    if not isinstance(found, Mapping):
+        return {text: _batches(text, found)}
+    if len(found) == 1:
+        return {text: _batches(text, *found.values())}
+    names = {str(address._replace(split=str(name))): data for name, data in found.items()}
+    return {name: _batches(name, data) for name, data in names.items()}
+
+
+def read_address(text: str) -> Iterator[Samples]:
+    """The samples of the one split that an address has or chooses.
+
+    Raises:
+        FileError: as `read_splits`.
+        InputError: there are several splits.
+    """
+    found = read_splits(text)
+    if len(found) > 1:
+        raise InputError(f"{text} has several splits; choose one: {listed(found, 'or')}")
+    return next(iter(found.values()))
+
+
+def _batches(name: str, data: Any) -> Iterator[Samples]:
+    # Texts are wanted: images and sound needn't be decoded.
+    data = data.decode(False) if hasattr(data, "decode") else data
+    splits = getattr(data.info, "splits", None) or {}
+    rows = getattr(splits.get(str(data.split)), "num_examples", None)
+    start = 0
+    with _reading(name):
+        for batch in data.iter(batch_size=ROWS):
+            size = max(map(len, batch.values()), default=0)
+            yield Samples(name, batch, None, start, (start + size) / rows if rows else None)
+            start += size
+    if not start:
+        raise FileError(name, "there are no samples in the split")
+
+
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    """Turn whatever a data set's code, its server or the network raises into one line."""
+    try:
+        yield
+    except MetrichubError:
+        raise
+    except Exception as error:
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise FileError(name, f"can't be read: {said}") from error

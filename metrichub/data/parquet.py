@@ -1,0 +1,107 @@
+"""Parquet as a stream of samples: a file, or a folder of files as Spark and others write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from metrichub.data.formats import check_width
+from metrichub.data.paths import column_of_path
+from metrichub.data.rows import Samples
+from metrichub.data.stream import PIECE, Source
+from metrichub.errors import FileError, MissingDependency
+
+_MOST_ROWS = 100_000
+
+
+def parquet(source: Source, size: int, paths: Sequence[str] | None) -> Iterator[Samples]:
+    """A file in batches of about so many bytes; with `paths`, only the columns that they need.
+
+    Raises:
+        FileError: it is no Parquet file.
+        MissingDependency: pyarrow isn't installed.
+    """
+    with _reading(source.name):
+        import pyarrow
+        import pyarrow.parquet
+
+        stream = source.stream if source.seekable else pyarrow.BufferReader(source.content())
+        file = pyarrow.parquet.ParquetFile(stream, buffer_size=PIECE, pre_buffer=False)
+        columns = _chosen(source.name, file.schema_arrow.names, paths)
+        batches = file.iter_batches(batch_size=_rows([file.metadata], size), columns=columns)
+        yield from _samples(source.name, batches, file.metadata.num_rows)
+
+
+def parquet_folder(folder: Path, size: int, paths: Sequence[str] | None) -> Iterator[Samples]:
+    """The Parquet files of a folder, in the order of their names, as one table.
+
+    Folders such as "language=en" in it give a column. Raises what `parquet` does.
+    """
+    with _reading(str(folder)):
+        import pyarrow.dataset
+
+        files = [path for path in sorted(folder.rglob("*.parquet")) if _is_data(path, folder)]
+        if not files:
+            raise FileError(folder, "this is a folder without Parquet files; give a file in it")
+        table = pyarrow.dataset.dataset(
+            [str(path) for path in files],
+            format="parquet",
+            partitioning="hive",
+            partition_base_dir=str(folder),
+        )
+        metadata = [fragment.metadata for fragment in table.get_fragments()]
+        batches = table.to_batches(
+            batch_size=_rows(metadata, size),
+            columns=_chosen(str(folder), table.schema.names, paths),
+            batch_readahead=0,
+            fragment_readahead=0,
+            use_threads=False,
+        )
+        yield from _samples(str(folder), batches, sum(one.num_rows for one in metadata))
+
+
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    """Turn what pyarrow raises into `FileError`, and that it isn't there into what to install."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingDependency("reading Parquet", "pyarrow") from None
+    try:
+        yield
+    except (pyarrow.ArrowException, OSError) as error:
+        said = " ".join(str(error).split())
+        raise FileError(name, f"no Parquet file: {said}") from error
+
+
+def _samples(name: str, batches: Iterable[Any], rows: int) -> Iterator[Samples]:
+    start = 0
+    for batch in batches:
+        if batch.num_rows:
+            share = (start + batch.num_rows) / rows
+            yield Samples(name, batch.to_pydict(), None, start, share)
+            start += batch.num_rows
+
+
+def _is_data(path: Path, folder: Path) -> bool:
+    """Whether a file is no mark or part of a write under way, which start with "_" or "."."""
+    return not any(part.startswith(("_", ".")) for part in path.relative_to(folder).parts)
+
+
+def _chosen(file: str, names: Sequence[str], paths: Sequence[str] | None) -> list[str]:
+    """The columns to read: all, or those that the paths start at."""
+    found = [column_of_path(path, names) for path in paths or ()]
+    # Whoever asks for a column that isn't there is told by the first batch which ones are.
+    chosen = list(names) if paths is None or None in found else [n for n in found if n is not None]
+    check_width(file, len(chosen))
+    return list(dict.fromkeys(chosen))
+
+
+def _rows(metadata: Sequence[Any], size: int) -> int:
+    """How many rows hold so many bytes, by the sizes that the files state."""
+    groups = (one.row_group(number) for one in metadata for number in range(one.num_row_groups))
+    total: int = sum(group.total_byte_size for group in groups)
+    rows: int = size * sum(one.num_rows for one in metadata) // max(1, total)
+    return max(1, min(rows, _MOST_ROWS))

@@ -1,0 +1,105 @@
+"""Tables on their way to the hub: whole, in parts, or out of a file, batch by batch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from metrichub.data.batch import Batch
+from metrichub.data.files import STDIN, read_batches
+from metrichub.data.frames import Data, Tabular, only_split
+from metrichub.data.huggingface import ROWS, is_address
+from metrichub.data.reading import Reading
+from metrichub.data.rows import Samples
+from metrichub.errors import FileError, InputError
+
+
+def is_stream(data: object) -> bool:
+    """Whether data comes in parts, and may be more than memory holds; a file is no stream."""
+    return not isinstance(data, (str, Path)) and _parts(only_split(data)) is not None
+
+
+def table_batches(
+    data: Data,
+    read: Callable[[Any], Batch],
+    needed: Mapping[str, str],
+    columns: Mapping[str, str] | None = None,
+) -> Iterator[Batch]:
+    """What `read` makes of a table, of each part of one that comes in parts, or of a file's parts.
+
+    `needed` and `columns` are those by which it reads, so that an error finds its line in a file.
+
+    Raises:
+        InputError: as `read`, and a file that can't be read.
+    """
+    data = only_split(data)
+    if isinstance(data, (str, Path)):
+        yield from _file_batches(Reading(_samples(data), needed, columns or {}), read)
+        return
+    parts = _parts(data)
+    if parts is None:
+        yield read(data)
+        return
+    empty = True
+    for part in parts():
+        yield read(part)
+        empty = False
+    if empty:
+        yield Batch.of(**{name: () for name in needed})
+
+
+def _file_batches(reading: Reading, read: Callable[[Samples], Batch]) -> Iterator[Batch]:
+    """The batches of a file; an error names the line."""
+    for samples in reading:
+        try:
+            batch = read(samples)
+        except InputError as error:
+            raise reading.located(error) from error
+        yield batch
+
+
+def _samples(path: str | Path) -> Iterator[Samples]:
+    if isinstance(path, str) and not os.path.splitext(path)[1] and not _is_there(path):
+        shown = path if len(path) <= 40 else f"{path[:37]}..."
+        raise FileError(shown, "no such file; texts are given by name, predictions=[...]")
+    return read_batches(path)
+
+
+def _is_there(path: str) -> bool:
+    return path == STDIN or is_address(path) or os.path.exists(path)
+
+
+def _parts(data: Any) -> Callable[[], Iterable[Tabular]] | None:
+    """What gives the parts of data that comes in parts, in one pass; None for a table.
+
+    Polars, DuckDB and others say that they have columns or Arrow streams, and would make all rows
+    of them at once; so those that give rows batch by batch are known by the method that does.
+    """
+    kind = type(data)
+    if isinstance(data, Iterator):
+        return lambda: data
+    if hasattr(kind, "collect_batches"):  # polars.LazyFrame
+        return lambda: data.collect_batches(chunk_size=ROWS, lazy=True)
+    if hasattr(kind, "to_arrow_reader"):  # duckdb.DuckDBPyRelation
+        return lambda: data.to_arrow_reader(ROWS)
+    if hasattr(kind, "iter") and not hasattr(kind, "__len__"):  # datasets.IterableDataset
+        return lambda: data.iter(batch_size=ROWS)
+    if hasattr(kind, "__getitem__"):
+        return None
+    if hasattr(kind, "scanner"):  # pyarrow.dataset.Dataset
+        return lambda: data.to_batches(batch_size=ROWS, batch_readahead=1, fragment_readahead=1)
+    if hasattr(kind, "to_batches"):  # pyarrow.dataset.Scanner
+        return lambda: data.to_batches()
+    return _arrow_stream(data) if hasattr(kind, "__arrow_c_stream__") else None
+
+
+def _arrow_stream(data: Any) -> Callable[[], Iterable[Tabular]]:
+    def parts() -> Iterable[Tabular]:
+        import pyarrow
+
+        reader: Iterable[Tabular] = pyarrow.RecordBatchReader.from_stream(data)
+        return reader
+
+    return parts
