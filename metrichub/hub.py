@@ -238,6 +238,14 @@ class Hub:
         report = Report.of(together(runs))
         return report if samples else report.pool()
 
+    def evaluate_all(self, systems: Mapping[str, Data], /, **options: Any) -> dict[str, Report]:
+        """The report of each of several systems, files, or splits of a data set, by their names.
+
+        Takes the options of `evaluate`. `metrichub.compare_all` tests what comes out:
+        `compare_all(hub.evaluate_all({"ours": "ours.jsonl", "theirs": "theirs.jsonl"}))`.
+        """
+        return {str(name): self.evaluate(data, **options) for name, data in systems.items()}
+
     def estimate(
         self,
         data: Data | None = None,

@@ -378,3 +378,14 @@ def test_an_option_that_is_none_is_not_taken_for_a_column(given: dict[str, Any],
 def test_a_report_shows_itself_in_a_line() -> None:
     report = Hub(["exact_match", "wer"]).evaluate(predictions=["a"], references=["b"])
     assert repr(report) == "<Report of 1 samples: exact_match 0.0000, wer 1.0000>"
+
+
+def test_splits_and_systems_are_evaluated_side_by_side() -> None:
+    splits = DatasetDict({"train": Dataset.from_dict(TABLE), "test": Dataset.from_dict(TABLE)})
+    reports = HUB.evaluate_all(splits, samples=False)
+    assert {name: report.scores() for name, report in reports.items()} == {
+        "train": SCORES,
+        "test": SCORES,
+    }
+    two = HUB.evaluate_all({"ours": TABLE, "theirs": iter([TABLE])})
+    assert two["ours"].scores() == two["theirs"].scores() == SCORES

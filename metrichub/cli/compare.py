@@ -82,6 +82,7 @@ def compare(
     """
     if len(files) < 2:
         raise click.UsageError("give two files or more, the baseline first")
+    files = chosen.addresses(files)
     reports, ids = _reports(files, chosen, judging)
     baseline, *_ = files
     from metrichub.evaluation.ranking import compare_all

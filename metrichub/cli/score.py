@@ -41,6 +41,7 @@ from metrichub.cli.systems import (
 )
 from metrichub.cli.thresholds import ThresholdOptions, failures, threshold_options
 from metrichub.data.files import STDIN, Samples, read_batches, read_columns, write_text
+from metrichub.data.huggingface import is_address, read_splits
 from metrichub.errors import InputError
 from metrichub.report.export import document
 from metrichub.report.tables import Table
@@ -151,7 +152,9 @@ def score(
 ) -> None:
     """Score files of samples (JSONL, JSON, CSV, TSV, Parquet; - is JSONL from stdin).
 
-    Several FILEs are several systems, side by side. Columns are found by their usual names
+    They may end in .gz or .zst. A folder of Parquet files is one FILE, and so is hf://NAME, a data
+    set of the Hugging Face Hub or a folder of one. Several FILEs are several systems, side by side,
+    and so are the splits of a data set where none is chosen. Columns are found by their usual names
     (prediction, response, summary; reference, target, gold; source, article; ...).
 
     metrichub score outputs.jsonl -m bleu -m 'bleu2 = bleu(max_order=2)'
@@ -159,12 +162,15 @@ def score(
     metrichub score -p predictions.txt -r references.txt -m wer --fail-over wer=0.25
     """
     _one_kind(files, texts.columns())
-    if results.save and len(files) > 1:
-        raise click.UsageError("--save holds one system's report; give one FILE")
+    files = chosen.addresses(files)
     example = f"metrichub score {' '.join(files) or '-p FILE -r FILE'}"
     hub = chosen_hub(chosen.metrics, chosen.reduce, example, judging)
     thresholds = bounds.of(hub)
     given = _given(files, texts, chosen.input_format)
+    if results.save and len(given) > 1:
+        raise click.UsageError(
+            "--save holds one system's report; give one FILE, or choose a --split"
+        )
     if estimate:
         show_estimate(hub, given, chosen.columns, judging.repeats, form, output)
         return
@@ -174,10 +180,11 @@ def score(
         chosen,
         judging,
         # Samples have fingerprints, which tell whether systems were given the same.
-        samples=results.need_samples or len(files) > 1,
+        samples=results.need_samples or len(given) > 1,
         texts=results.page is not None,
     )
-    _same_size(systems)
+    if len(given) == len(files):  # Splits have samples of their own.
+        _same_size(systems)
     reports = {name: system.report for name, system in systems.items()}
     shown = shown_as(form, output)
     ranks, unranked = _ranks(reports, shown)
@@ -212,7 +219,13 @@ def _given(
     if not files:
         return {texts.predictions or "": read_columns(texts.columns())}
     check_distinct(files)
-    return {name: read_batches(name, format=input_format) for name in files}
+    given: dict[str, Iterable[Samples]] = {}
+    for name in files:
+        if is_address(name):
+            given |= read_splits(name)
+        else:
+            given[name] = read_batches(name, format=input_format)
+    return given
 
 
 def _same_size(systems: Mapping[str, System]) -> None:

@@ -20,6 +20,7 @@ from metrichub.cli.progress import progress
 from metrichub.data import columns as names
 from metrichub.data import stream as source
 from metrichub.data.files import FORMATS, STDIN
+from metrichub.data.huggingface import DatasetAddress, is_address
 from metrichub.data.reading import Reading
 from metrichub.data.rows import Samples
 from metrichub.errors import InputError, ScoringError
@@ -56,6 +57,25 @@ class MetricOptions:
     reduce: str | None
     workers: int
     input_format: str | None
+    split: str | None
+    subset: str | None
+
+    def addresses(self, files: Sequence[str]) -> tuple[str, ...]:
+        """The files, where an address of a data set has the split and the subset that are chosen.
+
+        Raises:
+            UsageError: there is no address that they could be chosen for.
+        """
+        if not (self.split or self.subset):
+            return tuple(files)
+        if not any(map(is_address, files)):
+            raise click.UsageError("--split and --subset choose from a data set; give hf://NAME")
+        return tuple(
+            str(DatasetAddress.parse(name).choosing(self.split, self.subset))
+            if is_address(name)
+            else name
+            for name in files
+        )
 
 
 metric_options = option_group(
@@ -102,6 +122,8 @@ metric_options = option_group(
         type=click.Choice(FORMATS),
         help="What the files are, if not what their suffixes say; stdin is jsonl.",
     ),
+    click.option("--split", metavar="NAME", help="Which split of a data set hf://NAME to read."),
+    click.option("--subset", metavar="NAME", help="Which subset (configuration) of it to read."),
 )
 """-m, --columns, --keep, --reduce, --workers and --input-format as `chosen`."""
 

@@ -45,6 +45,10 @@ class DatasetAddress(NamedTuple):
             raise FileError(text, "there is no name of a data set; write hf://owner/name")
         return cls(name, **chosen)
 
+    def choosing(self, split: str | None, subset: str | None) -> DatasetAddress:
+        """The address with these where it chooses none itself."""
+        return self._replace(split=self.split or split, subset=self.subset or subset)
+
     def __str__(self) -> str:
         """The address as `parse` reads it."""
         chosen = [f"{k}={v}" for k, v in zip(self._fields[1:], self[1:], strict=True) if v]
@@ -56,28 +60,24 @@ def is_address(path: str | Path) -> bool:
     return isinstance(path, str) and path.startswith(SCHEME)
 
 
-def read_splits(
-    text: str, split: str | None = None, subset: str | None = None
-) -> dict[str, Iterator[Samples]]:
-    """The samples of every split by its address, or of the one that is chosen; one pass, by rows.
+def read_splits(text: str) -> dict[str, Iterator[Samples]]:
+    """The samples of every split of an address by the split's own, or of the one that it chooses.
 
-    `split` and `subset` are chosen where the address doesn't. What `datasets` reads of the
-    environment holds here too: HF_HUB_OFFLINE, HF_TOKEN, HF_ENDPOINT, HF_HOME.
+    They are streamed, in one pass. What `datasets` reads of the environment holds here too:
+    HF_HUB_OFFLINE, HF_TOKEN, HF_ENDPOINT, HF_HOME.
 
     Raises:
         FileError: there is no such data set, split or subset, or it can't be reached.
     """
     address = DatasetAddress.parse(text)
-    split, subset = address.split or split, address.subset or subset
     with _reading(text):
         from datasets import load_dataset
 
-        found = load_dataset(address.name, subset, split=split, streaming=True)
-    if not isinstance(found, Mapping):
-        return {text: _batches(text, found)}
-    if len(found) == 1:
-        return {text: _batches(text, *found.values())}
-    names = {str(address._replace(split=str(name))): data for name, data in found.items()}
+        found = load_dataset(address.name, address.subset, split=address.split, streaming=True)
+    splits = found if isinstance(found, Mapping) else {address.split: found}
+    if len(splits) == 1:
+        return {text: _batches(text, *splits.values())}
+    names = {str(address._replace(split=str(name))): data for name, data in splits.items()}
     return {name: _batches(name, data) for name, data in names.items()}
 
 
@@ -95,8 +95,9 @@ def read_address(text: str) -> Iterator[Samples]:
 
 
 def _batches(name: str, data: Any) -> Iterator[Samples]:
-    # Texts are wanted: images and sound needn't be decoded.
-    data = data.decode(False) if hasattr(data, "decode") else data
+    if data.features is not None and hasattr(data, "decode"):
+        # Texts are wanted: images and sound needn't be decoded.
+        data = data.decode(False)
     splits = getattr(data.info, "splits", None) or {}
     rows = getattr(splits.get(str(data.split)), "num_examples", None)
     start = 0

@@ -312,9 +312,7 @@ def test_an_error_in_a_file_names_its_line() -> None:
 
 
 def test_a_column_that_a_file_lacks_is_missing_there() -> None:
-    with pytest.raises(
-        MissingColumn, match=r"^a\.jsonl: .* needs the column 'sources' .*columns={"
-    ):
+    with pytest.raises(MissingColumn, match=r"^a\.jsonl: .* needs the column 'sources'"):
         Hub("sari").evaluate(as_lines())
 
 

@@ -1,0 +1,181 @@
+"""Data sets by their address: streamed through `datasets`, split by split, or refused."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pytest
+
+import metrichub
+from metrichub import Hub
+from metrichub.data.huggingface import ROWS, DatasetAddress, read_splits
+from metrichub.errors import FileError, InputError
+from tests import dataset_stub
+from tests.commands import error, program, run, scored
+
+TRAIN = [{"prediction": "a", "reference": "a", "id": 1}]
+TEST = [{"prediction": "a b", "reference": "a b", "id": 2}, {"prediction": "c", "reference": "d"}]
+# By hand: the one of train is right, and one of two of test.
+EXPECTED = {"train": 1.0, "test": 0.5}
+
+
+def written(folder: Path, **splits: list[dict[str, Any]]) -> str:
+    """The address of a data set in a folder."""
+    folder.mkdir()
+    for split, rows in splits.items():
+        text = "".join(f"{json.dumps(row)}\n" for row in rows)
+        (folder / f"{split}.jsonl").write_text(text, encoding="utf-8")
+    return f"hf://{folder}"
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> str:
+    return written(tmp_path / "data", train=TRAIN, test=TEST)
+
+
+@pytest.mark.parametrize(
+    ("text", "parsed"),
+    [
+        ("hf://squad", ("squad", None, None)),
+        ("hf://owner/name?split=test", ("owner/name", "test", None)),
+        ("hf://datasets/owner/name?subset=en", ("owner/name", None, "en")),
+        ("hf://owner/name?subset=en&split=test", ("owner/name", "test", "en")),
+    ],
+)
+def test_an_address_has_a_name_a_split_and_a_subset(text: str, parsed: tuple[Any, ...]) -> None:
+    found = DatasetAddress.parse(text)
+    assert found == parsed
+    assert DatasetAddress.parse(str(found)) == found
+    # What an address says itself wins over what is chosen beside it.
+    _, split, subset = parsed
+    assert found.choosing("dev", "fr")[1:] == (split or "dev", subset or "fr")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("hf://", "there is no name of a data set; write hf://owner/name"),
+        ("hf://owner/name?spilt=test", "no choice 'spilt'; did you mean 'split'"),
+    ],
+)
+def test_an_address_that_says_nothing_is_refused(text: str, said: str) -> None:
+    with pytest.raises(FileError, match=said):
+        metrichub.read(text)
+
+
+def test_a_split_is_read_as_a_file_is(address: str) -> None:
+    found = metrichub.read(f"{address}?split=test")
+    assert found["prediction"] == ["a b", "c"]
+    assert found["id"] == [2, None]
+    chosen = metrichub.read(f"{address}?split=train", columns={"predictions": "reference"})
+    assert chosen == {"predictions": ["a"]}
+    assert Hub("exact_match")(f"{address}?split=test")["exact_match"]["score"] == EXPECTED["test"]
+
+
+def test_a_data_set_of_one_split_needs_no_choice(tmp_path: Path) -> None:
+    assert list(read_splits(written(tmp_path / "one", test=TEST))) == [f"hf://{tmp_path / 'one'}"]
+
+
+def test_several_splits_ask_for_one_where_one_is_read(address: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Hub("exact_match").evaluate(address)
+    assert f"choose one: {address}?split=train or {address}?split=test" in str(caught.value)
+
+
+def test_a_split_that_is_not_there_is_told_with_those_that_are(address: str) -> None:
+    with pytest.raises(FileError, match=r"can't be read: Bad split: tset.*train.*test"):
+        metrichub.read(f"{address}?split=tset")
+
+
+def test_a_data_set_is_read_by_batches_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    pulled: list[int] = []
+
+    def rows(pulled: list[int]) -> Any:
+        for number in range(3 * ROWS):
+            pulled.append(number)
+            yield {"prediction": "a"}
+
+    def streamed(name: str, subset: str | None, *, split: str, streaming: bool) -> Any:
+        assert (name, subset, split, streaming) == ("owner/name", None, "test", True)
+        return datasets.IterableDataset.from_generator(rows, gen_kwargs={"pulled": pulled})
+
+    monkeypatch.setattr(datasets, "load_dataset", streamed)
+    sizes = []
+    for part in metrichub.read_batches("hf://owner/name?split=test"):
+        sizes.append(part.size)
+        assert len(pulled) <= sum(sizes) + ROWS
+        assert part.start == sum(sizes) - part.size
+    assert sizes == [ROWS] * 3
+    assert len(pulled) == 3 * ROWS
+
+
+def test_the_command_line_scores_the_split_that_is_chosen(address: str) -> None:
+    found = scored(address, "-m", "exact_match", "--split", "test")
+    assert found["scores"]["exact_match"]["score"] == EXPECTED["test"]
+
+
+def test_the_splits_of_a_data_set_stand_side_by_side(address: str) -> None:
+    found = scored(address, "-m", "exact_match")["systems"]
+    scores = {name: one["scores"]["exact_match"]["score"] for name, one in found.items()}
+    assert scores == {f"{address}?split={split}": score for split, score in EXPECTED.items()}
+    # Splits hold other samples, so none is the better one.
+    table = run("score", address, "-m", "exact_match", "--format", "markdown").stdout
+    assert "1.0000" in table
+    assert "**" not in table
+
+
+def test_compare_takes_data_sets_too(address: str, tmp_path: Path) -> None:
+    worse = [{**row, "prediction": "z"} for row in TEST]
+    other = written(tmp_path / "other", test=worse)
+    found = run("compare", address, other, "-m", "exact_match", "--split", "test", "--trials", "9")
+    assert found.exit_code == 0, found.stderr
+    assert json.loads(found.stdout)["samples"] == 2
+
+
+def test_a_split_without_a_data_set_is_refused() -> None:
+    found = error(run("score", "a.jsonl", "-m", "bleu", "--split", "test"), 2)
+    assert found.startswith("--split and --subset choose from a data set; give hf://NAME")
+
+
+def environment(tmp_path: Path, endpoint: str, **more: str) -> dict[str, str]:
+    return {**os.environ, "HF_ENDPOINT": endpoint, "HF_HOME": str(tmp_path / "home"), **more}
+
+
+def test_the_hub_is_asked_at_the_endpoint_of_the_environment(tmp_path: Path) -> None:
+    with dataset_stub.serving() as (endpoint, asked):
+        ran = program(
+            *("score", "hf://owner/name", "--split", "test", "-m", "exact_match"),
+            env=environment(tmp_path, endpoint),
+            cwd=tmp_path,
+        )
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["scores"]["exact_match"]["score"] == EXPECTED["test"]
+    assert any(path.endswith("/test.jsonl") for path in asked)
+
+
+def test_a_data_set_that_the_hub_does_not_have_is_one_line(tmp_path: Path) -> None:
+    with dataset_stub.serving() as (endpoint, _):
+        ran = program(
+            *("score", "hf://owner/other", "-m", "exact_match"),
+            env=environment(tmp_path, endpoint),
+            cwd=tmp_path,
+        )
+    assert ran.returncode == 3
+    said = "metrichub: error: hf://owner/other: can't be read: Dataset 'owner/other' doesn't exist"
+    assert ran.stderr.splitlines()[-1].startswith(said)
+
+
+def test_offline_nothing_is_asked(tmp_path: Path) -> None:
+    with dataset_stub.serving() as (endpoint, asked):
+        ran = program(
+            *("score", "hf://owner/name", "-m", "exact_match"),
+            env=environment(tmp_path, endpoint, HF_HUB_OFFLINE="1"),
+            cwd=tmp_path,
+        )
+    assert ran.returncode == 3
+    assert ran.stderr.splitlines()[-1].startswith("metrichub: error: hf://owner/name: can't be rea")
+    assert asked == []
