@@ -2,71 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
 from metrichub.cli.groups import option_group
-from metrichub.errors import did_you_mean
+from metrichub.errors import MetrichubError
 
 if TYPE_CHECKING:
     from metrichub.hub import Hub
     from metrichub.report.scores import Nested
-
-Side = Literal["under", "over"]
-
-
-class Threshold(NamedTuple):
-    """One output's bound: "under" fails below it, "over" above it, and both on `nan`."""
-
-    metric: str
-    output: str
-    side: Side
-    value: float
-
-    @classmethod
-    def parse(cls, text: str, side: Side) -> Threshold:
-        """The threshold in "bleu=0.3" or "rouge.rougeL=0.2"."""
-        name, _, number = text.rpartition("=")
-        metric, _, output = name.strip().partition(".")
-        try:
-            value = float(number)
-        except ValueError:
-            value = float("nan")
-        if not metric or math.isnan(value):
-            raise click.BadParameter(
-                f"{text!r} is no threshold; write METRIC=NUMBER or METRIC.OUTPUT=NUMBER",
-                param_hint=f"--fail-{side}",
-            )
-        return cls(metric, output or "score", side, value)
-
-    def check(self, hub: Hub) -> None:
-        """Raise `UsageError` if the hub has no such output or it can't be on the bound."""
-        metrics = {metric.name: metric for metric in hub.metrics}
-        option = f"--fail-{self.side} {self.metric}.{self.output}"
-        if self.metric not in metrics:
-            raise click.UsageError(
-                f"{option}: no such metric is scored{did_you_mean(self.metric, metrics)} "
-                f"(scored: {', '.join(metrics)})"
-            )
-        outputs = metrics[self.metric].outputs()
-        if self.output not in outputs:
-            raise click.UsageError(
-                f"{option}: no such output{did_you_mean(self.output, outputs)} "
-                f"({self.metric} has: {', '.join(outputs)})"
-            )
-        scale = metrics[self.metric].card.scale(self.output)
-        if scale is not None and self.value not in scale:
-            percent = self.value / 100
-            hint = f"; scores are fractions: {percent:g}" if percent in scale else ""
-            raise click.UsageError(f"{option}={self.value:g} is outside {scale.interval}{hint}")
-
-    def failed(self, score: float) -> bool:
-        """Whether a score is on the wrong side."""
-        return not (score >= self.value if self.side == "under" else score <= self.value)
+    from metrichub.report.thresholds import Threshold
 
 
 @dataclass(frozen=True)
@@ -77,21 +25,40 @@ class ThresholdOptions:
     fail_over: tuple[str, ...]
 
     def of(self, hub: Hub) -> list[Threshold]:
-        """The thresholds of both options, checked against the hub."""
-        found = [
-            *(Threshold.parse(text, "under") for text in self.fail_under),
-            *(Threshold.parse(text, "over") for text in self.fail_over),
+        """The thresholds of both options, checked against the hub.
+
+        Raises:
+            UsageError: one that is none, or that the hub can't be held to.
+        """
+        return [
+            *(_threshold(text, "--fail-under", ">=", hub) for text in self.fail_under),
+            *(_threshold(text, "--fail-over", "<=", hub) for text in self.fail_over),
         ]
-        for threshold in found:
-            threshold.check(hub)
-        return found
+
+
+def _threshold(text: str, option: str, equals: str, hub: Hub) -> Threshold:
+    from metrichub.report.thresholds import Threshold
+
+    try:
+        found = Threshold.parse(text, equals)
+        found.check({metric.name: metric for metric in hub.metrics})
+    except MetrichubError as error:
+        raise click.UsageError(f"{option} {error}") from error
+    if option == "--fail-over" and found.least:
+        raise click.UsageError(
+            f"{option} {text!r} says both; write --fail-under {text!r} for at least"
+        )
+    return found
 
 
 threshold_options = option_group(
     "bounds",
     ThresholdOptions,
     click.option(
-        "--fail-under", metavar="METRIC=N", multiple=True, help="Exit with 1 if the score is below."
+        "--fail-under",
+        metavar="METRIC=N",
+        multiple=True,
+        help="Exit with 1 if the score is below; 'wer<=0.2' says it in full.",
     ),
     click.option(
         "--fail-over", metavar="METRIC=N", multiple=True, help="Exit with 1 if the score is above."
@@ -105,8 +72,6 @@ def failures(bounds: Sequence[Threshold], scores: Mapping[str, Nested]) -> Itera
     for name, nested in scores.items():
         for bound in bounds:
             score = nested[bound.metric][bound.output]
-            if bound.failed(score):
+            if not bound.holds(score):
                 where = f"{name}: " if len(scores) > 1 else ""
-                which = f"{bound.metric}.{bound.output}"
-                wrong = "no number" if math.isnan(score) else f"{bound.side} {bound.value:g}"
-                yield f"{where}{which} is {score:.6g}, {wrong}"
+                yield f"{where}{bound.name} is {score:.6g}, {bound.failure(score)}"

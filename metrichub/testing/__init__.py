@@ -1,6 +1,27 @@
-"""For tests: the contract that every metric keeps, and judges whose answers are given."""
+"""For tests: limits of scores, the contract that every metric keeps, and judges with given answers.
+
+In a project's own tests, or in a check of continuous integration:
+
+    from metrichub import Hub
+    from metrichub.testing import assert_scores
+
+    def test_summaries_are_good_enough():
+        report = Hub(["bleu", "rouge"]).evaluate("outputs.jsonl")
+        assert_scores(report, {"bleu": ">= 0.30", "rouge.rougeL": ">= 0.25"}, on="interval")
+
+The command line has the same: `metrichub score outputs.jsonl -m wer --fail-under 'wer<=0.2'`.
+"""
 
 from metrichub.judge.scripted import Recorded, Scripted
 from metrichub.testing.contract import Finding, MetricContract, check, update_card
+from metrichub.testing.scores import assert_scores
 
-__all__ = ["Finding", "MetricContract", "Recorded", "Scripted", "check", "update_card"]
+__all__ = [
+    "Finding",
+    "MetricContract",
+    "Recorded",
+    "Scripted",
+    "assert_scores",
+    "check",
+    "update_card",
+]

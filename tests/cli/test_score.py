@@ -310,6 +310,30 @@ def test_a_threshold_that_holds_exits_with_0_and_one_that_fails_with_1() -> None
     ]
 
 
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        # By hand: wer is 1 of 4.
+        ("wer<=0.25", None),
+        ("wer<=0.24", "wer.score is 0.25, over 0.24"),
+        ("wer < 0.25", "wer.score is 0.25, not under 0.25"),
+        ("wer>=0.25", None),
+        ("wer>0.25", "wer.score is 0.25, not over 0.25"),
+    ],
+)
+def test_a_threshold_may_say_its_sign(limit: str, said: str | None) -> None:
+    result = run("score", "a.jsonl", "-m", "wer", "--fail-under", limit)
+    assert result.exit_code == (1 if said else 0)
+    assert result.stderr == (f"metrichub: failed: {said}\n" if said else "")
+
+
+def test_a_threshold_that_contradicts_its_option_is_refused() -> None:
+    result = run("score", "a.jsonl", "-m", "wer", "--fail-over", "wer>=0.2")
+    assert result.exit_code == 2
+    assert "write --fail-under 'wer>=0.2' for at least" in result.stderr
+    assert run("score", "a.jsonl", "-m", "wer", "--fail-over", "wer<=0.3").exit_code == 0
+
+
 def test_nan_fails_every_threshold() -> None:
     for option in ("--fail-under", "--fail-over"):
         result = run("score", "a.jsonl", "-m", "abstractness(n=9)", option, "abstractness=0.5")

@@ -1,0 +1,170 @@
+"""Limits that scores have to keep, for tests and continuous integration."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from metrichub.data.columns import column_of
+from metrichub.errors import ParameterError, ReportError, SpecError, what
+from metrichub.evaluation.resample import SEED, Interval
+from metrichub.metric import Metric
+from metrichub.report.report import Report
+from metrichub.report.thresholds import Threshold
+
+On = Literal["score", "interval"]
+_WORST = 3
+_LONGEST = 200
+"""How many characters of a text a failure shows."""
+
+
+def assert_scores(
+    report: Report,
+    limits: Mapping[str, str | float],
+    *,
+    on: On = "score",
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = SEED,
+) -> None:
+    """Fail with what is wrong unless all scores of a report keep their limits.
+
+    `limits` maps "bleu" or "rouge.rougeL" to ">= 0.3", "> 0.3", "<= 0.2" or "< 0.2", or to a
+    number, which says: at least as good. With `on="interval"` all of the bootstrap interval has to
+    keep the limit, so that a few lucky samples don't pass. A score that is `nan` keeps no limit.
+
+    >>> from metrichub import Hub
+    >>> report = Hub("wer").evaluate(predictions=["a b", "c"], references=["a b", "d"])
+    >>> assert_scores(report, {"wer": "<= 0.5"})
+    >>> assert_scores(report, {"wer": 0.2})
+    Traceback (most recent call last):
+        ...
+    AssertionError: 1 of 1 limits fails on 2 samples:
+      wer.score is 0.3333 and should be <= 0.2: 0.1333 too high (95% interval 0 to 1)
+    the worst samples by wer.score:
+      sample 1: 1
+        predictions: c
+        references: d
+
+    Raises:
+        AssertionError: a limit fails. It says by how much, and shows the worst samples, with their
+            texts if the report kept them.
+        ReportError: no such metric or output, a limit out of its range, or intervals of a report
+            that was pooled.
+        SpecError: a limit that is none.
+        ParameterError: `on` is something else.
+    """
+    __tracebackhide__ = True
+    if not isinstance(report, Report):
+        raise ReportError(f"give the report, hub.evaluate(...), and not {what(report)}")
+    if on not in get_args(On):
+        raise ParameterError(None, "on", on, " or ".join(map(repr, get_args(On))))
+    thresholds = _thresholds(limits, {n: result.metric for n, result in report.results.items()})
+    how: dict[str, Any] = {"level": level, "resamples": resamples, "seed": seed}
+    scores = report.scores()
+    bounds = {one: scores[one.metric][one.output] for one in thresholds}
+    if on == "interval":
+        found = report.intervals(metrics={one.metric for one in thresholds}, **how)
+        bounds = {one: one.worse_end(found[one.metric][one.output]) for one in thresholds}
+    if failed := {one: bound for one, bound in bounds.items() if not one.holds(bound)}:
+        raise AssertionError("\n".join(_message(report, len(bounds), failed, on, how)))
+
+
+def _thresholds(
+    limits: Mapping[str, str | float], metrics: Mapping[str, Metric]
+) -> Sequence[Threshold]:
+    if not isinstance(limits, Mapping) or not limits:
+        raise SpecError(
+            f"limits is {what(limits)}; give one at least, such as {{'bleu': '>= 0.3'}}"
+        )
+    return [Threshold.of(name, limit, metrics) for name, limit in limits.items()]
+
+
+def _message(
+    report: Report,
+    limits: int,
+    failed: Mapping[Threshold, float],
+    on: On,
+    how: Mapping[str, Any],
+) -> Iterator[str]:
+    verb = "fails" if len(failed) == 1 else "fail"
+    yield f"{len(failed)} of {limits} limits {verb} on {report.size} samples:"
+    for threshold, bound in failed.items():
+        yield f"  {_failure(report, threshold, bound, on, how)}"
+    for threshold in failed:
+        yield from _worst(report, threshold)
+
+
+def _failure(
+    report: Report, threshold: Threshold, bound: float, on: On, how: Mapping[str, Any]
+) -> str:
+    score = report.scores()[threshold.metric][threshold.output]
+    interval = _interval(report, threshold, how)
+    percent = f"{100 * how['level']:g}% interval"
+    limit = f"should be {threshold.sign} {threshold.value:g}"
+    if on == "score":
+        shown = f" ({percent} {_span(interval)})" if interval else ""
+        return f"{threshold.name} is {_shown(score)} and {limit}: {_off(threshold, bound)}{shown}"
+    if interval is None:
+        return f"{threshold.name} is {_shown(score)}, and has no interval that could keep the limit"
+    return (
+        f"{threshold.name} is {_shown(score)}, and all of its {percent}, {_span(interval)}, "
+        f"{limit}: {_off(threshold, bound)}"
+    )
+
+
+def _off(threshold: Threshold, bound: float) -> str:
+    """How far a score, or the worse end of its interval, is off the limit."""
+    if math.isnan(bound):
+        return "there is no score"
+    off = abs(bound - threshold.value)
+    return f"{_shown(off)} too {'low' if threshold.least else 'high'}" if off else "just not"
+
+
+def _interval(report: Report, threshold: Threshold, how: Mapping[str, Any]) -> Interval | None:
+    try:
+        found = report.intervals(metrics=threshold.metric, **how)
+    except ReportError:
+        return None
+    interval = found[threshold.metric][threshold.output]
+    return None if math.isnan(interval.low) or math.isnan(interval.high) else interval
+
+
+def _worst(report: Report, threshold: Threshold) -> Iterator[str]:
+    """The samples furthest on the wrong side of the limit, with their texts if they were kept."""
+    try:
+        values = report.results[threshold.metric].samples()[threshold.output]
+    except ReportError:
+        return
+    order = np.argsort(values if threshold.least else -values, kind="stable")
+    failing = (int(s) for s in order if not (math.isnan(values[s]) or threshold.holds(values[s])))
+    worst = list(islice(failing, _WORST))
+    if worst:
+        yield f"the worst samples by {threshold.name}:"
+    ids = report.metadata.get("id")
+    read = {column_of(name) for name in report.results[threshold.metric].metric.inputs()}
+    for sample in worst:
+        named = "" if ids is None else f" (id {ids[sample]})"
+        yield f"  sample {sample}{named}: {_shown(values[sample])}"
+        texts = report.texts[sample] if report.texts is not None else {}
+        yield from (f"    {n}: {_short(text)}" for n, text in texts.items() if n in read)
+
+
+def _shown(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def _span(interval: Interval) -> str:
+    return f"{_shown(interval.low)} to {_shown(interval.high)}"
+
+
+def _short(value: object) -> str:
+    """A text, or a list of several, on one line."""
+    several = isinstance(value, (list, tuple))
+    text = " | ".join(map(str, value)) if several else str(value)  # type: ignore[call-overload]  # several
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
