@@ -14,13 +14,13 @@ from metrichub.data.given import batches_of, check_options
 from metrichub.data.objects import TextOf
 from metrichub.data.tables import is_stream
 from metrichub.embed import Embedder
-from metrichub.errors import InputError, MetricError, ParameterError, SpecError, what
+from metrichub.errors import InputError, ParameterError
 from metrichub.evaluation.explanation import ErrorBudget
 from metrichub.evaluation.measure import Measure, Progress, measured
 from metrichub.evaluation.observation import is_async
 from metrichub.evaluation.reduce import Reduction, name_of
 from metrichub.judge.protocol import VOTE_RULES, Judge, VoteRule
-from metrichub.metric import Metric, load_metric
+from metrichub.metric import Metric, load_metrics
 from metrichub.models.usage import Usage, UsageBudget
 from metrichub.report.report import Report
 from metrichub.report.scores import Nested
@@ -91,7 +91,7 @@ class Hub:
         if vote not in (None, *VOTE_RULES):
             raise ParameterError(None, "vote", vote, " or ".join(map(repr, VOTE_RULES)))
         asked = {"judge": judge, "vote": vote, "embedder": embedder, "language": language}
-        self.metrics = _metrics(metrics, asked)
+        self.metrics = tuple(_ready(metric, asked) for metric in load_metrics(metrics))
         if language is not None and not any(hasattr(metric, "prompts") for metric in self.metrics):
             raise ParameterError(None, "language", language, _NO_PROMPTS)
         self.reduce_fn, self.block_characters = reduce_fn, block_characters
@@ -341,29 +341,3 @@ def _ready(metric: Metric, asked: Mapping[str, object]) -> Metric:
     from metrichub.judge.appointed import appointed
 
     return appointed(metric, asked)
-
-
-def _metrics(
-    given: str | Metric | Iterable[str | Metric], asked: Mapping[str, object]
-) -> tuple[Metric, ...]:
-    if isinstance(given, Mapping):
-        raise SpecError(
-            "metrics are a name or a list of names, with parameters in the name, such as "
-            f"metrics=['bleu(max_order=2)', 'rouge'], and not {what(given)}"
-        )
-    one = isinstance(given, (str, Metric, type)) or not isinstance(given, Iterable)
-    listed: Sequence[Any] = [given] if one else list(given)  # type: ignore[arg-type]  # one or many
-    if not listed:
-        raise SpecError("there is no metric in the list; name one, such as metrics='bleu'")
-    metrics = tuple(load_metric(m) if isinstance(m, str) else m for m in listed)
-    for metric in metrics:
-        if not isinstance(metric, Metric):
-            hint = " (an instance is needed: call it)" if isinstance(metric, type) else ""
-            raise MetricError(f"{metric!r} is no metric{hint}; give a name, a spec or a Metric")
-    names = [metric.name for metric in metrics]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise SpecError(
-            f"two metrics are called {twice[0]!r}; name one of them: "
-            f"'{twice[0]}_2 = {twice[0]}(...)'"
-        )
-    return tuple(_ready(metric, asked) for metric in metrics)

@@ -20,7 +20,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -263,6 +263,36 @@ def load_metric(spec: str, /, **parameters: object) -> Metric:
         raise BrokenMetric(f"{entry.qualified}: {entry.value} is no subclass of metrichub.Metric")
     metric: Metric = make(found, given, entry.name)
     return metric
+
+
+def load_metrics(given: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
+    """The metrics that a name, a spec, a metric or a list of them stands for.
+
+    Raises:
+        SpecError: none, no list, or two of one name; and what `load_metric` raises.
+        MetricError: what is no metric.
+    """
+    if isinstance(given, Mapping):
+        raise SpecError(
+            "metrics are a name or a list of names, with parameters in the name, such as "
+            f"metrics=['bleu(max_order=2)', 'rouge'], and not {what(given)}"
+        )
+    one = isinstance(given, (str, Metric, type)) or not isinstance(given, Iterable)
+    listed: Sequence[Any] = [given] if one else list(given)  # type: ignore[arg-type]  # one or many
+    if not listed:
+        raise SpecError("there is no metric in the list; name one, such as metrics='bleu'")
+    metrics = tuple(load_metric(m) if isinstance(m, str) else m for m in listed)
+    for metric in metrics:
+        if not isinstance(metric, Metric):
+            hint = " (an instance is needed: call it)" if isinstance(metric, type) else ""
+            raise MetricError(f"{metric!r} is no metric{hint}; give a name, a spec or a Metric")
+    names = [metric.name for metric in metrics]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise SpecError(
+            f"two metrics are called {twice[0]!r}; name one of them: "
+            f"'{twice[0]}_2 = {twice[0]}(...)'"
+        )
+    return metrics
 
 
 def measuring(metric: type[Metric]) -> str:
