@@ -243,8 +243,18 @@ class Hub:
 
         Takes the options of `evaluate`. `metrichub.compare_all` tests what comes out:
         `compare_all(hub.evaluate_all({"ours": "ours.jsonl", "theirs": "theirs.jsonl"}))`.
+
+        Raises:
+            InputError: as `evaluate`; the text names the system.
         """
-        return {str(name): self.evaluate(data, **options) for name, data in systems.items()}
+        reports: dict[str, Report] = {}
+        for name, data in systems.items():
+            try:
+                reports[str(name)] = self.evaluate(data, **options)
+            except InputError as error:
+                error.args = (f"{name}: {error}",)
+                raise
+        return reports
 
     def estimate(
         self,

@@ -389,3 +389,8 @@ def test_splits_and_systems_are_evaluated_side_by_side() -> None:
     }
     two = HUB.evaluate_all({"ours": TABLE, "theirs": iter([TABLE])})
     assert two["ours"].scores() == two["theirs"].scores() == SCORES
+
+
+def test_an_error_in_one_of_several_systems_names_it() -> None:
+    with pytest.raises(MissingColumn, match=r"^theirs: overlap needs the column 'predictions'"):
+        HUB.evaluate_all({"ours": TABLE, "theirs": {"references": ["a"]}})

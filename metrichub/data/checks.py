@@ -31,7 +31,8 @@ def _check_item(name: str, sample: int, item: int | None, value: object) -> None
     elif isinstance(value, (list, tuple)):
         advice = "lists are nested too deep: give one text or one list of texts per sample"
     elif isinstance(value, Mapping):
-        advice = "give text, for example json.dumps(value)"
+        inside = f"columns={{{name!r}: 'NAME.{next(iter(value), 'text')}'}}"
+        advice = f"give text, json.dumps(value), or choose what is inside of it: {inside}"
     else:
         advice = "give text, for example str(value)"
     raise bad_sample(name, sample, f"is {what(value)}, not text; {advice}", item)

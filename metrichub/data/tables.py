@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -81,9 +82,11 @@ def _parts(data: Any) -> Callable[[], Iterable[Tabular]] | None:
     if isinstance(data, Iterator):
         return lambda: data
     if hasattr(kind, "collect_batches"):  # polars.LazyFrame
-        return lambda: data.collect_batches(chunk_size=ROWS, lazy=True)
-    if hasattr(kind, "to_arrow_reader"):  # duckdb.DuckDBPyRelation
-        return lambda: data.to_arrow_reader(ROWS)
+        return lambda: data.collect_batches(chunk_size=ROWS)
+    # duckdb.DuckDBPyRelation, of today and up to 1.4.
+    for method in ("to_arrow_reader", "fetch_arrow_reader"):
+        if hasattr(kind, method):
+            return partial(getattr(data, method), ROWS)
     if hasattr(kind, "iter") and not hasattr(kind, "__len__"):  # datasets.IterableDataset
         return lambda: data.iter(batch_size=ROWS)
     if hasattr(kind, "__getitem__"):

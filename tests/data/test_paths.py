@@ -92,6 +92,13 @@ def test_an_error_says_that_there_is_nothing(value: object, said: str) -> None:
     assert str(caught.value) == f"doc.0[0] isn't there: {said}"
 
 
+def test_an_object_in_place_of_a_text_is_shown_the_way_inside() -> None:
+    with pytest.raises(InputError, match=r"columns=\{'predictions': 'NAME.de'\}"):
+        HUB.evaluate([{"translation": {"de": "a", "en": "b"}, "reference": "a"}])
+    rows = [{"translation": {"de": "a", "en": "b"}, "reference": "a"}]
+    assert HUB(rows, columns={"predictions": "translation.de"})["exact_match"]["score"] == 1
+
+
 def test_a_path_from_a_column_that_is_not_there_names_those_that_are() -> None:
     with pytest.raises(MissingColumn, match=r"'dog.answers', which isn't there .*doc, filtered"):
         HUB.evaluate(ROWS, columns={**PATHS, "references": "dog.answers"})
