@@ -46,14 +46,14 @@ if TYPE_CHECKING:
     from metrichub.errors import UnknownMetric as UnknownMetric
     from metrichub.errors import UnknownParameter as UnknownParameter
     from metrichub.evaluation.explanation import Explanation as Explanation
-    from metrichub.evaluation.ranking import Ranking as Ranking
-    from metrichub.evaluation.ranking import compare_all as compare_all
     from metrichub.evaluation.resample import Interval as Interval
     from metrichub.evaluation.significance import Comparison as Comparison
     from metrichub.hub import Hub as Hub
     from metrichub.judge.openai import OpenAIJudge as OpenAIJudge
     from metrichub.metric import load_metric as load_metric
     from metrichub.models.usage import Usage as Usage
+    from metrichub.report.ranking import Ranking as Ranking
+    from metrichub.report.ranking import compare_all as compare_all
     from metrichub.report.repeats import RepeatedScore as RepeatedScore
     from metrichub.report.report import Report as Report
 
@@ -74,13 +74,13 @@ _HOMES = {
             "SpecError TooManyErrors UnknownMetric UnknownParameter"
         ),
         "evaluation.explanation": "Explanation",
-        "evaluation.ranking": "Ranking compare_all",
         "evaluation.resample": "Interval",
         "evaluation.significance": "Comparison",
         "hub": "Hub",
         "judge.openai": "OpenAIJudge",
         "metric": "load_metric",
         "models.usage": "Usage",
+        "report.ranking": "Ranking compare_all",
         "report.repeats": "RepeatedScore",
         "report.report": "Report",
     }.items()

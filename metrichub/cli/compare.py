@@ -34,9 +34,9 @@ from metrichub.errors import MissingColumn, ReportError
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
-    from metrichub.evaluation.ranking import Ranking
     from metrichub.hub import Hub
     from metrichub.metric import Metric
+    from metrichub.report.ranking import Ranking
     from metrichub.report.report import Report
 
 
@@ -85,7 +85,7 @@ def compare(
     files = chosen.addresses(files)
     reports, ids = _reports(files, chosen, judging)
     baseline, *_ = files
-    from metrichub.evaluation.ranking import compare_all
+    from metrichub.report.ranking import compare_all
 
     how = asdict(resampling) | {"trials": trials}
     ranking = compare_all({label(name): report for name, report in reports.items()}, **how)

@@ -243,10 +243,11 @@ def _same_size(systems: Mapping[str, System]) -> None:
 def _ranks(reports: Mapping[str, Report], shown: str) -> tuple[Ranks, Mapping[str, str]]:
     """The ranks by which a table prints the best in bold, and why a metric has none."""
     from metrichub.evaluation.merge import unranked
-    from metrichub.evaluation.ranking import quick_ranks
+    from metrichub.evaluation.ranking import quick_tests
 
     if len(reports) > 1 and shown in ("markdown", "latex"):
-        return quick_ranks({label(name): report for name, report in reports.items()})
+        tests, reasons = quick_tests({label(name): report for name, report in reports.items()})
+        return (tests.ranks if tests else {}), reasons
     return {}, unranked({label(name): report for name, report in reports.items()})
 
 

@@ -8,16 +8,17 @@ others only if each of them beats it.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations, pairwise, permutations
 from math import isnan
 from typing import TypeVar
 
-from metrichub.errors import ReportError, listed, what
+from metrichub.errors import listed
+from metrichub.evaluation.labels import output_label, p_text
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.merge import check_clusters, comparable, unranked
-from metrichub.evaluation.resample import SEED, check_level, check_positive
+from metrichub.evaluation.resample import check_level, check_positive
 from metrichub.evaluation.significance import (
     Comparison,
     Comparisons,
@@ -38,14 +39,14 @@ QUICK_SAMPLES = 20_000
 
 
 @dataclass(frozen=True)
-class Ranking:
+class PairedTests:
     """What paired tests say of several systems on the same samples.
 
     `pairs[system, other]` holds metric -> output -> `Comparison` for every pair, `other` being the
     one that was named first; `ranks` metric -> headline output -> system -> rank, systems of one
     rank not being distinguished; `withheld` metric -> why it ranks none. `scores` holds system ->
     metric -> output -> score of all its samples, as its report has it, while a test is of those
-    that both systems have scores of. `sentence` sums it up.
+    that both systems have scores of. `sentences` sum it up, alike ones of several metrics as one.
     """
 
     systems: tuple[str, ...]
@@ -53,7 +54,14 @@ class Ranking:
     ranks: Ranks
     scores: Mapping[str, Mapping[str, Mapping[str, float]]]
     withheld: Mapping[str, str]
-    sentence: str
+    sentences: tuple[str, ...]
+    options: SignificanceOptions
+    reports: Mapping[str, Measurement] = field(repr=False)
+
+    @property
+    def sentence(self) -> str:
+        """All sentences as one."""
+        return "; ".join(self.sentences)
 
     @property
     def left_out(self) -> bool:
@@ -70,47 +78,10 @@ class Ranking:
         return {name: found for (name, other), found in self.pairs.items() if other == baseline}
 
 
-def compare_all(
-    systems: Mapping[str, Measurement],
-    *,
-    metrics: str | Iterable[str] | None = None,
-    level: float = 0.95,
-    resamples: int = 1000,
-    trials: int = 10_000,
-    seed: int = SEED,
-    cluster: str | None = None,
-) -> Ranking:
-    """Paired tests of every pair of systems on the same samples, and the ranks that follow.
+def quick_tests(systems: Mapping[str, Measurement]) -> tuple[PairedTests | None, dict[str, str]]:
+    """The tests that tables of scores are marked by, and metric -> why it isn't tested.
 
-    Args:
-        systems: the report of every system by its name.
-        metrics: the metrics to test, by name; all that two systems share unless given.
-        level: the level of the intervals; a system beats another where p <= 1 - level.
-        resamples: how many resamples the paired bootstrap draws for the intervals.
-        trials: how many times approximate randomisation swaps outputs.
-        seed: where the random numbers start; one seed, one result.
-        cluster: the column whose samples of one value are drawn and swapped together, such as the
-            document that sentences are from.
-
-    Raises:
-        ReportError: fewer than two systems, other samples, no common metric, metrics with other
-            parameters or of another definition, no such column, or pooled.
-        ParameterError: level isn't between 0 and 1, or a number isn't positive.
-    """
-    if not isinstance(systems, Mapping) or len(systems) < 2:
-        raise ReportError(
-            "compare_all takes the reports of two systems or more by name, such as "
-            f'{{"A": report, "B": other}}, not {what(systems)}'
-        )
-    check_positive("resamples", resamples)
-    options = SignificanceOptions(level, resamples, trials, seed)
-    return _ranking(systems, options, metrics, cluster)
-
-
-def quick_ranks(systems: Mapping[str, Measurement]) -> tuple[Ranks, dict[str, str]]:
-    """The ranks that tables mark the best systems by, and metric -> why none is marked.
-
-    Only metrics whose tests take a moment are ranked.
+    Only metrics whose tests take a moment are tested, and nothing has an interval.
     """
     reasons = unranked(systems)
     slow = "a test of the systems takes a while, and metrichub compare makes it"
@@ -125,16 +96,17 @@ def quick_ranks(systems: Mapping[str, Measurement]) -> tuple[Ranks, dict[str, st
         for name, report in systems.items()
     }
     if not all(report.results for report in kept.values()):
-        return {}, reasons
-    return _ranking(kept, SignificanceOptions(resamples=0)).ranks, reasons
+        return None, reasons
+    return paired_tests(kept, SignificanceOptions(resamples=0)), reasons
 
 
-def _ranking(
+def paired_tests(
     systems: Mapping[str, Measurement],
     options: SignificanceOptions,
     metrics: str | Iterable[str] | None = None,
     cluster: str | None = None,
-) -> Ranking:
+) -> PairedTests:
+    """The tests of every pair of systems; see `metrichub.compare_all`."""
     check_level(options.level)
     check_positive("trials", options.trials)
     sides = {}
@@ -166,7 +138,8 @@ def _ranking(
         name: {metric: result.scores() for metric, result in one.results.items()}
         for name, one in systems.items()
     }
-    return Ranking(tuple(systems), pairs, ranks, scores, reasons, _sentence(found))
+    said = _sentences(found)
+    return PairedTests(tuple(systems), pairs, ranks, scores, reasons, said, options, systems)
 
 
 def _headline_outputs(
@@ -216,10 +189,7 @@ class _Output:
     @property
     def label(self) -> str:
         """How a sentence calls it: bleu, rouge1, wer deletions."""
-        if self.name == "score":
-            return self.metric
-        plain = self.metric == self.card and self.name.startswith(self.metric)
-        return self.name if plain else f"{self.metric} {self.name}"
+        return output_label(self.metric, self.card, self.name)
 
     @property
     def tested(self) -> bool:
@@ -316,13 +286,13 @@ class _Output:
         return f"{self.label} doesn't tell {other} and {one} apart ({p_text(test.p)})"
 
 
-def _sentence(outputs: Sequence[_Output]) -> str:
+def _sentences(outputs: Sequence[_Output]) -> tuple[str, ...]:
     """What all headline outputs say of the systems, those that say the same told together."""
     facts: dict[tuple[str, str], list[str]] = {}
     for output in outputs:
         for fact, label in output.facts():
             facts.setdefault(fact, []).append(label)
-    return "; ".join(
+    return tuple(
         (one if len(labels) == 1 else several).replace(_LABELS, listed(dict.fromkeys(labels)))
         for (one, several), labels in facts.items()
     )
@@ -340,10 +310,3 @@ def _chain(clusters: Sequence[Sequence[str]]) -> str:
     for verb, part in zip(verbs[1:], others, strict=False):
         chain += f", which {verb} {part}"
     return f"{chain}," if others else chain
-
-
-def p_text(p: float, sign: str = "=") -> str:
-    """A p-value as papers print it: "p = .0005", "p < .0001"."""
-    if p < 1e-4:
-        return "p < .0001"
-    return f"p {sign} {f'{p:.4f}'.removeprefix('0').rstrip('0').rstrip('.')}"

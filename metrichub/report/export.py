@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from metrichub.catalog.kinds import choices_of
-from metrichub.errors import MissingDependency, ParameterError
+from metrichub.errors import MissingDependency
+from metrichub.report.scoreboard import (
+    OutputChoice,
+    ScoreFormat,
+    about_intervals,
+    caption,
+    chosen,
+    score_table,
+)
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
@@ -16,9 +23,8 @@ if TYPE_CHECKING:
     from metrichub.models.usage import Usage
     from metrichub.report.report import Report
 
-OutputChoice = Literal["headline", "all"]
-"""Which outputs of a metric are shown: those that its card names to be read first, or all."""
-_CHOICES: tuple[OutputChoice, ...] = choices_of(OutputChoice)
+RESAMPLES = 1000
+"""How many resamples an interval is made of where nobody says."""
 
 
 def document(
@@ -56,16 +62,12 @@ def usage_counts(usage: Usage, seconds: bool = True) -> dict[str, Any]:
 
 def headlines(report: Report) -> set[tuple[str, str]]:
     """The metrics' headline outputs."""
-    return {
-        (name, output)
-        for name, result in report.results.items()
-        for output in result.metric.headline()
-    }
+    return set(chosen(report, "headline"))
 
 
 def flat(report: Report, outputs: OutputChoice, separator: str) -> dict[str, float]:
     """The scores by one key each; see `Report.flatten`."""
-    shown = _chosen(report, outputs)
+    shown = chosen(report, ScoreFormat(outputs).outputs)
     return {
         name if output == "score" else f"{name}{separator}{output}": value
         for name, result in report.results.items()
@@ -75,9 +77,29 @@ def flat(report: Report, outputs: OutputChoice, separator: str) -> dict[str, flo
 
 
 def table(report: Report, outputs: OutputChoice, intervals: bool) -> Table:
-    """The scores, a row an output; see `Report.to_markdown`."""
-    shown = _chosen(report, outputs)
-    return Table.of(report, report.intervals() if intervals else None).only(shown)
+    """The scores with all their digits, a row an output; see `Report.to_csv`."""
+    shown = chosen(report, ScoreFormat(outputs).outputs)
+    whole = Table.of(report, report.intervals() if intervals else None)
+    return whole._replace(rows=[row for row in whole.rows if tuple(row[:2]) in shown])
+
+
+def shown(
+    report: Report,
+    outputs: OutputChoice = "headline",
+    intervals: bool = False,
+    percent: bool = False,
+) -> Table:
+    """The scores as people read them, a row an output; see `Report.to_markdown`."""
+    found = report.intervals() if intervals else {}
+    return score_table(report, report.scores(), found, ScoreFormat(outputs, percent))
+
+
+def captioned(report: Report, outputs: OutputChoice, intervals: bool, percent: bool) -> Table:
+    """The same with what a paper says below it: samples, intervals and signatures."""
+    about = about_intervals(ScoreFormat.level, RESAMPLES) if intervals else ""
+    table = shown(report, outputs, intervals, percent)
+    signatures = list(report.signatures().values())
+    return table._replace(caption=caption(report.size, about), signatures=signatures)
 
 
 def frame(report: Report) -> DataFrame:
@@ -96,16 +118,3 @@ def frame(report: Report) -> DataFrame:
             columns[f"{name}.reason"] = reasons
     index = pandas.RangeIndex(report.size, name="sample")
     return pandas.DataFrame(columns, index=index)
-
-
-def _chosen(report: Report, outputs: OutputChoice) -> Collection[tuple[str, str]]:
-    """The metrics and outputs that are shown.
-
-    Raises:
-        ParameterError: `outputs` is no such choice.
-    """
-    if outputs not in _CHOICES:
-        raise ParameterError(None, "outputs", outputs, " or ".join(map(repr, _CHOICES)))
-    if outputs == "headline":
-        return headlines(report)
-    return {(name, output) for name, r in report.results.items() for output in r.scores()}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from metrichub.report.export import OutputChoice
+    from metrichub.report.scoreboard import OutputChoice
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -83,7 +83,7 @@ class Report(ReportScores):
             ReportError: other samples, no common metric or none of a chosen name, metrics with
                 other parameters or of another definition, or pooled.
         """
-        from metrichub.evaluation.ranking import compare_all
+        from metrichub.report.ranking import compare_all
 
         if not isinstance(other, Report):
             raise ReportError(f"a report is compared with another report, not with {what(other)}")
@@ -195,17 +195,32 @@ class Report(ReportScores):
 
         return table(self, outputs, intervals).csv()
 
-    def to_markdown(self, *, outputs: OutputChoice = "headline", intervals: bool = False) -> str:
-        """The table of scores in Markdown; takes what `to_csv` takes."""
-        from metrichub.report.export import table
+    def to_markdown(
+        self,
+        *,
+        outputs: OutputChoice = "headline",
+        intervals: bool = False,
+        percent: bool = False,
+    ) -> str:
+        """The table of scores in Markdown, with a caption of samples, intervals and signatures.
 
-        return table(self, outputs, intervals).markdown()
+        Takes what `to_csv` takes; `percent` shows outputs that range from 0 to 1 in percent.
+        """
+        from metrichub.report.export import captioned
 
-    def to_latex(self, *, outputs: OutputChoice = "headline", intervals: bool = False) -> str:
-        """The table of scores as a LaTeX tabular (package booktabs); takes what `to_csv` takes."""
-        from metrichub.report.export import table
+        return captioned(self, outputs, intervals, percent).markdown()
 
-        return table(self, outputs, intervals).latex()
+    def to_latex(
+        self,
+        *,
+        outputs: OutputChoice = "headline",
+        intervals: bool = False,
+        percent: bool = False,
+    ) -> str:
+        """The table of scores in LaTeX (package booktabs); takes what `to_markdown` takes."""
+        from metrichub.report.export import captioned
+
+        return captioned(self, outputs, intervals, percent).latex()
 
     def to_html(
         self,
@@ -258,9 +273,9 @@ class Report(ReportScores):
 
     def _repr_html_(self) -> str:
         """The scores as a table, for notebooks."""
-        from metrichub.report.tables import Table
+        from metrichub.report.export import shown
 
-        return Table.of(self).html()
+        return shown(self).html()
 
     def __repr__(self) -> str:
         """The size and the main scores."""
@@ -269,6 +284,6 @@ class Report(ReportScores):
 
     def __str__(self) -> str:
         """The scores as a plain table."""
-        from metrichub.report.tables import Table
+        from metrichub.report.export import shown
 
-        return Table.of(self).text()
+        return shown(self).text()

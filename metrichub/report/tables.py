@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from html import escape
 from itertools import chain
@@ -13,23 +14,42 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
-    from metrichub.evaluation.ranking import Ranking
+    from metrichub.evaluation.ranking import PairedTests
     from metrichub.evaluation.resample import Interval
     from metrichub.evaluation.significance import Comparison
     from metrichub.report.report import Report
 
-Cell = str | float | None
+
+class Score(NamedTuple):
+    """A number as it is shown, with the rank, mark and interval that stand beside it."""
+
+    number: str
+    rank: str = ""
+    mark: str = ""
+    interval: str = ""
+
+    def __str__(self) -> str:
+        """The parts that there are."""
+        return " ".join(filter(None, self))
+
+
+Cell = str | float | Score | None
+NAME = 24
+"""So much of a text stays in one line of a narrow terminal."""
 
 
 class Table(NamedTuple):
     """A head and rows of cells; numbers stay numbers until they are shown.
 
-    `best` are the places (row, column) of the best systems, which papers print in bold.
+    `best` are the places (row, column) of the best systems, which papers print in bold. The
+    caption stands above plain text and below all else, with the signatures.
     """
 
     head: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     best: Collection[tuple[int, int]] = frozenset()
+    caption: str = ""
+    signatures: Sequence[str] = ()
 
     @classmethod
     def of(
@@ -89,7 +109,7 @@ class Table(NamedTuple):
         return cls(head, rows, best)
 
     @classmethod
-    def compared(cls, ranking: Ranking, *, all_outputs: bool = False) -> Table:
+    def compared(cls, ranking: PairedTests, *, all_outputs: bool = False) -> Table:
         """One row an output and system, with its rank and test against the first system.
 
         Rows of headline outputs alone, or of all outputs with the p-values before the correction,
@@ -136,16 +156,17 @@ class Table(NamedTuple):
 
     def text(self) -> str:
         """The table in aligned columns of plain text."""
-        cells = [list(self.head), *([format_cell(cell) for cell in row] for row in self.rows)]
+        cells = [list(self.head), *self.aligned()]
+        right = self._numbers()
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        number = [all(not isinstance(row[i], str) for row in self.rows) for i in range(len(widths))]
-        return "\n".join(
+        lines = [
             "  ".join(
-                cell.rjust(width) if right else cell.ljust(width)
-                for cell, width, right in zip(line, widths, number, strict=True)
+                cell.rjust(width) if i in right else cell.ljust(width)
+                for i, (cell, width) in enumerate(zip(line, widths, strict=True))
             ).rstrip()
             for line in cells
-        )
+        ]
+        return "\n".join([*filter(None, [self.caption]), *lines])
 
     def csv(self) -> str:
         """The table as CSV with full precision; `nan` is an empty cell."""
@@ -153,38 +174,33 @@ class Table(NamedTuple):
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self.head)
         for row in self.rows:
-            writer.writerow(["" if json_safe(cell) is None else cell for cell in row])
+            writer.writerow(["" if _is_missing(cell) else cell for cell in row])
         return out.getvalue()
 
     def markdown(self) -> str:
-        """The table in Markdown, the best in bold."""
-
-        def escaped(text: str) -> str:
-            return text.replace("|", "\\|")
-
-        lines = [[escaped(name) for name in self.head], ["---"] * len(self.head)]
-        lines += self._cells(escaped, "**{}**")
-        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        """The table in Markdown, the best in bold, with its caption."""
+        right = self._numbers()
+        line = ["---:" if i in right else "---" for i in range(len(self.head))]
+        lines = [[_markdown(name) for name in self.head], line, *self._cells(_markdown, "**{}**")]
+        table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        caption = f"\n{_markdown(self.caption)}\n" if self.caption else ""
+        return table + caption + "".join(f"\n`{text}`\n" for text in self.signatures)
 
     def latex(self) -> str:
-        """The table as a LaTeX tabular (package booktabs), the best in bold."""
-        right = "".join(
-            "l" if any(isinstance(row[i], str) for row in self.rows) else "r"
-            for i in range(len(self.head))
-        )
-        body = [" & ".join(row) for row in self._cells(_escaped, "\\textbf{{{}}}")]
-        head = " & ".join(_escaped(name) for name in self.head)
-        lines = [f"\\begin{{tabular}}{{{right}}}", "\\toprule", f"{head} \\\\", "\\midrule"]
-        lines += [f"{line} \\\\" for line in body]
-        return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
+        """The table in LaTeX (package booktabs), the best in bold, with a caption if it has one."""
+        from metrichub.report.latex import latex_table
+
+        kinds = ["r" if i in self._numbers() else "l" for i in range(len(self.head))]
+        said = f"Signatures: {'; '.join(self.signatures)}." if self.signatures else ""
+        caption = " ".join(filter(None, [self.caption, said]))
+        return latex_table(kinds, self.head, self._cells, caption)
 
     def html(self, caption: str = "") -> str:
         """The table in HTML, the best in bold; nothing in it can be more than text."""
+        caption = caption or self.caption
         lines = [f"<caption>{escape(caption)}</caption>"] if caption else []
-        kinds = [
-            "" if any(isinstance(row[i], str) for row in self.rows) else ' class="number"'
-            for i in range(len(self.head))
-        ]
+        right = self._numbers()
+        kinds = [' class="number"' if i in right else "" for i in range(len(self.head))]
         head = "".join(
             f'<th scope="col"{kind}>{escape(name)}</th>'
             for name, kind in zip(self.head, kinds, strict=True)
@@ -196,11 +212,29 @@ class Table(NamedTuple):
         return "<table>{}</table>\n".format("\n".join(lines))
 
     def _cells(self, escaped: Callable[[str], str], bold: str) -> list[list[str]]:
-        """The cells as text of some format."""
+        """The cells as text of some format, the numbers of the best in bold."""
         cells = [[escaped(format_cell(cell)) for cell in row] for row in self.rows]
         for row, column in self.best:
-            cells[row][column] = bold.format(cells[row][column])
+            cell = self.rows[row][column]
+            number = cell.number if isinstance(cell, Score) else format_cell(cell)
+            rest = format_cell(cell).removeprefix(number).strip()
+            shown = bold.format(escaped(number))
+            cells[row][column] = f"{shown} {escaped(rest)}" if rest else shown
         return cells
+
+    def _numbers(self) -> frozenset[int]:
+        """The columns that are right-aligned: they hold numbers alone, without a rank or more."""
+        return frozenset(
+            i
+            for i in range(len(self.head))
+            if not any(isinstance(row[i], str) for row in self.rows)
+            and not any(isinstance(c := row[i], Score) and any(c[1:]) for row in self.rows)
+        )
+
+    def aligned(self) -> list[list[str]]:
+        """The cells as text, the parts of scores below one another."""
+        columns = [_aligned([row[i] for row in self.rows]) for i in range(len(self.head))]
+        return [list(row) for row in zip(*columns, strict=True)]
 
     def rich(self) -> RichTable:
         """The table for a terminal; where that is narrow, texts fold and numbers stay whole."""
@@ -208,25 +242,38 @@ class Table(NamedTuple):
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        table = RichTable(box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
+        title = Text(self.caption) if self.caption else None
+        table = RichTable(
+            box=SIMPLE_HEAD,
+            collapse_padding=True,
+            pad_edge=False,
+            show_edge=False,
+            title=title,
+            title_justify="left",
+            title_style="",
+        )
+        right = self._numbers()
         for i, name in enumerate(self.head):
-            number = all(not isinstance(row[i], str) for row in self.rows)
-            words = [word for row in self.rows for word in format_cell(row[i]).split()]
+            column = [row[i] for row in self.rows]
+            scores = any(isinstance(cell, Score) for cell in column)
+            words = [w for cell in _aligned(column) for w in ([cell] if scores else cell.split())]
             table.add_column(
                 Text(name),
-                justify="right" if number else "left",
+                justify="right" if i in right else "left",
                 overflow="fold",
-                min_width=min(24, max(map(len, [*words, name[:10]]))),
+                no_wrap=scores,
+                min_width=min(999 if scores else NAME, max(map(len, [*words, name[:10]]))),
             )
-        for row in self.rows:
-            table.add_row(*(Text(format_cell(cell)) for cell in row))
+        for i, row in enumerate(self.aligned()):
+            bold = ["bold" if (i, j) in self.best else "" for j in range(len(row))]
+            table.add_row(*(Text(cell, style) for cell, style in zip(row, bold, strict=True)))
         return table
 
 
-def format_cell(cell: str | float | None) -> str:
+def format_cell(cell: Cell) -> str:
     """A cell for a reader: four decimals, none for counts, "–" for None and `nan`."""
-    if isinstance(cell, str):
-        return cell
+    if isinstance(cell, (str, Score)):
+        return str(cell)
     if cell is None or math.isnan(cell):
         return "–"
     whole = isinstance(cell, int) or (abs(cell) >= 10 and float(cell).is_integer())
@@ -262,6 +309,28 @@ def json_safe(value: Any) -> Any:
     return value
 
 
-def _escaped(text: str) -> str:
-    table = {c: f"\\{c}" for c in "&%$#_{}"} | {"–": "--", "\\": "\\textbackslash{}"}
-    return "".join(table.get(c, c) for c in text)
+def _aligned(cells: Sequence[Cell]) -> list[str]:
+    """The cells of a column as text: numbers end, and what follows them starts, at one place."""
+    parts = [cell if isinstance(cell, Score) else Score(format_cell(cell)) for cell in cells]
+    if not any(isinstance(cell, Score) for cell in cells):
+        return [part.number for part in parts]
+    first, *others = [max(map(len, part)) for part in zip(*parts, strict=True)] or [0]
+    return [
+        " ".join(
+            [
+                part.number.rjust(first),
+                *(text.ljust(width) for text, width in zip(part[1:], others, strict=True) if width),
+            ]
+        ).rstrip()
+        for part in parts
+    ]
+
+
+def _markdown(text: str) -> str:
+    """A text that Markdown shows as it is, in a cell too."""
+    signs = r"[\\|*`<]|(?<!\w)_|_(?!\w)|\[(?=[^\]]*\]\()"
+    return re.sub(signs, r"\\\g<0>", " ".join(text.split()))
+
+
+def _is_missing(cell: Cell) -> bool:
+    return not isinstance(cell, (str, Score)) and (cell is None or not math.isfinite(cell))

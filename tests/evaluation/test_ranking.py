@@ -9,7 +9,8 @@ import pytest
 
 from metrichub import Hub, Report, compare_all, load_metric
 from metrichub.errors import ReportError
-from metrichub.evaluation.ranking import p_text, quick_ranks
+from metrichub.evaluation.labels import p_text
+from metrichub.evaluation.ranking import quick_tests
 from metrichub.evaluation.significance import holm
 from metrichub.report.tables import Table
 
@@ -185,9 +186,10 @@ def test_fewer_than_two_systems_by_name_are_refused(systems: Any) -> None:
 
 def test_a_table_of_scores_is_marked_where_a_test_takes_a_moment() -> None:
     systems = with_right(12, 0, metric=["exact_match", "distinct"])
-    ranks, reasons = quick_ranks(systems)
-    assert ranks == {"exact_match": {"score": {"a": 1, "b": 2}}}
+    tests, reasons = quick_tests(systems)
+    assert tests
+    assert tests.ranks == {"exact_match": {"score": {"a": 1, "b": 2}}}
     assert "metrichub compare" in reasons["distinct"]
-    assert Table.beside(systems, ranks=ranks).best == {(0, 2)}
+    assert Table.beside(systems, ranks=tests.ranks).best == {(0, 2)}
     pooled = {name: report.pool() for name, report in systems.items()}
-    assert "pooled" in quick_ranks(pooled)[1]["exact_match"]
+    assert "pooled" in quick_tests(pooled)[1]["exact_match"]

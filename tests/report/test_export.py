@@ -112,12 +112,14 @@ def test_tables_hold_headline_outputs_or_all(report: Report) -> None:
     assert len(every) == sum(len(result.scores()) for result in report.results.values())
     assert float(every[0]["low"]) == report.intervals()["bleu"]["score"].low
     markdown, latex = report.to_markdown(), report.to_latex(intervals=True)
-    assert markdown.startswith("| metric | output | score |\n")
-    assert markdown.count("\n") == len(rows) + 2
-    assert latex.startswith(
-        "\\begin{tabular}{llrrr}\n\\toprule\nmetric & output & score & low & high"
-    )
-    assert "metric | score" in Hub("bleu").evaluate(**COLUMNS).to_markdown()
+    assert markdown.startswith("| metric | score |\n| --- | ---: |\n| bleu ↑ | 0.")
+    assert markdown.count("\n| ") == len(rows) + 1
+    assert "\n3 samples.\n" in markdown
+    for signature in report.signatures().values():
+        assert f"\n`{signature}`\n" in markdown
+    assert latex.startswith("\\begin{table}\n\\centering\n\\begin{tabular}{ll}\n\\toprule\n")
+    assert "metric & score [95\\% interval] \\\\" in latex
+    assert "3 samples. In brackets: 95\\% bootstrap intervals (1,000 resamples)." in latex
 
 
 @pytest.mark.parametrize("method", ["flatten", "to_csv", "to_markdown", "to_latex"])

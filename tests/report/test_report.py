@@ -187,8 +187,8 @@ def test_notes_count_reasons_most_frequent_first_and_hold_what_the_metric_says()
 
 def test_a_report_is_shown_as_a_table() -> None:
     lines = str(evaluate([("a b", "a c"), ("x", "")], Hub(Overlap()))).splitlines()
-    assert lines[0].split() == ["metric", "output", "score", "unscored"]
-    assert lines[1].split() == ["overlap", "score", "0.5000", "1"]
+    assert lines[0].split() == ["metric", "score", "unscored"]
+    assert lines[1].split() == ["overlap", "↑", "0.500", "1"]
 
 
 # Comparing.

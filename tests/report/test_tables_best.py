@@ -57,7 +57,7 @@ def test_systems_stand_side_by_side_with_the_best_in_bold() -> None:
     table = Table.beside(systems, ranks=RANKS)
     assert table.markdown() == (
         "| metric | output | a\\|b | c_d |\n"
-        "| --- | --- | --- | --- |\n"
+        "| --- | --- | ---: | ---: |\n"
         # Of four words one is new, or both of two; neither is better.
         "| abstractness | score | 0.2500 | 1.0000 |\n"
         "| exact_match | score | **0.5000** | 0.0000 |\n"
@@ -71,7 +71,7 @@ def test_latex_is_ready_for_a_paper() -> None:
     assert Table.beside(reports("exact_match"), ranks=RANKS).latex() == (
         "\\begin{tabular}{llrr}\n"
         "\\toprule\n"
-        "metric & output & a|b & c\\_d \\\\\n"
+        "metric & output & a{\\textbar}b & c\\_d \\\\\n"
         "\\midrule\n"
         "exact\\_match & score & \\textbf{0.5000} & 0.0000 \\\\\n"
         "\\bottomrule\n"
@@ -128,9 +128,9 @@ def test_the_best_system_of_a_comparison_is_bold() -> None:
 def test_a_report_shows_itself_as_an_escaped_table() -> None:
     report = Hub("a = exact_match()").evaluate(**COLUMNS)
     assert report._repr_html_() == (
-        '<table><thead><tr><th scope="col">metric</th><th scope="col">output</th>'
+        '<table><thead><tr><th scope="col">metric</th>'
         '<th scope="col" class="number">score</th></tr></thead>\n'
-        '<tr><td>a</td><td>score</td><td class="number">0.5000</td></tr></table>\n'
+        '<tr><td>a ↑</td><td class="number">0.500</td></tr></table>\n'
     )
     hostile = Table(["<b>"], [["<script>"], [None]], {(0, 0)}).html("a & b")
     assert hostile == (

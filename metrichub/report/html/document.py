@@ -13,7 +13,6 @@ from markupsafe import Markup
 from metrichub.errors import ReportError
 from metrichub.evaluation.explanation import json_value
 from metrichub.evaluation.merge import comparable
-from metrichub.evaluation.ranking import Ranking, compare_all
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.metric import has_sample_scores
 from metrichub.models.usage import Usage
@@ -31,6 +30,7 @@ from metrichub.report.html.records import (
     records_of,
     score_columns,
 )
+from metrichub.report.ranking import Ranking, compare_all
 from metrichub.report.report import Report
 from metrichub.report.tables import Table
 

@@ -1,0 +1,293 @@
+"""Scoreboards: scores as people read them, a row a system and a column an output."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from metrichub.errors import ParameterError
+from metrichub.evaluation.labels import output_label, p_text
+from metrichub.report.tables import NAME, Cell, Score, Table, first_of
+
+if TYPE_CHECKING:
+    from metrichub.catalog.frontmatter import Scale
+    from metrichub.evaluation.measurement import Measurement
+    from metrichub.evaluation.ranking import PairedTests
+    from metrichub.evaluation.resample import Interval
+    from metrichub.evaluation.significance import Comparison
+
+OutputChoice = Literal["headline", "all"]
+"""Which outputs of a metric are shown: those that its card names to be read first, or all."""
+_CHOICES = ("headline", "all")
+_ARROWS = {"higher": " ↑", "lower": " ↓"}
+_COUNTS = ("unscored", "unanswered", "errors")
+TIE = "≈"
+"""Marks a system without a significant difference from the first one."""
+
+Intervals = Mapping[str, Mapping[str, "Interval"]]
+
+
+@dataclass(frozen=True)
+class ScoreFormat:
+    """What of the scores is shown, and how.
+
+    Attributes:
+        outputs: The outputs that each card names to be read first, or all.
+        percent: Show outputs that range from 0 to 1 in percent.
+        level: The level of the intervals.
+    """
+
+    outputs: OutputChoice = "headline"
+    percent: bool = False
+    level: float = 0.95
+
+    def __post_init__(self) -> None:
+        """Raise `ParameterError` for another choice of outputs."""
+        if self.outputs not in _CHOICES:
+            raise ParameterError(None, "outputs", self.outputs, " or ".join(map(repr, _CHOICES)))
+
+
+class _Column(NamedTuple):
+    """One output: what it is called, and how its numbers are written."""
+
+    metric: str
+    output: str
+    head: str
+    factor: int
+    decimals: int
+
+    def number(self, value: float, sign: str = "") -> str:
+        """A number of this output; "–" for `nan`."""
+        if math.isnan(value):
+            return "–"
+        return f"{value * self.factor:{sign}.{self.decimals}f}"
+
+    def score(
+        self,
+        value: float | None,
+        interval: Interval | None,
+        rank: int | None = None,
+        mark: str = "",
+    ) -> Score | None:
+        """A score with its interval and rank; None where the system lacks the output."""
+        if value is None:
+            return None
+        shown = interval is not None and not math.isnan(interval.low)
+        bounds = f"[{self.number(interval.low)}, {self.number(interval.high)}]" if shown else ""  # type: ignore[union-attr]  # shown
+        return Score(self.number(value), f"({rank})" if rank else "", mark, bounds)
+
+
+def chosen(report: Measurement, outputs: OutputChoice) -> Collection[tuple[str, str]]:
+    """The metrics and outputs that are shown, in their order."""
+    return dict.fromkeys(
+        (name, output)
+        for name, result in report.results.items()
+        for output in (result.metric.headline() if outputs == "headline" else result.scores())
+    )
+
+
+def score_table(
+    report: Measurement,
+    counts: Mapping[str, Mapping[str, float]],
+    intervals: Intervals,
+    form: ScoreFormat,
+) -> Table:
+    """One system: a row an output, and how many samples have no score, where any hasn't.
+
+    `counts` are the nested scores of the report, which have such counts.
+    """
+    columns = _columns({"": report}, form)
+    shown = [name for name in _COUNTS if any(name in found for found in counts.values())]
+    head = [f"score [{_level(form)} interval]" if intervals else "score", *shown]
+    rows: list[list[Cell]] = []
+    for column in columns:
+        value = report.results[column.metric].scores()[column.output]
+        interval = intervals.get(column.metric, {}).get(column.output)
+        missing = [int(counts[column.metric].get(name, 0)) for name in shown]
+        rows.append([column.head, column.score(value, interval), *missing])
+    return Table(["metric", *head], rows)
+
+
+def scoreboard(
+    reports: Mapping[str, Measurement],
+    tests: PairedTests | None,
+    intervals: Mapping[str, Intervals],
+    form: ScoreFormat,
+) -> Table:
+    """Several systems: a row each, with ranks, and `TIE` for what doesn't differ from the first."""
+    columns = _columns(reports, form)
+    rows: list[list[Cell]] = []
+    best = set()
+    for name, report in reports.items():
+        row: list[Cell] = [name]
+        for column in columns:
+            result = report.results.get(column.metric)
+            value = result.scores().get(column.output) if result else None
+            ranks = _ranks(tests, column)
+            if name in first_of(ranks):
+                best.add((len(rows), len(row)))
+            found = intervals.get(name, {}).get(column.metric, {}).get(column.output)
+            tie = _is_tie(_test(tests, name, column), tests)
+            row.append(column.score(value, found, ranks.get(name), TIE if tie else ""))
+        rows.append(row)
+    return Table(["system", *(column.head for column in columns)], rows, frozenset(best))
+
+
+def differences(tests: PairedTests, form: ScoreFormat) -> Table:
+    """How every other system differs from the first: a row an output and system, with p."""
+    first, *others = tests.systems
+    head = ["metric", "system", f"difference [{_level(form)} interval]", "p"]
+    head += ["p uncorrected", "p sacrebleu bootstrap"] if form.outputs == "all" else []
+    head += ["samples", "left out"] if tests.left_out else []
+    rows: list[list[Cell]] = []
+    for column in _columns(tests.reports, form):
+        for name in others:
+            test = _test(tests, name, column)
+            if test is None:
+                continue
+            row: list[Cell] = [column.head, name, _difference(test, column), _p(test.p)]
+            if form.outputs == "all":
+                row += [_p(test.randomisation_p), _p(test.sacrebleu_bootstrap_p)]
+            rows.append([*row, *((test.samples, test.left_out) if tests.left_out else ())])
+    return Table(head, rows, caption=f"Difference from {first}")
+
+
+def fitted(board: Table, width: int | None) -> list[Table]:
+    """A scoreboard as tables of a width: turned if need be, or cut between outputs."""
+    if width is None or _width(board) <= width:
+        return [board]
+    turned = _turned(board)
+    if _width(turned) <= width:
+        return [turned]
+    tables, taken = [], [0]
+    for i in range(1, len(board.head)):
+        if len(taken) > 1 and _width(_part(board, [*taken, i])) > width:
+            tables.append(_part(board, taken))
+            taken = [0]
+        taken.append(i)
+    return [*tables, _part(board, taken)]
+
+
+def legend(table: Table, tests: PairedTests | None) -> str:
+    """What the marks of a scoreboard mean; "" without any."""
+    scores = [cell for row in table.rows for cell in row if isinstance(cell, Score)]
+    said = []
+    if any(score.rank for score in scores):
+        said.append("in parentheses: ranks, shared by systems that no test distinguishes")
+    if tests and any(score.mark for score in scores):
+        p = p_text(1 - tests.options.level).removeprefix("p = ")
+        said.append(f"{TIE}: no significant difference from {tests.systems[0]} (p > {p})")
+    return "; ".join(said)
+
+
+def caption(size: int, *said: str) -> str:
+    """What a paper says below a table: the number of samples, and what else is said."""
+    return " ".join(filter(None, [f"{size:,} sample{'s' * (size != 1)}.", *said]))
+
+
+def about_intervals(level: float, resamples: int) -> str:
+    """How the intervals in brackets were made."""
+    return f"In brackets: {level * 100:g}% bootstrap intervals ({resamples:,} resamples)."
+
+
+def about_tests(table: Table, tests: PairedTests | None) -> str:
+    """How the ranks and marks of a scoreboard were found, and what the tests say."""
+    marks = legend(table, tests)
+    if not tests:
+        return ""
+    options = tests.options
+    p = p_text(1 - options.level).removeprefix("p = ")
+    said = [
+        "Bold: the systems of the first rank." if table.best else "",
+        f"{marks[0].upper()}{marks[1:]}." if marks else "",
+        f"Tests: two-sided paired approximate randomisation ({options.trials:,} trials), corrected "
+        "by Holm's method over all pairs of systems and the headline outputs of a metric; "
+        f"significant at p ≤ {p}.",
+        f"Result: {tests.sentence}." if tests.sentence else "",
+    ]
+    return " ".join(filter(None, said))
+
+
+def _columns(reports: Mapping[str, Measurement], form: ScoreFormat) -> list[_Column]:
+    found = dict.fromkeys(
+        key for report in reports.values() for key in chosen(report, form.outputs)
+    )
+    columns = []
+    for metric, output in found:
+        results = [r.results[metric] for r in reports.values() if metric in r.results]
+        values = [scores[output] for r in results if output in (scores := r.scores())]
+        card = results[0].metric.card
+        scale = card.scale(output)
+        percent = form.percent and bool(scale) and (scale.low, scale.high) == (0, 1)  # type: ignore[union-attr]  # a scale
+        label = f"{output_label(metric, card.name, output)}{' %' * percent}"
+        head = f"{label}{_ARROWS.get(card.better(output), '')}"
+        decimals = 1 if percent else _decimals(values, scale, output)
+        columns.append(_Column(metric, output, head, 100 if percent else 1, decimals))
+    return columns
+
+
+def _decimals(values: Sequence[float], scale: Scale | None, output: str) -> int:
+    """How many decimals a column has: none for counts, three for fractions, fewer for more."""
+    known = [abs(value) for value in values if math.isfinite(value)]
+    largest = max(known, default=0)
+    whole = all(float(value).is_integer() for value in known)
+    open_ended = scale is not None and scale.low == 0 and scale.high is None
+    if known and whole and (largest >= 10 or (open_ended and output != "score")):
+        return 0
+    return 3 if largest < 10 else 2 if largest < 100 else 1
+
+
+def _width(table: Table) -> int:
+    """How wide a table is at least, where long names may be broken."""
+    lines = [table.head, *table.aligned()]
+    names = [any(isinstance(row[i], str) for row in table.rows) for i in range(len(table.head))]
+    columns = zip(zip(*lines, strict=True), names, strict=True)
+    widths = [min(max(map(len, column)), NAME if name else 999) for column, name in columns]
+    return sum(widths) + 2 * (len(widths) - 1)
+
+
+def _turned(board: Table) -> Table:
+    """The scoreboard with a row an output and a column a system."""
+    rows = [[name, *(row[i] for row in board.rows)] for i, name in enumerate(board.head) if i]
+    best = frozenset((column - 1, row + 1) for row, column in board.best)
+    return Table(["metric", *(str(row[0]) for row in board.rows)], rows, best)
+
+
+def _part(board: Table, columns: Sequence[int]) -> Table:
+    """Some columns of a scoreboard."""
+    rows = [[row[i] for i in columns] for row in board.rows]
+    best = frozenset((row, columns.index(i)) for row, i in board.best if i in columns)
+    return Table([board.head[i] for i in columns], rows, best)
+
+
+def _ranks(tests: PairedTests | None, column: _Column) -> Mapping[str, int]:
+    return tests.ranks.get(column.metric, {}).get(column.output, {}) if tests else {}
+
+
+def _test(tests: PairedTests | None, name: str, column: _Column) -> Comparison | None:
+    """The test of a system against the first one."""
+    found = tests.pairs.get((name, tests.systems[0]), {}) if tests else {}
+    return found.get(column.metric, {}).get(column.output)
+
+
+def _is_tie(test: Comparison | None, tests: PairedTests | None) -> bool:
+    return bool(test and tests and test.p > 1 - tests.options.level + 1e-12)
+
+
+def _difference(test: Comparison, column: _Column) -> Score:
+    low, high = (column.number(bound, "+") for bound in test.interval[:2])
+    bounds = "" if math.isnan(test.interval.low) else f"[{low}, {high}]"
+    return Score(column.number(test.difference, "+"), interval=bounds)
+
+
+def _p(p: float) -> Score:
+    """A p-value without its name, with four decimals."""
+    if math.isnan(p):
+        return Score("–")
+    return Score("< .0001" if p < 1e-4 else f"{p:.4f}".removeprefix("0"))  # as p_text
+
+
+def _level(form: ScoreFormat) -> str:
+    return f"{form.level * 100:g}%"

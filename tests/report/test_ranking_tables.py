@@ -1,0 +1,108 @@
+"""A ranking's tables: for a paper, a notebook, a data frame and a script."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+
+from metrichub import Hub, Ranking, compare_all
+from metrichub.errors import ParameterError
+from metrichub.report.tables import json_safe
+
+SIZE = 16
+HOW: dict[str, Any] = {"resamples": 50, "trials": 10_000}
+
+
+@pytest.fixture(scope="module")
+def ranking() -> Ranking:
+    """All right, all but one, and none right: by 2 ** -15 the third differs from both others."""
+    hub = Hub(["exact_match", "edit_similarity"])
+    right, wrong, references = "all right", "x", ["all right"] * SIZE
+    systems = {
+        "right_1": [right] * SIZE,
+        "one & off": [wrong] + [right] * (SIZE - 1),
+        "[none]": [wrong] * SIZE,
+    }
+    reports = {
+        name: hub.evaluate(predictions=texts, references=references)
+        for name, texts in systems.items()
+    }
+    return compare_all(reports, **HOW)
+
+
+def test_markdown_has_the_first_cluster_in_bold_and_says_how_it_was_found(
+    ranking: Ranking,
+) -> None:
+    table, caption, *signatures = ranking.to_markdown(percent=True).split("\n\n")
+    # 15 of 16 are right: 93.75%, which rounds to the even digit.
+    assert table.splitlines()[0] == "| system | exact_match % ↑ | edit_similarity % ↑ |"
+    assert table.splitlines()[2:] == [
+        "| right_1 | **100.0** (1) | **100.0** (1) |",
+        "| one & off | **93.8** (1) ≈ | **93.8** (1) ≈ |",
+        "| [none] | 0.0 (2) | 0.0 (2) |",
+    ]
+    assert caption.startswith("16 samples. Bold: the systems of the first rank. In parentheses: ")
+    assert "two-sided paired approximate randomisation (10,000 trials)" in caption
+    assert "corrected by Holm's method" in caption
+    assert "significant at p ≤ .05" in caption
+    assert "Result: right_1 and one & off beat [none] on exact_match (p ≤ .000" in caption
+    assert [text.strip("`\n")[:12] for text in signatures] == ["exact_match(", "edit_similar"]
+
+
+def test_latex_is_escaped_and_has_a_caption(ranking: Ranking) -> None:
+    text = ranking.to_latex(intervals=True)
+    assert text.startswith("\\begin{table}\n\\centering\n\\begin{tabular}{lll}\n\\toprule\n")
+    assert "system & exact\\_match $\\uparrow$ & edit\\_similarity $\\uparrow$ \\\\" in text
+    assert "right\\_1 & \\textbf{1.000} (1) [1.000, 1.000] &" in text
+    assert "one \\& off & \\textbf{0.938} (1) \\ensuremath{\\approx} [" in text
+    # A bracket behind the end of a line would be read as its option.
+    assert "\n{}[none] & 0.000 (2) [0.000, 0.000] &" in text
+    assert "\\caption{16 samples. In brackets: 95\\% bootstrap intervals (50 resamples)." in text
+    assert text.endswith("\\end{table}\n")
+    assert "~" not in text.replace("{\\textasciitilde}", "")
+
+
+def test_csv_and_the_frame_have_a_row_an_output_and_system(ranking: Ranking) -> None:
+    rows = list(csv.DictReader(io.StringIO(ranking.to_csv())))
+    assert [(row["metric"], row["system"], row["rank"]) for row in rows[:3]] == [
+        ("exact_match", "right_1", "1"),
+        ("exact_match", "one & off", "1"),
+        ("exact_match", "[none]", "2"),
+    ]
+    assert [row["difference"] for row in rows[:3]] == ["", str(-1 / 16), "-1.0"]
+    every = ranking.to_frame(outputs="all")
+    assert list(every.columns[:4]) == ["metric", "output", "system", "score"]
+    assert "p uncorrected" in every
+    assert set(every["output"]) == {"score", "distance"}
+    assert ranking.to_frame()["score"].tolist() == [float(row["score"]) for row in rows]
+
+
+def test_a_dictionary_has_all_tests_and_is_json(ranking: Ranking) -> None:
+    found = ranking.to_dict()
+    assert (found["baseline"], found["samples"]) == ("right_1", SIZE)
+    assert found["ranks"]["exact_match"]["score"] == {"right_1": 1, "one & off": 1, "[none]": 2}
+    assert found["comparisons"].keys() == {"one & off", "[none]"}
+    assert [(pair["system"], pair["other"]) for pair in found["pairs"]] == [("[none]", "one & off")]
+    assert found["sentence"] == "; ".join(ranking.sentences)
+    assert json.loads(json.dumps(json_safe(found)))["scores"]["[none]"]["exact_match"]["score"] == 0
+
+
+def test_a_notebook_and_print_show_scores_differences_and_sentences(ranking: Ranking) -> None:
+    shown = ranking._repr_html_()
+    assert shown.count("<table>") == 2
+    assert "<td>one &amp; off</td><td><strong>0.938</strong> (1) ≈</td>" in shown
+    assert "<caption>Difference from right_1</caption>" in shown
+    text = str(ranking)
+    assert text.splitlines()[0].split() == ["system", "exact_match", "↑", "edit_similarity", "↑"]
+    for sentence in ranking.sentences:
+        assert sentence in text
+
+
+@pytest.mark.parametrize("method", ["to_csv", "to_frame", "to_markdown", "to_latex", "tables"])
+def test_another_choice_of_outputs_is_refused(ranking: Ranking, method: str) -> None:
+    with pytest.raises(ParameterError, match="choose 'headline' or 'all'"):
+        getattr(ranking, method)(outputs="main")
