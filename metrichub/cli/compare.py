@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from metrichub.catalog.spec import Spec
+from metrichub.cli.display import Display, display_options
 from metrichub.cli.judging import JudgeOptions, judge_options, tell_usage
-from metrichub.cli.output import emit, format_option, output_option, shown_as
+from metrichub.cli.names import named_files
+from metrichub.cli.output import emit, format_option, output_option, shown_as, terminal_width
 from metrichub.cli.page import report_option, write_page
 from metrichub.cli.program import Command
 from metrichub.cli.systems import (
     MetricOptions,
     ResamplingOptions,
-    check_distinct,
     chosen_hub,
-    label,
     measure,
     metric_options,
     resampling_options,
@@ -55,10 +55,7 @@ if TYPE_CHECKING:
     help="How many times outputs are swapped at random.",
 )
 @report_option
-@click.option(
-    "--all-outputs", is_flag=True, help="Show every output, and p-values before the correction."
-)
-@click.option("--signature", "with_signatures", is_flag=True, help="Add each metric's signature.")
+@display_options
 def compare(
     files: tuple[str, ...],
     chosen: MetricOptions,
@@ -68,36 +65,32 @@ def compare(
     resampling: ResamplingOptions,
     trials: int,
     page: Path | None,
-    all_outputs: bool,
-    with_signatures: bool,
+    display: Display,
 ) -> None:
     """Compare systems on the same samples; the first FILE is the baseline.
 
-    For every headline output: the scores, ranks, the difference from the baseline with its paired
-    bootstrap interval, and p of two-sided approximate randomisation, after Holm's correction over
-    all pairs of systems and the headline outputs of the metric. Systems of one rank aren't
-    distinguished. A FILE holds samples, or a report of 'metrichub score --save'.
+    For every headline output: the scores and ranks, the difference from the baseline with its
+    paired bootstrap interval, and p of two-sided approximate randomisation, after Holm's correction
+    over all pairs of systems and the headline outputs of the metric. Systems of one rank aren't
+    distinguished. --outputs all adds p-values before the correction. A FILE holds samples, or a
+    report of 'metrichub score --save'; it is called by what tells it apart, or as in ours=FILE.
 
     metrichub compare baseline.jsonl ours.jsonl -m bleu -m rouge
     """
     if len(files) < 2:
         raise click.UsageError("give two files or more, the baseline first")
-    files = chosen.addresses(files)
-    reports, ids = _reports(files, chosen, judging)
-    baseline, *_ = files
+    reports, ids = _reports(named_files(chosen.addresses(files)), chosen, judging)
     from metrichub.report.ranking import compare_all
 
     how = asdict(resampling) | {"trials": trials}
-    ranking = compare_all({label(name): report for name, report in reports.items()}, **how)
-    signatures = reports[baseline].signatures()
+    ranking = compare_all(reports, **how)
+    shown = shown_as(form, output)
     emit(
-        shown_as(form, output),
-        lambda: Table.compared(ranking, all_outputs=all_outputs),
-        lambda: (
-            _document(reports, ranking) | ({"signatures": signatures} if with_signatures else {})
-        ),
+        shown,
+        lambda: _tables(ranking, display, shown, terminal_width(shown, output)),
+        lambda: _document(reports, ranking, display),
         output=output,
-        foot=[*_foot(ranking), *(signatures.values() if with_signatures else ())],
+        foot=_foot(ranking, display) if shown == "table" else (),
     )
     write_page(page, reports, ids, **how)
     tell_notes(reports)
@@ -105,13 +98,30 @@ def compare(
     tell_usage(reports)
 
 
+def _tables(ranking: Ranking, display: Display, form: str, width: int | None) -> Sequence[Table]:
+    """The tables of a format; the scores on a terminal are fitted to its width."""
+    from metrichub.report.scoreboard import fitted
+
+    how: dict[str, Any] = {"outputs": display.outputs}
+    if form == "csv":
+        return [ranking.table(**how)]
+    how |= {"intervals": display.with_intervals, "percent": display.percent}
+    if form in ("markdown", "latex"):
+        return [ranking.captioned(**how)]
+    scores, apart = ranking.tables(**how)
+    return [*fitted(scores, width), apart]
+
+
+def _foot(ranking: Ranking, display: Display) -> Sequence[str]:
+    return [*ranking.foot(), *(ranking.signatures() if display.with_signatures else ())]
+
+
 def _reports(
-    files: Sequence[str], chosen: MetricOptions, judging: JudgeOptions
+    files: Mapping[str, str], chosen: MetricOptions, judging: JudgeOptions
 ) -> tuple[dict[str, Report], Sequence[Any] | None]:
     """The report of every file, and the samples' ids: a saved one is read, samples are measured."""
     saved = _saved(files)
-    fresh = [name for name in files if name not in saved]
-    check_distinct(files)
+    fresh = {name: path for name, path in files.items() if name not in saved}
     metrics: Sequence[Any] = chosen.metrics
     if saved:
         metrics = _metrics(metrics, saved)
@@ -119,9 +129,9 @@ def _reports(
         saved = {name: _only(name, report, wanted) for name, report in saved.items()}
     if not fresh:
         return saved, None
-    example = f"metrichub compare {' '.join(files)}"
+    example = f"metrichub compare {' '.join(files.values())}"
     hub = chosen_hub(metrics, chosen.reduce, example, judging)
-    systems = {name: read(name, format=chosen.input_format) for name in fresh}
+    systems = {name: read(path, format=chosen.input_format) for name, path in fresh.items()}
     _same_samples(systems, hub, chosen.columns)
     batches = {name: [samples] for name, samples in systems.items()}
     measured = measure(hub, batches, chosen, judging, texts=True)
@@ -130,10 +140,10 @@ def _reports(
     return {name: reports[name] for name in files}, ids
 
 
-def _saved(files: Sequence[str]) -> dict[str, Report]:
+def _saved(files: Mapping[str, str]) -> dict[str, Report]:
     from metrichub.report.report import Report
 
-    return {name: Report.load(name) for name in files if _is_report(name)}
+    return {name: Report.load(path) for name, path in files.items() if _is_report(path)}
 
 
 def _is_report(name: str) -> bool:
@@ -230,26 +240,13 @@ def _short(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
-def _foot(ranking: Ranking) -> list[str]:
-    """What is said below the table."""
-    about = "differences and p are those of the samples that both systems have scores of"
-    return [line for line in (ranking.sentence, about if ranking.left_out else "") if line]
-
-
-def _document(reports: Mapping[str, Report], ranking: Ranking) -> dict[str, Any]:
-    baseline, *_ = ranking.systems
-    document: dict[str, Any] = {
-        "baseline": baseline,
-        "samples": next(iter(reports.values())).size,
-        "scores": {label(name): report.scores() for name, report in reports.items()},
-        "sentence": ranking.sentence,
-        "ranks": ranking.ranks,
-        "comparisons": ranking.against(baseline),
-        "pairs": [
-            {"system": system, "other": other, "comparisons": found}
-            for (system, other), found in ranking.pairs.items()
-            if other != baseline
-        ],
-    }
-    notes = {label(name): found for name, report in reports.items() if (found := report.notes())}
-    return document | ({"notes": notes} if notes else {})
+def _document(reports: Mapping[str, Report], ranking: Ranking, display: Display) -> dict[str, Any]:
+    """The ranking for JSON, with what else was asked for or is to be known."""
+    document = ranking.to_dict()
+    if display.with_intervals:
+        document["intervals"] = ranking.intervals()
+    if notes := {name: found for name, one in reports.items() if (found := one.notes())}:
+        document["notes"] = notes
+    if display.with_signatures:
+        document["signatures"] = next(iter(reports.values())).signatures()
+    return document

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -85,27 +87,55 @@ def shown_as(form: str | None, output: Path | None = None) -> str:
     return "table" if sys.stdout.isatty() else "json"
 
 
+def terminal_width(form: str, output: Path | None = None) -> int | None:
+    """How wide a table may be; None where it doesn't go to a terminal."""
+    if form != "table" or output or not sys.stdout.isatty():
+        return None
+    from rich.console import Console
+
+    return Console().width
+
+
 def emit(
     form: str,
-    table: Callable[[], Table],
+    tables: Callable[[], Table | Sequence[Table]],
     document: Callable[[], Mapping[str, Any] | Sequence[Any]],
     *,
     output: Path | None = None,
     foot: Sequence[str] = (),
 ) -> None:
-    """Print a table with lines at its foot, or the document as JSON, or write it to a file."""
-    if form == "table" and output is None and sys.stdout.isatty():
-        from rich.console import Console
-
-        Console().print(table().rich(), crop=False)
-        for line in foot:
-            click.echo(line)
+    """Print tables with lines at their foot, or the document as JSON, or write it to a file."""
+    if terminal_width(form, output):
+        _print(_several(tables()), foot)
         return
-    text = as_json(document()) if form == "json" else _rendered(form, table(), foot)
+    text = as_json(document()) if form == "json" else _rendered(form, _several(tables()), foot)
     if output is None:
         click.echo(text, nl=False)
     else:
         write_text(output, text)
+
+
+def _several(tables: Table | Sequence[Table]) -> Sequence[Table]:
+    return [tables] if isinstance(tables, Table) else tables
+
+
+def _print(tables: Sequence[Table], foot: Sequence[str]) -> None:
+    """Show tables on a terminal, and below them lines that are broken between words."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for i, table in enumerate(tables):
+        console.print(*[""] * bool(i), table.rich(), crop=False, sep="\n")
+    for i, line in enumerate(foot):
+        for text in [""] * (not i) + _broken(line, console.width):
+            console.print(text, markup=False, emoji=False, crop=False, overflow="ignore")
+
+
+def _broken(text: str, width: int) -> list[str]:
+    """The lines of a text, broken between words but not within "p = .05"."""
+    whole = re.sub(r"p ([=<≤>]) \.", "p\u00a0\\1\u00a0.", text)
+    lines = textwrap.wrap(whole, width, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\u00a0", " ") for line in lines]
 
 
 def as_json(document: object) -> str:
@@ -113,11 +143,12 @@ def as_json(document: object) -> str:
     return f"{json.dumps(json_safe(document), indent=2)}\n"
 
 
-def _rendered(form: str, table: Table, foot: Sequence[str]) -> str:
+def _rendered(form: str, tables: Sequence[Table], foot: Sequence[str]) -> str:
     if form == "csv":
-        return table.csv()
+        return "\n".join(table.csv() for table in tables)
     if form == "markdown":
-        return table.markdown() + "".join(f"\n`{line}`\n" for line in foot)
+        return "\n".join(table.markdown() for table in tables)
     if form == "latex":
-        return table.latex() + "".join(f"% {line}\n" for line in foot)
-    return "".join(f"{line}\n" for line in (table.text(), *foot))
+        return "\n".join(table.latex() for table in tables)
+    text = "\n\n".join(table.text() for table in tables)
+    return "".join(f"{line}\n" for line in (text, *[""] * bool(foot), *foot))

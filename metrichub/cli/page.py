@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from metrichub.cli.output import output_file
-from metrichub.cli.systems import label
 
 if TYPE_CHECKING:
     from metrichub.report.report import Report
@@ -47,11 +46,6 @@ def write_page(
         return
     from metrichub.report.html import write
 
-    names = _short([label(name) for name in reports])
+    # A page may be passed on: a file's folders are nobody's business.
+    names = [Path(name).name or name for name in reports] if len(reports) == 1 else [*reports]
     write(path, dict(zip(names, reports.values(), strict=True)), ids=ids, **options)
-
-
-def _short(names: Sequence[str]) -> list[str]:
-    """The files without their folders where those names still differ: the page may be passed on."""
-    short = [Path(name).name or name for name in names]
-    return short if len(set(short)) == len(names) else list(names)

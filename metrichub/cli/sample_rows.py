@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from metrichub.cli.output import output_file
-from metrichub.cli.systems import System, label
+from metrichub.cli.systems import System
 from metrichub.report.tables import json_safe
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def rendered(path: Path, systems: Mapping[str, System]) -> str:
     JSONL has the explanations of judges too: status, reason, claims, verdicts.
     """
     rows = [
-        ({"file": label(name)} if len(systems) > 1 else {}) | row
+        ({"file": name} if len(systems) > 1 else {}) | row
         for name, system in systems.items()
         for row in _rows(system)
     ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from metrichub.cli.display import Display, display_options
 from metrichub.cli.groups import option_group
 from metrichub.cli.judging import (
     JudgeOptions,
@@ -16,12 +17,14 @@ from metrichub.cli.judging import (
     show_estimate,
     tell_usage,
 )
+from metrichub.cli.names import named_files
 from metrichub.cli.output import (
     emit,
     format_option,
     output_option,
     report_file,
     shown_as,
+    terminal_width,
 )
 from metrichub.cli.page import report_option, write_page
 from metrichub.cli.program import Command
@@ -30,9 +33,7 @@ from metrichub.cli.systems import (
     MetricOptions,
     ResamplingOptions,
     System,
-    check_distinct,
     chosen_hub,
-    label,
     measure,
     metric_options,
     resampling_options,
@@ -43,15 +44,10 @@ from metrichub.cli.thresholds import ThresholdOptions, failures, threshold_optio
 from metrichub.data.files import STDIN, Samples, read_batches, read_columns, write_text
 from metrichub.data.huggingface import is_address, read_splits
 from metrichub.errors import InputError
-from metrichub.report.export import document
-from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
-    from metrichub.evaluation.ranking import Ranks
-    from metrichub.evaluation.resample import Interval
+    from metrichub.evaluation.ranking import PairedTests
     from metrichub.report.report import Report
-
-_Intervals = Mapping[str, Mapping[str, "Interval"]]
 
 
 @dataclass(frozen=True)
@@ -93,13 +89,11 @@ class Results:
     samples_out: Path | None
     save: Path | None
     page: Path | None
-    with_intervals: bool
-    with_signatures: bool
 
     @property
     def need_samples(self) -> bool:
         """Whether the scores of samples are needed, and not only those of the corpus."""
-        return bool(self.with_intervals or self.samples_out or self.save or self.page)
+        return bool(self.samples_out or self.save or self.page)
 
 
 result_options = option_group(
@@ -116,10 +110,6 @@ result_options = option_group(
         "--save", metavar="FILE", callback=report_file, help="Save the report for compare (.json)."
     ),
     report_option,
-    click.option("--intervals", "with_intervals", is_flag=True, help="Add bootstrap intervals."),
-    click.option(
-        "--signature", "with_signatures", is_flag=True, help="Add each metric's signature."
-    ),
 )
 
 
@@ -133,6 +123,7 @@ result_options = option_group(
 @text_options
 @format_option
 @output_option
+@display_options
 @result_options
 @resampling_options
 @threshold_options
@@ -146,6 +137,7 @@ def score(
     estimate: bool,
     form: str | None,
     output: Path | None,
+    display: Display,
     results: Results,
     resampling: ResamplingOptions,
     bounds: ThresholdOptions,
@@ -154,7 +146,8 @@ def score(
 
     They may end in .gz or .zst. A folder of Parquet files is one FILE, and so is hf://NAME, a data
     set of the Hugging Face Hub or a folder of one. Several FILEs are several systems, side by side,
-    and so are the splits of a data set where none is chosen. Columns are found by their usual names
+    called by what tells the files apart, or as in ours=FILE; so are the splits of a data set where
+    none is chosen. Columns are found by their usual names
     (prediction, response, summary; reference, target, gold; source, article; ...).
 
     metrichub score outputs.jsonl -m bleu -m 'bleu2 = bleu(max_order=2)'
@@ -180,15 +173,29 @@ def score(
         chosen,
         judging,
         # Samples have fingerprints, which tell whether systems were given the same.
-        samples=results.need_samples or len(given) > 1,
+        samples=display.with_intervals or results.need_samples or len(given) > 1,
         texts=results.page is not None,
     )
     if len(given) == len(files):  # Splits have samples of their own.
         _same_size(systems)
     reports = {name: system.report for name, system in systems.items()}
     shown = shown_as(form, output)
-    ranks, unranked = _ranks(reports, shown)
-    _show(reports, ranks, results, resampling, shown, output)
+    tests, unranked = _tested(reports, shown)
+    intervals = {
+        name: report.intervals(**asdict(resampling))
+        for name, report in reports.items()
+        if display.with_intervals
+    }
+    from metrichub.cli.score_tables import ScoreTables
+
+    found = ScoreTables(reports, intervals, tests, display, resampling)
+    emit(
+        shown,
+        lambda: found.tables(shown, terminal_width(shown, output)),
+        found.document,
+        output=output,
+        foot=found.foot() if shown == "table" else (),
+    )
     _write(systems, reports, results, resampling)
     tell_notes(reports)
     tell_unranked(unranked)
@@ -218,13 +225,14 @@ def _given(
     """The samples of every system, unread: of each file, or of the files of plain text."""
     if not files:
         return {texts.predictions or "": read_columns(texts.columns())}
-    check_distinct(files)
     given: dict[str, Iterable[Samples]] = {}
-    for name in files:
-        if is_address(name):
-            given |= read_splits(name)
+    for name, path in named_files(files).items():
+        if not is_address(path):
+            given[name] = read_batches(path, format=input_format)
+        elif len(splits := read_splits(path)) == 1:
+            given[name] = next(iter(splits.values()))
         else:
-            given[name] = read_batches(name, format=input_format)
+            given |= splits
     return given
 
 
@@ -234,51 +242,22 @@ def _same_size(systems: Mapping[str, System]) -> None:
     for name, other in others:
         if other.report.size != one.report.size:
             raise InputError(
-                f"{label(name)} has {other.report.size} samples, and {label(first)} "
+                f"{name} has {other.report.size} samples, and {first} "
                 f"{one.report.size}; systems side by side need the same samples, so score files of "
                 "other samples one by one"
             )
 
 
-def _ranks(reports: Mapping[str, Report], shown: str) -> tuple[Ranks, Mapping[str, str]]:
-    """The ranks by which a table prints the best in bold, and why a metric has none."""
+def _tested(
+    reports: Mapping[str, Report], shown: str
+) -> tuple[PairedTests | None, Mapping[str, str]]:
+    """The tests that mark the systems of a table, and why a metric has none."""
     from metrichub.evaluation.merge import unranked
     from metrichub.evaluation.ranking import quick_tests
 
-    if len(reports) > 1 and shown in ("markdown", "latex"):
-        tests, reasons = quick_tests({label(name): report for name, report in reports.items()})
-        return (tests.ranks if tests else {}), reasons
-    return {}, unranked({label(name): report for name, report in reports.items()})
-
-
-def _show(
-    reports: Mapping[str, Report],
-    ranks: Ranks,
-    results: Results,
-    resampling: ResamplingOptions,
-    shown: str,
-    output: Path | None,
-) -> None:
-    """Print the scores of every system, with intervals and signatures if they were asked for."""
-    intervals = {
-        name: report.intervals(**asdict(resampling))
-        for name, report in reports.items()
-        if results.with_intervals
-    }
-    signatures = {
-        name: report.signatures() for name, report in reports.items() if results.with_signatures
-    }
-    documents = {
-        name: document(report, intervals.get(name), signatures.get(name))
-        for name, report in reports.items()
-    }
-    emit(
-        shown,
-        lambda: _table(reports, ranks, intervals, signatures if shown == "csv" else {}),
-        lambda: next(iter(documents.values())) if len(documents) == 1 else {"systems": documents},
-        output=output,
-        foot=list(dict.fromkeys(s for found in signatures.values() for s in found.values())),
-    )
+    if len(reports) > 1 and shown in ("table", "markdown", "latex"):
+        return quick_tests(reports)
+    return None, unranked(reports)
 
 
 def _write(
@@ -294,18 +273,3 @@ def _write(
     if results.save:
         first.report.save(results.save)
     write_page(results.page, reports, first.ids, **asdict(resampling))
-
-
-def _table(
-    reports: Mapping[str, Report],
-    ranks: Ranks,
-    intervals: Mapping[str, _Intervals],
-    signatures: Mapping[str, Mapping[str, str]],
-) -> Table:
-    """One column a system; the signatures of the first are a last column."""
-    named = {label(name): report for name, report in reports.items()}
-    table = Table.beside(named, {label(name): found for name, found in intervals.items()}, ranks)
-    for found in list(signatures.values())[:1]:
-        rows = [[*row, found[str(row[0])]] for row in table.rows]
-        return Table([*table.head, "signature"], rows, table.best)
-    return table

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -19,7 +18,7 @@ from metrichub.cli.program import Settings, note
 from metrichub.cli.progress import progress
 from metrichub.data import columns as names
 from metrichub.data import stream as source
-from metrichub.data.files import FORMATS, STDIN
+from metrichub.data.files import FORMATS
 from metrichub.data.huggingface import DatasetAddress, is_address
 from metrichub.data.reading import Reading
 from metrichub.data.rows import Samples
@@ -188,21 +187,6 @@ def _asks_a_model(metric: Metric) -> bool:
     return any(about(one).is_model for one in found if one)
 
 
-def check_distinct(files: Sequence[str]) -> None:
-    """Raise `UsageError` if a file is given twice, or is a metric's name behind another one."""
-    from metrichub.catalog.registry import registry
-
-    for name in files:
-        if not Path(name).exists() and name in registry():
-            raise click.UsageError(
-                f"{name!r} is a metric and there is no such file; every metric has its own -m, as "
-                f"in -m bleu -m {name}"
-            )
-    if twice := [name for name in files if files.count(name) > 1]:
-        what = "standard input" if twice[0] == STDIN else twice[0]
-        raise click.UsageError(f"{what} is given twice")
-
-
 class System(NamedTuple):
     """What was measured of a file."""
 
@@ -283,8 +267,3 @@ def tell_unranked(reasons: Mapping[str, str]) -> None:
     """Print on stderr why no system is called the best: metric -> reason."""
     for reason, metrics in groupby(reasons, key=reasons.__getitem__):
         note(f"{', '.join(metrics)}: no system is called the best: {reason}")
-
-
-def label(path: str | Path) -> str:
-    """How a file is called in a table."""
-    return "stdin" if str(path) == STDIN else str(path)

@@ -54,8 +54,8 @@ def test_the_resampling_options_hold_for_the_page() -> None:
 def test_several_files_are_tested_against_the_first() -> None:
     result = run("score", "a.jsonl", "b.jsonl", *BOTH, *FEW, "--report", "ab.html")
     assert result.exit_code == 0, result.stderr
-    assert data("ab.html")["systems"] == ["a.jsonl", "b.jsonl"]
-    assert "Tests against a.jsonl" in Path("ab.html").read_text("utf-8")
+    assert data("ab.html")["systems"] == ["a", "b"]
+    assert "Tests against a" in Path("ab.html").read_text("utf-8")
 
 
 def test_compare_writes_a_page_with_its_own_numbers_of_trials() -> None:
@@ -93,18 +93,21 @@ def test_the_best_system_is_marked_for_a_paper() -> None:
     write_ranked_systems()
     table = run("score", "a.jsonl", "b.jsonl", "-m", "token_f1", "--format", "markdown").stdout
     # "a b c" for "a b d" has F1 of "b" alone: "a" is an article. 1/2, and 1: 3/4.
-    assert "| token_f1 | score | **0.7500** | 0.0000 |" in table
-    latex = run("score", "a.jsonl", "b.jsonl", "-m", "token_f1", "--format", "latex").stdout
-    assert "token\\_f1 & score & \\textbf{0.7500} & 0.0000 \\\\" in latex
+    assert "| a | **0.750** (1) |\n| b | 0.000 (2) |\n" in table
+    both = ("score", "a.jsonl", "b.jsonl", "-m", "token_f1")
+    latex = run(*both, "--format", "latex").stdout
+    assert "a & \\textbf{0.750} (1) \\\\\nb & 0.000 (2) \\\\" in latex
     compared = run("compare", "a.jsonl", "b.jsonl", "-m", "token_f1", "--format", "latex", *FEW)
-    assert "a.jsonl & \\textbf{0.7500} & 1 & --" in compared.stdout
+    assert "a & \\textbf{0.750} (1) \\\\" in compared.stdout
     # An output that isn't a headline is neither ranked nor bold.
-    assert "token\\_f1 & recall & 0.7500 & 0.0000 \\\\" in latex
+    every = run(*both, "--format", "markdown", "--outputs", "all").stdout
+    assert "| system | token_f1 ↑ | token_f1 precision ↑ | token_f1 recall ↑ |" in every
+    assert "| a | **0.750** (1) | 0.750 | 0.750 |" in every
 
 
 def test_what_no_test_tells_apart_is_not_bold() -> None:
     table = run("score", "a.jsonl", "b.jsonl", "-m", "token_f1", "--format", "markdown").stdout
-    assert "| token_f1 | score | 0.7500 | 0.0000 |" in table
+    assert "| a | 0.750 (1) |\n| b | 0.000 (1) ≈ |\n" in table
 
 
 def test_systems_are_called_by_their_files_without_folders_where_that_is_clear() -> None:
@@ -114,6 +117,6 @@ def test_systems_are_called_by_their_files_without_folders_where_that_is_clear()
         Path(f"{copy}.jsonl").write_bytes(Path(f"{name}.jsonl").read_bytes())
     asked = ("-m", "wer", "--report", "page.html", *FEW)
     assert run("score", "one/a.jsonl", "two/b.jsonl", *asked).exit_code == 0
-    assert data("page.html")["systems"] == ["a.jsonl", "b.jsonl"]
+    assert data("page.html")["systems"] == ["a", "b"]
     assert run("score", "one/a.jsonl", "two/a.jsonl", *asked).exit_code == 0
-    assert data("page.html")["systems"] == ["one/a.jsonl", "two/a.jsonl"]
+    assert data("page.html")["systems"] == ["one", "two"]

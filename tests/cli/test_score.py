@@ -121,12 +121,12 @@ def test_reduce_chooses_among_candidates() -> None:
 def test_several_files_are_several_systems() -> None:
     found = scored("a.jsonl", "b.jsonl", "-m", "abstractness")
     assert {name: one["scores"] for name, one in found["systems"].items()} == {
-        "a.jsonl": {"abstractness": {"score": 0.25}},
-        "b.jsonl": {"abstractness": {"score": 1.0}},
+        "a": {"abstractness": {"score": 0.25}},
+        "b": {"abstractness": {"score": 1.0}},
     }
     table = run("score", "a.jsonl", "b.jsonl", "-m", "abstractness", "--format", "csv").stdout
     assert list(csv.reader(io.StringIO(table))) == [
-        ["metric", "output", "a.jsonl", "b.jsonl"],
+        ["metric", "output", "a", "b"],
         ["abstractness", "score", "0.25", "1.0"],
     ]
 
@@ -134,7 +134,7 @@ def test_several_files_are_several_systems() -> None:
 def test_the_best_of_two_systems_is_bold() -> None:
     write_ranked_systems()
     shown = run("score", "a.jsonl", "b.jsonl", "-m", "wer", "--format", "latex")
-    assert "wer & score & \\textbf{0.2500}" in shown.stdout
+    assert "a & \\textbf{0.250} (1)" in shown.stdout
     assert "no system is called the best" not in shown.stderr
 
 
@@ -155,7 +155,7 @@ def test_systems_of_other_sizes_are_not_put_side_by_side() -> None:
     write_systems()
     write("b.jsonl", ROWS[:1])
     said = error(run("score", "a.jsonl", "b.jsonl", "-m", "wer", "--format", "latex"), 3)
-    assert said.startswith("b.jsonl has 1 samples, and a.jsonl 2; systems side by side need")
+    assert said.startswith("b has 1 samples, and a 2; systems side by side need")
 
 
 def test_a_system_that_answers_nothing_where_it_is_hard_does_not_win() -> None:
@@ -164,7 +164,7 @@ def test_a_system_that_answers_nothing_where_it_is_hard_does_not_win() -> None:
     write("b.jsonl", [rows[0], {**rows[1], "prediction": ""}])
     result = run("score", "a.jsonl", "b.jsonl", "-m", "aun", "--format", "json")
     found = json.loads(result.stdout)["systems"]
-    assert found["b.jsonl"]["scores"]["aun"]["unanswered"] == 1
+    assert found["b"]["scores"]["aun"]["unanswered"] == 1
     assert "aun: no system is called the best: the systems left different" in result.stderr
 
 
@@ -199,22 +199,25 @@ def test_nan_is_null_in_json() -> None:
     assert found["scores"] == {"abstractness": {"score": None}}
 
 
-def test_markdown_and_latex_and_text_have_four_decimals() -> None:
+def test_markdown_and_latex_and_text_have_three_decimals() -> None:
     shown = {
         form: run("score", "a.jsonl", "-m", "abstractness", "--format", form).stdout
         for form in ("markdown", "latex", "table")
     }
-    assert "| abstractness | score | 0.2500 |" in shown["markdown"]
-    assert "abstractness & score & 0.2500 \\\\" in shown["latex"]
-    assert shown["table"].splitlines()[1].split() == ["abstractness", "score", "0.2500"]
+    assert "| abstractness | 0.250 |" in shown["markdown"]
+    assert "abstractness & 0.250 \\\\" in shown["latex"]
+    assert shown["table"].splitlines()[1].split() == ["abstractness", "0.250"]
 
 
 def test_signatures_stand_at_the_foot_of_a_table_and_in_json() -> None:
     signature = scored("a.jsonl", "-m", "abstractness", "--signature")["signatures"]["abstractness"]
     assert signature.startswith("abstractness(n=1)|definition:1|metrichub:")
-    for form, foot in (("table", "{}"), ("markdown", "`{}`"), ("latex", "% {}")):
+    for form, foot in (("table", "{}"), ("markdown", "`{}`")):
         shown = run("score", "a.jsonl", "-m", "abstractness", "--signature", "--format", form)
         assert shown.stdout.splitlines()[-1] == foot.format(signature)
+    broken = signature.replace("|", "{\\textbar}\\allowbreak ")
+    latex = run("score", "a.jsonl", "-m", "abstractness", "--format", "latex").stdout
+    assert f"\\caption{{2 samples. Signatures: {broken}.}}" in latex
     shown = run("score", "a.jsonl", "-m", "abstractness", "--signature", "--format", "csv")
     assert next(csv.DictReader(io.StringIO(shown.stdout)))["signature"] == signature
 
@@ -289,10 +292,10 @@ def test_sample_scores_go_to_a_file() -> None:
     with Path("s.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(r["file"], r["id"], float(r["abstractness.score"])) for r in rows] == [
-        ("a.jsonl", "x", 1 / 3),
-        ("a.jsonl", "y", 0.0),
-        ("b.jsonl", "x", 1.0),
-        ("b.jsonl", "y", 1.0),
+        ("a", "x", 1 / 3),
+        ("a", "y", 0.0),
+        ("b", "x", 1.0),
+        ("b", "y", 1.0),
     ]
 
 
@@ -346,4 +349,4 @@ def test_each_system_is_held_to_the_threshold() -> None:
         "score", "a.jsonl", "b.jsonl", "-m", "abstractness", "--fail-over", "abstractness=0.5"
     )
     assert result.exit_code == 1
-    assert result.stderr == "metrichub: failed: b.jsonl: abstractness.score is 1, over 0.5\n"
+    assert result.stderr == "metrichub: failed: b: abstractness.score is 1, over 0.5\n"

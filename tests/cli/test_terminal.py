@@ -76,7 +76,7 @@ def _drained(end: int) -> str:
 def test_a_terminal_gets_a_table_and_colour_unless_it_is_declined() -> None:
     shown, _ = on_terminal("score", "a.jsonl", "-m", "abstractness")
     assert "abstractness" in shown
-    assert "0.2500" in shown
+    assert "0.250" in shown
     assert "\x1b[" in shown
     plain, _ = on_terminal("score", "a.jsonl", "-m", "abstractness", NO_COLOR="1")
     assert not any(f"\x1b[{colour}" in plain for colour in ("3", "9"))
@@ -112,5 +112,4 @@ def test_a_narrow_terminal_loses_no_number_and_no_name() -> None:
     arguments = ("compare", "a.jsonl", "b.jsonl", "-m", "abstractness", "-m", "wer")
     wide, _ = on_terminal(*arguments, NO_COLOR="1")
     narrow, _ = on_terminal(*arguments, NO_COLOR="1", COLUMNS="40")
-    rows = [line.split() for line in narrow.splitlines()]
-    assert [line.split() for line in wide.splitlines()[2:]] == rows[-len(wide.splitlines()) + 2 :]
+    assert {*wide.split()} - {"─" * len(line) for line in wide.split()} <= {*narrow.split()}
