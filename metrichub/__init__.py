@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from metrichub.catalog.card import Card as Card
     from metrichub.catalog.frontmatter import Scale as Scale
+    from metrichub.catalog.listing import list_metrics as list_metrics
     from metrichub.catalog.registry import Entry as Entry
-    from metrichub.catalog.registry import list_metrics as list_metrics
     from metrichub.data.files import read as read
     from metrichub.data.files import read_batches as read_batches
     from metrichub.embed.openai import OpenAIEmbedder as OpenAIEmbedder
@@ -64,7 +64,8 @@ _HOMES = {
     for home, names in {
         "catalog.card": "Card",
         "catalog.frontmatter": "Scale",
-        "catalog.registry": "Entry list_metrics",
+        "catalog.listing": "list_metrics",
+        "catalog.registry": "Entry",
         "data.files": "read read_batches",
         "embed.openai": "OpenAIEmbedder",
         "errors": (

@@ -13,7 +13,6 @@ from typing import Any
 
 from metrichub.catalog.card import Card
 from metrichub.catalog.requirements import install_command, missing_requirements
-from metrichub.data.columns import column_of, column_of_alias
 from metrichub.errors import (
     AmbiguousMetric,
     BrokenMetric,
@@ -213,32 +212,6 @@ def origin(metric: type) -> Entry | None:
     """The installed entry that names this class, or None for a metric of the caller's own."""
     value = f"{metric.__module__}:{metric.__qualname__}"
     return registry().by_value.get(value)
-
-
-def list_metrics(
-    *,
-    task: str | None = None,
-    dimension: str | None = None,
-    family: str | None = None,
-    input: str | None = None,
-    judge: str | None = None,
-) -> tuple[Entry, ...]:
-    """The installed metrics whose cards have all the given tags; imports none of their code.
-
-    Without a filter, entries whose card can't be read are listed too (`Entry.problem`).
-    `judge` is "none", "any" (any judge will do, rules too) or "model" (only a model will).
-    `input` is a column by any of its names: "source" and "articles" find what needs `sources`.
-    """
-    column = input and column_of(column_of_alias(input))
-    given = {"task": task, "dimension": dimension, "family": family, "input": column}
-    filters = {name: value for name, value in (given | {"judge": judge}).items() if value}
-
-    def fits(entry: Entry) -> bool:
-        if entry.problem:
-            return not filters
-        return all(value in entry.card.facets[name] for name, value in filters.items())
-
-    return tuple(entry for entry in registry().entries if fits(entry))
 
 
 def _letters(name: str) -> str:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from metrichub.catalog.frontmatter import JUDGES
-from metrichub.catalog.registry import list_metrics, registry
+from metrichub.catalog.listing import list_metrics, screen_width
+from metrichub.catalog.registry import registry
 from metrichub.catalog.spec import Spec
-from metrichub.cli.output import emit, shown_as
+from metrichub.cli.output import as_json, shown_as
 from metrichub.cli.program import Command, note
-from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
     from metrichub.catalog.registry import Entry
@@ -43,22 +42,11 @@ def list_(
     if not entries:
         filtered = any((task, dimension, family, input_, judge))
         note("no metric has all these tags" if filtered else "no metric is installed")
-    named = [(registry().name_of(entry), entry) for entry in entries]
-    emit(
-        shown_as(form),
-        lambda: Table(
-            ("name", "what it measures", "inputs", "task"), [_row(*pair) for pair in named]
-        ),
-        lambda: [_facts(*pair) for pair in named],
-    )
-
-
-def _row(name: str, entry: Entry) -> Sequence[str]:
-    if entry.problem:
-        return (name, f"broken: {entry.problem}", "", "")
-    card = entry.card
-    summary = f"{card.summary} (needs: {entry.install})" if entry.lacking else card.summary
-    return (name, summary, ", ".join(card.inputs), ", ".join(card.tags.task))
+    if shown_as(form) == "json":
+        named = [(registry().name_of(entry), entry) for entry in entries]
+        click.echo(as_json([_facts(*pair) for pair in named]), nl=False)
+    elif entries:
+        click.echo(entries.text(screen_width(), lambda task: click.style(task, bold=True)))
 
 
 def _facts(name: str, entry: Entry) -> dict[str, Any]:

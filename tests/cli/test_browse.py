@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from metrichub.catalog.listing import list_metrics
 from metrichub.catalog.registry import registry
 from tests.cli.test_terminal import on_terminal
 from tests.commands import error, program, run
@@ -55,10 +56,40 @@ def test_list_shows_every_metric_with_the_facts_of_its_card() -> None:
     assert "translation" in bleu["tags"]["task"]
 
 
-def test_list_as_a_table_has_a_line_a_metric() -> None:
+def test_list_fits_two_screens_by_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    ours = {entry.name for entry in registry().entries if entry.distribution == "metrichub"}
     lines = run("list", "--format", "table").stdout.splitlines()
-    assert lines[0].split() == ["name", "what", "it", "measures", "inputs", "task"]
-    assert any(line.startswith("abstractness ") for line in lines)
+    assert max(map(len, lines)) <= 100
+    # Two screens of fifty lines, for the metrics that come with the hub.
+    tasks = [line for line in lines if not line.startswith(" ")]
+    assert len(ours) + len(tasks) <= 100
+    assert {"summarization", "translation", "speech recognition"} < {*tasks}
+    assert ours <= {line.split()[0] for line in lines if line.startswith(" ")}
+    marks = {line.split()[0]: line[26:29].strip() for line in lines if line.startswith(" ")}
+    asked = ("bleu", "faithfulness", "g_eval", "answer_relevancy", "readability")
+    assert [marks[name] for name in asked] == ["", "j", "J", "je", "+"]
+
+
+def test_a_filtered_list_has_whole_summaries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    shown = run("list", "--family", "edit distance", "--task", "translation", "--format", "table")
+    lines = shown.stdout.splitlines()
+    assert lines[0] == "translation"
+    assert max(map(len, lines)) <= 60
+    summary = registry().find("ter").card.summary
+    assert " ".join(summary.split()) in " ".join(" ".join(lines).replace("ter ", "").split())
+
+
+def test_listed_metrics_show_themselves() -> None:
+    found = list_metrics(family="edit distance")
+    assert isinstance(found, tuple)
+    assert found[0].card.tags.family == "edit distance"
+    assert repr(found) == found.text()
+    assert "\n ter " in repr(found)
+    shown = found._repr_html_()
+    assert "<td>ter</td><td></td><td>Word edits, including phrase shifts," in shown
+    assert '<th scope="rowgroup" colspan="3">speech recognition</th>' in shown
 
 
 @pytest.mark.parametrize(
@@ -91,7 +122,7 @@ def test_broken_and_shadowed_plugins_are_lines_of_the_list(site: Path) -> None:
     assert "the package nowhere.gone" in rows["gone"]["problem"]
     assert rows["raises"]["problem"] is None  # Only its card was read.
     table = program("list", "--format", "table", env=environment(site)).stdout
-    assert any(line.startswith("gone ") and "broken: " in line for line in table.splitlines())
+    assert any(line.startswith(" gone ") and "broken: " in line for line in table.splitlines())
 
 
 def test_names_in_a_filtered_list_are_qualified_where_they_have_to_be(site: Path) -> None:
@@ -181,7 +212,7 @@ def test_a_metric_that_lacks_packages_is_listed_with_the_command_and_is_not_brok
     assert listed(env=env)["parsed"]["needs"] == command
     assert listed(env=env)["bleu"]["needs"] is None
     table = program("list", "--family", "toy", "--format", "table", env=env).stdout
-    assert f"(needs: {command})" in table
+    assert f"\n! parsed: {command}\n" in table
     found = json.loads(program("doctor", "--format", "json", env=env).stdout)
     assert found["incomplete"]["needy/parsed"] == command
     assert "needy/parsed" not in found["broken"]

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from metrichub import Hub
-from metrichub.catalog.registry import Entry, list_metrics
+from metrichub.catalog.listing import list_metrics
+from metrichub.catalog.registry import Entry
 from metrichub.report.report import Report
 from metrichub.testing.under_test import HOSTILE, MetricUnderTest
 
