@@ -45,6 +45,24 @@ def install_command(distribution: str, requires: Sequence[str]) -> str:
     return f"pip install {shlex.join([f'{distribution}[{extra}]'] if extra else requires)}"
 
 
+def lacking_of_extras(distribution: str) -> dict[str, tuple[str, ...]]:
+    """The extras of an installed distribution, each with what of it isn't installed."""
+    import importlib_metadata
+    from packaging.requirements import Requirement
+
+    try:
+        found = importlib_metadata.distribution(distribution)
+    except importlib_metadata.PackageNotFoundError:
+        return {}
+    offered = [Requirement(text) for text in found.requires or []]
+    lacking = {}
+    for extra in found.metadata.get_all("Provides-Extra") or []:
+        # Without the marker, which is false where no extra is asked for.
+        texts = [f"{one.name}{one.specifier}" for one in offered if _comes_with(one, extra)]
+        lacking[str(extra)] = missing_requirements(texts)
+    return lacking
+
+
 def _is_met(text: str) -> bool:
     import importlib_metadata
     from packaging.requirements import Requirement

@@ -2,45 +2,70 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import re
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
 
+from metrichub.catalog.listing import screen_width
 from metrichub.catalog.registry import Entry, Registry, registry
+from metrichub.catalog.requirements import lacking_of_extras
+from metrichub.cli.endpoints import endpoints, installed_judges, told, waiting
 from metrichub.cli.output import as_json
 from metrichub.cli.program import Command, version
 from metrichub.models.cache import cache_folder
 
-_KEYS = ("OPENAI_API_KEY",)
+_DEVELOPMENT = "test|bench"
+"""Extras for those who work on a package."""
 
 
 @click.command(cls=Command, short_help="Check the installation.")
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text")
+@click.option("--ask", is_flag=True, help="Ask the judge's server which models it has.")
 @click.pass_context
-def doctor(context: click.Context, form: str) -> None:
-    """Check the installation; imports every metric. Exits with 5 if something is broken."""
+def doctor(context: click.Context, form: str, ask: bool) -> None:
+    """Check the installation; imports every metric. Exits with 5 if something is broken.
+
+    It says what extras lack, what of judges is set in the environment, and which metrics wait for
+    what. No key is shown, and no server asked without --ask.
+    """
     dependencies, installed = _dependencies(), registry()
     broken = dict(_broken(installed))
     facts = {
         "metrichub": version(),
         "python": f"{platform.python_version()} ({sys.executable})",
         "platform": platform.platform(),
+        "cache": cache_folder(),
         "dependencies": dependencies,
         "metrics": dict(Counter(f"{e.distribution} {e.version}" for e in installed.entries)),
         "broken": broken,
-        "incomplete": dict(_incomplete(installed)),
         "shadowed": {e.qualified: _rival(installed, e) for e in installed.shadowed()},
-        "cache": cache_folder(),
-        "keys": {key: "yes" if os.environ.get(key) else "no" for key in _KEYS},
+        "extras": _extras(installed),
+        "incomplete": dict(_incomplete(installed)),
+        "judges": installed_judges() | endpoints(ask),
+        "waiting": waiting(installed.entries),
     }
     click.echo(as_json(facts) if form == "json" else _text(facts), nl=False)
     context.exit(5 if broken or None in dependencies.values() else 0)
+
+
+def _extras(installed: Registry) -> dict[str, str]:
+    """What each extra for users lacks, with the metrics that are for it."""
+    found = {}
+    for distribution in dict.fromkeys(["metrichub", *(e.distribution for e in installed.entries)]):
+        for extra, lacking in lacking_of_extras(distribution).items():
+            if re.match(_DEVELOPMENT, extra):
+                continue
+            name = f"{distribution}[{extra}]"
+            uses = [e.name for e in installed.entries if not e.problem and name in e.install]
+            state = f"lacks {', '.join(lacking)}" if lacking else "installed"
+            found[name] = f"{state} (for {', '.join(uses)})" if uses else state
+    return found
 
 
 def _dependencies() -> dict[str, str | None]:
@@ -93,17 +118,23 @@ def _rival(installed: Registry, entry: Entry) -> str:
 
 
 def _text(facts: Mapping[str, Any]) -> str:
-    lines = []
+    lines: list[str] = []
     for name, value in facts.items():
         if not isinstance(value, Mapping):
             lines.append(f"{name}: {value}")
-        elif value:
-            width = max(map(len, value))
-            lines.append(f"{name}:")
-            lines += [
-                f"  {key.ljust(width)}  {'MISSING' if item is None else item}"
-                for key, item in value.items()
-            ]
-        else:
-            lines.append(f"{name}: none")
+            continue
+        lines.append(f"{name}:" if value else f"{name}: none")
+        width = max(map(len, value), default=0)
+        for key, item in told(value).items():
+            text = "MISSING" if item is None else str(item)
+            lines += _hanging(f"  {key.ljust(width)}  ", text, screen_width())
     return "".join(f"{line}\n" for line in lines)
+
+
+def _hanging(start: str, text: str, width: int) -> list[str]:
+    """A text behind its name, or below it where there is little room."""
+    head = [] if len(start) < width // 3 else [start.rstrip()]
+    indent = " " * (6 if head else len(start))
+    lines = textwrap.wrap(text, max(width - len(indent), 20), break_on_hyphens=False) or [""]
+    shown = [f"{indent}{line}" for line in lines]
+    return [*head, *shown] if head else [f"{start}{lines[0]}", *shown[1:]]

@@ -198,7 +198,7 @@ def test_the_doctor_finds_what_is_broken_and_what_is_shadowed(site: Path) -> Non
     assert found["shadowed"].keys() == {"fine/shout", "rival/shout", "rival/bleu"}
     assert found["metrics"]["rival 1.0"] == 2
     assert found["dependencies"]["numpy"]
-    assert found["keys"] == {"OPENAI_API_KEY": "yes"}
+    assert found["judges"]["OPENAI_API_KEY"] == "set"
     assert "secret" not in ran.stdout
 
 
