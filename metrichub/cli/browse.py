@@ -89,7 +89,9 @@ def card(name: str, raw: bool) -> None:
     from rich.console import Console
     from rich.markdown import Markdown
 
-    Console().print(Markdown(_with_facts(entry)))
+    from metrichub.cli.formulas import with_formulas
+
+    Console().print(Markdown(with_formulas(_with_facts(entry))))
 
 
 def _with_facts(entry: Entry) -> str:
