@@ -1,6 +1,7 @@
 """Every command and snippet of the README and of CONTRIBUTING works as it stands."""
 
 import doctest
+import json
 import os
 import re
 import shlex
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from metrichub.catalog.card import with_blocks
-from metrichub.catalog.index import index
+from metrichub.catalog.index import by_task, index
+from scripts.pictures import COMMAND, svg, terminal, words
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -71,3 +73,39 @@ def test_the_index_of_cards_is_current():
     path = ROOT / "metric_cards" / "README.md"
     text = path.read_text(encoding="utf-8")
     assert text == with_blocks(text, {"index": index(path.parent)}), "see metrichub.catalog.index"
+    tasks = by_task(path.parent, "metric_cards")
+    assert with_blocks(README, {"tasks": tasks}) == README, "see metrichub.catalog.index"
+
+
+def test_the_readme_is_short():
+    assert len(README.splitlines()) <= 150
+
+
+def test_the_first_command_is_short_in_a_pipe():
+    first = re.search(r"<!-- first command -->\n```\n.*? && (.*?)\n```", README, re.DOTALL)[1]
+    ran = subprocess.run(
+        [sys.executable, "-m", *shlex.split(first)],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert len(ran.stdout.splitlines()) < 50
+    assert {*json.loads(ran.stdout)["systems"]} == {"summaries", "summaries_b"}
+    assert ran.stderr == ""
+
+
+def test_the_pictures_are_there_and_small():
+    named = re.findall(r'(?:src|srcset)="([^"]+)"', README)
+    assert len(named) == 4
+    for name in named:
+        assert (ROOT / name).stat().st_size < 60_000
+
+
+def test_the_picture_of_the_terminal_shows_what_the_command_writes():
+    written = terminal(COMMAND)
+    for name, dark in (("light", False), ("dark", True)):
+        picture = svg(written, dark=dark)
+        kept = (ROOT / f"docs/pictures/terminal-{name}.svg").read_text(encoding="utf-8")
+        assert words(kept) == words(picture), "run `python -m scripts.pictures`"
+        assert "0.482" in words(picture)
+        # Nothing is fetched by whoever looks at it.
+        assert "url(http" not in picture
+        assert "@import" not in picture
