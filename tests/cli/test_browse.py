@@ -81,7 +81,8 @@ def test_a_filtered_list_has_whole_summaries(monkeypatch: pytest.MonkeyPatch) ->
     assert " ".join(summary.split()) in " ".join(" ".join(lines).replace("ter ", "").split())
 
 
-def test_listed_metrics_show_themselves() -> None:
+def test_listed_metrics_show_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     found = list_metrics(family="edit distance")
     assert isinstance(found, tuple)
     assert found[0].card.tags.family == "edit distance"
