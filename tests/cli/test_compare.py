@@ -100,7 +100,7 @@ def test_saved_reports_of_judges_are_compared_without_one(
         ):
             compared = run("compare", *files, "-m", metric)
             assert compared.exit_code == 0, compared.stderr
-            found = json.loads(compared.stdout)["scores"]["b"]
+            _, found = json.loads(compared.stdout)["scores"].values()
             assert found == {"faithfulness": {"score": 1.0}}
     assert "none is chosen" in error(run("compare", "a.jsonl", "b.jsonl", "-m", "faithfulness"), 4)
 
