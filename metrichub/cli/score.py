@@ -89,11 +89,24 @@ class Results:
     samples_out: Path | None
     save: Path | None
     page: Path | None
+    by: str | None
+    key: Sequence[str]
+
+    def check(self, systems: int) -> None:
+        """Raise `UsageError` for what doesn't go together."""
+        if self.save and systems > 1:
+            raise click.UsageError(
+                "--save holds one system's report; give one FILE, or choose a --split"
+            )
+        if self.key and (self.samples_out or self.page or self.by):
+            raise click.UsageError(
+                "--key keeps sums in place of samples, which --samples, --report and --by show"
+            )
 
     @property
     def need_samples(self) -> bool:
         """Whether the scores of samples are needed, and not only those of the corpus."""
-        return bool(self.samples_out or self.save or self.page)
+        return bool(self.samples_out or self.save or self.page or self.by)
 
 
 result_options = option_group(
@@ -110,6 +123,19 @@ result_options = option_group(
         "--save", metavar="FILE", callback=report_file, help="Save the report for compare (.json)."
     ),
     report_option,
+    click.option(
+        "--by",
+        metavar="COLUMN",
+        help="Add the scores of every value of a column.",
+    ),
+    click.option(
+        "--key",
+        metavar="COLUMN",
+        multiple=True,
+        callback=lambda _, __, given: tuple(name for names in given for name in names.split(",")),
+        help="Keep sums of 1,000 buckets in place of samples, for large files; the column, which "
+        "names a sample, chooses the bucket.",
+    ),
 )
 
 
@@ -160,10 +186,7 @@ def score(
     hub = chosen_hub(chosen.metrics, chosen.reduce, example, judging)
     thresholds = bounds.of(hub)
     given = _given(files, texts, chosen.input_format)
-    if results.save and len(given) > 1:
-        raise click.UsageError(
-            "--save holds one system's report; give one FILE, or choose a --split"
-        )
+    results.check(len(given))
     if estimate:
         show_estimate(hub, given, chosen.columns, judging.repeats, form, output)
         return
@@ -173,22 +196,25 @@ def score(
         chosen,
         judging,
         # Samples have fingerprints, which tell whether systems were given the same.
-        samples=display.with_intervals or results.need_samples or len(given) > 1,
+        samples=not results.key
+        and (display.with_intervals or results.need_samples or len(given) > 1),
         texts=results.page is not None,
+        key=results.key,
     )
     if len(given) == len(files):  # Splits have samples of their own.
         _same_size(systems)
     reports = {name: system.report for name, system in systems.items()}
     shown = shown_as(form, output)
     tests, unranked = _tested(reports, shown)
+    listed = _grouped(reports, results.by) if results.by else reports
     intervals = {
         name: report.intervals(**asdict(resampling))
-        for name, report in reports.items()
+        for name, report in listed.items()
         if display.with_intervals
     }
     from metrichub.cli.score_tables import ScoreTables
 
-    found = ScoreTables(reports, intervals, tests, display, resampling)
+    found = ScoreTables(listed, intervals, tests, display, resampling)
     emit(
         shown,
         lambda: found.tables(shown, terminal_width(shown, output)),
@@ -234,6 +260,17 @@ def _given(
         else:
             given |= splits
     return given
+
+
+def _grouped(reports: Mapping[str, Report], by: str) -> dict[str, Report]:
+    """The reports, each followed by those of its groups."""
+    found: dict[str, Report] = {}
+    for name, report in reports.items():
+        found[name] = report
+        for value, group in report.by(by).items():
+            label = f"{by}={'' if value is None else value}"
+            found[f"{name}, {label}" if len(reports) > 1 else label] = group
+    return found
 
 
 def _same_size(systems: Mapping[str, System]) -> None:

@@ -87,7 +87,7 @@ class ScoreTables:
         return Table([*table.head, "signature"], [[*row, found[str(row[0])]] for row in rows])
 
     def _caption(self, table: Table) -> str:
-        level, resamples = self.resampling.level, self.resampling.resamples
-        about = about_intervals(level, resamples) if self.intervals else ""
+        how = self.resampling
+        about = about_intervals(how.level, how.resamples, how.cluster) if self.intervals else ""
         size = next(iter(self.reports.values())).size
         return caption(size, about, about_tests(table, self.tests))

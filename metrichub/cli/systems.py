@@ -134,6 +134,7 @@ class ResamplingOptions:
     level: float
     resamples: int
     seed: int
+    cluster: str | None
 
 
 resampling_options = option_group(
@@ -154,8 +155,13 @@ resampling_options = option_group(
         help="How many times the samples are drawn for an interval.",
     ),
     click.option("--seed", type=int, default=12345, show_default=True),
+    click.option(
+        "--cluster",
+        metavar="COLUMN",
+        help="Draw and swap the samples of one value together, such as those of a document.",
+    ),
 )
-"""--level, --resamples and --seed as `resampling`."""
+"""--level, --resamples, --seed and --cluster as `resampling`."""
 
 
 def chosen_hub(
@@ -206,6 +212,7 @@ def measure(
     *,
     samples: bool = True,
     texts: bool = False,
+    key: Sequence[str] = (),
 ) -> dict[str, System]:
     """Every system's report, one system after the other, under a progress bar."""
     needs = hub.needs()
@@ -221,6 +228,7 @@ def measure(
                     texts=texts,
                     workers=chosen.workers,
                     keep=chosen.keep or None,
+                    key=key,
                     progress=advance,
                     **judging.for_run(),
                 )

@@ -104,7 +104,6 @@ def paired_tests(
     systems: Mapping[str, Measurement],
     options: SignificanceOptions,
     metrics: str | Iterable[str] | None = None,
-    cluster: str | None = None,
 ) -> PairedTests:
     """The tests of every pair of systems; see `metrichub.compare_all`."""
     check_level(options.level)
@@ -119,9 +118,9 @@ def paired_tests(
                 theirs[metric].check_testable()
         sides[name, other] = ({m: mine[m] for m in common}, {m: theirs[m] for m in common})
     first, *others = systems.values()
-    if cluster is not None:
-        check_clusters(cluster, first, others)
-    units = partial(first.units, cluster=cluster)
+    if options.cluster is not None:
+        check_clusters(options.cluster, first, others)
+    units = partial(first.units, cluster=options.cluster)
     pairs = compare_pairs(sides, units, first.size, options)
     found = [
         output

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from math import isnan
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,12 +62,20 @@ NOT_KEPT = "it doesn't add up, and the samples weren't kept"
 
 
 class SignificanceOptions(NamedTuple):
-    """How intervals and tests are made; see `Report.compare`. Without resamples, no intervals."""
+    """How intervals and tests are made; see `Report.compare`. Without resamples, no intervals.
+
+    `cluster` names the column whose samples of one value are drawn and swapped together.
+    """
 
     level: float = 0.95
     resamples: int = 1000
     trials: int = 10_000
     seed: int = resample.SEED
+    cluster: str | None = None
+
+    def of_intervals(self) -> dict[str, Any]:
+        """What of them `Report.intervals` takes."""
+        return {name: value for name, value in self._asdict().items() if name != "trials"}
 
 
 UnitsOf = Callable[[Result], Units]

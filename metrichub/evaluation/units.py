@@ -62,5 +62,5 @@ def _check_column(column: str, metadata: Mapping[str, Sequence[Any]]) -> None:
         have = ", ".join(metadata) or "no columns"
         raise ReportError(
             f"no column {column!r} travelled with the report{did_you_mean(column, metadata)} "
-            f"(there are: {have}); columns of short values do, and those that keep=[...] names"
+            f"(there are: {have}); columns of short values do, and those that keep= or --keep names"
         )

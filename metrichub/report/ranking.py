@@ -133,18 +133,17 @@ class Ranking(PairedTests):
         """The systems' scores with the caption of a paper; see `to_markdown`."""
         options = self.options
         table = self._scores(ScoreFormat(outputs, percent, options.level), intervals)
-        about = about_intervals(options.level, options.resamples) if intervals else ""
+        about = (
+            about_intervals(options.level, options.resamples, options.cluster) if intervals else ""
+        )
         size = next(iter(self.reports.values())).size
         said = caption(size, about, about_tests(table, self))
         return table._replace(caption=said, signatures=self.signatures())
 
     def intervals(self) -> dict[str, dict[str, dict[str, Interval]]]:
         """Bootstrap intervals: system -> metric -> output -> `Interval`."""
-        level, resamples, _, seed = self.options
-        return {
-            name: Report.of(one).intervals(level=level, resamples=resamples, seed=seed)
-            for name, one in self.reports.items()
-        }
+        how = self.options.of_intervals()
+        return {name: Report.of(one).intervals(**how) for name, one in self.reports.items()}
 
     def signatures(self) -> list[str]:
         """The signatures of the metrics, several of one where systems differ in them."""
@@ -207,5 +206,5 @@ def compare_all(
             f'{{"A": report, "B": other}}, not {what(systems)}'
         )
     check_positive("resamples", resamples)
-    options = SignificanceOptions(level, resamples, trials, seed)
-    return Ranking.of(paired_tests(systems, options, metrics, cluster))
+    options = SignificanceOptions(level, resamples, trials, seed, cluster)
+    return Ranking.of(paired_tests(systems, options, metrics))

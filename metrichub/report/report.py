@@ -233,8 +233,8 @@ class Report(ReportScores):
         """Write one HTML file that shows everything: scores, plots, and every sample to read.
 
         `others` are systems to be compared with this one, which `name` then names. The options
-        are those of `metrichub.report.html.write`: level, resamples, trials, seed, ids, explained,
-        size.
+        are those of `metrichub.report.html.write`: level, resamples, trials, seed, cluster, ids,
+        explained, size.
 
         Raises:
             MissingDependency: the packages of the extra `plots` aren't installed.

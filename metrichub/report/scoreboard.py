@@ -120,8 +120,9 @@ def scoreboard(
     columns = _columns(reports, form)
     rows: list[list[Cell]] = []
     best = set()
+    sizes = len({report.size for report in reports.values()}) > 1
     for name, report in reports.items():
-        row: list[Cell] = [name]
+        row: list[Cell] = [name, report.size] if sizes else [name]
         for column in columns:
             result = report.results.get(column.metric)
             value = result.scores().get(column.output) if result else None
@@ -132,7 +133,8 @@ def scoreboard(
             tie = _is_tie(_test(tests, name, column), tests)
             row.append(column.score(value, found, ranks.get(name), TIE if tie else ""))
         rows.append(row)
-    return Table(["system", *(column.head for column in columns)], rows, frozenset(best))
+    head = ["system", "samples"] if sizes else ["system"]
+    return Table([*head, *(column.head for column in columns)], rows, frozenset(best))
 
 
 def differences(tests: PairedTests, form: ScoreFormat) -> Table:
@@ -187,9 +189,10 @@ def caption(size: int, *said: str) -> str:
     return " ".join(filter(None, [f"{size:,} sample{'s' * (size != 1)}.", *said]))
 
 
-def about_intervals(level: float, resamples: int) -> str:
+def about_intervals(level: float, resamples: int, cluster: str | None = None) -> str:
     """How the intervals in brackets were made."""
-    return f"In brackets: {level * 100:g}% bootstrap intervals ({resamples:,} resamples)."
+    drawn = "resamples" if cluster is None else f"resamples that draw each {cluster} whole"
+    return f"In brackets: {level * 100:g}% bootstrap intervals ({resamples:,} {drawn})."
 
 
 def about_tests(table: Table, tests: PairedTests | None) -> str:
@@ -202,12 +205,16 @@ def about_tests(table: Table, tests: PairedTests | None) -> str:
     said = [
         "Bold: the systems of the first rank." if table.best else "",
         f"{marks[0].upper()}{marks[1:]}." if marks else "",
-        f"Tests: two-sided paired approximate randomisation ({options.trials:,} trials), corrected "
-        "by Holm's method over all pairs of systems and the headline outputs of a metric; "
-        f"significant at p ≤ {p}.",
+        "Tests: two-sided paired approximate randomisation "
+        f"({options.trials:,} trials{_swapped(options.cluster)}), corrected by Holm's method over "
+        f"all pairs of systems and the headline outputs of a metric; significant at p ≤ {p}.",
         f"Result: {tests.sentence}." if tests.sentence else "",
     ]
     return " ".join(filter(None, said))
+
+
+def _swapped(cluster: str | None) -> str:
+    return "" if cluster is None else f", each {cluster} swapped whole"
 
 
 def _columns(reports: Mapping[str, Measurement], form: ScoreFormat) -> list[_Column]:

@@ -28,6 +28,7 @@ def write(
     resamples: int = 1000,
     trials: int = 10_000,
     seed: int = SEED,
+    cluster: str | None = None,
     explained: int = EXPLAINED,
     size: int = SIZE,
 ) -> None:
@@ -35,6 +36,7 @@ def write(
 
     Several systems are tested against the first, on the same samples. `ids` name the samples;
     else their column `id` does, where one travelled with the first report.
+    `cluster` names a column whose samples of one value are drawn and swapped together.
     Each metric without a judge explains the first `explained` samples, and as many with the
     lowest and the highest scores; judges' explanations are there for all. Texts and explanations
     take `size` bytes at most, and where they would take more, the page says how many are there.
@@ -51,7 +53,7 @@ def write(
 
     if ids is None:
         ids = next((report.metadata.get("id") for report in systems.values()), None)
-    options = SignificanceOptions(level, resamples, trials, seed)
+    options = SignificanceOptions(level, resamples, trials, seed, cluster)
     write_text(path, report_page(systems, ids, options, PageLimits(explained, size)))
 
 

@@ -144,8 +144,8 @@ def _scores(
     systems: Mapping[str, Report], options: SignificanceOptions, ranking: Ranking | None
 ) -> tuple[Table, Table | None]:
     """The headline outputs of every metric, and all outputs where there are more."""
-    how = {"level": options.level, "resamples": options.resamples, "seed": options.seed}
-    intervals = {name: report.intervals(**how) for name, report in systems.items()}  # type: ignore[arg-type]  # numbers of their own kinds
+    how = options.of_intervals()
+    intervals = {name: report.intervals(**how) for name, report in systems.items()}
     whole = Table.beside(systems, intervals, ranking.ranks if ranking else None)
     main = whole.only(set().union(*map(headlines, systems.values())))
     return main, whole if len(main.rows) < len(whole.rows) else None

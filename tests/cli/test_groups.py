@@ -1,0 +1,95 @@
+"""`--by`, `--cluster` and `--key`: subgroups, clusters, and sums in place of samples."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from metrichub import Hub
+from tests.commands import error, run, write
+
+ROWS = [
+    {
+        "id": number,
+        "doc": number // 4,
+        "language": ["en", "de", None][number % 3],
+        "prediction": " ".join(["the", "cat", "sat", "on", "the", "mat"][: 2 + number % 5]),
+        "reference": "the cat sat on the mat",
+    }
+    for number in range(24)
+]
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two systems' files on the same samples."""
+    monkeypatch.chdir(tmp_path)
+    write("a.jsonl", ROWS)
+    write("b.jsonl", [row | {"prediction": "the mat"} for row in ROWS])
+
+
+def test_groups_follow_the_whole_with_their_sizes() -> None:
+    table = run("score", "a.jsonl", "-m", "wer", "--by", "language", "--format", "table").stdout
+    head, *rows = [line.split() for line in table.splitlines()]
+    assert head[:2] == ["system", "samples"]
+    assert [row[:2] for row in rows] == [
+        ["a.jsonl", "24"],
+        ["language=en", "8"],
+        ["language=de", "8"],
+        ["language=", "8"],
+    ]
+
+
+def test_groups_of_two_systems_are_named_by_both() -> None:
+    found = json.loads(run("score", "a.jsonl", "b.jsonl", "-m", "wer", "--by", "language").stdout)
+    groups = Hub("wer").evaluate(ROWS).by("language")
+    assert list(found["systems"])[:3] == ["a", "a, language=en", "a, language=de"]
+    assert found["systems"]["a, language=de"]["scores"] == groups["de"].scores()
+    assert found["systems"]["b, language=de"]["samples"] == 8
+
+
+def test_clusters_make_the_intervals_of_documents() -> None:
+    how = ("score", "a.jsonl", "-m", "wer", "--intervals")
+    found = json.loads(run(*how, "--cluster", "doc").stdout)["intervals"]["wer"]["score"]
+    expected = Hub("wer").evaluate(ROWS).intervals(cluster="doc")["wer"]["score"]
+    assert found == expected._asdict()
+    assert found != json.loads(run(*how).stdout)["intervals"]["wer"]["score"]
+    assert "each doc whole" in run(*how, "--cluster", "doc", "--format", "latex").stdout
+    compared = run("compare", "a.jsonl", "b.jsonl", "-m", "wer", "--cluster", "doc")
+    plain = run("compare", "a.jsonl", "b.jsonl", "-m", "wer")
+    assert compared.stdout != plain.stdout
+    assert "did you mean 'doc'" in error(run(*how, "--cluster", "dco"), 2)
+
+
+def test_a_key_keeps_sums_with_intervals_and_tests() -> None:
+    how = ("score", "a.jsonl", "b.jsonl", "-m", "wer", "--key", "id", "--intervals")
+    shown = run(*how, "--format", "table").stdout
+    assert "a beats b on wer" in shown
+    rows = list(csv.DictReader(run(*how, "--format", "csv").stdout.splitlines()))
+    report = Hub("wer").evaluate(ROWS, samples=False, key="id")
+    low, high, *_ = report.intervals()["wer"]["score"]
+    score = next(row for row in rows if row["output"] == "score")
+    assert [float(score["a low"]), float(score["a high"])] == [low, high]
+
+
+def test_reports_by_key_are_saved_and_compared() -> None:
+    write("c.jsonl", [row | {"prediction": "the mat"} for row in reversed(ROWS)])
+    for name in "ac":
+        saved = run("score", f"{name}.jsonl", "-m", "wer", "--key", "id", "--save", f"{name}.json")
+        assert saved.exit_code == 0
+    compared = json.loads(run("compare", "a.json", "c.json").stdout)
+    worse, better = (
+        Hub("wer").evaluate(rows)["wer"]["score"]
+        for rows in ([row | {"prediction": "the mat"} for row in ROWS], ROWS)
+    )
+    difference = compared["comparisons"]["c"]["wer"]["score"]["difference"]
+    assert difference == pytest.approx(worse - better)
+
+
+def test_sums_have_no_samples_to_show() -> None:
+    for option in (("--samples", "s.jsonl"), ("--by", "language"), ("--report", "p.html")):
+        found = error(run("score", "a.jsonl", "-m", "wer", "--key", "id", *option), 2)
+        assert "--key keeps sums in place of samples" in found
