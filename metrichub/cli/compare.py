@@ -73,7 +73,7 @@ def compare(
     paired bootstrap interval, and p of two-sided approximate randomisation, after Holm's correction
     over all pairs of systems and the headline outputs of the metric. Systems of one rank aren't
     distinguished. --outputs all adds p-values before the correction. A FILE holds samples, or a
-    report of 'metrichub score --save'; it is called by what tells it apart, or as in ours=FILE.
+    report of 'metrichub score --save'; it is called by what distinguishes it, or as in ours=FILE.
 
     metrichub compare baseline.jsonl ours.jsonl -m bleu -m rouge
     """

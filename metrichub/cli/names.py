@@ -1,4 +1,4 @@
-"""Names of systems on the command line: `ours=runs/7/out.jsonl`, or what tells files apart."""
+"""Names of systems on the command line: `ours=runs/7/out.jsonl`, or what distinguishes files."""
 
 from __future__ import annotations
 
