@@ -185,6 +185,20 @@ def test_a_report_without_texts_still_shows_its_scores(page: Page, tmp_path: Pat
     expect(page.locator("#sample-2")).to_contain_text("substitutions 2")
 
 
+def test_columns_that_travelled_stand_with_their_sample(page: Page, tmp_path: Path) -> None:
+    rows = [
+        {"id": "a7", "prediction": "the cat", "reference": "a cat", "doc": 3, "ratings": [4, 5]},
+        {"id": "b8", "prediction": "a cat", "reference": "a cat", "doc": 4, "ratings": [2, None]},
+    ]
+    hub, path = Hub("wer"), tmp_path / "report.html"
+    worse = hub.evaluate([row | {"prediction": "x", "ratings": 1} for row in rows])
+    hub.evaluate(rows).to_html(path, name="ours", others={"base": worse}, resamples=2, trials=9)
+    page.goto(path.as_uri())
+    page.locator("#table tbody tr").filter(has_text="b8").get_by_role("button").click()
+    shown = page.locator("#sample-1 .figures").first
+    expect(shown).to_have_text("doc 4 · ratings of ours 2, – · ratings of base 1")
+
+
 def test_the_claims_of_a_judge_stand_with_verdict_and_reason(page: Page, tmp_path: Path) -> None:
     report = Hub("faithfulness(judge='offline')").evaluate(
         predictions=["The cat sat on the mat. Dogs fly south."],
