@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metrichub.text import Integers, Words, offsets_of
+from metrichub.text import Integers, Words, offsets_of, sort_equal
 
 
 class Ngrams(NamedTuple):
@@ -44,6 +44,8 @@ def numbered_ngrams(
 
 
 def _numbered(keys: Integers | Words) -> Integers:
-    """Numbers from 0 that are equal where the keys are."""
-    numbers: Integers = np.unique(keys, return_inverse=True)[1].astype(np.int64)
+    """Numbers from 0 that are equal where the keys are, and rise as they do."""
+    order, changed = sort_equal(keys.astype(np.uint64, copy=False))
+    numbers = np.empty(len(keys), np.int64)
+    numbers[order] = np.cumsum(changed[:-1]) - 1
     return numbers

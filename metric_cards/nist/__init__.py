@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
-from math import exp, log, log2, nan
-from typing import Annotated, Literal, NamedTuple
+from itertools import pairwise
+from math import exp, log, nan
+from typing import Annotated, Literal
 
-from metric_cards.nist.corpus import BETA, Corpus, Ngram, Row
-from metrichub.authoring import CorpusMetric, Range, Resampler
-from metrichub.text import RaggedTexts, Texts, highlight
+import numpy as np
 
-
-class _Part(NamedTuple):
-    """What one sample adds to one order."""
-
-    information: float
-    ngrams: int
-    reference_length: float
+from metric_cards.nist.corpus import BETA, Corpus, Row, hashed
+from metric_cards.nist.matches import Order, orders
+from metrichub.authoring import Array, CorpusMetric, Range, Resampler
+from metrichub.text import RaggedTexts, Texts, highlight, spans
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,93 +36,68 @@ class Nist(CorpusMetric):
     convention: Literal["mteval", "nltk"] = "mteval"
 
     def measure(self, prediction: Texts, references: RaggedTexts) -> list[Row]:
-        """The tokens of every sample; information is known once all references are."""
+        """The tokens of every sample; information is known once all references are.
+
+        They are named by 64-bit hashes, of which 1e6 different ones collide once in 1e7 runs.
+        """
         if self.lowercase:
             prediction, references = prediction.lower(), references.lower()
-        predicted = prediction.tokens(self.tokenize).all_strings()
-        reference = references.items.tokens(self.tokenize).all_strings()
-        spans = pairwise(references.offsets.tolist())
-        return [(own, reference[a:b]) for own, (a, b) in zip(predicted, spans, strict=True)]
+        predicted, referenced = self._named(prediction), self._named(references.items)
+        limits = pairwise(references.offsets.tolist())
+        return [(own, referenced[a:b]) for own, (a, b) in zip(predicted, limits, strict=True)]
 
     def conclude(self, rows: Sequence[Row]) -> Mapping[str, float]:
         """The score of the corpus; `nan` if no reference has a token."""
-        return self._concluded(rows, self._information(rows))
+        precision = length = 0.0
+        for order in self._orders(rows):
+            precision += _sum(order.information) / max(1, int(order.ngrams.sum()))
+            length += _sum(order.reference_length)
+        return self._scores(precision, sum(len(prediction) for prediction, _ in rows), length)
 
     def samples(self, rows: Sequence[Row]) -> Mapping[str, Sequence[float]]:
         """The score of each sample, with the information of all references."""
-        information = self._information(rows)
-        each = [self._concluded([row], information) for row in rows]
+        precision, length = np.zeros(len(rows)), np.zeros(len(rows))
+        for order in self._orders(rows):
+            precision += order.information / np.maximum(1, order.ngrams)
+            length += order.reference_length
+        sizes = [len(prediction) for prediction, _ in rows]
+        each = list(map(self._scores, precision.tolist(), sizes, length.tolist()))
         return {name: [scores[name] for scores in each] for name in self.outputs()}
 
     def resampler(self, rows: Sequence[Row]) -> Resampler | None:
         """Counts of n-grams add up; not so the best of several references, which nltk takes."""
         if self.convention == "nltk" and any(len(references) > 1 for _, references in rows):
             return None
-        return Corpus(rows, self.max_order, self._ignored()).scores
+        return Corpus(hashed(rows), self.max_order, self._ignored()).scores
 
     def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """The prediction with its matches marked, and their number for each order."""
         orders = range(1, self.max_order + 1)
         return highlight.shared(prediction, references, self.tokenize, orders, lower=self.lowercase)
 
-    def _concluded(
-        self, rows: Sequence[Row], information: Mapping[Ngram, float]
-    ) -> dict[str, float]:
-        precision = length = 0.0
-        for order in range(1, self.max_order + 1):
-            parts = [self._part(row, order, information) for row in rows]
-            precision += sum(p.information for p in parts) / max(1, sum(p.ngrams for p in parts))
-            length += sum(p.reference_length for p in parts)
-        ratio = (
-            self.max_order * sum(len(prediction) for prediction, _ in rows) / length
-            if length
-            else nan
-        )
+    def _named(self, texts: Texts) -> list[list[int]]:
+        tokens = texts.tokens(self.tokenize)
+        names = tokens.hashes.tolist()
+        return [names[start:end] for start, end in spans(tokens.offsets)]
+
+    def _orders(self, rows: Sequence[Row]) -> Iterator[Order]:
+        best = self.convention == "nltk"
+        return orders(hashed(rows), self.max_order, self._ignored(), best)
+
+    def _ignored(self) -> int | None:
+        """The context that is none: the word "0" is false in Perl."""
+        return self._named(Texts(["0"]))[0][0] if self.convention == "mteval" else None
+
+    def _scores(self, precision: float, size: int, length: float) -> dict[str, float]:
+        """The scores of what `size` words tell in all orders together."""
+        ratio = self.max_order * size / length if length else nan
         penalty = _penalty(ratio)
         return {"score": precision * penalty, "length_penalty": penalty, "length_ratio": ratio}
 
-    def _part(self, row: Row, order: int, information: Mapping[Ngram, float]) -> _Part:
-        prediction, references = row
-        own = Counter(_ngrams(prediction, order))
-        if self.convention == "mteval":
-            most = Counter[Ngram]()
-            for reference in references:
-                most |= Counter(_ngrams(reference, order))
-            length = sum(map(len, references)) / len(references)
-            return _Part(_sum(own & most, information), own.total(), length)
-        return max(
-            _Part(
-                _sum(own & Counter(_ngrams(reference, order)), information),
-                own.total(),
-                len(reference),
-            )
-            for reference in references
-        )
 
-    def _information(self, rows: Sequence[Row]) -> dict[Ngram, float]:
-        """The bits that the last word of each n-gram of the references adds to those before."""
-        references = [reference for _, own in rows for reference in own]
-        counts = Counter[Ngram]()
-        for order in range(1, self.max_order + 1):
-            counts.update(chain.from_iterable(_ngrams(text, order) for text in references))
-        words = sum(map(len, references))
-        ignored = self._ignored()
-        return {
-            gram: log2((words if gram[:-1] in ((), ignored) else counts[gram[:-1]]) / count)
-            for gram, count in counts.items()
-        }
-
-    def _ignored(self) -> Ngram:
-        """The context that is none: the word "0" is false in Perl."""
-        return ("0",) if self.convention == "mteval" else ()
-
-
-def _ngrams(tokens: list[str], order: int) -> Iterator[Ngram]:
-    return zip(*(tokens[start:] for start in range(order)), strict=False)
-
-
-def _sum(matches: Counter[Ngram], information: Mapping[Ngram, float]) -> float:
-    return sum(count * information[gram] for gram, count in matches.items())
+def _sum(values: Array) -> float:
+    """The sum as a loop makes it: numpy's own adds pairs first."""
+    return float(np.cumsum(values)[-1])
 
 
 def _penalty(ratio: float) -> float:

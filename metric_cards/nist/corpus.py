@@ -4,20 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import log
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from metric_cards._bases.numbered_ngrams import Ngrams, numbered_ngrams
 from metric_cards._bases.resampling import Documents, Sparse, drawn_sums
 from metrichub.authoring import Array, Scores
-from metrichub.text import Integers
+from metrichub.text import Integers, Tokens
 
-Ngram = tuple[str, ...]
-Row = tuple[list[str], list[list[str]]]
-"""The tokens of a prediction, and of each of its references."""
+Row = tuple[list[int], list[list[int]]]
+"""The hashes of the tokens of a prediction, and of each of its references."""
 
 BETA = log(0.5) / log(1.5) ** 2
+
+
+def hashed(rows: Sequence[Row]) -> Sequence[Row]:
+    """Rows as they are measured; a report that was saved earlier has strings for tokens."""
+    return [
+        (_named(own), list(map(_named, references)))
+        if any(text and isinstance(text[0], str) for text in (own, *references))
+        else (own, references)
+        for own, references in rows
+    ]
+
+
+def _named(text: Sequence[Any]) -> list[int]:
+    names: list[int] = Tokens.of([text]).hashes.tolist()
+    return names
 
 
 class Corpus:
@@ -29,7 +43,7 @@ class Corpus:
         counted: Whether a text makes the counts: it is a reference of a document's first row.
     """
 
-    def __init__(self, rows: Sequence[Row], max_order: int, ignored: Ngram) -> None:
+    def __init__(self, rows: Sequence[Row], max_order: int, ignored: int | None) -> None:
         references = [reference for _, own in rows for reference in own]
         each = np.array([len(own) for _, own in rows], np.int64)
         own = np.arange(len(rows))
@@ -152,8 +166,8 @@ def _matches(corpus: Corpus, ngrams: Ngrams) -> _Matches:
     return _Matches(*np.divmod(both, rows), np.minimum(times[here], most[there]))
 
 
-def _interned(texts: Sequence[Sequence[str]], ignored: Ngram) -> tuple[Integers, int | None]:
+def _interned(texts: Sequence[Sequence[int]], ignored: int | None) -> tuple[Integers, int | None]:
     """The tokens of all texts as numbers, and the number of the ignored one, if it occurs."""
-    numbers: dict[str, int] = {}
+    numbers: dict[int, int] = {}
     tokens = [numbers.setdefault(token, len(numbers)) for text in texts for token in text]
-    return np.array(tokens, np.int64), numbers.get(ignored[0]) if ignored else None
+    return np.array(tokens, np.int64), None if ignored is None else numbers.get(ignored)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from metrichub.text.ragged import offsets_of as offsets_of
     from metrichub.text.ragged import positions_within as positions_within
     from metrichub.text.ragged import row_sums as row_sums
+    from metrichub.text.ragged import sort_equal as sort_equal
     from metrichub.text.ragged import sort_rows as sort_rows
     from metrichub.text.ragged import spans as spans
     from metrichub.text.ragged import start_runs as start_runs
@@ -61,7 +62,8 @@ _HOMES = {
         "ngrams.ngrams": ("clipped_matches closest_lengths distinct_ngrams lengths novel_ngrams"),
         "ngrams.pairs": "best_pairs shared_ngrams",
         "ragged": (
-            "Flags Integers offsets_of positions_within row_sums sort_rows spans start_runs Words"
+            "Flags Integers offsets_of positions_within row_sums sort_equal sort_rows spans "
+            "start_runs Words"
         ),
         "tokenize.porter": "porter",
         "tokenize.reference": "category",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ Bytes: TypeAlias = NDArray[np.uint8]
 Flags: TypeAlias = NDArray[np.bool_]
 Integers: TypeAlias = NDArray[np.int64]
 Words: TypeAlias = NDArray[np.uint64]
+
+KEY_BITS = 64
 
 
 def offsets_of(lengths: Integers) -> Integers:
@@ -64,3 +66,37 @@ def start_runs(changed: Flags, offsets: Integers) -> Flags:
     """Mark, in place, the first element of every row as the start of a run; returns `changed`."""
     changed[offsets[:-1][np.diff(offsets) > 0]] = True
     return changed
+
+
+class EqualKeys(NamedTuple):
+    """The order that brings T equal keys together, (T,), and where they change in it, (T+1,).
+
+    Keys rise, and equal ones stay in their order.
+    """
+
+    order: Integers
+    changed: Flags
+
+
+def sort_equal(keys: Words) -> EqualKeys:
+    """Equal keys side by side, by one sort: the lowest bits make room for each key's position.
+
+    Where that doesn't leave enough bits, keys that differ in the lowest alone are sorted anew;
+    hashes hardly ever do.
+    """
+    width = len(keys).bit_length()
+    low = np.uint64((1 << width) - 1)
+    fits = int(keys.max(initial=0)).bit_length() + width <= KEY_BITS
+    packed = keys << np.uint64(width) if fits else keys & ~low
+    packed |= np.arange(len(keys), dtype=np.uint64)
+    packed.sort()
+    order = (packed & low).astype(np.int64)
+    changed = np.ones(len(keys) + 1, np.bool_)
+    np.greater(packed[1:] ^ packed[:-1], low, out=changed[1:-1])
+    if not fits:
+        found = keys[order]
+        if (~changed[1:-1] & (found[1:] != found[:-1])).any():
+            order = np.argsort(keys, kind="stable")
+            found = keys[order]
+            np.not_equal(found[1:], found[:-1], out=changed[1:-1])
+    return EqualKeys(order, changed)

@@ -2,12 +2,13 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from nltk.translate.nist_score import corpus_nist
 
-from metrichub import Hub, load_metric
+from metrichub import Hub, Report, load_metric
 from metrichub.errors import ParameterError
 from metrichub.text.tokenize.reference import TOKENIZERS
 from tests.vectors import SUMMEVAL, WEBNLG, WMT16, slow, texts, vectors
@@ -132,6 +133,24 @@ def test_samples_use_the_information_of_all_references():
     first, second = report.samples()["nist"]["score"]
     assert first == pytest.approx(math.log2(3) * report.samples()["nist"]["length_penalty"][0])
     assert second == pytest.approx((math.log2(3) + 2 * math.log2(6)) / 3)
+
+
+def test_rows_of_words_as_reports_once_held_them_score_alike():
+    metric = load_metric("nist")
+    words = [(["a", "b", "c"], [["a", "b"]]), (["a", "0", "e"], [["a", "0"], ["f"]])]
+    report = ours({}, ["a b c", "a 0 e"], [["a b"], ["a 0", "f"]])
+    assert metric.conclude(words) == report.scores()["nist"]
+    both = [words[0], report.results["nist"].rows[1]]
+    assert metric.conclude(both) == report.scores()["nist"]
+    assert metric.resampler(words)(np.ones((1, 2)))["score"] == pytest.approx(
+        [report.scores()["nist"]["score"]]
+    )
+
+
+def test_a_saved_report_scores_alike(tmp_path):
+    report = ours({}, ["a b c", "a d e"], ["a b c", "a d f"])
+    report.save(tmp_path / "report.json")
+    assert Report.load(tmp_path / "report.json").scores() == report.scores()
 
 
 def test_merging_counts_the_information_anew():

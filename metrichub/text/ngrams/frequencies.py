@@ -12,10 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from metrichub.text.ngrams.interning import intern_tokens
-from metrichub.text.ragged import Flags, Integers, Words
+from metrichub.text.ragged import Flags, Integers, Words, sort_equal
 from metrichub.text.tokenize.tokens import Tokens
-
-BITS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +62,7 @@ def ngram_counts(tokens: Tokens, max_order: int) -> Iterator[NgramCounts]:
     names, at = words, np.arange(total)
     single = np.zeros(0, np.int64)
     for order in range(1, max_order + 1):
-        where, changed = _sorted(names)
+        where, changed = sort_equal(names)
         once = changed[:-1] & changed[1:]
         several = ~once
         where, starts = at[where], changed[:-1][several]
@@ -91,23 +89,6 @@ def _longer(
     known = (numbers[: -order - 1] > 0) & (numbers[1:-order] > 0)
     at = np.flatnonzero(inside & known)
     return numbers[at] << bits | words[at + order], at, np.flatnonzero(inside & ~known)
-
-
-def _sorted(names: Words) -> tuple[Integers, Flags]:
-    """The order that brings equal names together, (T,), and where names change in it, (T+1,)."""
-    width = len(names).bit_length()
-    if int(names.max(initial=0)).bit_length() + width > BITS:
-        where = np.argsort(names, kind="stable")
-        found = names[where]
-    else:
-        keys = names << np.uint64(width)
-        keys |= np.arange(len(names), dtype=np.uint64)
-        keys.sort()
-        where = (keys & np.uint64((1 << width) - 1)).astype(np.int64)
-        found = keys >> np.uint64(width)
-    changed = np.ones(len(names) + 1, np.bool_)
-    np.not_equal(found[1:], found[:-1], out=changed[1:-1])
-    return where, changed
 
 
 def _limits(starts: Flags, group: Integers) -> Integers:
