@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from metrichub.authoring import Array
-from metrichub.text import Integers
+from metrichub.text import Integers, sort_equal
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
@@ -41,10 +41,12 @@ class Sparse:
 
     @cached_property
     def _ordered(self) -> _Ordered:
-        places, which = np.unique(self.row * self.shape[1] + self.column, return_inverse=True)
-        row, column = np.divmod(places, self.shape[1])
+        order, changed = sort_equal((self.row * self.shape[1] + self.column).astype(np.uint64))
+        first, which = order[changed[:-1]], np.empty(len(order), np.int64)
+        which[order] = np.cumsum(changed[:-1]) - 1
+        row, column = self.row[first], self.column[first]
         starts = np.flatnonzero(np.diff(row, prepend=-1))
-        return _Ordered(row[starts], starts, column, np.bincount(which, self.value, len(places)))
+        return _Ordered(row[starts], starts, column, np.bincount(which, self.value, len(first)))
 
 
 class _Ordered(NamedTuple):
@@ -68,14 +70,17 @@ class Sets(NamedTuple):
 
         Sets are compared by 64-bit hashes: of a million, two collide once in 4e7 runs.
         """
-        order = np.argsort(row, kind="stable")
+        order = sort_equal(row.astype(np.uint64)).order
         row, column = row[order], column[order]
         names = (column.astype(np.uint64) + np.uint64(1)) * _FACTOR
         for _ in range(2):
             names = (names ^ (names >> np.uint64(29))) * _FACTOR
         starts = np.flatnonzero(np.diff(row, prepend=-1))
         sums = np.add.reduceat(names, starts) if len(starts) else names
-        _, first, of = np.unique(sums, return_index=True, return_inverse=True)
+        order, changed = sort_equal(sums)
+        first = order[changed[:-1]]
+        of = np.empty(len(order), np.int64)
+        of[order] = np.cumsum(changed[:-1]) - 1
         kept = np.zeros(shape[0], np.bool_)
         kept[first] = True
         kept = kept[row]

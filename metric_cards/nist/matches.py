@@ -171,12 +171,12 @@ def _best(grams: _Grams, context: Integers) -> tuple[Array, Array]:
 def _information(grams: _Grams, context: Integers, pairs: Integers) -> Array:
     """The bits that the last word adds to those before, of the n-grams of some pairs."""
     which = grams.gram[pairs]
-    wanted = np.zeros(len(grams.total), np.bool_)
-    wanted[which] = True
-    ratio = context[wanted] / grams.total[wanted]
-    bits: Array = np.zeros(len(wanted))
+    needed = np.zeros(len(grams.total), np.bool_)
+    needed[which] = True
+    ratio = context[needed] / grams.total[needed]
+    bits: Array = np.zeros(len(needed))
     # numpy's own logarithm may differ in the last bit.
-    bits[wanted] = np.fromiter(map(log2, ratio.tolist()), np.float64, len(ratio))
+    bits[needed] = np.fromiter(map(log2, ratio.tolist()), np.float64, len(ratio))
     told: Array = bits[which]
     return told
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -12,13 +11,14 @@ import numpy as np
 
 from metric_cards._bases.resampling import Documents, drawn_sums
 from metric_cards.novelty.drawn import New
-from metric_cards.novelty.known import Known, Names, absent, names_of, read
+from metric_cards.novelty.known import Known, absent, cut, different_by_row, names_of, read
 from metrichub.authoring import Array, CorpusMetric, LocalPath, Range, Resampler, Scores
 from metrichub.errors import ParameterError
 from metrichub.text import (
     Integers,
     RaggedTexts,
     Texts,
+    Words,
     highlight,
     offsets_of,
     row_sums,
@@ -27,12 +27,13 @@ from metrichub.text import (
 
 
 class Row(NamedTuple):
-    """What a sample generated, and what its references know.
+    """The names of what a sample generated, n-grams and text, and what its references know.
 
     A text without a token gets a row too, since its references are training texts all the same.
     """
 
-    generated: Names
+    ngrams: Words
+    text: Words
     known: Known
     empty: bool
 
@@ -78,12 +79,15 @@ class Novelty(CorpusMetric):
         given = RaggedTexts.of([[]] * len(prediction)) if references is None else references
         generated = names_of(prediction, self.tokenizer, self.n)
         known = names_of(given.items, self.tokenizer, self.n)
-        sizes = prediction.tokens(self.tokenizer).lengths
-        spans = zip(range(len(prediction)), pairwise(given.offsets.tolist()), strict=True)
-        return [
-            Row(generated.part(row, row + 1), Known.union([known.part(*span)]), not sizes[row])
-            for row, span in spans
-        ]
+        rows = zip(
+            cut(generated.ngrams, generated.offsets),
+            cut(generated.texts, np.arange(len(prediction) + 1)),
+            different_by_row(known.ngrams, known.offsets[given.offsets]),
+            different_by_row(known.texts, given.offsets),
+            (prediction.tokens(self.tokenizer).lengths == 0).tolist(),
+            strict=True,
+        )
+        return [Row(ngrams, text, Known(*known), empty) for ngrams, text, *known, empty in rows]
 
     def conclude(self, rows: Sequence[Row]) -> Mapping[str, float]:
         """The fraction of all n-grams and of all texts."""
@@ -97,8 +101,8 @@ class Novelty(CorpusMetric):
             return lambda counts: self._pooled(counted, counts)
         documents = Documents([tuple(map(bytes, row.known)) for row in rows])
         known = [rows[number].known for number in documents.first]
-        ngrams = New([row.generated.ngrams for row in rows], [own.ngrams for own in known])
-        texts = New([row.generated.texts for row in rows], [own.texts for own in known])
+        ngrams = New([row.ngrams for row in rows], [own.ngrams for own in known])
+        texts = New([row.text for row in rows], [own.texts for own in known])
 
         def scores(counts: Array) -> Scores:
             weights, which = documents.different(counts)
@@ -141,10 +145,10 @@ class Novelty(CorpusMetric):
             known = Known.union(row.known for row in rows)
         else:
             known = read(self.corpus, self.field, self.tokenizer, self.n)
-        total = np.array([len(row.generated.ngrams) for row in rows], np.int64)
+        total = np.array([len(row.ngrams) for row in rows], np.int64)
         none = np.zeros(0, np.uint64)
-        ngrams = np.concatenate([none, *(row.generated.ngrams for row in rows)])
-        texts = np.concatenate([none, *(row.generated.texts for row in rows)])
+        ngrams = np.concatenate([none, *(row.ngrams for row in rows)])
+        texts = np.concatenate([none, *(row.text for row in rows)])
         novel = row_sums(absent(ngrams, known.ngrams), offsets_of(total))
         empty = [row.empty for row in rows]
         return _Counts(novel, total, np.where(empty, np.nan, absent(texts, known.texts)))

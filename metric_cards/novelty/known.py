@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +12,18 @@ from typing import NamedTuple
 import numpy as np
 
 from metrichub.errors import FileError
-from metrichub.text import Flags, Integers, Texts, Words, offsets_of, spans
+from metrichub.text import (
+    Flags,
+    Integers,
+    Texts,
+    Tokens,
+    Words,
+    offsets_of,
+    positions_within,
+    sort_rows,
+    spans,
+    start_runs,
+)
 
 LINES = 5_000
 """Lines of a file that are read at a time."""
@@ -29,15 +39,6 @@ class Names(NamedTuple):
     offsets: Integers
     texts: Words
 
-    def part(self, start: int, end: int) -> Names:
-        """The names of the texts from one place to another; a copy, so that the rest can go."""
-        first, last = self.offsets[start], self.offsets[end]
-        return Names(
-            self.ngrams[first:last].copy(),
-            self.offsets[start : end + 1] - first,
-            self.texts[start:end].copy(),
-        )
-
 
 class Known(NamedTuple):
     """The different n-grams and the different texts of a set of texts, each sorted."""
@@ -51,8 +52,8 @@ class Known(NamedTuple):
         empty = np.zeros(0, np.uint64)
         listed = list(parts)
         return cls(
-            np.unique(np.concatenate([empty, *(part.ngrams for part in listed)])),
-            np.unique(np.concatenate([empty, *(part.texts for part in listed)])),
+            _different(np.concatenate([empty, *(part.ngrams for part in listed)])),
+            _different(np.concatenate([empty, *(part.texts for part in listed)])),
         )
 
 
@@ -66,8 +67,20 @@ def names_of(column: Texts, tokenizer: str, n: int) -> Names:
     for k in range(n):
         ngrams = (ngrams + hashes[first + k]) * _FACTOR
         ngrams ^= ngrams >> _SHIFT
-    texts = [_name(hashes[start:end]) for start, end in spans(tokens.offsets)]
-    return Names(ngrams, offsets_of(np.maximum(lengths - n + 1, 0)), np.array(texts, np.uint64))
+    return Names(ngrams, offsets_of(np.maximum(lengths - n + 1, 0)), _names(tokens))
+
+
+def different_by_row(keys: Words, offsets: Integers) -> list[Words]:
+    """The different keys of every row, sorted."""
+    keys = keys.copy()
+    sort_rows(keys, offsets)
+    first = start_runs(_changed(keys), offsets)
+    return cut(keys[first], offsets_of(first.astype(np.int64))[offsets])
+
+
+def cut(keys: Words, offsets: Integers) -> list[Words]:
+    """The keys of every row; copies, so that the rest can go."""
+    return [keys[start:end].copy() for start, end in spans(offsets)]
 
 
 def absent(names: Words, known: Words) -> Flags:
@@ -123,5 +136,26 @@ def _field(path: str, number: int, line: str, field: str) -> str:
     return text
 
 
-def _name(tokens: Words) -> int:
-    return int.from_bytes(blake2b(tokens.tobytes(), digest_size=8).digest(), "little")
+def _different(keys: Words) -> Words:
+    keys = np.sort(keys)
+    different: Words = keys[_changed(keys)]
+    return different
+
+
+def _changed(keys: Words) -> Flags:
+    """Whether each key differs from the one before it."""
+    changed = np.ones(len(keys), np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=changed[1:])
+    return changed
+
+
+def _names(tokens: Tokens) -> Words:
+    """A hash of the tokens of every text: the sum of hashes of each token with its place."""
+    places = positions_within(tokens.offsets).astype(np.uint64) + np.uint64(1)
+    names = tokens.hashes ^ (places * _FACTOR)
+    for _ in range(2):
+        names = (names ^ (names >> _SHIFT)) * _FACTOR
+    sums = np.zeros(len(names) + 1, np.uint64)
+    np.cumsum(names ^ (names >> _SHIFT), out=sums[1:])
+    texts: Words = np.diff(sums[tokens.offsets])
+    return texts

@@ -10,13 +10,14 @@ import numpy as np
 from metrichub.authoring import Array, Measured, Metric, Range, Scores
 from metrichub.text import (
     Flags,
-    Integers,
     InternedIds,
     Texts,
+    Words,
     distinct_ngrams,
     highlight,
     intern_one,
     row_sums,
+    sort_equal,
 )
 
 OUTPUTS = ("score", "rep_w", "rep_r", "seq_rep")
@@ -73,26 +74,26 @@ class Repetition(Metric):
 
 def _recent(words: InternedIds, window: int) -> Flags:
     """Whether each word occurs among the `window` words before it in its text, (T,)."""
-    text = _texts(words)
-    order = np.lexsort((words.ids, text))
-    same = np.zeros(len(order), np.bool_)
-    same[1:] = (np.diff(words.ids[order]) == 0) & (np.diff(text[order]) == 0)
-    same[1:] &= np.diff(order) <= window
+    order, changed = sort_equal(_names(words))
     found = np.zeros(len(order), np.bool_)
-    found[order] = same
+    found[order[1:]] = ~changed[1:-1] & (np.diff(order) <= window)
     return found
 
 
 def _in_repeated_pair(words: InternedIds) -> Flags:
     """Whether each word is part of a pair of neighbours that its text has more than once, (T,)."""
     first = np.flatnonzero(words.left > 1)
-    pairs = np.stack((_texts(words)[first], words.ids[first], words.ids[first + 1]), axis=1)
-    kind, times = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)[1:]
+    kinds = np.uint64(words.ids.max(initial=0) + 1)
+    pairs = _names(words)[first] * kinds + words.ids[first + 1].astype(np.uint64)
+    order, changed = sort_equal(pairs)
+    repeated = first[order[~(changed[:-1] & changed[1:])]]
     found = np.zeros(len(words.ids), np.bool_)
-    repeated = first[times[kind] > 1]
     found[repeated] = found[repeated + 1] = True
     return found
 
 
-def _texts(words: InternedIds) -> Integers:
-    return np.repeat(np.arange(len(words.offsets) - 1), np.diff(words.offsets))
+def _names(words: InternedIds) -> Words:
+    """Numbers that are equal where a word of the same text is, (T,)."""
+    texts = np.repeat(np.arange(len(words.offsets) - 1), np.diff(words.offsets))
+    names: Words = (texts * (words.ids.max(initial=0) + 1) + words.ids).astype(np.uint64)
+    return names

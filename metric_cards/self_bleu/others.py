@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from metric_cards._bases.numbered_ngrams import Ngrams
 from metric_cards._bases.resampling import Sets, Sparse
 from metrichub.authoring import Array
-from metrichub.text import Integers
+from metrichub.text import Flags, Integers, sort_equal
 
 
 class Matches:
@@ -18,25 +20,54 @@ class Matches:
     """
 
     def __init__(self, ngrams: Ngrams, texts: int) -> None:
-        pairs, counts = np.unique(ngrams.number * texts + ngrams.text, return_counts=True)
-        number, text = np.divmod(np.repeat(pairs, counts), texts)
-        time = np.arange(len(text)) - np.repeat(np.cumsum(counts) - counts, counts)
+        number, text = ngrams.number[ngrams.order], ngrams.text[ngrams.order]
+        begins = np.diff(number, prepend=-1) != 0
+        begins |= np.diff(text, prepend=-1) != 0
+        limits = np.flatnonzero(np.append(begins, True))
+        counts = np.diff(limits)
+        time = np.arange(len(text)) - np.repeat(limits[:-1], counts)
         most = int(counts.max(initial=1))
-        _, level, having = np.unique(number * most + time, return_inverse=True, return_counts=True)
-        several = having > 1
-        renumbered = np.cumsum(several) - 1
-        shared = np.flatnonzero(several[level])
-        level, text = renumbered[level[shared]], text[shared]
+        shared = np.zeros(len(text), np.bool_)
+        # Nearly all n-grams are in a text once; the texts that have one stand side by side.
+        pairs = limits[:-1]
+        shared[pairs] = _several(number[pairs])
+        repeats = np.flatnonzero(time)
+        order, changed = sort_equal((number[repeats] * most + time[repeats]).astype(np.uint64))
+        shared[repeats[order]] = ~(changed[:-1] & changed[1:])
         self.all = np.bincount(ngrams.text, minlength=texts)
-        sets = Sets.merged(level, text, (int(several.sum()), texts))
-        self._texts = sets.columns
-        kinds = self._texts.shape[0]
-        self._levels = Sparse(text, sets.of[level], np.ones(len(text)), (texts, kinds))
+        self._text = text[shared]
+        self._level = number[shared] * most + time[shared]
+
+    @cached_property
+    def _among_all(self) -> Integers:
+        """The clipped matches of each text with all others, (N,)."""
+        return np.bincount(self._text, minlength=len(self.all))
+
+    @cached_property
+    def _sets(self) -> tuple[Sparse, Sparse]:
+        """The sets of texts that have the same levels, and the levels of every text by them."""
+        order, changed = sort_equal(self._level.astype(np.uint64))
+        level = np.empty(len(order), np.int64)
+        level[order] = np.cumsum(changed[:-1]) - 1
+        texts = len(self.all)
+        sets = Sets.merged(level, self._text, (int(changed[:-1].sum()), texts))
+        shape = texts, sets.columns.shape[0]
+        return sets.columns, Sparse(self._text, sets.of[level], np.ones(len(level)), shape)
 
     def among(self, counts: Array) -> Array:
         """The clipped matches of each text with the others, (b, N); copies of it are others too."""
-        several = (self._texts.times(counts > 0) > 1).astype(np.float64)
-        return np.where(counts > 1, self.all, self._levels.times(several))
+        if (counts == 1).all():
+            return np.broadcast_to(self._among_all, counts.shape)
+        texts, levels = self._sets
+        several = (texts.times(counts > 0) > 1).astype(np.float64)
+        return np.where(counts > 1, self.all, levels.times(several))
+
+
+def _several(numbers: Integers) -> Flags:
+    """Whether each of the sorted numbers is there more than once."""
+    changed = np.append(np.diff(numbers, prepend=-1) != 0, True)
+    several: Flags = ~(changed[:-1] & changed[1:])
+    return several
 
 
 def closest_among(lengths: Integers, counts: Array) -> Integers:
