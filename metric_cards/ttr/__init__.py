@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metric_cards.ttr.diversity import counted, mattr, msttr, mtld
+from metric_cards.ttr.diversity import counted, mattr, msttr, previous
+from metric_cards.ttr.mtld import mtld
 from metrichub.authoring import Array, Measured, Metric, Range, Scores
 from metrichub.text import Texts, intern_one
 
@@ -43,24 +44,23 @@ class TypeTokenRatio(Metric):
 
     def measure(self, prediction: Texts) -> Measured:
         """The indices of every text, and which of them are defined, each (N, 12)."""
-        texts = intern_one(prediction.lower(), self.tokenizer).lists
-        values = np.array([self._indices(words) for words in texts]).reshape(-1, len(OUTPUTS))
+        words = intern_one(prediction.lower(), self.tokenizer)
+        before = previous(words)
+        found = {
+            **counted(words, self.sample),
+            "msttr": msttr(words, before, self.window),
+            "mattr": mattr(words, before, self.window),
+            "mtld": mtld(words, before, self.threshold, self.mtld),
+        }
+        values = np.stack([found[name] for name in OUTPUTS], axis=1)
+        empty = np.flatnonzero(np.diff(words.offsets) == 0).tolist()
+        values[empty] = nan
         defined = ~np.isnan(values)
-        reasons = {i: "the text has no words" for i, words in enumerate(texts) if not words}
+        reasons = dict.fromkeys(empty, "the text has no words")
         values = np.where(defined | ~defined.any(axis=1, keepdims=True), values, 0.0)
-        kinds = dict.fromkeys(reasons, "no_tokens")
+        kinds = dict.fromkeys(empty, "no_tokens")
         return Measured({"values": values, "defined": defined}, reasons, kinds)
 
     def score(self, values: Array, defined: Array) -> Scores:
         """The mean of each index over the texts that have it; `nan` where none has."""
         return {name: values[..., i] / defined[..., i] for i, name in enumerate(OUTPUTS)}
-
-    def _indices(self, words: list[int]) -> list[float]:
-        if not words:
-            return [nan] * len(OUTPUTS)
-        found = counted(words, self.sample) | {
-            "msttr": msttr(words, self.window),
-            "mattr": mattr(words, self.window),
-            "mtld": mtld(words, self.threshold, self.mtld),
-        }
-        return [found[name] for name in OUTPUTS]

@@ -1,35 +1,68 @@
-"""Indices of lexical diversity of one text, given the word numbers in reading order."""
+"""Indices of lexical diversity of every text of a column, (N,) each.
+
+What they are for a text without words means nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 from math import log10, nan, sqrt
 
 import numpy as np
 
-from metrichub.text import Integers
+from metrichub.authoring import Array
+from metrichub.text import (
+    Integers,
+    InternedIds,
+    Words,
+    offsets_of,
+    positions_within,
+    row_sums,
+    sort_equal,
+    spans,
+)
 
-SHORTEST_FACTOR = 10
-"""Words that a factor of the `lexical-diversity` variants of MTLD has at least."""
+COUNTED = (
+    *("score", "root_ttr", "corrected_ttr", "log_ttr", "maas", "hdd", "yule_k", "yule_i"),
+    "simpson_d",
+)
 
 
-def counted(words: Sequence[int], sample: int) -> dict[str, float]:
+def counted(words: InternedIds, sample: int) -> dict[str, Array]:
     """The indices that need no order of the words."""
-    frequencies = np.unique(words, return_counts=True)[1]
-    tokens, types = len(words), len(frequencies)
+    order, changed = sort_equal(_names(words))
+    limits = np.flatnonzero(changed)
+    text = _texts(words)[order[limits[:-1]]]
+    frequencies = np.diff(limits)
+    # Texts with the same frequencies, which most short ones have, have the same indices.
+    order = np.lexsort((frequencies, text))
+    data = frequencies[order].astype(np.uint32).tobytes()
+    ends = offsets_of(np.bincount(text, minlength=len(words.offsets) - 1)) * 4
+    found = [_of_frequencies(data[start:end], sample) for start, end in spans(ends)]
+    table = np.array(found, np.float64).reshape(-1, len(COUNTED))
+    return dict(zip(COUNTED, table.T, strict=True))
+
+
+@lru_cache(maxsize=1 << 14)
+def _of_frequencies(data: bytes, sample: int) -> tuple[float, ...]:
+    """The counted indices of a text with these frequencies of words, in rising order."""
+    frequencies = np.frombuffer(data, np.uint32).astype(np.int64)
+    tokens, types = int(frequencies.sum()), len(frequencies)
+    if not tokens:
+        return (nan,) * len(COUNTED)
     squares = int((frequencies**2).sum())
     several = tokens > 1
-    return {
-        "score": types / tokens,
-        "root_ttr": types / sqrt(tokens),
-        "corrected_ttr": types / sqrt(2 * tokens),
-        "log_ttr": log10(types) / log10(tokens) if several else nan,
-        "maas": (log10(tokens) - log10(types)) / log10(tokens) ** 2 if several else nan,
-        "hdd": hdd(frequencies, min(sample, tokens)),
-        "yule_k": 1e4 * (squares - tokens) / tokens**2,
-        "yule_i": types**2 / (squares - types) if squares > types else nan,
-        "simpson_d": (squares - tokens) / (tokens * (tokens - 1)) if several else nan,
-    }
+    return (
+        types / tokens,
+        types / sqrt(tokens),
+        types / sqrt(2 * tokens),
+        log10(types) / log10(tokens) if several else nan,
+        (log10(tokens) - log10(types)) / log10(tokens) ** 2 if several else nan,
+        hdd(frequencies, min(sample, tokens)),
+        1e4 * (squares - tokens) / tokens**2,
+        types**2 / (squares - types) if squares > types else nan,
+        (squares - tokens) / (tokens * (tokens - 1)) if several else nan,
+    )
 
 
 def hdd(frequencies: Integers, sample: int) -> float:
@@ -40,76 +73,54 @@ def hdd(frequencies: Integers, sample: int) -> float:
     return float((number * (1 - absent.prod(axis=1))).sum()) / sample
 
 
-def mattr(words: Sequence[int], window: int) -> float:
+def mattr(words: InternedIds, before: Integers, window: int) -> Array:
     """The mean TTR of all windows; the TTR of a text that is no longer than one.
 
-    A word is the first of its kind in the windows that start behind its last occurrence.
+    A word is the first of its kind in the windows that start behind its last occurrence, `before`.
     """
-    tokens = len(words)
-    window = min(window, tokens)
-    last: dict[int, int] = {}
-    total = 0
-    for place, word in enumerate(words):
-        first = max(last.get(word, -1) + 1, place - window + 1)
-        total += max(min(place, tokens - window) - first + 1, 0)
-        last[word] = place
-    return total / (window * (tokens - window + 1))
+    tokens = np.diff(words.offsets)
+    place, size = _places(words), np.minimum(window, tokens)
+    windows, width = (np.repeat(each, tokens) for each in (tokens - size, size))
+    first = np.maximum(before + 1, place - width + 1)
+    total = row_sums(np.maximum(np.minimum(place, windows) - first + 1, 0), words.offsets)
+    return _divided(total, size * (tokens - size + 1))
 
 
-def msttr(words: Sequence[int], window: int) -> float:
+def msttr(words: InternedIds, before: Integers, window: int) -> Array:
     """The mean TTR of the segments; words that don't fill the last one are left out."""
-    window = min(window, len(words))
-    segments = len(words) // window
-    different = sum(len(set(words[i * window : (i + 1) * window])) for i in range(segments))
-    return different / (window * segments)
+    tokens = np.diff(words.offsets)
+    size = np.minimum(window, tokens)
+    segments = tokens // np.maximum(size, 1)
+    place, width = _places(words), np.repeat(size, tokens)
+    start = place // width * width
+    new = (before < start) & (start < np.repeat(segments * size, tokens))
+    return _divided(row_sums(new, words.offsets), size * segments)
 
 
-def mtld(words: Sequence[int], threshold: float, variant: str) -> float:
-    """MTLD in one of four variants; `nan` where a moving one completes no factor."""
-    if variant == "wrap":
-        return _moving([*words, *words], len(words), threshold)
-    if variant == "bidirectional":
-        both = (_moving(order, len(words), threshold) for order in (words, words[::-1]))
-        return sum(both) / 2
-    least = 1 if variant == "mccarthy-jarvis" else SHORTEST_FACTOR
-    return (_pass(words, threshold, least) + _pass(words[::-1], threshold, least)) / 2
+def previous(words: InternedIds) -> Integers:
+    """Where each word stands in its text for the last time before, or -1, (T,)."""
+    order, changed = sort_equal(_names(words))
+    place = _places(words)
+    found = np.full(len(place), -1)
+    same = ~changed[1:-1]
+    found[order[1:][same]] = place[order[:-1][same]]
+    return found
 
 
-def _pass(words: Sequence[int], threshold: float, least: int) -> float:
-    """The words a factor, in one direction; all words if none repeats.
-
-    In lexical_diversity the last word ends a partial factor, even where it completes one.
-    """
-    factors, seen, size = 0.0, set[int](), 0
-    last = len(words) - 1 if least > 1 else len(words)
-    for place, word in enumerate(words):
-        seen.add(word)
-        size += 1
-        if place < last and _complete(len(seen), size, threshold, least):
-            factors, seen, size = factors + 1, set(), 0
-    if size:
-        factors += (1 - len(seen) / size) / (1 - threshold)
-    return len(words) / factors if factors else float(len(words))
+def _names(words: InternedIds) -> Words:
+    """Numbers that are equal where a word of the same text is, (T,)."""
+    names: Words = (_texts(words) * (words.ids.max(initial=0) + 1) + words.ids).astype(np.uint64)
+    return names
 
 
-def _complete(types: int, tokens: int, threshold: float, least: int) -> bool:
-    if least == 1:
-        return types / tokens <= threshold
-    return tokens >= least and types / tokens < threshold
+def _texts(words: InternedIds) -> Integers:
+    return np.repeat(np.arange(len(words.offsets) - 1), np.diff(words.offsets))
 
 
-def _moving(words: Sequence[int], starts: int, threshold: float) -> float:
-    """The mean length of the factors that start at the first words; `nan` if none is complete."""
-    lengths = [_factor(words[start:], threshold) for start in range(starts)]
-    complete = [length for length in lengths if length]
-    return sum(complete) / len(complete) if complete else nan
+def _places(words: InternedIds) -> Integers:
+    return positions_within(words.offsets)
 
 
-def _factor(words: Sequence[int], threshold: float) -> int:
-    """The length of the factor that these words start with; 0 if they run out."""
-    seen = set[int]()
-    for size, word in enumerate(words, start=1):
-        seen.add(word)
-        if _complete(len(seen), size, threshold, SHORTEST_FACTOR):
-            return size
-    return 0
+def _divided(total: Integers, by: Integers) -> Array:
+    quotient: Array = total / np.maximum(by, 1)
+    return quotient
