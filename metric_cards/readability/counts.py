@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import chain
+from functools import lru_cache
 from operator import and_
 from typing import NamedTuple
 
@@ -48,23 +48,50 @@ def of_papers(text: str) -> Counts:
     A capital inside a sentence marks a name: neither complex nor difficult.
     """
     sentences = _sentences(text)
-    words = list(chain.from_iterable(sentences))
-    names = {id(word) for sentence in sentences for word in sentence[1:] if word[0].isupper()}
-    spoken = [syllables(word) for word in words]
-    sizes = [sum(map(str.isalnum, word)) for word in words]
-    common = [word for word in words if id(word) not in names]
+    words = [
+        _as_name(word) if place and word[0].isupper() else _of_word(word)
+        for sentence in sentences
+        for place, word in enumerate(sentence)
+    ]
+    sums = _Word(*map(sum, zip(*words, strict=True))) if words else _NONE
     return Counts(
         words=len(words),
         sentences=len(sentences),
-        syllables=sum(spoken),
-        letters=sum(sizes),
-        characters=sum(sizes),
+        syllables=sums.syllables,
+        letters=sums.letters,
+        characters=sums.letters,
         tokens=len(words),
-        polysyllables=sum(count >= 3 for count in spoken),
-        long_words=sum(size > LONG for size in sizes),
-        complex_words=sum(map(_is_complex, common)),
-        difficult_words=sum(not is_familiar(word) for word in common),
+        polysyllables=sums.polysyllable,
+        long_words=sums.long,
+        complex_words=sums.complex,
+        difficult_words=sums.difficult,
     )
+
+
+class _Word(NamedTuple):
+    """What a word adds to the counts."""
+
+    syllables: int
+    letters: int
+    polysyllable: int
+    long: int
+    complex: int
+    difficult: int
+
+
+_NONE = _Word(0, 0, 0, 0, 0, 0)
+
+
+@lru_cache(maxsize=1 << 17)
+def _of_word(word: str) -> _Word:
+    spoken, size = syllables(word), sum(map(str.isalnum, word))
+    hard = _is_complex(word), not is_familiar(word)
+    return _Word(spoken, size, int(spoken >= 3), int(size > LONG), *map(int, hard))
+
+
+@lru_cache(maxsize=1 << 17)
+def _as_name(word: str) -> _Word:
+    return _of_word(word)._replace(complex=0, difficult=0)
 
 
 def of_textstat(text: str) -> Counts:
