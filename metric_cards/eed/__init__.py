@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from metric_cards.eed.recurrence import jump_costs
+from metric_cards.eed.recurrence import jump_costs, of_like_lengths
 from metrichub.authoring import Array, Metric
 from metrichub.text import Texts
 
@@ -25,6 +25,9 @@ class ExtendedEditDistance(Metric):
         convention: Which of the authors' two programs to follow, in C++ or in Python; they differ.
     """
 
+    block_characters: ClassVar[int | None] = 4_000_000
+    """Pairs of like lengths are taken together; these are enough to find some."""
+
     convention: Literal["cpp", "python"] = "cpp"
 
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
@@ -33,16 +36,24 @@ class ExtendedEditDistance(Metric):
             [_spaced(text) for text in prediction],
             [_spaced(text) for text in reference],
         )
+        scores = np.zeros(len(predicted))
+        for group in of_like_lengths(predicted, expected):
+            own = ([texts[i] for i in group.tolist()] for texts in (predicted, expected))
+            scores[group] = self._scores(*own)
+        return {"score": scores}
+
+    def _scores(self, predicted: list[str], expected: list[str]) -> Array:
         costs, visits = jump_costs(predicted, expected, truncated=self.convention == "cpp")
         # A place that was never visited counts like one that was visited twice.
         charged = np.where(visits > 0, visits - 1, 1)
         if self.convention == "cpp":
-            charged[visits[:, 0] == 0, 0] = 0
+            charged[0, visits[0] == 0] = 0
         lengths = np.array([len(text) for text in predicted])
-        charged *= np.arange(visits.shape[1]) <= lengths[:, None]
-        coverage = _RHO * charged.sum(axis=1)
+        charged *= np.arange(len(visits))[:, None] <= lengths
+        coverage = _RHO * charged.sum(axis=0)
         rows = np.array([len(text) for text in expected])
-        return {"score": np.minimum((costs + coverage) / (rows + coverage), 1.0)}
+        score: Array = np.minimum((costs + coverage) / (rows + coverage), 1.0)
+        return score
 
 
 def _spaced(text: str) -> str:

@@ -6,8 +6,8 @@ A column is a place in the hypothesis, between two of its characters.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +15,43 @@ from numpy.typing import NDArray
 from metrichub.text import Flags, Integers
 
 Costs: TypeAlias = NDArray[np.floating[Any]]
+Letters: TypeAlias = NDArray[np.unsignedinteger[Any]]
 
 JUMP, DELETION, EDIT = 2.0, 0.2, 1.0
 """What a jump costs, a character of the hypothesis left out, and any other edit."""
+
+CELLS = 1 << 18
+"""Places of all pairs in a row of one table; more would not fit into the processor's cache."""
+
+MANY = 16
+"""From so many pairs on, it is sooner to go from column to column than along each row."""
+
+_LIKE = 1.3
+"""How many times as long as its shortest text the longest of a group may be."""
 
 
 class Jumps(NamedTuple):
     """The cost of each cheapest path, (P,), and how often the costs were least at each place.
 
-    `visits` is (P, H+1) for hypotheses of up to H characters.
+    `visits` is (H+1, P) for hypotheses of up to H characters.
     """
 
     cost: Costs
     visits: Integers
+
+
+def of_like_lengths(hypothesis: Sequence[str], reference: Sequence[str]) -> Iterator[Integers]:
+    """The pairs in groups with about as long texts, so that their tables are full."""
+    pairs = zip(hypothesis, reference, strict=True)
+    lengths = np.array([max(len(one), len(other)) for one, other in pairs], np.int64)
+    order = np.argsort(lengths, kind="stable")
+    ordered, start = [*lengths[order].tolist(), 0], 0
+    for end in range(1, len(order) + 1):
+        longest = ordered[end] + 1
+        full = (end + 1 - start) * longest > CELLS or longest > _LIKE * (ordered[start] + 1)
+        if full or end == len(order):
+            yield order[start:end]
+            start = end
 
 
 def jump_costs(hypothesis: Sequence[str], reference: Sequence[str], truncated: bool) -> Jumps:
@@ -40,55 +64,79 @@ def jump_costs(hypothesis: Sequence[str], reference: Sequence[str], truncated: b
     Sums of tenths aren't exact in binary, and the errors decide which of two equal places is the
     least; the order of the additions is therefore that of the definition.
     """
-    letters, targets = _matrix(hypothesis), _matrix(reference)
+    kind = _narrowest((*hypothesis, *reference))
+    layout: Literal["C", "F"] = "C" if len(hypothesis) >= MANY else "F"
+    letters, targets = (_matrix(texts, kind, layout) for texts in (hypothesis, reference))
     widths = np.array([len(text) for text in hypothesis], np.int64)
     # Equal texts are read from place to place at no cost, whatever their length.
     equal = np.array([a == b for a, b in zip(hypothesis, reference, strict=True)], np.bool_)
     rows = np.array([len(text) for text in reference], np.int64) * ~equal
     order = np.argsort(-rows, kind="stable")
-    letters, targets = letters[order], targets[order]
+    letters, targets = (np.asarray(each[:, order], order=layout) for each in (letters, targets))
     pairs = np.arange(len(rows))
-    visits = np.zeros((len(rows), letters.shape[1] + 1), np.int64)
-    costs: Costs = np.full(visits.shape, EDIT, np.float32 if truncated else np.float64)
-    costs[:, 0] = 0
+    visits = np.zeros((len(letters) + 1, len(rows)), np.int64)
+    costs: Costs = np.full(visits.shape, EDIT, np.float32 if truncated else np.float64, layout)
+    costs[0] = 0
     for row in range(int(rows.max(initial=0))):
         count = int(np.searchsorted(-rows[order], -row))
-        here = pairs[:count]
-        letter = targets[:count, row, None]
-        new = _row(costs[:count], letters[:count] != letter)
-        least = (np.floor(new) if truncated else new).argmin(axis=1)
-        visits[here, least] += 1
-        jumped = new[here, least] + costs.dtype.type(JUMP)
-        blank = letter[:, 0] == ord(" ")
-        new[blank] = np.minimum(new[blank], jumped[blank, None])
-        costs[:count] = new
+        letter = targets[row, :count]
+        new = _row(costs[:, :count], letters[:, :count] != letter)
+        least = (np.floor(new) if truncated else new).argmin(axis=0)
+        visits[least, pairs[:count]] += 1
+        jumped = new[least, pairs[:count]] + costs.dtype.type(JUMP)
+        jumped[letter != ord(" ") + 1] = np.inf
+        np.minimum(new, jumped, out=costs[:, :count])
     back = np.argsort(order)
-    costs, visits = costs[back], visits[back]
-    costs[equal] = 0
-    visits[equal, 1:] = np.arange(visits.shape[1] - 1) < widths[equal, None]
-    return Jumps(costs[pairs, widths], visits)
+    costs, visits = costs[:, back], visits[:, back]
+    costs[:, equal] = 0
+    visits[1:, equal] = np.arange(len(letters))[:, None] < widths[equal]
+    return Jumps(costs[widths, pairs], visits)
 
 
 def _row(above: Costs, differ: Flags) -> Costs:
     """The next row of costs before any jump: steps down, along the diagonal, then to the right."""
-    deletion = above.dtype.type(DELETION)
     new = above + above.dtype.type(EDIT)
-    np.minimum(new[:, 1:], above[:, :-1] + differ, out=new[:, 1:])
-    cheaper = np.zeros(new.shape, np.bool_)
-    np.less(new[:, :-1] + deletion, new[:, 1:], out=cheaper[:, 1:])
-    flat, width = new.reshape(-1), new.shape[1]
+    np.minimum(new[1:], above[:-1] + differ.astype(above.dtype), out=new[1:])
+    (_from_column_to_column if new.flags.c_contiguous else _along_rows)(new)
+    return new
+
+
+def _from_column_to_column(new: Costs) -> None:
+    """The deletions of a row, in place, of all pairs at once."""
+    deletion = new.dtype.type(DELETION)
+    step, before = np.empty_like(new[0]), new[0]
+    for here in new[1:]:
+        np.add(before, deletion, out=step)
+        np.minimum(here, step, out=here)
+        before = here
+
+
+def _along_rows(new: Costs) -> None:
+    """The deletions of a row, in place, of all columns at once, where any is worth it."""
+    deletion, rows = new.dtype.type(DELETION), new.T
+    cheaper = np.zeros(rows.shape, np.bool_)
+    np.less(rows[:, :-1] + deletion, rows[:, 1:], out=cheaper[:, 1:])
+    flat, width = rows.reshape(-1), rows.shape[1]
     place = np.flatnonzero(cheaper)
     while len(place):
         flat[place] = flat[place - 1] + deletion
         behind = place + 1
         behind = behind[behind % width > 0]
         place = behind[flat[behind - 1] + deletion < flat[behind]]
-    return new
 
 
-def _matrix(texts: Sequence[str]) -> NDArray[np.unsignedinteger]:
-    """The code points of every text as a row, filled up with zeros."""
-    longest = max(map(len, texts), default=0)
-    joined = "".join([text.ljust(longest, "\0") for text in texts])
-    data = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), "<u4")
-    return data.reshape(len(texts), longest)
+def _matrix(
+    texts: Sequence[str], kind: type[np.unsignedinteger[Any]], layout: Literal["C", "F"]
+) -> Letters:
+    """The code points of every text as a column, from 1, filled up with zeros."""
+    matrix = np.zeros((max(map(len, texts), default=0), len(texts)), kind, layout)
+    for column, text in enumerate(texts):
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+        np.add(codes, 1, out=matrix[: len(text), column], casting="unsafe")
+    return matrix
+
+
+def _narrowest(texts: Iterable[str]) -> type[np.unsignedinteger[Any]]:
+    """The type that holds every character's number: rows of small numbers are compared sooner."""
+    highest = ord(max(map(max, filter(None, texts)), default="\0")) + 1
+    return np.uint8 if highest < 1 << 8 else np.uint16 if highest < 1 << 16 else np.uint32

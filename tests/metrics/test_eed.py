@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metric_cards.eed.recurrence import jump_costs
+from metric_cards.eed.recurrence import MANY, jump_costs, of_like_lengths
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
 from tests.oracles.jumps import jump_cost
 from tests.vectors import SUMMEVAL, WMT16, texts, vectors
 
 TEXTS = st.lists(st.text("ab ", max_size=12), min_size=5, max_size=5)
+FEW_AND_MANY = st.sampled_from([1, MANY])
 
 
 def eed(prediction: str, reference: Any, **parameters: str) -> float:
@@ -68,16 +69,31 @@ def test_empty_texts_have_a_score() -> None:
     assert 0 < eed("a b c", "") <= 1
 
 
-@given(TEXTS, TEXTS, st.booleans())
+@given(TEXTS, TEXTS, st.booleans(), FEW_AND_MANY)
 def test_many_tables_equal_those_of_single_cells(
-    hypotheses: list[str], references: list[str], truncated: bool
+    hypotheses: list[str], references: list[str], truncated: bool, times: int
 ) -> None:
-    found = jump_costs(hypotheses, references, truncated)
+    found = jump_costs(hypotheses * times, references * times, truncated)
     for row, pair in enumerate(zip(hypotheses, references, strict=True)):
         cost, visits = jump_cost(*pair, truncated)
         assert found.cost[row] == cost
-        assert found.visits[row, : len(visits)].tolist() == visits
-        assert not found.visits[row, len(visits) :].any()
+        assert found.visits[: len(visits), row].tolist() == visits
+        assert not found.visits[len(visits) :, row].any()
+
+
+def test_a_character_zero_is_one_like_any_other() -> None:
+    # The second pair is longer, so that the first has unused columns, which hold no character.
+    hypotheses, references = ["a", "a cat sat on the mat"], ["a\0b", "a cat"]
+    found = jump_costs(hypotheses, references, False)
+    alone = jump_costs(["a"], ["axb"], False)
+    assert found.cost[0] == alone.cost[0]
+    assert found.visits[:2, 0].tolist() == alone.visits[:, 0].tolist()
+
+
+@given(st.lists(st.tuples(st.text("ab", max_size=9), st.text("ab", max_size=9)), max_size=20))
+def test_every_pair_is_in_one_group(pairs: list[tuple[str, str]]) -> None:
+    groups = of_like_lengths([one for one, _ in pairs], [other for _, other in pairs])
+    assert sorted(i for group in groups for i in group.tolist()) == list(range(len(pairs)))
 
 
 def test_the_published_means_of_real_translations_are_met() -> None:
