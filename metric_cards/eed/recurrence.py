@@ -77,15 +77,17 @@ def jump_costs(hypothesis: Sequence[str], reference: Sequence[str], truncated: b
     visits = np.zeros((len(letters) + 1, len(rows)), np.int64)
     costs: Costs = np.full(visits.shape, EDIT, np.float32 if truncated else np.float64, layout)
     costs[0] = 0
+    widest = np.maximum.accumulate(widths[order])
     for row in range(int(rows.max(initial=0))):
         count = int(np.searchsorted(-rows[order], -row))
-        letter = targets[row, :count]
-        new = _row(costs[:, :count], letters[:, :count] != letter)
+        width = int(widest[count - 1])
+        letter, above = targets[row, :count], costs[: width + 1, :count]
+        new = _row(above, letters[:width, :count] != letter)
         least = (np.floor(new) if truncated else new).argmin(axis=0)
         visits[least, pairs[:count]] += 1
         jumped = new[least, pairs[:count]] + costs.dtype.type(JUMP)
         jumped[letter != ord(" ") + 1] = np.inf
-        np.minimum(new, jumped, out=costs[:, :count])
+        np.minimum(new, jumped, out=above)
     back = np.argsort(order)
     costs, visits = costs[:, back], visits[:, back]
     costs[:, equal] = 0
