@@ -13,9 +13,12 @@ import types
 from collections.abc import Iterator
 from pathlib import Path
 
+BRIDGES = ("evaluate",)
 FACES = (
     "metrichub",
     "metrichub.authoring",
+    "metrichub.bridges",
+    *(f"metrichub.bridges.{library}" for library in BRIDGES),
     "metrichub.text",
     "metrichub.text.highlight",
     "metrichub.testing",

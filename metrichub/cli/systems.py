@@ -86,7 +86,8 @@ metric_options = option_group(
         "metrics",
         metavar="SPEC",
         multiple=True,
-        help="A metric: bleu, 'bleu(max_order=2)' or 'bleu2 = bleu(max_order=2)'; repeatable.",
+        help="A metric: bleu, 'bleu(max_order=2)' or 'bleu2 = bleu(max_order=2)'; or a module of "
+        "Hugging Face evaluate, whose code is run: evaluate:./folder; repeatable.",
     ),
     click.option(
         "--columns",
@@ -175,10 +176,20 @@ def chosen_hub(
         )
     from metrichub.hub import Hub
 
+    metrics = list(map(_with_module, metrics))
     hub = Hub(metrics, reduce_fn=reduce, **judging.for_hub())  # type: ignore[arg-type]  # Hub checks the word
     if settings := click.get_current_context().find_object(Settings):
         settings.asks_models = any(map(_asks_a_model, hub.metrics))
     return hub
+
+
+def _with_module(metric: str | Metric) -> str | Metric:
+    """The metric; a module of Hugging Face evaluate is loaded here alone, as that runs its code."""
+    if not isinstance(metric, str) or "evaluate:" not in metric:
+        return metric
+    from metrichub.bridges.evaluate import from_spec
+
+    return from_spec(metric) or metric
 
 
 def _asks_a_model(metric: Metric) -> bool:

@@ -1,0 +1,22 @@
+"""Bridges: metrichub inside other libraries, and their metrics and results in a hub.
+
+One module a library, named as it is imported; the library is imported inside the functions that
+need it. `docs/BRIDGES.md` has a line of code for each.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+__all__ = ["evaluate"]
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.{name}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,198 @@
+"""A module of evaluate as a metric of a hub: what it takes, what it gives, and its card."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import re
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from metrichub.bridges._modules import Feature, Origin, features_of, forget, instance
+from metrichub.catalog.card import Card
+from metrichub.catalog.frontmatter import Scale
+from metrichub.data.columns import column_of
+from metrichub.errors import MetricError, UnknownParameter, what
+from metrichub.metric import CorpusMetric, Resampler
+
+_KEPT = 256
+_RESULTS: OrderedDict[tuple[str, bytes], _Given] = OrderedDict()
+"""What was computed last, as a report asks for its scores many times, and a module takes long."""
+_OUTPUTS: dict[str, tuple[str, ...]] = {}
+"""What each module gave last, by its label."""
+_Value = TypeVar("_Value")
+
+
+class _Given(NamedTuple):
+    """What a module computed: numbers, or else lists with a number for each sample."""
+
+    numbers: Mapping[str, float]
+    lists: Mapping[str, Sequence[float]]
+
+    @classmethod
+    def of(cls, result: object, samples: int, module: str) -> _Given:
+        """What there is in a result: a number, or a mapping of which numbers are read.
+
+        Raises:
+            MetricError: there are none.
+        """
+        found = result if isinstance(result, Mapping) else {"score": result}
+        values = {str(name): np.asarray(value) for name, value in found.items()}
+        read = {name: v.astype(np.float64) for name, v in values.items() if v.dtype.kind in "biuf"}
+        numbers = {name: float(v) for name, v in read.items() if not v.ndim}
+        lists = {name: v.tolist() for name, v in read.items() if v.shape == (samples,)}
+        if not numbers and not lists:
+            raise MetricError(f"{module} gave {what(result)}, in which there is no number")
+        return cls(numbers, {} if numbers else lists)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModuleMetric(CorpusMetric):
+    """A module of evaluate as a metric; `metrichub.bridges.evaluate.load` makes it."""
+
+    path: str
+    config_name: str | None = None
+    revision: str | None = None
+    code: str = ""
+    key: str | None = None
+    better: str = "neither"
+    per_sample: bool = False
+    resampled: bool = False
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    block_characters = 1 << 62  # all samples at once, so that their numbers are right
+
+    @property
+    def origin(self) -> Origin:
+        """Which module it is."""
+        return Origin(self.path, self.config_name, self.revision, self.code)
+
+    def module(self) -> Any:
+        """The module for this thread."""
+        return instance(self.origin)
+
+    @property
+    def card(self) -> Card:  # type: ignore[override]  # of each metric, not of the class
+        """What the module says of itself."""
+        info, name = self.module().info, self.origin.name
+        description = " ".join(info.description.split())
+        summary = re.split(r"(?<=[.!?]) ", description, maxsplit=1)[0]
+        body = f"\n## Description\n\n{info.description.strip()}\n"
+        if "@" in info.citation:
+            body += f"\n## Citation\n\n```bibtex\n{info.citation.strip()}\n```\n"
+        scales = {output: Scale(better=self.better) for output in self.outputs()}
+        return Card(
+            f"evaluate:{name}", name, summary, self.inputs(), scales,
+            license=str(info.license or ""), body=body,
+        )  # fmt: skip
+
+    def features(self) -> tuple[Feature, ...]:
+        """The columns that the module takes."""
+        return tuple(features_of(self.origin.name, self.module().features))
+
+    def inputs(self) -> tuple[str, ...]:
+        """The columns, each with all items of a sample."""
+        return tuple(column_of(feature.name) for feature in self.features())
+
+    def outputs(self) -> tuple[str, ...]:
+        """What the module gave last; before it was called, "score" is all that is known."""
+        return _OUTPUTS.get(self.label(), ("score",))
+
+    def label(self) -> str:
+        """The module with the hash of its code, and what was chosen."""
+        chosen = {"config_name": self.config_name, "revision": self.revision, "score": self.key}
+        given = {"code": self.code} | {k: v for k, v in chosen.items() if v} | dict(self.parameters)
+        call = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        own = self.origin.name
+        return f"{'' if self.name == own else f'{self.name} = '}evaluate:{own}({call})"
+
+    def check(self) -> None:
+        """Raise `UnknownParameter` for a parameter that the module's `compute` doesn't take."""
+        takes = inspect.signature(self.module()._compute).parameters  # noqa: SLF001
+        if any(taken.kind is taken.VAR_KEYWORD for taken in takes.values()):
+            return
+        columns = {feature.name for feature in self.features()}
+        known = [name for name in takes if name not in columns]
+        for name in self.parameters:
+            if name not in known:
+                raise UnknownParameter(self.name, name, known)
+
+    def measure(self, **columns: Sequence[Sequence[str]]) -> list[tuple[Any, ...]]:
+        """What the module takes of each sample."""
+        features = self.features()
+        return [
+            tuple(
+                feature.value(items, sample, self.name)
+                for feature, items in zip(features, row, strict=True)
+            )
+            for sample, row in enumerate(zip(*columns.values(), strict=True))
+        ]
+
+    def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
+        """The numbers that the module gives, or the means of those of the samples."""
+        given = self._computed(rows)
+        means = {name: float(np.mean(values)) for name, values in given.lists.items()}
+        found = self._named(given.numbers or means)
+        _OUTPUTS[self.label()] = tuple(found)
+        return found
+
+    def samples(self, rows: Sequence[Any]) -> Mapping[str, Sequence[float]]:
+        """The module's own numbers of samples; else what it gives for each alone, or `nan`."""
+        lists, outputs = self._lists(rows), self.conclude(rows)
+        if lists or not self.per_sample:
+            return lists or {name: [float("nan")] * len(rows) for name in outputs}
+        each = [self.conclude([row]) for row in rows]
+        return {name: [scores[name] for scores in each] for name in outputs}
+
+    def resampler(self, rows: Sequence[Any]) -> Resampler | None:
+        """The means of resamples, where the module gives a number for each sample; or `nan`."""
+        outputs = tuple(self.conclude(rows))
+        lists = {name: np.array(values) for name, values in self._lists(rows).items()}
+        if lists:
+            return lambda counts: {
+                name: counts @ values / counts.sum(axis=1) for name, values in lists.items()
+            }
+        if self.resampled:
+            return None
+        return lambda counts: {name: np.full(len(counts), np.nan) for name in outputs}
+
+    def _lists(self, rows: Sequence[Any]) -> Mapping[str, Sequence[float]]:
+        given = self._computed(rows)
+        return self._named(given.lists) if given.lists else {}
+
+    def _named(self, found: Mapping[str, _Value]) -> dict[str, _Value]:
+        """The same, the metric's score first, under that name."""
+        usual = ("score", self.origin.name, self.module().name)
+        key = self.key or next((name for name in usual if name in found), next(iter(found)))
+        if key not in found:
+            raise MetricError(f"{self.name} gives no {key!r}; it gives {', '.join(found)}")
+        others = {name: value for name, value in found.items() if name not in (*usual, "score")}
+        return {"score": found[key], **others}
+
+    def _computed(self, rows: Sequence[Any]) -> _Given:
+        digest = hashlib.blake2b(digest_size=16)
+        for row in rows:
+            digest.update(repr(row).encode())
+        key = (self.label(), digest.digest())
+        if key not in _RESULTS:
+            _RESULTS[key] = self._compute(rows)
+            while len(_RESULTS) > _KEPT:
+                _RESULTS.popitem(last=False)
+        return _RESULTS[key]
+
+    def _compute(self, rows: Sequence[Any]) -> _Given:
+        columns = {
+            feature.name: [list(v) if feature.many else v for v in values]
+            for feature, values in zip(self.features(), zip(*rows, strict=True), strict=True)
+        }
+        module = self.module()
+        try:
+            result = module.compute(**columns, **self.parameters)
+        except Exception:
+            forget(self.origin)
+            raise
+        return _Given.of(result, len(rows), self.name)

@@ -1,0 +1,145 @@
+"""Hugging Face evaluate: its modules as metrics of a hub, and metrics as modules of its own.
+
+hub = Hub([bridges.evaluate.load("./metrics/mine", average="macro"), "bleu"])
+evaluate.combine([bridges.evaluate.module("bleu"), "exact_match"])
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from metrichub.bridges._given import Metrics, OutputChoice, check_outputs, flat, hub_of
+from metrichub.bridges._module_metric import ModuleMetric
+from metrichub.bridges._modules import Origin, fetched
+from metrichub.catalog.spec import Spec
+from metrichub.errors import ParameterError, SpecError
+
+if TYPE_CHECKING:
+    from evaluate import Metric as EvaluateMetric
+
+    from metrichub.hub import Hub
+
+__all__ = ["load", "module"]
+
+_PREFIX = "evaluate:"
+_SHAPE = re.compile(
+    rf"\s*(?:(?P<alias>[A-Za-z_]\w*)\s*=\s*)?{_PREFIX}(?P<path>.+?)\s*(?:\((?P<given>.*)\))?\s*",
+    re.DOTALL,
+)
+
+
+def load(
+    path: str,
+    *,
+    name: str = "",
+    revision: str | None = None,
+    config_name: str | None = None,
+    score: str | None = None,
+    better: str = "neither",
+    resamples: bool = False,
+    per_sample: bool = False,
+    **parameters: Any,
+) -> ModuleMetric:
+    """A module of evaluate as a corpus metric: a folder, a file, or a name on the Hugging Face Hub.
+
+    This imports and runs the module's code: load what you trust. Its `compute` gets the
+    `parameters`. Its card says what the module says of itself; `score` names the number that is
+    the metric's `score` (by default the one called so, or like the module, or the first), and
+    `better` is "higher" or "lower" where it has a direction. `name` is its key in the scores.
+
+    The module is called once, with all samples. With `per_sample=True` it is called for each
+    sample alone too, or else sample scores are `nan`; with `resamples=True` for each resample of an
+    interval. A module that gives a list with a number for each sample needs neither.
+
+    Raises:
+        UnknownMetric: there is no such module, or it can't be fetched.
+        MetricError: it takes what is neither text nor a number.
+    """
+    if better not in ("higher", "lower", "neither"):
+        raise ParameterError(path, "better", better, "'higher', 'lower' or 'neither'")
+    origin, _ = fetched(Origin(path, config_name, revision))
+    metric = ModuleMetric(
+        name=name or origin.name,
+        path=origin.path,
+        config_name=config_name,
+        revision=revision,
+        code=origin.code,
+        key=score,
+        better=better,
+        per_sample=per_sample,
+        resampled=resamples,
+        parameters=parameters,
+    )
+    metric.check()
+    return metric
+
+
+def from_spec(text: str) -> ModuleMetric | None:
+    """The metric of a spec such as "evaluate:./metrics/mine(average='macro')"; None for others.
+
+    Raises:
+        SpecError: parameters that can't be parsed.
+        UnknownMetric, MetricError: as `load`.
+    """
+    found = _SHAPE.fullmatch(text)
+    if not found:
+        return None
+    try:
+        parsed = Spec.parse(f"module({found['given'] or ''})")
+    except SpecError as error:
+        raise SpecError(f"{text!r}: {error}") from error
+    given: dict[str, Any] = {"name": found["alias"] or "", **parsed.parameters}
+    return load(found["path"], **given)
+
+
+def module(metrics: Metrics, *, outputs: OutputChoice = "headline") -> EvaluateMetric:
+    """A metric, or a hub, as a module of evaluate: for `compute`, `add_batch` and `combine`.
+
+    Its keys start with the metric's name, {"rouge": …, "rouge_rougeL": …}, so that nothing in
+    `combine` clashes; `outputs` is "score", "headline" or "all". A sample may have several
+    predictions and references.
+    """
+    import evaluate
+
+    check_outputs(outputs)
+    hub = hub_of(metrics)
+    title = hub.metrics[0].name if len(hub.metrics) == 1 else "metrichub"
+    info = _info(hub, title)
+
+    class HubModule(evaluate.Metric):  # type: ignore[misc]  # evaluate has no types
+        """A module that asks the hub."""
+
+        name = property(lambda _: title)
+
+        def _info(self) -> Any:
+            return info
+
+        def _compute(self, **columns: Any) -> dict[str, float]:
+            return flat(hub.evaluate(**columns, samples=False), outputs)
+
+    # Two modules of one process would otherwise share a cache file.
+    return HubModule(keep_in_memory=True, experiment_id=str(uuid.uuid4()))
+
+
+def _info(hub: Hub, title: str) -> Any:
+    """What evaluate asks of a module about itself: its texts, and the columns that it takes."""
+    import datasets
+    import evaluate
+
+    text = datasets.Value("string")
+    texts = datasets.Sequence(text)
+    columns = list(hub.needs())
+    # The first schema that fits the first sample is taken: a text is no list, a list no text.
+    forms = itertools.product(*([text, texts] for _ in columns))
+    schemas = [datasets.Features(dict(zip(columns, form, strict=True))) for form in forms]
+    cards = [metric.card for metric in hub.metrics]
+    return evaluate.MetricInfo(
+        description=f"{title}: {' '.join(card.summary for card in cards)}",
+        citation=hub.cite(),
+        inputs_description=f"\n\nColumns: {', '.join(columns)}; each a text or a list of texts.",
+        features=schemas,
+        license="; ".join(dict.fromkeys(card.license for card in cards if card.license)),
+    )

@@ -1,0 +1,125 @@
+"""Metrics as modules of Hugging Face evaluate: alone, in parts, and combined."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import evaluate
+import pytest
+import sacrebleu
+
+from metrichub import Hub, ParameterError
+from metrichub.bridges.evaluate import module
+from tests.bridges import guide
+
+PREDICTIONS = ["the cat sat on the mat", "it rains in spring", "a dog"]
+ONE = ["the cat sat on a mat", "it rains in the spring", "a dog"]
+MANY = [["the cat sat on a mat", "the cat"], ["it rains in the spring"], ["a dog", "dogs"]]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluate.config, "HF_METRICS_CACHE", str(tmp_path))
+
+
+def test_the_score_is_that_of_the_corpus() -> None:
+    found = module("bleu", outputs="score").compute(predictions=PREDICTIONS, references=ONE)
+    official = sacrebleu.corpus_bleu(PREDICTIONS, [ONE]).score / 100
+    assert found == {"bleu": pytest.approx(official, abs=1e-12)}
+    assert isinstance(found["bleu"], float)
+
+
+@pytest.mark.parametrize("references", [ONE, MANY])
+def test_samples_may_come_in_parts(references: list[str]) -> None:
+    whole = Hub("bleu")(predictions=PREDICTIONS, references=references)["bleu"]["score"]
+    metric = module("bleu", outputs="score")
+    for start in (0, 2):
+        metric.add_batch(
+            predictions=PREDICTIONS[start : start + 2], references=references[start : start + 2]
+        )
+    assert metric.compute() == {"bleu": whole}
+    for prediction, reference in zip(PREDICTIONS, references, strict=True):
+        metric.add(prediction=prediction, reference=reference)
+    assert metric.compute() == {"bleu": whole}
+
+
+def test_several_predictions_of_a_sample_are_read() -> None:
+    columns = {"predictions": [["a b", "a c"], ["d", "e"]], "references": [["a c"], ["d"]]}
+    assert module("exact_match").compute(**columns) == {"exact_match": 1.0}
+    assert Hub("exact_match")(**columns)["exact_match"]["score"] == 1.0
+
+
+def test_combined_keys_neither_clash_nor_move() -> None:
+    alone = module("rouge").compute(predictions=PREDICTIONS, references=ONE)
+    names = ["rouge", "bleu2 = bleu(max_order=2)", "bleu", "wer"]
+    found = evaluate.combine([module(name) for name in names]).compute(
+        predictions=PREDICTIONS, references=ONE
+    )
+    assert alone.items() <= found.items()
+    hub = Hub(names)(predictions=PREDICTIONS, references=ONE)
+    assert {name: found[name] for name in hub} == {name: hub[name]["score"] for name in hub}
+    assert found["rouge_rouge1"] == hub["rouge"]["rouge1"]
+
+
+def test_the_line_of_the_guide() -> None:
+    combined = guide.run("evaluate.combine", evaluate=evaluate)
+    found = combined.compute(predictions=PREDICTIONS, references=ONE)
+    assert found["wer"] == 2 / 13
+    assert found["bleu"] == module("bleu").compute(predictions=PREDICTIONS, references=ONE)["bleu"]
+
+
+def test_combined_with_a_module_of_another_author(tmp_path: Path) -> None:
+    class Length(evaluate.Metric):
+        def _info(self) -> evaluate.MetricInfo:
+            import datasets
+
+            text = datasets.Value("string")
+            features = datasets.Features({"predictions": text, "references": text})
+            return evaluate.MetricInfo(description="", citation="", features=features)
+
+        def _compute(self, predictions: list[str], references: list[str]) -> dict[str, float]:
+            return {"score": sum(map(len, predictions))}
+
+    found = evaluate.combine([module("bleu"), Length(), module("wer")]).compute(
+        predictions=PREDICTIONS, references=ONE
+    )
+    assert found["score"] == sum(map(len, PREDICTIONS))
+    assert {"bleu", "wer"} <= set(found)
+
+
+def test_outputs_are_chosen() -> None:
+    columns = {"predictions": PREDICTIONS, "references": ONE}
+    every = module("bleu", outputs="all").compute(**columns)
+    scores = Hub("bleu")(**columns)["bleu"]
+    assert every == {"bleu": scores.pop("score")} | {f"bleu_{k}": v for k, v in scores.items()}
+    assert "bleu_precision_1" in every
+    with pytest.raises(ParameterError, match="outputs='some' is not allowed"):
+        module("bleu", outputs="some")  # type: ignore[arg-type]
+
+
+def test_a_hub_is_one_module_and_other_columns_are_read() -> None:
+    metric = module(Hub(["coverage", "exact_match"]))
+    columns = {"predictions": ["a cat sat"], "sources": ["the cat sat down"], "references": ["x"]}
+    found = metric.compute(**columns)
+    assert found == {n: s["score"] for n, s in Hub(["coverage", "exact_match"])(**columns).items()}
+    assert metric.name == "metrichub"
+
+
+def test_two_modules_of_one_process_keep_their_samples_apart() -> None:
+    one, two = module("exact_match"), module("exact_match")
+    one.add(prediction="a", reference="a")
+    two.add(prediction="a", reference="b")
+    assert (one.compute(), two.compute()) == ({"exact_match": 1.0}, {"exact_match": 0.0})
+
+
+def test_no_score_is_nan_and_never_0() -> None:
+    found = module("rouge").compute(predictions=["a"], references=["🙂"])
+    assert math.isnan(found["rouge"])
+
+
+def test_evaluate_shows_what_the_card_says() -> None:
+    metric = module("bleu")
+    assert "bleu" in metric.description
+    assert "Papineni" in metric.citation
+    assert metric.license
