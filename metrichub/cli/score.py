@@ -170,7 +170,8 @@ def score(
 ) -> None:
     """Score files of samples (JSONL, JSON, CSV, TSV, Parquet; - is JSONL from stdin).
 
-    They may end in .gz or .zst. A folder of Parquet files is one FILE, and so is hf://NAME, a data
+    They may end in .gz or .zst. Logs of inspect, lm-evaluation-harness and deepeval are read as
+    they are. A folder of Parquet files is one FILE, and so is hf://NAME, a data
     set of the Hugging Face Hub or a folder of one. Several FILEs are several systems, side by side,
     called by what tells the files apart, or as in ours=FILE; so are the splits of a data set where
     none is chosen. Columns are found by their usual names

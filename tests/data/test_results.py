@@ -1,0 +1,254 @@
+"""What other tools have written is read as samples; the files are theirs, see README.md beside."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metrichub import FileError, Hub, read
+from metrichub.data.files import read_batches
+from metrichub.data.inspect_logs import _content
+from metrichub.data.stream import open_source
+from tests.bridges import guide
+from tests.commands import run
+
+FOLDER = Path(__file__).parent / "results"
+LOG = FOLDER / "capitals.eval"
+
+# The samples of capitals.eval as its script made them: three, each answered twice.
+CAPITALS = {
+    "id": [10, "a", "b"] * 2,
+    "epoch": [1, 1, 1, 2, 2, 2],
+    "questions": ["Hauptstadt?", "Where is the cat?", "What is the weather?"] * 2,
+    "predictions": [
+        *("Wien", "the cat sat on the mat", "it rains in spring"),
+        *("wien", "the cat sat", "it rains"),
+    ],
+    "references": ["Wien", "the cat sat on a mat", ["it rains in the spring", "it rains"]] * 2,
+    "language": ["de", None, "en"] * 2,
+}
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def write(path: Path, lines: list[dict[str, Any]]) -> Path:
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return path
+
+
+def json_log() -> dict[str, Any]:
+    """The same log as inspect writes it into one JSON file: the header, and the samples in it."""
+    with open_source(LOG) as source, zipfile.ZipFile(source.stream) as archive:
+        found = {i.filename: json.loads(_content(source, archive, i)) for i in archive.infolist()}
+    samples = [content for name, content in found.items() if name.startswith("samples/")]
+    log: dict[str, Any] = {**found["header.json"], "samples": samples}
+    return log
+
+
+def test_a_log_of_inspect_is_read_without_inspect() -> None:
+    assert dict(read(LOG)) == CAPITALS
+
+
+def test_a_log_is_read_a_few_samples_at_a_time() -> None:
+    batches = list(read_batches(LOG, characters=1))
+    assert [batch.start for batch in batches] == list(range(6))
+    assert [batch.share for batch in batches] == pytest.approx([i / 6 for i in range(1, 7)])
+    ids = [value for batch in batches for value in batch["id"]]
+    assert ids == CAPITALS["id"]
+
+
+def test_a_json_log_of_inspect_gives_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(json_log()), encoding="utf-8")
+    assert dict(read(path)) == CAPITALS
+
+
+def test_ids_epochs_and_short_metadata_stay_with_the_report() -> None:
+    report = Hub("exact_match").evaluate(read(LOG))
+    assert report.metadata["epoch"] == CAPITALS["epoch"]
+    assert report.metadata["language"] == CAPITALS["language"]
+    # "Wien" is right, "wien" isn't, and neither sentence about the cat; "it rains" is one of two.
+    assert report.samples()["exact_match"]["score"].tolist() == [1, 0, 0, 0, 0, 1]
+
+
+def test_texts_in_the_metadata_are_not_taken_for_predictions() -> None:
+    # A sample's metadata says summary: "weather".
+    assert "summary" not in read(LOG)
+
+
+def test_messages_in_parts_and_texts_stored_beside_are_read(tmp_path: Path) -> None:
+    log = json_log()
+    sample = log["samples"][0]
+    del sample["output"]["completion"]
+    parts = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "Wien"}]
+    sample["output"]["choices"][0]["message"]["content"] = parts
+    digest = "0" * 32
+    sample["attachments"], sample["target"] = {digest: "a long target"}, f"attachment://{digest}"
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps({**log, "samples": [sample]}), encoding="utf-8")
+    found = read(path)
+    assert (found["predictions"], found["references"]) == (["Wien"], ["a long target"])
+
+
+def test_samples_that_ended_in_an_error_are_left_out_and_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    log = json_log()
+    log["samples"][0]["error"] = {"message": "no answer", "traceback": "", "traceback_ansi": ""}
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(log), encoding="utf-8")
+    with caplog.at_level(logging.WARNING, "metrichub"):
+        assert read(path).size == 5
+    assert "1 of 6 samples ended in an error and are left out" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the file is empty"),
+        (b"no archive", "no log of inspect: File is not a zip file"),
+        (LOG.read_bytes()[:9000], "no log of inspect: "),
+    ],
+)
+def test_what_is_no_log_is_one_line(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "x.eval"
+    path.write_bytes(content)
+    with pytest.raises(FileError, match=message):
+        read(path)
+
+
+def test_another_archive_and_a_log_without_samples_say_so(tmp_path: Path) -> None:
+    path = tmp_path / "x.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("readme", "hello")
+    with pytest.raises(FileError, match="an archive, but no log of inspect"):
+        read(path)
+    log = tmp_path / "log.json"
+    log.write_text(json.dumps({**json_log(), "samples": None, "status": "started"}))
+    with pytest.raises(FileError, match=r"a log of inspect without samples \(its status: started"):
+        read(log)
+
+
+def test_damage_inside_of_a_log_names_the_sample(tmp_path: Path) -> None:
+    content = bytearray(LOG.read_bytes())
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        member = archive.getinfo("samples/a_epoch_1.json")
+    start = member.header_offset + 30 + len(member.filename)
+    content[start : start + 40] = bytes(40)
+    path = tmp_path / "x.eval"
+    path.write_bytes(content)
+    with pytest.raises(FileError, match=r"samples/a_epoch_1\.json in it is damaged"):
+        read(path)
+
+
+def test_samples_of_lm_eval_are_read_once_for_several_filters(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with caplog.at_level(logging.WARNING, "metrichub"):
+        found = read(FOLDER / "samples_many.jsonl")
+    assert found["id"] == [0, 1, 2]
+    assert found["predictions"] == ["lol"] * 3
+    # The second target of the second sample is the text "['x'".
+    assert found["references"] == [["lol", "on the mat"], ["it rains", "['x'"], ["Wien"]]
+    assert found["questions"] == ["Where is the cat?", "Weather?", "Capital?"]
+    assert found.lines == [1, 2, 3]
+    assert "read were those of 'none', and not those of 'strict'" in caplog.text
+
+
+def test_the_score_is_the_one_that_lm_eval_has_written() -> None:
+    found = read(FOLDER / "samples_many.jsonl")
+    assert Hub("exact_match")(found)["exact_match"]["score"] == sum(found["exact_match"]) / 3
+
+
+def test_a_target_that_looks_like_a_list_is_a_text_if_it_is_none(tmp_path: Path) -> None:
+    (row, *_) = rows(FOLDER / "samples_many.jsonl")
+    targets = ["[1] a note", "Wien", 7, "['Wien', 'Vienna']"]
+    found = read(write(tmp_path / "s.jsonl", [{**row, "target": target} for target in targets]))
+    assert found["references"] == ["[1] a note", "Wien", "7", ["Wien", "Vienna"]]
+
+
+def test_several_answers_to_a_prompt_are_several_predictions(tmp_path: Path) -> None:
+    (row, *_) = rows(FOLDER / "samples_many.jsonl")
+    found = read(write(tmp_path / "s.jsonl", [{**row, "filtered_resps": [["a", "b"]]}]))
+    assert found["predictions"] == [["a", "b"]]
+    with pytest.raises(FileError, match=r"s\.jsonl:1: filtered_resps holds 1\.5 \(float\), and no"):
+        read(write(tmp_path / "s.jsonl", [{**row, "filtered_resps": [1.5]}]))
+
+
+def test_arguments_of_older_versions_are_read(tmp_path: Path) -> None:
+    (row, *_) = rows(FOLDER / "samples_many.jsonl")
+    found = read(write(tmp_path / "s.jsonl", [{**row, "arguments": [["Where?", {"until": []}]]}]))
+    assert found["questions"] == ["Where?"]
+
+
+def test_likelihoods_of_lm_eval_are_refused_with_their_line() -> None:
+    with pytest.raises(FileError, match=r"samples_choices\.jsonl:1: likelihoods of given answers"):
+        read(FOLDER / "samples_choices.jsonl")
+
+
+# A test run of deepeval has cases once; its data sets hold them twice, as goldens and as cases.
+CASES = {
+    "input": ["Where?", "Weather?"],
+    "actual_output": ["the cat sat", "it rains"],
+    "expected_output": ["the cat sat down", "it rains"],
+}
+
+
+def test_test_runs_of_deepeval_are_read() -> None:
+    found = read(FOLDER / "deepeval_test_run.json")
+    assert {name: found[name] for name in CASES} == CASES
+    assert found["retrieval_context"] == [["The cat sat down.", "Dogs."], None]
+    assert found["success"] == [False, True]
+    # One of two answers is right, as deepeval's own metric says.
+    assert Hub("exact_match")(found)["exact_match"]["score"] == 0.5
+
+
+def test_the_latest_test_run_and_the_order_of_its_cases_are_read(tmp_path: Path) -> None:
+    run = json.loads((FOLDER / "deepeval_test_run.json").read_text("utf-8"))
+    run["testCases"].reverse()
+    path = tmp_path / "latest.json"
+    path.write_text(json.dumps({"testRunData": run}), encoding="utf-8")
+    assert read(path)["input"] == CASES["input"]
+    path.write_text(json.dumps({**run, "testCases": [], "conversationalTestCases": [{}]}))
+    with pytest.raises(FileError, match="a test run of conversations; only single turns"):
+        read(path)
+
+
+@pytest.mark.parametrize("name", ["deepeval.csv", "deepeval.jsonl"])
+def test_passages_that_deepeval_joined_by_bars_are_several(name: str) -> None:
+    found = read(FOLDER / name)
+    assert {column: found[column] for column in CASES} == {c: v * 2 for c, v in CASES.items()}
+    assert found["retrieval_context"][0] == ["The cat sat down.", "Dogs."]
+
+
+@pytest.mark.parametrize("name", ["ragas.csv", "ragas.jsonl"])
+def test_rows_of_ragas_are_read_by_their_names(name: str) -> None:
+    report = Hub(["exact_match", "coverage"]).evaluate(read(FOLDER / name))
+    # "the cat" and "it rains" against "the cat sat" and "it".
+    assert report["exact_match"]["score"] == 0.0
+    # Both words of the first are in its passages, none of the second in "x".
+    assert report.samples()["coverage"]["score"].tolist() == [1.0, 0.0]
+
+
+def test_the_lines_of_the_guide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(FOLDER)
+    own = {path.name for path in FOLDER.iterdir()}
+    lines = [line.split() for line in guide.lines() if line.startswith("metrichub score")]
+    found = [line[1:] for line in lines if line[2] in own]
+    assert len(found) == 4
+    for line in found:
+        assert run(*line).exit_code == 0, line
+
+
+def test_the_command_line_scores_a_log() -> None:
+    ran = run("score", str(LOG), "-m", "exact_match", "--format", "json")
+    assert ran.exit_code == 0, ran.output
+    assert json.loads(ran.stdout)["scores"]["exact_match"]["score"] == 2 / 6
