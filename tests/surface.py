@@ -13,7 +13,7 @@ import types
 from collections.abc import Iterator
 from pathlib import Path
 
-BRIDGES = ("evaluate",)
+BRIDGES = ("evaluate", "torchmetrics", "transformers")
 FACES = (
     "metrichub",
     "metrichub.authoring",

@@ -1,0 +1,228 @@
+"""torchmetrics: a metric or a hub as a `torchmetrics.Metric`, alone, collected, or distributed.
+
+bleu = bridges.torchmetrics.metric("bleu")
+bleu.update(predictions, references)
+bleu.compute()
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from metrichub.bridges._given import Metrics, OutputChoice, check_outputs, flat, hub_of
+from metrichub.errors import MetricError, MetrichubError, MissingDependency
+from metrichub.evaluation.measure import signature_of
+from metrichub.evaluation.observation import is_async
+from metrichub.evaluation.result import Result
+from metrichub.evaluation.result_rows import RowsResult
+from metrichub.evaluation.result_sums import SumResult
+from metrichub.hub import Hub
+from metrichub.metric import Array, CorpusMetric, Metric
+from metrichub.report.report import Report
+
+if TYPE_CHECKING:
+    from torchmetrics import Metric as TorchMetric
+
+__all__ = ["metric"]
+
+_TEXT = "The cat sat on the mat."
+
+
+def metric(metrics: Metrics, *, outputs: OutputChoice = "score") -> TorchMetric:
+    """A metric, or several as one, whose `update` takes texts: predictions, references, others.
+
+    `compute` gives the score of the corpus as a tensor; of several metrics, or with other outputs
+    than "score", a dictionary: {"bleu": …, "bleu_precision_1": …}. Statistics that add up are
+    states that add up, of a fixed size. What doesn't add up is kept row by row, as bytes, which
+    only processes of one run exchange.
+    """
+    check_outputs(outputs)
+    made: TorchMetric = _kind()(hub_of(metrics), outputs)
+    return made
+
+
+def __getattr__(name: str) -> Any:
+    # The class is made when torchmetrics is there; pickles find it here.
+    if name == "HubMetric":
+        return _kind()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@cache
+def _kind() -> Any:
+    try:
+        import torchmetrics
+    except ImportError:
+        raise MissingDependency("metrichub.bridges.torchmetrics", "torchmetrics") from None
+    return type("HubMetric", (HubStates, torchmetrics.Metric), {"__module__": __name__})
+
+
+class HubStates:
+    """The metrics of a hub as states; with `torchmetrics.Metric` it makes one metric of that."""
+
+    is_differentiable = False
+    full_state_update = False
+    device: Any
+
+    def __init__(self, hub: Hub, outputs: OutputChoice) -> None:
+        super().__init__()
+        import torch
+
+        states_of: Any = self
+        self.hub, self.outputs = hub, outputs
+        # Which states each metric has; those that don't add up have bytes.
+        self.shapes = {one.name: _shapes(hub, one) for one in hub.metrics}
+        for one in hub.metrics:
+            states = self.shapes[one.name]
+            if states is None:
+                for part in ("rows", "lengths"):
+                    states_of.add_state(_state(one, part), [], dist_reduce_fx="cat")
+                continue
+            for name, zero in states.items():
+                states_of.add_state(_state(one, name), torch.as_tensor(zero), dist_reduce_fx="sum")
+
+    @property
+    def higher_is_better(self) -> bool | None:
+        """The direction, where all metrics have the same."""
+        found = {one.card.better("score") for one in self.hub.metrics}
+        return {"higher": True, "lower": False}.get(found.pop()) if len(found) == 1 else None
+
+    def update(
+        self,
+        preds: Iterable[Any],
+        target: Iterable[Any] | None = None,
+        **columns: Iterable[Any],
+    ) -> None:
+        """Measure samples: predictions, references, and other columns by their names."""
+        references = {} if target is None else {"references": target}
+        given: dict[str, Any] = {"predictions": preds} | references | columns
+        report = self.hub.evaluate(**given, texts=False)
+        for one in self.hub.metrics:
+            result = report.results[one.name]
+            if self.shapes[one.name] is None:
+                self._append(one, result)
+            else:
+                self._add(one, result)
+
+    def _add(self, one: Metric, result: Result) -> None:
+        import torch
+
+        assert isinstance(result, SumResult)
+        sums = _with_count(result) if result.count else {}
+        for name, total in sums.items():
+            state = getattr(self, _state(one, name))
+            if tuple(state.shape) != total.shape:
+                raise MetricError(f"{one.name}: the statistic {name!r} changes its shape")
+            added = torch.as_tensor(total, device=state.device)
+            setattr(self, _state(one, name), state + added)
+
+    def _append(self, one: Metric, result: Result) -> None:
+        import torch
+
+        content = bytearray(pickle.dumps(result.without_rows()))
+        rows, lengths = self._bytes(one)
+        rows.append(torch.frombuffer(content, dtype=torch.uint8).to(self.device))
+        lengths.append(torch.tensor([len(content)], device=self.device))
+
+    def _bytes(self, one: Metric) -> tuple[list[Any], list[Any]]:
+        return getattr(self, _state(one, "rows")), getattr(self, _state(one, "lengths"))
+
+    def _sync_dist(self, *given: Any, **options: Any) -> None:
+        import torch
+
+        # A process without samples has lists without a type, which others can't join.
+        for one in self.hub.metrics:
+            if self.shapes[one.name] is None:
+                rows, lengths = self._bytes(one)
+                if not len(rows):
+                    rows.append(torch.zeros(0, dtype=torch.uint8, device=self.device))
+                    lengths.append(torch.zeros(0, dtype=torch.int64, device=self.device))
+        super()._sync_dist(*given, **options)  # type: ignore[misc]  # of torchmetrics
+
+    def compute(self) -> Any:
+        """The score of all samples, or a dictionary of scores."""
+        import torch
+
+        found = flat(Report(self._results(), 0, (), {}), self.outputs)
+        tensors = {
+            name: torch.tensor(score, dtype=torch.float64, device=self.device)
+            for name, score in found.items()
+        }
+        one = self.outputs == "score" and len(tensors) == 1
+        return next(iter(tensors.values())) if one else tensors
+
+    def _results(self) -> dict[str, Result]:
+        found: dict[str, Result] = {}
+        for one in self.hub.metrics:
+            states = self.shapes[one.name]
+            if states is None:
+                rows, lengths = (self._joined(part) for part in self._bytes(one))
+                found[one.name] = _merged(self.hub, one, rows, lengths)
+            else:
+                sums = {n: getattr(self, _state(one, n)).cpu().numpy() for n in states}
+                found[one.name] = _sums(self.hub, one, sums)
+        return found
+
+    def _joined(self, part: Any) -> Array:
+        # Joined already where processes have exchanged them.
+        parts = list(part) if isinstance(part, list) else [part]
+        arrays = [one.cpu().numpy() for one in parts]
+        return np.concatenate(arrays) if arrays else np.zeros(0, np.uint8)
+
+
+def _state(one: Metric, part: str) -> str:
+    """The name of a state.
+
+    It tells metrics and parameters apart, as a collection lets metrics of equal states share them.
+    """
+    digest = hashlib.blake2b(one.label().encode(), digest_size=4).hexdigest()
+    return f"{one.name}_{digest}_{part}"
+
+
+def _shapes(hub: Hub, one: Metric) -> dict[str, Array] | None:
+    """Zeros in the shapes and types of the sums; None for what doesn't add up or asks a judge."""
+    if isinstance(one, CorpusMetric) or is_async(one):
+        return None
+    alone = Hub(one, reduce_fn=hub.reduce_fn)
+    try:
+        result = alone.evaluate({column: [_TEXT] for column in alone.needs()}).results[one.name]
+    except MetrichubError:
+        return None
+    if not isinstance(result, SumResult) or not result.count:
+        return None
+    return {name: np.zeros_like(total) for name, total in _with_count(result).items()}
+
+
+def _with_count(result: SumResult) -> dict[str, Array]:
+    return {"samples_scored": np.asarray(result.count)} | {
+        name: np.asarray(total) for name, total in result.totals.items()
+    }
+
+
+def _sums(hub: Hub, one: Metric, sums: dict[str, Array]) -> SumResult:
+    count = int(sums.pop("samples_scored"))
+    signature = signature_of(one, hub.reduce_fn)
+    return SumResult(one, signature, count, 0, Counter(), Counter(), None, sums)
+
+
+def _merged(hub: Hub, one: Metric, rows: Array, lengths: Array) -> Result:
+    """The result of all parts; without one, that of no samples."""
+    ends = np.cumsum(lengths)
+    parts = [
+        pickle.loads(rows[end - length : end].tobytes())
+        for end, length in zip(ends, lengths, strict=True)
+    ]
+    if parts:
+        merged: Result = parts[0].merge(parts, parts[0].signature)
+        return merged
+    signature = signature_of(one, hub.reduce_fn)
+    if isinstance(one, CorpusMetric):
+        return RowsResult.of(one, signature, [], np.zeros(0, np.int64), 0)
+    return SumResult(one, signature, 0, 0, Counter(), Counter(), None, {})
