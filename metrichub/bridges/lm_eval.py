@@ -1,0 +1,97 @@
+"""lm-evaluation-harness: the functions and lines that a task's YAML needs for other metrics.
+
+    # scores.py, beside the YAML
+    globals().update(bridges.lm_eval.functions(["bleu", "rouge"], references="answers"))
+
+Metrics aren't registered with the harness: of several targets it would make 0 or 1 of each score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from metrichub.bridges._given import Metrics, OutputChoice, check_outputs, flat, hub_of
+from metrichub.data import columns as names
+from metrichub.errors import InputError, MetricError, what
+from metrichub.hub import Hub
+from metrichub.metric import Metric
+
+__all__ = ["functions", "yaml"]
+
+Functions = dict[str, Callable[..., Any]]
+
+
+def functions(metrics: Metrics, *, outputs: OutputChoice = "score", **columns: str) -> Functions:
+    """`process_results` and an aggregation for each score, by the names that `yaml` writes.
+
+    `columns` say in which fields of a document they are: references="answers"; those with usual
+    names are found. What the filter left is the prediction, several where it left several.
+
+    Raises:
+        MetricError: a metric is called as another of the functions.
+    """
+    check_outputs(outputs)
+    hub = hub_of(metrics)
+    needs = {column: one for column, one in hub.needs().items() if column != "predictions"}
+    found: Functions = {"process_results": partial(_process, hub, outputs, needs, columns)}
+    for key, one in _keys(hub, outputs).items():
+        if key in found:
+            raise MetricError(f"two functions would be called {key!r}; give the metric a name")
+        found[key] = partial(_corpus, one, key, outputs)
+    return found
+
+
+def yaml(metrics: Metrics, *, module: str = "scores", outputs: OutputChoice = "score") -> str:
+    """The lines for the task's YAML, with the functions in `module`.py beside it."""
+    check_outputs(outputs)
+    lines = [f"process_results: !function {module}.process_results", "metric_list:"]
+    for key, one in _keys(hub_of(metrics), outputs).items():
+        lines += [f"  - metric: {key}", f"    aggregation: !function {module}.{key}"]
+        better = one.card.better(key.removeprefix(f"{one.name}_") if key != one.name else "score")
+        if better != "neither":
+            lines.append(f"    higher_is_better: {str(better == 'higher').lower()}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _keys(hub: Hub, outputs: OutputChoice) -> dict[str, Metric]:
+    """The flat key of every score, and its metric."""
+    found: dict[str, Metric] = {}
+    for one in hub.metrics:
+        chosen = {"score": (), "headline": one.headline(), "all": one.outputs()}[outputs]
+        others = [f"{one.name}_{output}" for output in chosen if output != "score"]
+        found |= dict.fromkeys([one.name, *others], one)
+    return found
+
+
+def _process(
+    hub: Hub,
+    outputs: OutputChoice,
+    needs: Mapping[str, str],
+    mapping: Mapping[str, str],
+    doc: Mapping[str, Any],
+    results: Sequence[Any],
+) -> dict[str, dict[str, Any]]:
+    """What each aggregation needs of a sample, in the types of JSON: the harness writes it down."""
+    prediction = results[0] if results else None
+    if not (isinstance(prediction, str) or _is_texts(prediction)):
+        raise InputError(
+            f"the harness gave {what(prediction)} as the answer, and no text; metrics need tasks "
+            "with output_type: generate_until"
+        )
+    chosen = names.resolve(needs, doc, mapping)
+    sample = {"predictions": prediction} | {column: doc[name] for column, name in chosen.items()}
+    return {
+        key: {column: sample[column] for column in Hub(one).needs()}
+        for key, one in _keys(hub, outputs).items()
+    }
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, str) for v in value)
+
+
+def _corpus(one: Metric, key: str, outputs: OutputChoice, samples: Sequence[Any]) -> float:
+    """The score of all samples together."""
+    return flat(Hub(one).evaluate(list(samples), samples=False), outputs)[key]

@@ -1,0 +1,208 @@
+"""Logs of inspect itself are read, and scores made here are applied and shown by it."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metrichub import Hub, Report, ReportError, read
+from metrichub.bridges.inspect_ai import metrics, write_scores
+from tests.bridges import guide
+from tests.bridges.hosts import needs
+
+pytestmark = needs("inspect_ai", "inspect_ai")
+
+import inspect_ai  # noqa: E402  # after the skip
+from inspect_ai.dataset import MemoryDataset, Sample  # noqa: E402
+from inspect_ai.log import EvalLog, read_eval_log, write_eval_log  # noqa: E402
+from inspect_ai.model import (  # noqa: E402
+    ChatMessageSystem,
+    ChatMessageUser,
+    ContentReasoning,
+    ContentText,
+    ModelOutput,
+    ModelUsage,
+    get_model,
+)
+from inspect_ai.scorer import precomputed_scores  # noqa: E402
+from inspect_ai.solver import Generate, Solver, TaskState, generate, solver  # noqa: E402
+
+LONG = "it rains in spring " * 100
+METRICS = ["bleu", "rouge", "exact_match", "wer", "distinct"]
+# In the order of the samples, epoch after epoch.
+ANSWERS = ["the cat sat on the mat", LONG, "Wien", "no", "the cat sat", "it rains", "wien", "no"]
+
+Write = Callable[..., Path]
+
+
+@solver
+def fails(ids: list[Any]) -> Solver:
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        if state.sample_id in ids and state.epoch == 2:
+            raise ValueError("no answer")
+        return state
+
+    return solve
+
+
+def output(text: str) -> ModelOutput:
+    parts = [ContentReasoning(reasoning="hm"), ContentText(text=text)]
+    found = ModelOutput.from_content("mockllm/model", parts if text == "wien" else text)
+    # Else tokens are counted with a file from the net.
+    found.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+    return found
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Write:
+    """Runs a task of four samples in two epochs, and gives the path of its log."""
+
+    def write(form: str = "eval", reference: str = "x", failing: tuple[Any, ...] = ()) -> Path:
+        messages = [ChatMessageSystem(content="Be short."), ChatMessageUser(content="Weather?")]
+        samples = [
+            Sample(id="a", input="Where?", target="the cat sat on a mat"),
+            Sample(id="b", input=messages, target=["it rains in the spring", "it rains"],
+                   metadata={"language": "en", "summary": "weather"}),
+            Sample(id=10, input="Hauptstadt?", target="Wien", metadata={"language": "de"}),
+            Sample(id=9, input="Empty?", target=reference),
+        ]  # fmt: skip
+        (found,) = inspect_ai.eval(
+            inspect_ai.Task(
+                dataset=MemoryDataset(samples),
+                solver=[fails(list(failing)), generate()],
+                fail_on_error=False,
+            ),
+            model=get_model("mockllm/model", custom_outputs=list(map(output, ANSWERS))),
+            epochs=2, log_dir=str(tmp_path / "logs"), log_format=form, display="none",
+            max_samples=1, log_realtime=False,
+        )  # fmt: skip
+        return Path(found.location)
+
+    return write
+
+
+def test_a_log_is_read_as_inspect_reads_it(log: Write) -> None:
+    found = {form: read(log(form)) for form in ("eval", "json")}
+    assert dict(found["eval"]) == dict(found["json"])
+    whole = read_eval_log(str(log())).samples
+    assert whole
+    assert len(whole) == 8
+    # The order is inspect's own but for numbers, which are in theirs.
+    assert sorted(map(str, found["eval"]["id"])) == sorted(str(one.id) for one in whole)
+    for one in whole:
+        number = list(zip(found["eval"]["id"], found["eval"]["epoch"], strict=True)).index(
+            (one.id, one.epoch)
+        )
+        row = {name: values[number] for name, values in found["eval"].items()}
+        assert row["predictions"] == one.output.completion
+        assert row["references"] == one.target
+        said = one.input if isinstance(one.input, str) else one.input[-1].text
+        assert row["questions"] == said
+        assert row["language"] == one.metadata.get("language")
+    assert LONG in found["eval"]["predictions"]
+
+
+def test_samples_that_ended_in_an_error_are_left_out(
+    log: Write, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, "metrichub"):
+        found = read(log(failing=(9,)))
+    assert (found.size, found["id"].count(9)) == (7, 1)
+    assert "1 of 8 samples ended in an error and are left out" in caplog.text
+
+
+def applied(path: Path, report: Report, tmp_path: Path) -> dict[str, dict[str, float]]:
+    """What inspect stores of the scores, read back from its file: metric -> name -> value."""
+    write_scores(report, tmp_path / "scores.jsonl")
+    scorer = precomputed_scores(str(tmp_path / "scores.jsonl"), metrics=metrics(report))
+    scored = inspect_ai.score(read_eval_log(str(path)), scorer, action="overwrite", display="none")
+    return stored(scored, tmp_path)
+
+
+def stored(scored: EvalLog, tmp_path: Path) -> dict[str, dict[str, float]]:
+    write_eval_log(scored, str(tmp_path / "scored.eval"))
+    results = read_eval_log(str(tmp_path / "scored.eval")).results
+    assert results
+    return {
+        one.name: {name: found.value for name, found in one.metrics.items()}
+        for one in results.scores
+    }
+
+
+def test_inspect_shows_the_score_of_the_corpus(log: Write, tmp_path: Path) -> None:
+    path = log()
+    report = Hub(METRICS).evaluate(read(path))
+    found = applied(path, report, tmp_path)
+    assert found["rouge"]["mean"] == pytest.approx(report["rouge"]["score"], rel=1e-12)
+    assert found["exact_match"]["mean"] == report["exact_match"]["score"]
+    for name in ("bleu", "wer", "distinct"):
+        assert found[name] == {"metrichub/corpus": report[name]["score"]}
+        # The mean that inspect would have shown is another number.
+        assert report.samples()[name]["score"].mean() != pytest.approx(report[name]["score"])
+
+
+def test_samples_have_their_scores(log: Write, tmp_path: Path) -> None:
+    path = log()
+    report = Hub(METRICS).evaluate(read(path))
+    applied(path, report, tmp_path)
+    scored = read_eval_log(str(tmp_path / "scored.eval")).samples
+    ids = list(zip(report.metadata["id"], report.metadata["epoch"], strict=True))
+    for one in scored or ():
+        (value,) = [score.value for score in (one.scores or {}).values()]
+        number = ids.index((one.id, one.epoch))
+        for name, scores in report.samples().items():
+            assert value[name] == pytest.approx(scores["score"][number], nan_ok=True)
+
+
+def test_a_sample_without_a_score_is_none_and_not_0(log: Write, tmp_path: Path) -> None:
+    path = log(reference="🙂")
+    report = Hub(["rouge", "bleu"]).evaluate(read(path))
+    assert report["rouge"]["unscored"] == 2
+    found = applied(path, report, tmp_path)
+    assert found["rouge"]["mean"] == pytest.approx(report["rouge"]["score"], rel=1e-12)
+    assert "unscored" in (tmp_path / "scores.jsonl").read_text()
+
+
+def test_where_an_epoch_alone_has_no_score_the_corpus_is_shown(log: Write, tmp_path: Path) -> None:
+    path = log()
+    samples = {name: list(values) for name, values in read(path).items()}
+    samples["references"][0] = "🙂"
+    report = Hub("rouge").evaluate(samples)
+    assert applied(path, report, tmp_path)["rouge"] == {
+        "metrichub/corpus": report["rouge"]["score"]
+    }
+
+
+def test_other_samples_are_not_shown_under_the_score_of_these(log: Write, tmp_path: Path) -> None:
+    path = log()
+    samples = read(path)
+    report = Hub(METRICS).evaluate({name: values[:3] for name, values in samples.items()})
+    write_scores(report, tmp_path / "scores.jsonl")
+    whole = Hub(METRICS).evaluate(samples)
+    scorer = precomputed_scores(str(tmp_path / "scores.jsonl"), metrics=metrics(whole))
+    scored = inspect_ai.score(read_eval_log(str(path)), scorer, action="overwrite", display="none")
+    assert math.isnan(stored(scored, tmp_path)["bleu"]["metrichub/corpus"])
+
+
+def test_ids_are_needed_and_may_be_given(tmp_path: Path) -> None:
+    report = Hub("bleu").evaluate(predictions=["a", "b"], references=["a", "c"])
+    with pytest.raises(ReportError, match="no column 'id'; score a log of inspect, or give ids"):
+        write_scores(report, tmp_path / "scores.jsonl")
+    with pytest.raises(ReportError, match="1 ids are given for 2 samples"):
+        write_scores(report, tmp_path / "scores.jsonl", ids=["x"])
+    write_scores(report, tmp_path / "scores.jsonl", ids=["x", "y"], epochs=[1, 1])
+    assert (
+        '{"id": "y", "epoch": 1, "value": {"bleu": 0.0}}' in (tmp_path / "scores.jsonl").read_text()
+    )
+
+
+def test_the_line_of_the_guide(log: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    report = Hub("bleu").evaluate(read(log()))
+    guide.run("bridges.inspect_ai.write_scores", report=report)
+    assert (tmp_path / "scores.jsonl").exists()
