@@ -111,7 +111,7 @@ NEIGHBOURS = {
     "judge": "errors text data catalog metric models evaluation embed",
     "report": "errors data catalog metric models evaluation",
     "hub": "errors data metric models evaluation embed judge report",
-    "bridges": "errors data catalog metric evaluation report hub",
+    "bridges": "errors data catalog metric models evaluation judge report hub",
     "metrichub": "errors data catalog metric models evaluation embed judge report hub",
     "authoring": "text catalog metric evaluation embed judge",
     "testing": "errors data catalog metric models evaluation judge report hub",

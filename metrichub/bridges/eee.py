@@ -1,0 +1,187 @@
+"""Every Eval Ever: a report as the JSON file that its data store collects (schema 0.3.0).
+
+bridges.eee.write(report, "result.json", model="mistralai/Mistral-7B-v0.1",
+                  dataset="summeval", organization="a university")
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from metrichub.bridges._given import OutputChoice, check_outputs, flat
+from metrichub.data.files import write_text
+from metrichub.errors import ParameterError, ReportError
+from metrichub.evaluation.resample import Interval
+from metrichub.judge.metric import JudgeMetric
+from metrichub.metric import Metric
+from metrichub.models.resolve import about, judge_of
+from metrichub.report.report import Report
+
+__all__ = ["write"]
+
+SCHEMA = "0.3.0"
+_LEVEL, _RESAMPLES = 0.95, 1000
+
+Relationship = Literal["first_party", "third_party", "collaborative", "other"]
+"""What the evaluator is to the model's maker."""
+Deployment = Literal["self_deployed", "externally_managed", "unknown"]
+Availability = Literal["open_weights", "closed_weights", "unknown"]
+
+
+def write(  # noqa: PLR0913  # the fields of the schema, each by its name
+    report: Report,
+    path: str | Path,
+    *,
+    model: str,
+    dataset: str,
+    organization: str,
+    relationship: Relationship = "other",
+    deployment: Deployment = "unknown",
+    availability: Availability = "unknown",
+    url: str | Sequence[str] | None = None,
+    hf_repo: str | None = None,
+    split: str | None = None,
+    outputs: OutputChoice = "headline",
+    intervals: bool = True,
+    timestamp: float | None = None,
+) -> None:
+    """Write a report as an aggregate file of Every Eval Ever: a result for every score.
+
+    `model` is its name as on the Hugging Face Hub; `url` or `hf_repo` say where the data set is, or
+    else it counts as private. Outputs that are `nan` are left out. Results have bootstrap intervals
+    unless `intervals` is False. `timestamp` is the time of writing, in seconds since 1970.
+
+    Raises:
+        ReportError: no output has a score; intervals of a report that was pooled.
+    """
+    check_outputs(outputs)
+    if url is not None and hf_repo is not None:
+        raise ParameterError(None, "hf_repo", hf_repo, "either url or hf_repo")
+    stamp = f"{time.time() if timestamp is None else timestamp:.0f}"
+    drawn = report.intervals(level=_LEVEL, resamples=_RESAMPLES) if intervals else {}
+    source = _source(dataset, report.size, url, hf_repo, split)
+    scores = {key: score for key, score in flat(report, outputs).items() if not math.isnan(score)}
+    if not scores:
+        raise ReportError("no metric has a score in this report, so there is nothing to write")
+    from importlib_metadata import version
+
+    document = {
+        "schema_version": SCHEMA,
+        "evaluation_id": f"{dataset}/{model}/{stamp}",
+        "retrieved_timestamp": stamp,
+        "source_metadata": {
+            "source_type": "evaluation_run",
+            "source_organization_name": organization,
+            "evaluator_relationship": relationship,
+        },
+        "eval_library": {"name": "metrichub", "version": version("metrichub")},
+        "model_info": _model_info(model, deployment, availability),
+        "evaluation_results": [
+            {
+                "evaluation_result_id": f"{dataset}/{key}",
+                "evaluation_name": dataset,
+                "source_data": source,
+                **_result(report, name, output, drawn.get(name, {}).get(output)),
+            }
+            for name, output, key in _outputs(report, scores)
+        ],
+    }
+    write_text(path, json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+
+
+def _outputs(report: Report, scores: Mapping[str, float]) -> list[tuple[str, str, str]]:
+    """The metric, the output and the key of every score that is written."""
+    named = (
+        (name, output, name if output == "score" else f"{name}_{output}")
+        for name, result in report.results.items()
+        for output in result.scores()
+    )
+    return [found for found in named if found[2] in scores]
+
+
+def _source(
+    dataset: str,
+    samples: int,
+    url: str | Sequence[str] | None,
+    hf_repo: str | None,
+    split: str | None,
+) -> dict[str, Any]:
+    if hf_repo is not None:
+        found = {"dataset_name": dataset, "source_type": "hf_dataset", "hf_repo": hf_repo}
+        return found | {"samples_number": samples} | ({"hf_split": split} if split else {})
+    details = {"samples": str(samples)} | ({"split": split} if split else {})
+    kind: dict[str, Any] = {"source_type": "other"}
+    if url is not None:
+        kind = {"source_type": "url", "url": [url] if isinstance(url, str) else list(url)}
+    return {"dataset_name": dataset, **kind, "additional_details": details}
+
+
+def _model_info(name: str, deployment: str, availability: str) -> dict[str, Any]:
+    details = {"deployment_type": deployment, "model_availability": availability}
+    return {"name": name, "id": name, "additional_details": details}
+
+
+def _result(report: Report, name: str, output: str, interval: Interval | None) -> dict[str, Any]:
+    result = report.results[name]
+    metric, scale = result.metric, result.metric.card.scale(output)
+    better = metric.card.better(output)
+    config: dict[str, Any] = {
+        "evaluation_description": metric.card.summary,
+        "metric_id": metric.card.name if output == "score" else f"{metric.card.name}.{output}",
+        "metric_name": name if output == "score" else f"{name}.{output}",
+        "lower_is_better": better == "lower",
+        "score_type": "continuous",
+        "min_score": None if scale is None else "-Infinity" if scale.low is None else scale.low,
+        "max_score": None if scale is None else "Infinity" if scale.high is None else scale.high,
+        "additional_details": {
+            "signature": report.signatures()[name],
+            "better": better,
+            "averaging": metric.averaging,
+        },
+    }
+    if judged := _llm_scoring(metric):
+        config["llm_scoring"] = judged
+    details = {"samples": str(report.size), "unscored": str(result.unscored)}
+    found: dict[str, Any] = {"score": result.scores()[output], "details": details}
+    if interval and all(map(math.isfinite, (interval.low, interval.high, interval.std))):
+        found["uncertainty"] = _uncertainty(interval, result.count)
+    return {"metric_config": config, "score_details": found}
+
+
+def _uncertainty(interval: Interval, count: int) -> dict[str, Any]:
+    return {
+        "standard_error": {"value": interval.std, "method": "bootstrap"},
+        "confidence_interval": {
+            "lower": interval.low,
+            "upper": interval.high,
+            "confidence_level": _LEVEL,
+            "method": "percentile bootstrap",
+        },
+        "num_samples": count,
+        "num_bootstrap_samples": _RESAMPLES,
+    }
+
+
+def _llm_scoring(metric: Metric) -> dict[str, Any] | None:
+    """The models that were asked, and the prompts; None where no model was."""
+    if not isinstance(metric, JudgeMetric) or metric.judge is None:
+        return None
+    judge = judge_of(metric.judge)
+    models = [one for one in getattr(judge, "members", [judge]) if about(one).is_model]
+    if not models:
+        return None
+    prompts = dict.fromkeys(name for asked in metric.questions().values() for name in asked)
+    return {
+        "judges": [{"model_info": _model_info(_name(one), "unknown", "unknown")} for one in models],
+        "input_prompt": "\n\n".join(metric.prompt(name).text for name in prompts),
+        "additional_details": {"judge": str(getattr(judge, "label", judge))},
+    }
+
+
+def _name(judge: object) -> str:
+    return str(getattr(judge, "model", None) or getattr(judge, "label", type(judge).__name__))

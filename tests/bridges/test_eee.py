@@ -1,0 +1,135 @@
+"""Reports as files of Every Eval Ever, validated by its own schema."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from metrichub import Hub, ParameterError, Report, ReportError
+from metrichub.bridges import eee
+from metrichub.testing import Scripted
+from tests.bridges import guide
+
+SCHEMA = json.loads((Path(__file__).parents[1] / "data/eee/eval.schema.json").read_text("utf-8"))
+COLUMNS: dict[str, Any] = {
+    "predictions": ["the cat sat on the mat", "it rains in spring", "a dog", "x"],
+    "references": ["the cat sat on a mat", "it rains in the spring", "a dog", "🙂"],
+}
+ABOUT: dict[str, Any] = {"model": "some/model", "dataset": "rain", "organization": "us"}
+
+
+def written(report: Report, tmp_path: Path, **more: Any) -> Any:
+    """What the file holds, after the schema has found it valid."""
+    path = tmp_path / "result.json"
+    eee.write(report, path, **(ABOUT | {"timestamp": 1_700_000_000} | more))
+    found = json.loads(path.read_text("utf-8"))
+    jsonschema.Draft7Validator(SCHEMA).validate(found)
+    return found
+
+
+def by_name(found: Any) -> dict[str, Any]:
+    return {one["metric_config"]["metric_name"]: one for one in found["evaluation_results"]}
+
+
+def test_the_schema_refuses_what_is_wrong(tmp_path: Path) -> None:
+    found = written(Hub("bleu").evaluate(**COLUMNS), tmp_path)
+    found["evaluation_results"][0]["metric_config"].pop("min_score")
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.Draft7Validator(SCHEMA).validate(found)
+
+
+def test_every_score_is_a_result_with_its_range_and_direction(tmp_path: Path) -> None:
+    report = Hub(["bleu", "wer", "rouge", "abstractness"]).evaluate(**COLUMNS)
+    found = by_name(written(report, tmp_path))
+    for name in report:
+        assert found[name]["score_details"]["score"] == report[name]["score"]
+    config = {name: one["metric_config"] for name, one in found.items()}
+    assert (config["bleu"]["min_score"], config["bleu"]["max_score"]) == (0, 1)
+    assert (config["wer"]["lower_is_better"], config["wer"]["max_score"]) == (True, "Infinity")
+    assert config["abstractness"]["additional_details"]["better"] == "neither"
+    assert config["bleu"]["additional_details"]["averaging"] == "micro"
+    assert config["rouge.rouge1"]["metric_id"] == "rouge.rouge1"
+    assert found["rouge"]["score_details"]["details"] == {"samples": "4", "unscored": "1"}
+
+
+def test_all_outputs_of_all_kinds_are_valid(tmp_path: Path) -> None:
+    metrics = ["bleu", "ter", "chrf", "readability", "nist", "distinct", "ttr", "token_f1"]
+    report = Hub(metrics).evaluate(**COLUMNS)
+    found = by_name(written(report, tmp_path, outputs="all", intervals=False))
+    numbers = sum(v == v for scores in report.scores().values() for v in scores.values())  # noqa: PLR0124
+    counts = sum(k in ("unscored", "unanswered") for s in report.scores().values() for k in s)
+    assert len(found) == numbers - counts
+    assert "bleu.precision_1" in found
+
+
+def test_intervals_are_those_of_the_report(tmp_path: Path) -> None:
+    report = Hub("bleu").evaluate(**COLUMNS)
+    uncertainty = by_name(written(report, tmp_path))["bleu"]["score_details"]["uncertainty"]
+    interval = report.intervals(level=0.95, resamples=1000)["bleu"]["score"]
+    assert uncertainty["confidence_interval"]["lower"] == interval.low
+    assert uncertainty["standard_error"]["value"] == interval.std
+    assert (uncertainty["num_samples"], uncertainty["num_bootstrap_samples"]) == (4, 1000)
+    found = by_name(written(report, tmp_path, intervals=False))
+    assert "uncertainty" not in found["bleu"]["score_details"]
+
+
+def test_what_has_no_number_is_left_out(tmp_path: Path) -> None:
+    report = Hub(["rouge", "bleu"]).evaluate(predictions=["x"], references=["🙂"])
+    assert set(by_name(written(report, tmp_path, outputs="score"))) == {"bleu"}
+    with pytest.raises(ReportError, match="no metric has a score in this report"):
+        written(Hub("rouge").evaluate(predictions=["x"], references=["🙂"]), tmp_path)
+
+
+def test_the_source_is_a_page_a_data_set_or_private(tmp_path: Path) -> None:
+    report = Hub("bleu").evaluate(**COLUMNS)
+    found = written(report, tmp_path, url="https://example.org/rain")["evaluation_results"][0]
+    assert found["source_data"]["url"] == ["https://example.org/rain"]
+    found = written(report, tmp_path, hf_repo="us/rain", split="test")["evaluation_results"][0]
+    assert found["source_data"] == {
+        "dataset_name": "rain", "source_type": "hf_dataset", "hf_repo": "us/rain",
+        "hf_split": "test", "samples_number": 4,
+    }  # fmt: skip
+    with pytest.raises(ParameterError, match="choose either url or hf_repo"):
+        written(report, tmp_path, url="https://example.org", hf_repo="us/rain")
+
+
+def test_what_is_said_of_the_run_is_there(tmp_path: Path) -> None:
+    report = Hub("bleu").evaluate(**COLUMNS)
+    found = written(
+        report, tmp_path, relationship="first_party", deployment="self_deployed",
+        availability="open_weights",
+    )  # fmt: skip
+    assert found["evaluation_id"] == "rain/some/model/1700000000"
+    assert found["source_metadata"]["evaluator_relationship"] == "first_party"
+    assert found["model_info"]["additional_details"] == {
+        "deployment_type": "self_deployed", "model_availability": "open_weights",
+    }  # fmt: skip
+    with pytest.raises(jsonschema.ValidationError):
+        written(report, tmp_path, relationship="a friend")
+
+
+def test_models_that_judged_stand_with_their_prompts(tmp_path: Path) -> None:
+    columns = {"predictions": ["The cat sat."], "contexts": [["The cat sat."]]}
+
+    class Model(Scripted):
+        is_model = True
+
+    judge = Model({"claims": ["It sat."], "supported": ["yes"]}, label="some/judge")
+    report = Hub("faithfulness", judge=judge).evaluate(**columns)
+    judged = by_name(written(report, tmp_path))["faithfulness"]["metric_config"]["llm_scoring"]
+    assert judged["judges"][0]["model_info"]["name"] == "some/judge"
+    assert "claim" in judged["input_prompt"]
+    # Rules are no model.
+    report = Hub("faithfulness", judge="offline").evaluate(**columns)
+    assert "llm_scoring" not in by_name(written(report, tmp_path))["faithfulness"]["metric_config"]
+
+
+def test_the_line_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    guide.run("bridges.eee", report=Hub("bleu").evaluate(**COLUMNS))
+    found = json.loads((tmp_path / "result.json").read_text("utf-8"))
+    jsonschema.Draft7Validator(SCHEMA).validate(found)
