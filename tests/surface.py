@@ -13,7 +13,7 @@ import types
 from collections.abc import Iterator
 from pathlib import Path
 
-BRIDGES = ("eee", "evaluate", "inspect_ai", "lm_eval", "torchmetrics", "transformers")
+BRIDGES = ("eee", "evaluate", "inspect_ai", "lm_eval", "mlflow", "torchmetrics", "transformers")
 FACES = (
     "metrichub",
     "metrichub.authoring",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-__all__ = ["eee", "evaluate", "inspect_ai", "lm_eval", "torchmetrics", "transformers"]
+__all__ = ["eee", "evaluate", "inspect_ai", "lm_eval", "mlflow", "torchmetrics", "transformers"]
 
 
 def __getattr__(name: str) -> ModuleType:

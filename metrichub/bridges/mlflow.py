@@ -1,0 +1,186 @@
+"""MLflow 3: a hub as scorers of `mlflow.genai.evaluate`, and metrics of `mlflow.models.evaluate`.
+
+mlflow.genai.evaluate(data=rows, scorers=bridges.mlflow.scorers(["bleu", "faithfulness"]))
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from metrichub.bridges._given import Metrics, hub_of
+from metrichub.data.columns import ALIASES, column_of_alias
+from metrichub.errors import InputError, MissingDependency, SpecError, what
+from metrichub.hub import Hub
+from metrichub.metric import Metric
+from metrichub.report.report import Report
+
+__all__ = ["make_metric", "scorers"]
+
+_EXPECTED = {"expected_response": "references"}
+_NEEDED = "metrichub.bridges.mlflow"
+
+
+def scorers(metrics: Metrics) -> list[Any]:
+    """Scorers for `mlflow.genai.evaluate`, which calls them with one sample at a time.
+
+    MLflow shows the mean of the samples, which is the score of a macro metric: "rouge/mean". These
+    share one scorer, so that a judge's answers serve them all. Of another metric it shows the
+    score of the corpus instead, as "bleu/corpus". A sample without a score has none there either.
+
+    The reference is `expected_response`, or `references`, of the expectations; the question is the
+    inputs' only value, or is found by its usual names, as other columns are.
+    """
+    try:
+        from mlflow.genai.scorers import scorer
+    except ImportError:
+        raise MissingDependency(_NEEDED, "mlflow") from None
+    hub = hub_of(metrics)
+    means = [one for one in hub.metrics if one.averaging == "macro"]
+    found: list[Any] = []
+    if means:
+        shared = Hub(means, reduce_fn=hub.reduce_fn, vote=hub.vote)
+        name = means[0].name if len(means) == 1 else "metrichub"
+        found.append(scorer(_scored_samples(shared), name=name))
+    for one in hub.metrics:
+        if one not in means:
+            alone = _Corpus(Hub(one, reduce_fn=hub.reduce_fn, vote=hub.vote), one.name)
+            made = scorer(alone.sample(), name=one.name, aggregations=[alone.aggregation()])
+            found.append(made)
+    return found
+
+
+def make_metric(metric: str | Metric | Hub) -> Any:
+    """A metric for `extra_metrics` of `mlflow.models.evaluate`: the corpus's "bleu/score".
+
+    Rows have sample scores. Columns other than predictions and targets are found in the data by
+    their names, as in sources.
+
+    Raises:
+        SpecError: a hub of several metrics.
+    """
+    try:
+        from mlflow.metrics import MetricValue
+        from mlflow.metrics import make_metric as made
+    except ImportError:
+        raise MissingDependency(_NEEDED, "mlflow") from None
+    hub = hub_of(metric)
+    if len(hub.metrics) > 1:
+        raise SpecError("make_metric takes one metric; call it for each of the hub's")
+    (one,) = hub.metrics
+    # The names by which MLflow finds the columns.
+    said = {column: column for column in hub.needs()} | {"references": "targets"}
+    taken = [said[column] for column in hub.needs()]
+
+    def evaluated(**given: Any) -> Any:
+        columns = {column: list(given[said[column]]) for column in hub.needs()}
+        report = hub.evaluate(columns)
+        scores = report.samples()[one.name]["score"].tolist()
+        return MetricValue(scores=scores, aggregate_results={"score": report[one.name]["score"]})
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter(name, kind) for name in taken]
+    setattr(evaluated, "__signature__", inspect.Signature(parameters))  # noqa: B010
+    return made(
+        eval_fn=_positional(evaluated, taken),
+        greater_is_better=one.card.better("score") != "lower",
+        name=one.name,
+    )
+
+
+def _positional(function: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
+    """The function for calls by position too; MLflow reads its parameters."""
+
+    def called(*args: Any, **given: Any) -> Any:
+        return function(**dict(zip(names, args, strict=False)), **given)
+
+    setattr(called, "__signature__", inspect.signature(function))  # noqa: B010
+    return called
+
+
+def _scored_samples(hub: Hub) -> Callable[..., list[Any]]:
+    """What MLflow calls with a sample of metrics that are means."""
+
+    def scored(inputs: Any = None, outputs: Any = None, expectations: Any = None) -> list[Any]:
+        report = hub.evaluate([_row(inputs, outputs, expectations)])
+        return [_feedback(report, name) for name in report]
+
+    return scored
+
+
+class _Corpus:
+    """A metric that isn't a mean: what was measured of the samples of a run."""
+
+    def __init__(self, hub: Hub, name: str) -> None:
+        self.hub, self.name = hub, name
+        self._measured: list[tuple[float | None, Report]] = []
+        self._lock = threading.Lock()
+
+    def sample(self) -> Callable[..., Any]:
+        """What MLflow calls with a sample, in any of its threads."""
+
+        def scored(inputs: Any = None, outputs: Any = None, expectations: Any = None) -> Any:
+            report = self.hub.evaluate([_row(inputs, outputs, expectations)], texts=False)
+            feedback = _feedback(report, self.name)
+            with self._lock:
+                self._measured.append((feedback.value, report))
+            return feedback
+
+        return scored
+
+    def aggregation(self) -> Callable[[Sequence[float]], float]:
+        """What MLflow calls with the values of all samples at the end of a run."""
+
+        def corpus(values: Sequence[float]) -> float:
+            with self._lock:
+                measured, self._measured = self._measured, []
+            places = [place for place, (value, _) in enumerate(measured) if value is not None]
+            if len(places) > len(values):
+                # A run that was broken off before has left its samples.
+                measured = measured[places[-len(values)] :]
+            if sorted(value for value, _ in measured if value is not None) != sorted(values):
+                return math.nan
+            first, *others = (report for _, report in measured)
+            return first.merge(*others)[self.name]["score"]
+
+        return corpus
+
+
+def _feedback(report: Report, name: str) -> Any:
+    """A sample's score as MLflow keeps it, with the reason or the judge's words."""
+    from mlflow.entities import Feedback
+
+    explained = report.explain(name, 0)
+    score = explained.scores["score"]
+    metadata = {"signature": report.signatures()[name]}
+    if explained.status == "error":
+        return Feedback(name=name, error=Exception(explained.reason), metadata=metadata)
+    value = None if math.isnan(score) else score
+    return Feedback(name=name, value=value, rationale=explained.reason, metadata=metadata)
+
+
+def _row(inputs: Any, outputs: Any, expectations: Any) -> dict[str, Any]:
+    """A sample's columns out of what MLflow has of it."""
+    given: dict[str, Any] = dict(inputs) if isinstance(inputs, Mapping) else {"questions": inputs}
+    if len(given) == 1 and column_of_alias(next(iter(given))) not in ALIASES:
+        given = {"questions": next(iter(given.values()))}
+    expected: dict[str, Any] = dict(expectations or {})
+    expected = {_EXPECTED.get(name, name): value for name, value in expected.items()}
+    row = {**given, **expected, "predictions": _text(outputs)}
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _text(outputs: Any) -> Any:
+    """What was generated: a text, the only value of a mapping, or the message of a chat."""
+    if isinstance(outputs, Mapping) and outputs.get("choices"):
+        outputs = outputs["choices"][0]["message"]["content"]
+    if isinstance(outputs, Mapping):
+        named = [v for k, v in outputs.items() if column_of_alias(k) == "predictions"]
+        found = named or list(outputs.values())
+        if len(found) != 1:
+            raise InputError(f"outputs are {what(outputs)}; one of its values has to be the text")
+        return found[0]
+    return outputs
