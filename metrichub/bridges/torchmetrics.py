@@ -126,7 +126,8 @@ class HubStates:
     def _append(self, one: Metric, result: Result) -> None:
         import torch
 
-        content = bytearray(pickle.dumps(result.without_rows()))
+        kept = result.pool() if isinstance(result, SumResult) else result
+        content = bytearray(pickle.dumps(kept))
         rows, lengths = self._bytes(one)
         rows.append(torch.frombuffer(content, dtype=torch.uint8).to(self.device))
         lengths.append(torch.tensor([len(content)], device=self.device))
