@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
+from metrichub.catalog.kinds import choices_of
 from metrichub.data.columns import column_of
 from metrichub.errors import ParameterError, ReportError, SpecError, what
 from metrichub.evaluation.resample import SEED, Interval
@@ -61,8 +62,8 @@ def assert_scores(
     __tracebackhide__ = True
     if not isinstance(report, Report):
         raise ReportError(f"give the report, hub.evaluate(...), and not {what(report)}")
-    if on not in get_args(On):
-        raise ParameterError(None, "on", on, " or ".join(map(repr, get_args(On))))
+    if on not in choices_of(On):
+        raise ParameterError(None, "on", on, " or ".join(map(repr, choices_of(On))))
     thresholds = _thresholds(limits, {n: result.metric for n, result in report.results.items()})
     how: dict[str, Any] = {"level": level, "resamples": resamples, "seed": seed}
     scores = report.scores()
