@@ -21,6 +21,7 @@ FACES = (
     *(f"metrichub.bridges.{library}" for library in BRIDGES),
     "metrichub.text",
     "metrichub.text.highlight",
+    "metrichub.agreement",
     "metrichub.testing",
     "metrichub.errors",
 )

@@ -102,11 +102,12 @@ def test_every_metric_scores_without_datasets_evaluate_and_openai() -> None:
 NEIGHBOURS = {
     "errors": "",
     "text": "errors",
+    "agreement": "errors",
     "data": "errors text",
     "catalog": "errors data",
     "metric": "errors catalog",
     "models": "errors catalog",
-    "evaluation": "errors data catalog metric models text",
+    "evaluation": "errors data catalog metric models text agreement",
     "embed": "errors catalog models",
     "judge": "errors text data catalog metric models evaluation embed",
     "report": "errors data catalog metric models evaluation",

@@ -10,7 +10,7 @@ import metrichub
 from tests import house, surface
 
 ROOT = Path(metrichub.__file__).parents[1]
-FACES = {*surface.FACES, "metrichub.agreement", "metrichub.bridges"}
+FACES = {*surface.FACES, "metrichub.bridges"}
 
 
 def test_the_public_names_and_their_signatures_are_those_on_record() -> None:

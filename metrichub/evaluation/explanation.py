@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from metrichub.errors import TooManyErrors
-from metrichub.evaluation.agreement import votes_in
+from metrichub.evaluation.votes import votes_in
 from metrichub.models.usage import Usage, UsageBudget
 
 TraceItem = Mapping[str, Any]

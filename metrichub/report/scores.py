@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from metrichub.data.columns import column_of, note_of_fallback
 from metrichub.errors import ReportError
 from metrichub.evaluation import letters, significance
-from metrichub.evaluation.agreement import agreement_notes
 from metrichub.evaluation.explanation import Explanation, Trace
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.resample import SEED, Interval
 from metrichub.evaluation.result import NO_REASON, Outputs
+from metrichub.evaluation.votes import agreement_notes
 from metrichub.metric import has_sample_scores
 
 if TYPE_CHECKING:

@@ -1,25 +1,9 @@
-"""How far the judges of a panel agree: two kappas, and the note that a report makes of votes."""
+"""How far the judges of a panel agree: the note that a report makes of votes."""
 
 from collections import Counter
 
-import pytest
-
-from metrichub.evaluation.agreement import agreement_notes, cohen_kappa, fleiss_kappa
 from metrichub.evaluation.explanation import Trace
-
-# Fleiss (1971): 14 psychiatrists on 10 patients, as counted by the article on Fleiss' kappa.
-PATIENTS = [
-    [0, 0, 0, 0, 14],
-    [0, 2, 6, 4, 2],
-    [0, 0, 3, 5, 6],
-    [0, 3, 9, 2, 0],
-    [2, 2, 8, 1, 1],
-    [7, 7, 0, 0, 0],
-    [3, 2, 6, 3, 0],
-    [2, 5, 3, 2, 2],
-    [6, 5, 2, 1, 0],
-    [0, 2, 2, 3, 7],
-]
+from metrichub.evaluation.votes import agreement_notes
 
 
 def votes(*items: str) -> Counter[str]:
@@ -32,33 +16,6 @@ def votes(*items: str) -> Counter[str]:
         ]
         steps[sample] = [{"claims": [{"item": "x", "verdict": "yes", "votes": cast}]}]
     return Trace.of(steps, {}, {}).votes
-
-
-def test_fleiss_kappa_of_two_items() -> None:
-    # Three judges: all say "a", then two "a" and one "b". Per item 1 and (2*1 + 0) / (3*2) = 1/3
-    # of the pairs agree, 2/3 on average; "a" is 5/6 of all, so chance is 25/36 + 1/36 = 13/18.
-    # (2/3 - 13/18) / (1 - 13/18) = (-1/18) / (5/18).
-    assert fleiss_kappa([[3, 0], [2, 1]]) == pytest.approx(-1 / 5)
-
-
-def test_fleiss_kappa_of_a_worked_example() -> None:
-    assert fleiss_kappa(PATIENTS) == pytest.approx(0.210, abs=5e-4)
-
-
-def test_cohen_kappa_by_hand() -> None:
-    # Of 50 items both say yes to 20 and no to 15: 0.7. Yes is said of 25 and of 30: chance is
-    # 0.5 * 0.6 + 0.5 * 0.4 = 0.5, and (0.7 - 0.5) / (1 - 0.5) = 0.4.
-    assert cohen_kappa([[20, 5], [10, 15]]) == pytest.approx(0.4)
-
-
-@pytest.mark.parametrize("table", [[[3, 0], [3, 0]], []])
-def test_fleiss_kappa_is_undefined_for_one_word_or_no_items(table: list[list[int]]) -> None:
-    assert fleiss_kappa(table) != fleiss_kappa(table)
-
-
-@pytest.mark.parametrize("table", [[[3, 0], [0, 0]], []])
-def test_cohen_kappa_is_undefined_for_one_word_or_no_items(table: list[list[int]]) -> None:
-    assert cohen_kappa(table) != cohen_kappa(table)
 
 
 def test_three_judges_are_told_with_fleiss_kappa() -> None:

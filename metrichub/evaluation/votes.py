@@ -1,42 +1,16 @@
-"""Agreement: how far the judges of a panel gave the same verdicts."""
+"""Votes: what the judges of a panel said of each item, and how far they say the same."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isnan
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
+from metrichub.agreement.raters import cohen_kappa, fleiss_kappa
 
 _COUPLE = 2
-
-
-def fleiss_kappa(counts: ArrayLike) -> float:
-    """Fleiss' kappa of (N, K) counts: how many judges gave an item each of the K words.
-
-    Every item has the same number of judges, two or more. `nan` without items, or where all
-    verdicts are the same word. Fleiss (1971), equations 1 to 7.
-    """
-    table = np.asarray(counts, np.float64)
-    if not table.size:
-        return float("nan")
-    judges = table[0].sum()
-    observed = float(((table**2).sum(axis=1) - judges).mean() / (judges * (judges - 1)))
-    return _corrected(observed, float(((table.sum(axis=0) / table.sum()) ** 2).sum()))
-
-
-def cohen_kappa(counts: ArrayLike) -> float:
-    """Cohen's kappa of (K, K) counts: how often two judges gave an item these two words.
-
-    `nan` without items, or where both judges always gave the same one word. Cohen (1960).
-    """
-    table = np.asarray(counts, np.float64)
-    if not (whole := table.sum()):
-        return float("nan")
-    expected = table.sum(axis=0) @ table.sum(axis=1) / whole**2
-    return _corrected(float(np.trace(table) / whole), float(expected))
 
 
 def votes_in(steps: Iterable[Any]) -> Counter[str]:
@@ -78,22 +52,11 @@ def agreement_notes(votes: Mapping[str, int]) -> list[str]:
 
 def _kappa(votes: Sequence[Sequence[str]]) -> str:
     """Cohen's kappa of two judges and Fleiss' of more, by its name."""
-    words = {word: i for i, word in enumerate(dict.fromkeys(w for item in votes for w in item))}
     couple = len(votes[0]) == _COUPLE
-    table = np.zeros((len(words), len(words)) if couple else (len(votes), len(words)))
-    for row, item in enumerate(votes):
-        if couple:
-            table[words[item[0]], words[item[1]]] += 1
-        else:
-            np.add.at(table[row], [words[word] for word in item], 1)
+    pair = [[item[k] for item in votes] for k in (0, 1)]
+    found = cohen_kappa(pair[0], pair[1]) if couple else fleiss_kappa(votes)
     name = "Cohen's" if couple else "Fleiss'"
-    found = cohen_kappa(table) if couple else fleiss_kappa(table)
-    return f"{name} kappa {'undefined' if np.isnan(found) else f'{found:.3f}'}"
-
-
-def _corrected(observed: float, expected: float) -> float:
-    """The agreement beyond chance over the most that there could be."""
-    return float("nan") if expected == 1 else (observed - expected) / (1 - expected)
+    return f"{name} kappa {'undefined' if isnan(found) else f'{found:.3f}'}"
 
 
 def _votes(found: Iterable[Any]) -> Iterator[Sequence[Mapping[str, Any]]]:

@@ -1,0 +1,34 @@
+"""How far scores agree with people: coefficients, levels, intervals, tests; arrays in and out.
+
+Nothing here knows a metric, so that scores of any program will do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from metrichub.agreement.raters import cohen_kappa as cohen_kappa
+    from metrichub.agreement.raters import fleiss_kappa as fleiss_kappa
+    from metrichub.agreement.raters import krippendorff_alpha as krippendorff_alpha
+
+_HOMES = {
+    name: home
+    for home, names in {
+        "raters": "cohen_kappa fleiss_kappa krippendorff_alpha",
+    }.items()
+    for name in names.split()
+}
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"metrichub.agreement.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,72 @@
+"""Agreement among raters: worked examples, and the values of the packages that people use."""
+
+import numpy as np
+import pytest
+
+from metrichub.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
+from metrichub.errors import InputError, ParameterError
+
+# Fleiss (1971): 14 psychiatrists on 10 patients, as counted by the article on Fleiss' kappa.
+PATIENTS = [
+    [0, 0, 0, 0, 14],
+    [0, 2, 6, 4, 2],
+    [0, 0, 3, 5, 6],
+    [0, 3, 9, 2, 0],
+    [2, 2, 8, 1, 1],
+    [7, 7, 0, 0, 0],
+    [3, 2, 6, 3, 0],
+    [2, 5, 3, 2, 2],
+    [6, 5, 2, 1, 0],
+    [0, 2, 2, 3, 7],
+]
+
+
+def test_fleiss_kappa_of_a_worked_example() -> None:
+    ratings = [[word for word, n in enumerate(row) for _ in range(n)] for row in PATIENTS]
+    assert fleiss_kappa(ratings) == pytest.approx(0.210, abs=5e-4)
+
+
+def test_fleiss_kappa_of_two_items() -> None:
+    # Three judges: all say "a", then two "a" and one "b". Per item 1 and (2*1 + 0) / (3*2) = 1/3
+    # of the pairs agree, 2/3 on average; "a" is 5/6 of all, so chance is 25/36 + 1/36 = 13/18.
+    # (2/3 - 13/18) / (1 - 13/18) = (-1/18) / (5/18).
+    assert fleiss_kappa(["aaa", "aab"]) == pytest.approx(-1 / 5)
+
+
+def test_cohen_kappa_by_hand() -> None:
+    # Of 50 items both say yes to 20 and no to 15: 0.7. Yes is said of 25 and of 30: chance is
+    # 0.5 * 0.6 + 0.5 * 0.4 = 0.5, and (0.7 - 0.5) / (1 - 0.5) = 0.4.
+    one = "y" * 20 + "y" * 5 + "n" * 10 + "n" * 15
+    other = "y" * 20 + "n" * 5 + "y" * 10 + "n" * 15
+    assert cohen_kappa(one, other) == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("ratings", [["aaa", "aaa"], []])
+def test_fleiss_kappa_is_undefined_for_one_word_or_no_items(ratings: list[str]) -> None:
+    assert np.isnan(fleiss_kappa(ratings))
+
+
+@pytest.mark.parametrize("labels", ["aaa", ""])
+def test_cohen_kappa_is_undefined_for_one_word_or_no_items(labels: str) -> None:
+    assert np.isnan(cohen_kappa(labels, labels))
+
+
+def test_alpha_is_undefined_where_all_ratings_are_the_same_or_alone() -> None:
+    assert np.isnan(krippendorff_alpha([[3, 3], [3, 3]]))
+    assert np.isnan(krippendorff_alpha([[3, np.nan], [np.nan, 1]]))
+
+
+def test_weights_need_labels_with_an_order() -> None:
+    with pytest.raises(InputError, match="labels that have an order"):
+        cohen_kappa([1, "a"], [1, 1], "linear")
+    with pytest.raises(ParameterError, match="weights='cubic'"):
+        cohen_kappa([1], [1], "cubic")  # type: ignore[arg-type]
+
+
+def test_different_numbers_of_raters_are_refused_by_fleiss_kappa_with_what_takes_them() -> None:
+    with pytest.raises(InputError, match="not 2, 3; krippendorff_alpha takes any"):
+        fleiss_kappa(["aaa", "ab"])
+    with pytest.raises(ParameterError, match="scale='metric'"):
+        krippendorff_alpha([[1, 2]], "metric")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="1 and 2 labels"):
+        cohen_kappa("a", "ab")
