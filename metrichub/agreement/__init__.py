@@ -8,6 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from metrichub.agreement.coefficients import acc_eq as acc_eq
+    from metrichub.agreement.coefficients import auc as auc
+    from metrichub.agreement.coefficients import balanced_accuracy as balanced_accuracy
+    from metrichub.agreement.coefficients import pearson as pearson
+    from metrichub.agreement.coefficients import spearman as spearman
+    from metrichub.agreement.coefficients import tau_23 as tau_23
+    from metrichub.agreement.coefficients import tau_b as tau_b
+    from metrichub.agreement.coefficients import tau_c as tau_c
     from metrichub.agreement.raters import cohen_kappa as cohen_kappa
     from metrichub.agreement.raters import fleiss_kappa as fleiss_kappa
     from metrichub.agreement.raters import krippendorff_alpha as krippendorff_alpha
@@ -15,6 +23,7 @@ if TYPE_CHECKING:
 _HOMES = {
     name: home
     for home, names in {
+        "coefficients": "acc_eq auc balanced_accuracy pearson spearman tau_23 tau_b tau_c",
         "raters": "cohen_kappa fleiss_kappa krippendorff_alpha",
     }.items()
     for name in names.split()

@@ -1,0 +1,186 @@
+"""Coefficients of many pairs of vectors at once, one pair a row; `nan` is a missing value.
+
+A row's coefficient is that of the places where both vectors have a value, and `nan` where it is
+undefined: of fewer than two places, or of a vector that is constant there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrichub.agreement.inversions import grouped_pair_counts
+
+Array = NDArray[np.float64]
+_FEW = 48
+"""Vectors of up to so many values are compared pair by pair."""
+
+
+class PairCounts(NamedTuple):
+    """How metric and people order the pairs of each row's places, as arrays (R,).
+
+    `tied_metric` and `tied_human` count pairs that only one of them ties, `tied_both` those that
+    both do; `pairs` are all. `places` is how many values a row has, `distinct` the smaller of the
+    numbers of distinct values.
+    """
+
+    concordant: Array
+    discordant: Array
+    tied_metric: Array
+    tied_human: Array
+    tied_both: Array
+    places: Array
+    distinct: Array
+
+    @property
+    def pairs(self) -> Array:
+        """All pairs."""
+        return self.places * (self.places - 1) / 2
+
+
+def joint(x: ArrayLike, z: ArrayLike) -> tuple[Array, Array]:
+    """Both as (R, n), with `nan` wherever either has it."""
+    one, other = np.atleast_2d(np.asarray(x, np.float64)), np.atleast_2d(np.asarray(z, np.float64))
+    missing = np.isnan(one) | np.isnan(other)
+    if missing.any():
+        one, other = np.where(missing, np.nan, one), np.where(missing, np.nan, other)
+    return one, other
+
+
+def pearson_rows(x: ArrayLike, z: ArrayLike) -> Array:
+    """Pearson's r of each row."""
+    one, other = joint(x, z)
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        a, b = _centred(one), _centred(other)
+        found = (a * b).sum(1) / np.sqrt((a * a).sum(1) * (b * b).sum(1))
+    return np.asarray(np.clip(found, -1, 1))
+
+
+def spearman_rows(x: ArrayLike, z: ArrayLike) -> Array:
+    """Spearman's rho of each row: Pearson's r of the mid-ranks."""
+    one, other = joint(x, z)
+    return pearson_rows(mid_ranks(one), mid_ranks(other))
+
+
+def mid_ranks(x: Array) -> Array:
+    """The ranks of each row's values, from 1; equal values share the mean of theirs."""
+    order = np.argsort(x, axis=1, kind="stable")
+    values = np.take_along_axis(x, order, 1)
+    n = x.shape[1]
+    if not n:
+        return x.copy()
+    place = np.broadcast_to(np.arange(n), x.shape)
+    new = np.ones(x.shape, bool)
+    new[:, 1:] = values[:, 1:] != values[:, :-1]
+    first = np.maximum.accumulate(np.where(new, place, 0), axis=1)
+    ends = np.ones(x.shape, bool)
+    ends[:, :-1] = new[:, 1:]
+    last = np.minimum.accumulate(np.where(ends, place, n - 1)[:, ::-1], axis=1)[:, ::-1]
+    found = np.empty_like(x)
+    np.put_along_axis(found, order, (first + last) / 2 + 1, 1)
+    return np.where(np.isnan(x), np.nan, found)
+
+
+def pair_counts(x: ArrayLike, z: ArrayLike, epsilon: float = 0.0) -> PairCounts:
+    """How each row's pairs are ordered; the metric (x) ties those that differ by at most `epsilon`.
+
+    Raises:
+        ValueError: an epsilon above 0 for rows of very many values.
+    """
+    one, other = joint(x, z)
+    if one.shape[1] > _FEW and not epsilon:
+        return PairCounts._make(grouped_pair_counts(one, other))
+    return _compared(one, other, epsilon)
+
+
+def _compared(x: Array, z: Array, epsilon: float) -> PairCounts:
+    """The counts by comparing each place with all that follow it."""
+    # Places come first, so that each comparison runs over whole columns of the memory.
+    a, b = np.ascontiguousarray(x.T), np.ascontiguousarray(z.T)
+    there = ~np.isnan(a)
+    sums = np.zeros((5, x.shape[0]))
+    for k in range(1, len(a)):
+        both = there[k:] & there[:-k]
+        if epsilon:
+            apart = a[k:] - a[:-k]
+            more, less = apart > epsilon, apart < -epsilon
+        else:
+            more, less = a[k:] > a[:-k], a[k:] < a[:-k]
+        up, down = b[k:] > b[:-k], b[k:] < b[:-k]
+        tied_x, tied_z = ~(more | less) & both, ~(up | down) & both
+        sums[0] += ((more & up) | (less & down)).sum(0)
+        sums[1] += ((more & down) | (less & up)).sum(0)
+        sums[2] += (tied_x & ~tied_z).sum(0)
+        sums[3] += (tied_z & ~tied_x).sum(0)
+        sums[4] += (tied_x & tied_z).sum(0)
+    distinct = np.minimum(_distinct(x), _distinct(z))
+    counts = [*sums, there.sum(0).astype(np.float64), distinct]
+    return PairCounts._make(counts)
+
+
+def tau_b_of(counts: PairCounts) -> Array:
+    """Kendall's tau-b: (C - D) / sqrt((pairs not tied by people)(pairs not tied by the metric))."""
+    c, d, tied_x, tied_z = counts[:4]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # The product of two numbers of pairs outgrows what a float64 holds exactly, so two roots.
+        found = (c - d) / np.sqrt(c + d + tied_x) / np.sqrt(c + d + tied_z)
+    return np.clip(found, -1, 1)
+
+
+def tau_c_of(counts: PairCounts) -> Array:
+    """Stuart's tau-c: 2 (C - D) / (n² (m - 1) / m), m the smaller number of distinct values."""
+    n, m = counts.places, counts.distinct
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = 2 * (counts.concordant - counts.discordant) / (n**2 * (m - 1) / m)
+    return np.where(m > 1, found, np.nan)
+
+
+def accuracy_of(counts: PairCounts) -> Array:
+    """Pairwise accuracy with ties: pairs that both order or tie alike, over all pairs.
+
+    Deutsch et al. (2023), acc_eq.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((counts.concordant + counts.tied_both) / counts.pairs)
+
+
+def auc_rows(x: ArrayLike, z: ArrayLike) -> Array:
+    """The area under the ROC curve of each row: x are scores, z labels, above 0 for yes."""
+    one, other = joint(x, z)
+    ranks, yes = mid_ranks(one), other > 0
+    p = yes.sum(1)
+    q = (~np.isnan(other)).sum(1) - p
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((np.where(yes, ranks, 0).sum(1) - p * (p + 1) / 2) / (p * q))
+
+
+def _centred(x: Array) -> Array:
+    """Each row minus its mean, over its largest absolute value; `nan` where it is constant.
+
+    Missing values become 0, which adds nothing to a sum of products.
+    """
+    there = ~np.isnan(x)
+    filled = np.where(there, x, 0)
+    # By a power of two, which changes no digit: neither a sum nor a product leaves the range.
+    _, exponent = np.frexp(np.abs(filled).max(1, initial=0))
+    scaled = np.ldexp(filled, -exponent[:, None])
+    mean = scaled.sum(1) / there.sum(1)
+    centred = np.where(there, scaled - mean[:, None], 0)
+    largest = np.abs(centred).max(1, initial=0)
+    same = _distinct_at_most_one(x, there)
+    return np.asarray(centred / np.where(same, np.nan, largest)[:, None])
+
+
+def _distinct_at_most_one(x: Array, there: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    low = np.where(there, x, np.inf).min(1, initial=np.inf)
+    high = np.where(there, x, -np.inf).max(1, initial=-np.inf)
+    return np.asarray(~(low < high))
+
+
+def _distinct(x: Array) -> Array:
+    """How many distinct values each row has."""
+    values = np.sort(x, axis=1)
+    steps = (values[:, 1:] > values[:, :-1]).sum(1)
+    return np.asarray(steps + ~np.isnan(x).all(1), np.float64)
