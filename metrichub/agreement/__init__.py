@@ -16,15 +16,31 @@ if TYPE_CHECKING:
     from metrichub.agreement.coefficients import tau_23 as tau_23
     from metrichub.agreement.coefficients import tau_b as tau_b
     from metrichub.agreement.coefficients import tau_c as tau_c
+    from metrichub.agreement.levels import Value as Value
+    from metrichub.agreement.levels import value_at as value_at
+    from metrichub.agreement.preferences import PreferenceAgreement as PreferenceAgreement
+    from metrichub.agreement.preferences import preference_agreement as preference_agreement
+    from metrichub.agreement.preferences import ranked_pairs as ranked_pairs
     from metrichub.agreement.raters import cohen_kappa as cohen_kappa
     from metrichub.agreement.raters import fleiss_kappa as fleiss_kappa
     from metrichub.agreement.raters import krippendorff_alpha as krippendorff_alpha
+    from metrichub.agreement.shares import Share as Share
+    from metrichub.agreement.shares import wilson as wilson
+    from metrichub.agreement.soft import pairwise_p as pairwise_p
+    from metrichub.agreement.soft import soft_pairwise_accuracy as soft_pairwise_accuracy
+    from metrichub.agreement.spans import error_weight as error_weight
+    from metrichub.agreement.spans import span_scores as span_scores
 
 _HOMES = {
     name: home
     for home, names in {
         "coefficients": "acc_eq auc balanced_accuracy pearson spearman tau_23 tau_b tau_c",
+        "levels": "Value value_at",
+        "preferences": "PreferenceAgreement preference_agreement ranked_pairs",
         "raters": "cohen_kappa fleiss_kappa krippendorff_alpha",
+        "shares": "Share wilson",
+        "soft": "pairwise_p soft_pairwise_accuracy",
+        "spans": "error_weight span_scores",
     }.items()
     for name in names.split()
 }

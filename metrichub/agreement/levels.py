@@ -1,0 +1,110 @@
+"""The four ways to read scores and ratings of S systems on I items, and their values.
+
+`item` compares the systems of each item and takes the mean over items, `within_system` the items of
+each system; `system` compares the systems' means, `pooled` all outputs at once. An item or system
+without a value is left out of the mean and counted.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.agreement.coefficients import Options, coefficient
+from metrichub.agreement.preferences import ranked_pairs
+from metrichub.agreement.soft import soft_pairwise_accuracy
+from metrichub.agreement.ties import calibrate
+from metrichub.errors import ParameterError
+
+Array = NDArray[np.float64]
+LABELS = ("auc", "balanced_accuracy")
+"""Coefficients of yes/no labels."""
+LEVELS = ("item", "pooled", "system", "within_system")
+
+
+class Value(NamedTuple):
+    """A coefficient at a level: over how many groups, and how many had no value.
+
+    A group is an item at the level `item`, a system at `within_system`, and all outputs at the
+    others; for `tau_wmt` it is a pair. `epsilon` is the threshold of tie calibration;
+    `ties_nearly_all` says that it is above the 95th percentile of the differences.
+    """
+
+    value: float
+    used: int
+    undefined: int
+    epsilon: float | None = None
+    ties_nearly_all: bool = False
+
+
+def value_at(
+    level: str, name: str, scores: Array, human: Array, options: Options | None = None
+) -> Value:
+    """The value of a coefficient of scores and ratings (S, I), `nan` where one is missing.
+
+    Raises:
+        ParameterError: no such level or coefficient, or one that the level doesn't have.
+    """
+    one = coefficient(name)
+    check_level_of(level, name)
+    if name == "soft_pairwise_accuracy":
+        value = soft_pairwise_accuracy(scores, human)
+        defined = int(not np.isnan(value))
+        return Value(value, defined, 1 - defined)
+    options = options or Options()
+    if name == "tau_wmt":
+        pairs = ranked_pairs(scores, human, options.threshold)
+        return Value(pairs.tau_wmt, pairs.pairs, pairs.unscored)
+    x, z = rows_at(level, scores, human)
+    if name == "acc_eq_calibrated":
+        found = calibrate(x, z)
+        there = (~np.isnan(x)).sum(1)
+        used, rated = int((there > 1).sum()), int((there > 0).sum())
+        return Value(found.accuracy, used, rated - used, found.epsilon, found.ties_nearly_all)
+    values = one.of_rows(x, z, options, 0.0)
+    rated = int((~np.isnan(x)).any(1).sum())
+    used = int((~np.isnan(values)).sum())
+    return Value(mean_of(values), used, rated - used)
+
+
+def rows_at(level: str, scores: Array, human: Array) -> tuple[Array, Array]:
+    """The vectors that are compared at a level, a row each; both `nan` where either is."""
+    missing = np.isnan(scores) | np.isnan(human)
+    x, z = np.where(missing, np.nan, scores), np.where(missing, np.nan, human)
+    if level == "item":
+        return x.T, z.T
+    if level == "within_system":
+        return x, z
+    if level == "pooled":
+        there = ~missing
+        return x[there][None], z[there][None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rated = (~missing).sum(1)
+        return (
+            (np.where(missing, 0, scores).sum(1) / rated)[None],
+            (np.where(missing, 0, human).sum(1) / rated)[None],
+        )
+
+
+def mean_of(values: Array) -> float:
+    """The mean of the values that are defined, `nan` without any."""
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if len(defined) else float("nan")
+
+
+def check_level_of(level: str, name: str) -> None:
+    """Raise `ParameterError` if there is no such level, or the coefficient isn't defined there."""
+    if level not in LEVELS:
+        raise ParameterError(None, "level", level, ", ".join(LEVELS))
+    if name == "soft_pairwise_accuracy" and level != "system":
+        raise ParameterError(
+            None, "level", level, f"system: {name} compares systems, by their scores of all items"
+        )
+    if name == "tau_wmt" and level != "item":
+        raise ParameterError(None, "level", level, "item: tau_wmt is made of pairs of one item")
+    if name in LABELS and level == "system":
+        raise ParameterError(
+            None, "level", level, f"pooled: {name} takes yes/no labels, which means of systems lack"
+        )
