@@ -8,6 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from metrichub.agreement.alternative import AlternativeTest as AlternativeTest
+    from metrichub.agreement.alternative import alternative_test as alternative_test
+    from metrichub.agreement.calibrated import CalibratedMean as CalibratedMean
+    from metrichub.agreement.calibrated import calibrated_mean as calibrated_mean
     from metrichub.agreement.coefficients import acc_eq as acc_eq
     from metrichub.agreement.coefficients import auc as auc
     from metrichub.agreement.coefficients import balanced_accuracy as balanced_accuracy
@@ -18,6 +22,8 @@ if TYPE_CHECKING:
     from metrichub.agreement.coefficients import tau_c as tau_c
     from metrichub.agreement.levels import Value as Value
     from metrichub.agreement.levels import value_at as value_at
+    from metrichub.agreement.permutation import AgreementTest as AgreementTest
+    from metrichub.agreement.permutation import pair_swap_test as pair_swap_test
     from metrichub.agreement.preferences import PreferenceAgreement as PreferenceAgreement
     from metrichub.agreement.preferences import preference_agreement as preference_agreement
     from metrichub.agreement.preferences import ranked_pairs as ranked_pairs
@@ -30,17 +36,26 @@ if TYPE_CHECKING:
     from metrichub.agreement.soft import soft_pairwise_accuracy as soft_pairwise_accuracy
     from metrichub.agreement.spans import error_weight as error_weight
     from metrichub.agreement.spans import span_scores as span_scores
+    from metrichub.agreement.student import williams_test as williams_test
+    from metrichub.agreement.verdicts import VerdictAgreement as VerdictAgreement
+    from metrichub.agreement.verdicts import corrected_rate as corrected_rate
+    from metrichub.agreement.verdicts import verdict_agreement as verdict_agreement
 
 _HOMES = {
     name: home
     for home, names in {
+        "alternative": "AlternativeTest alternative_test",
+        "calibrated": "CalibratedMean calibrated_mean",
         "coefficients": "acc_eq auc balanced_accuracy pearson spearman tau_23 tau_b tau_c",
         "levels": "Value value_at",
+        "permutation": "AgreementTest pair_swap_test",
         "preferences": "PreferenceAgreement preference_agreement ranked_pairs",
         "raters": "cohen_kappa fleiss_kappa krippendorff_alpha",
         "shares": "Share wilson",
         "soft": "pairwise_p soft_pairwise_accuracy",
         "spans": "error_weight span_scores",
+        "student": "williams_test",
+        "verdicts": "VerdictAgreement corrected_rate verdict_agreement",
     }.items()
     for name in names.split()
 }

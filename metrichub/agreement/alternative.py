@@ -1,0 +1,94 @@
+"""The alternative annotator test: could a judge stand in for one of the raters?"""
+
+from __future__ import annotations
+
+from math import isnan, sqrt
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrichub.agreement.student import t_tail
+from metrichub.errors import InputError, ParameterError
+
+Array = NDArray[np.float64]
+
+
+class AlternativeTest(NamedTuple):
+    """How well a judge could stand in for a rater.
+
+    `winning_rate` is the share of raters whom it can replace, `advantage_probability` the mean
+    share of items on which it is at least as close to the others as a rater is; `p_values` are
+    those of the raters. It measures closeness and no ranking: a judge that always says the usual
+    grade does well.
+    """
+
+    winning_rate: float
+    advantage_probability: float
+    p_values: tuple[float, ...]
+
+
+def alternative_test(
+    judge: ArrayLike,
+    raters: ArrayLike,
+    *,
+    score: Literal["accuracy", "neg_rmse"] = "accuracy",
+    epsilon: float = 0.2,
+    rate: float = 0.05,
+) -> AlternativeTest:
+    """Whether a judge's labels (N,) are as close to the others' as those of raters (N, R) are.
+
+    Each rater is left out in turn; `epsilon` is what a rater's labour is worth (0.2 for experts,
+    0.1 for crowds), `rate` the false discovery rate over raters (Benjamini and Yekutieli). `nan` is
+    a label that wasn't given. Calderon, Reichart and Dror (2025).
+
+    Raises:
+        InputError: fewer than three raters, or shapes that don't pair.
+    """
+    labels, table = np.asarray(judge, np.float64), np.asarray(raters, np.float64)
+    if table.ndim != 2 or labels.shape != (len(table),):
+        raise InputError(
+            f"a judge's {labels.shape} and the raters' {table.shape} labels don't pair"
+        )
+    if table.shape[1] < 3:
+        raise InputError(f"the test leaves out one of three raters or more, not {table.shape[1]}")
+    if score not in ("accuracy", "neg_rmse"):
+        raise ParameterError(None, "score", score, "'accuracy' or 'neg_rmse'")
+    p_values, shares = [], []
+    for k in range(table.shape[1]):
+        rater, rest = table[:, k], np.delete(table, k, axis=1)
+        there = ~(np.isnan(rater) | np.isnan(labels) | np.isnan(rest).all(1))
+        of_judge = _closeness(labels[there], rest[there], score)
+        of_rater = _closeness(rater[there], rest[there], score)
+        lead = (of_rater >= of_judge).astype(float) - (of_judge >= of_rater)
+        p_values.append(_less_than(lead, epsilon))
+        shares.append(float((of_judge >= of_rater).mean()) if len(lead) else float("nan"))
+    rejected = _rejected(p_values, rate)
+    return AlternativeTest(rejected / len(p_values), float(np.mean(shares)), tuple(p_values))
+
+
+def _closeness(label: Array, rest: Array, score: str) -> Array:
+    apart = label[:, None] - rest
+    if score == "accuracy":
+        same = np.where(np.isnan(apart), np.nan, apart == 0)
+        return np.asarray(np.nanmean(same, axis=1))
+    return np.asarray(-np.sqrt(np.nanmean(apart**2, axis=1)))
+
+
+def _less_than(values: Array, bound: float) -> float:
+    """The one-sided p-value of the t-test that the mean is below a bound."""
+    n = len(values)
+    if n < 2:
+        return float("nan")
+    apart, error = float(values.mean()) - bound, float(values.std(ddof=1)) / sqrt(n)
+    if error == 0:
+        return 0.0 if apart < 0 else 1.0
+    return t_tail(-apart / error, n - 1)
+
+
+def _rejected(p_values: list[float], rate: float) -> int:
+    """How many hypotheses Benjamini and Yekutieli's procedure rejects."""
+    m = len(p_values)
+    factor = m * sum(1 / k for k in range(1, m + 1))
+    ranked = sorted(p for p in p_values if not isnan(p))
+    return max((k for k, p in enumerate(ranked, 1) if p <= k * rate / factor), default=0)

@@ -1,0 +1,218 @@
+"""The values of the official tools: mt-metrics-eval, nlpstats, scipy, scikit-learn, and others.
+
+`agreement_vectors.jsonl` says of each where it comes from.
+"""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from metrichub.agreement import (
+    acc_eq,
+    alternative_test,
+    auc,
+    balanced_accuracy,
+    cohen_kappa,
+    corrected_rate,
+    fleiss_kappa,
+    krippendorff_alpha,
+    pair_swap_test,
+    pairwise_p,
+    pearson,
+    preference_agreement,
+    ranked_pairs,
+    spearman,
+    tau_23,
+    tau_b,
+    tau_c,
+    value_at,
+    verdict_agreement,
+    williams_test,
+    wilson,
+)
+from metrichub.agreement.calibrated import prediction_powered
+from tests.agreement.vectors import all_vectors, array, starting
+from tests.vectors import SHARED, corpus
+
+OF_VECTORS = {
+    "pearson": pearson,
+    "spearman": spearman,
+    "tau_b": tau_b,
+    "tau_c": tau_c,
+    "tau_23": tau_23,
+    "acc_eq": acc_eq,
+}
+close = pytest.approx
+
+
+def ids(row: dict[str, Any]) -> str:
+    return str(row["id"])
+
+
+def test_every_vector_is_compared_here() -> None:
+    compared = ("coef", "grid", "alpha", "ppi", "alt-test")
+    single = {"pairwise-p", "williams", "darr", "kendall-like", "kappa", "fleiss", "binary"}
+    single |= {"wilson", "rogan-gladen", "pair-flips"}
+    names = {row["id"] for row in all_vectors()}
+    assert len(names) == 38
+    assert {name for name in names if not name.startswith(compared)} == single
+
+
+@pytest.mark.parametrize("row", starting("coef-"), ids=ids)
+def test_coefficients_of_two_vectors(row: dict[str, Any]) -> None:
+    for name, expected in row["expected"].items():
+        found = OF_VECTORS[name](row["input"]["x"], row["input"]["z"])
+        assert np.isnan(found) if expected is None else found == close(expected, abs=1e-9), name
+
+
+LEVEL_NAMES = {
+    **{
+        f"{name}_{level}": (level, name)
+        for level in ("pooled", "item", "within_system")
+        for name in ("pearson", "spearman", "tau_b", "acc_eq", "acc_eq_calibrated")
+    },
+    **{f"system_{name}": ("system", name) for name in ("pearson", "spearman", "tau_b")},
+    "system_pairwise_accuracy": ("system", "acc_eq"),
+    "soft_pairwise_accuracy": ("system", "soft_pairwise_accuracy"),
+    "nlpstats_input_kendall": ("item", "tau_b"),
+    "nlpstats_system_pearson": ("system", "pearson"),
+    "nlpstats_global_spearman": ("pooled", "spearman"),
+}
+
+
+@pytest.mark.parametrize("row", starting("grid-"), ids=ids)
+def test_levels_of_a_grid(row: dict[str, Any]) -> None:
+    metric, human = array(row["input"]["metric"]), array(row["input"]["human"])
+    for name, expected in row["expected"].items():
+        if name in LEVEL_NAMES:
+            found = value_at(*LEVEL_NAMES[name], metric, human)
+            assert found.value == close(expected, abs=1e-9), name
+        elif name.startswith("threshold_"):
+            level = name.removeprefix("threshold_")
+            found = value_at(level, "acc_eq_calibrated", metric, human)
+            assert found.epsilon == close(expected, abs=1e-9), name
+        elif name in ("item_groups_used", "used"):
+            assert value_at("item", "tau_b", metric, human).used == expected
+        else:
+            assert name == "tau_b_item_nan_as_zero"
+
+
+def test_an_undefined_item_is_left_out_and_counted_and_never_zero() -> None:
+    (row,) = starting("grid-undefined")
+    found = value_at("item", "tau_b", array(row["input"]["metric"]), array(row["input"]["human"]))
+    assert found.value == close(row["expected"]["tau_b_item"])
+    assert (found.used, found.undefined) == (1, 2)
+
+
+def test_p_values_of_pairs_of_systems() -> None:
+    (row,) = starting("pairwise-p")
+    found = pairwise_p(array(row["input"]["scores"]))
+    assert found == close(array(row["expected"]["p"]), abs=1e-9, nan_ok=True)
+
+
+def test_williams_test() -> None:
+    (row,) = starting("williams")
+    given = row["input"]
+    found = williams_test(given["r12"], given["r13"], given["r23"], given["n"])
+    assert found == close(row["expected"]["p"], abs=1e-9)
+
+
+def test_pairs_of_a_better_and_a_worse_output() -> None:
+    (row,) = starting("darr")
+    found = preference_agreement(row["input"]["better"], row["input"]["worse"], ["a"] * 5)
+    for name, expected in row["expected"].items():
+        assert getattr(found, name) == close(expected), name
+
+
+def test_pairs_whose_ratings_are_far_from_each_other() -> None:
+    (row,) = starting("kendall-like")
+    metric, human = (array(row["input"][name])[:, None] for name in ("metric", "human"))
+    found = ranked_pairs(metric, human, row["input"]["threshold"])
+    assert (found.tau_wmt, found.pairs) == (row["expected"]["tau"], row["expected"]["pairs"])
+
+
+@pytest.mark.parametrize("row", starting("alpha-"), ids=ids)
+@pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval", "ratio"])
+def test_krippendorff_alpha(row: dict[str, Any], scale: Any) -> None:
+    found = krippendorff_alpha(array(row["input"]["ratings"]).T, scale)
+    assert found == close(row["expected"][scale], abs=1e-9)
+
+
+def test_cohen_and_fleiss_kappa() -> None:
+    (row,) = starting("kappa")
+    labels = row["input"]["a"], row["input"]["b"]
+    assert cohen_kappa(*labels) == close(row["expected"]["plain"])
+    assert cohen_kappa(*labels, "linear") == close(row["expected"]["linear"])
+    assert cohen_kappa(*labels, "quadratic") == close(row["expected"]["quadratic"])
+    (row,) = starting("fleiss")
+    assert fleiss_kappa(row["input"]["ratings"]) == close(row["expected"]["kappa"])
+
+
+def test_scores_beside_labels() -> None:
+    (row,) = starting("binary")
+    given, expected = row["input"], row["expected"]
+    assert auc(given["score"], given["label"]) == close(expected["auc"])
+    found = verdict_agreement(given["score"], given["label"], cut=given["cut"])
+    assert [list(line) for line in found.confusion] == expected["confusion"]
+    for name in ("balanced_accuracy", "kappa", "mcc"):
+        assert getattr(found, name) == close(expected[name]), name
+    balanced = balanced_accuracy(given["score"], given["label"], given["cut"])
+    assert balanced == close(expected["balanced_accuracy"])
+
+
+def test_wilson_interval_and_corrected_rate() -> None:
+    (row,) = starting("wilson")
+    share = wilson(row["input"]["k"], row["input"]["n"])
+    assert share[1:] == close(row["expected"]["interval"])
+    (row,) = starting("rogan-gladen")
+    given = row["input"]
+    found = corrected_rate(
+        given["passed"] / given["judged"], given["tpr_pass"], 1 - given["fpr_pass"]
+    )
+    assert found == close(row["expected"]["rate"])
+
+
+@pytest.mark.parametrize("row", starting("ppi-"), ids=ids)
+def test_prediction_powered_means(row: dict[str, Any]) -> None:
+    given, expected = row["input"], row["expected"]
+    y, f, u = (array(given[name]) for name in "yfu")
+    found = prediction_powered(y, f, u, given["level"])
+    assert found[:3] == close([expected["mean"], expected["low"], expected["high"]], abs=1e-9)
+    found = prediction_powered(y, f, u, given["level"], weight=1.0)
+    names = ("mean_lambda1", "low_lambda1", "high_lambda1")
+    assert found[:3] == close([expected[name] for name in names], abs=1e-9)
+
+
+@pytest.mark.parametrize("row", starting("alt-test"), ids=ids)
+def test_alternative_test(row: dict[str, Any]) -> None:
+    given = row["input"]
+    found = alternative_test(
+        given["judge"],
+        array(given["humans"]).T,
+        score=given["score"],
+        epsilon=given["epsilon"],
+        rate=given["fdr"],
+    )
+    assert found.winning_rate == row["expected"]["winning_rate"]
+    assert found.advantage_probability == close(row["expected"]["advantage_probability"])
+
+
+def test_the_swap_of_pairs_is_a_sign_test() -> None:
+    (row,) = starting("pair-flips")
+    right = array(row["input"]["right1"]), array(row["input"]["right2"])
+    assert (right[0] != right[1]).sum() == row["expected"]["discordant"]
+    # The difference is that of metric 2, which is right of one pair more.
+    delta, upper, both = pair_swap_test(right[1], right[0])
+    assert delta == close(row["expected"]["delta"])
+    assert (upper, both) == (row["expected"]["p_one_sided"], row["expected"]["p_two_sided"])
+
+
+def test_published_agreement_of_unieval() -> None:
+    human = [row["human_factuality"] for row in corpus("fact_qags_cnn.jsonl")]
+    text = (SHARED / "conformance" / "meta-vectors.jsonl").read_text(encoding="utf-8")
+    (row,) = [v for v in map(json.loads, text.splitlines()) if v["id"] == "unieval-qags-cnn"]
+    for name, expected in row["expected"].items():
+        found = OF_VECTORS[name](row["input"]["x"], human)
+        assert found == close(expected, abs=row["tolerance"]), name
