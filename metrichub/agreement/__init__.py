@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from metrichub.agreement.preferences import PreferenceAgreement as PreferenceAgreement
     from metrichub.agreement.preferences import preference_agreement as preference_agreement
     from metrichub.agreement.preferences import ranked_pairs as ranked_pairs
+    from metrichub.agreement.ranks import holm as holm
+    from metrichub.agreement.ranks import significance_clusters as significance_clusters
     from metrichub.agreement.raters import cohen_kappa as cohen_kappa
     from metrichub.agreement.raters import fleiss_kappa as fleiss_kappa
     from metrichub.agreement.raters import krippendorff_alpha as krippendorff_alpha
@@ -50,6 +52,7 @@ _HOMES = {
         "levels": "Value value_at",
         "permutation": "AgreementTest pair_swap_test",
         "preferences": "PreferenceAgreement preference_agreement ranked_pairs",
+        "ranks": "holm significance_clusters",
         "raters": "cohen_kappa fleiss_kappa krippendorff_alpha",
         "shares": "Share wilson",
         "soft": "pairwise_p soft_pairwise_accuracy",

@@ -14,6 +14,7 @@ from itertools import combinations, pairwise, permutations
 from math import isnan
 from typing import TypeVar
 
+from metrichub.agreement.ranks import holm
 from metrichub.errors import listed
 from metrichub.evaluation.labels import output_label, p_text
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
@@ -25,7 +26,6 @@ from metrichub.evaluation.significance import (
     Pair,
     SignificanceOptions,
     compare_pairs,
-    holm,
     withheld,
 )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from math import isnan
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -270,14 +269,3 @@ def _joined_outputs(blocks: Sequence[dict[K, Outputs]]) -> dict[K, Outputs]:
         key: {o: np.concatenate([block[key][o] for block in blocks]) for o in outputs}
         for key, outputs in blocks[0].items()
     }
-
-
-def holm(p_values: Mapping[K, float]) -> dict[K, float]:
-    """Holm's correction of the p-values of one family; `nan` is no test, and stays `nan`."""
-    tested = sorted((p, i) for i, p in enumerate(p_values.values()) if not isnan(p))
-    corrected = list(p_values.values())
-    highest = 0.0
-    for k, (p, i) in enumerate(tested):
-        highest = max(highest, min(1.0, (len(tested) - k) * p))
-        corrected[i] = highest
-    return dict(zip(p_values, corrected, strict=True))

@@ -1,0 +1,124 @@
+"""Judges beside people: calibrated means, verdicts, the alternative annotator test, MQM."""
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from metrichub.agreement import (
+    alternative_test,
+    calibrated_mean,
+    corrected_rate,
+    error_weight,
+    preference_agreement,
+    span_scores,
+    verdict_agreement,
+    williams_test,
+)
+from metrichub.agreement.student import t_tail
+from metrichub.errors import InputError, ParameterError
+
+NAN = float("nan")
+
+
+def test_calibrated_means_cover_the_true_mean_as_often_as_they_say() -> None:
+    # Ratings 1 to 5 and a judge that is generous and noisy; 100 of 1,600 are labelled. Of 1,000
+    # intervals at 95%, 930 to 970 hold the mean of all ratings' distribution.
+    random = np.random.default_rng(20)
+    chances = [0.05, 0.1, 0.2, 0.35, 0.3]
+    true = float(np.dot(chances, range(1, 6)))
+    covered = widths = alone = raw_covered = 0.0
+    for _ in range(1000):
+        human = random.choice(range(1, 6), 1600, p=chances).astype(float)
+        judge = np.clip(np.round(human + 0.8 + random.normal(size=1600)), 1, 5)
+        human[100:] = NAN
+        found = calibrated_mean(judge, human)
+        covered += found.low <= true <= found.high
+        raw_covered += found.low <= found.raw <= found.high
+        widths += found.high - found.low
+        alone += found.labels_high - found.labels_low
+    assert 930 <= covered <= 970
+    assert raw_covered < 10  # the judge's own mean is another number
+    assert widths < 0.9 * alone
+
+
+def test_a_judge_that_is_constant_or_scored_nothing_else_leaves_the_labels_alone() -> None:
+    human = [1.0, 2.0, 4.0, NAN]
+    found = calibrated_mean([3.0] * 4, human)
+    assert (found.weight, found.mean) == (0, pytest.approx(7 / 3))
+    found = calibrated_mean([3.0, 2.0, 5.0, NAN], human)
+    assert (found.weight, found.unlabelled, found.few) == (0, 0, True)
+    assert (found.low, found.high) == (found.labels_low, found.labels_high)
+    with pytest.raises(InputError, match="2 labelled samples or more"):
+        calibrated_mean([1, 2], [1, NAN])
+
+
+def test_a_weight_of_one_moves_the_judge_s_mean_by_its_error_on_the_labels() -> None:
+    # The judge is .5 too high on the labels, and its mean on the others is 3.
+    found = calibrated_mean([2.5, 3.5, 2, 4], [2, 3, NAN, NAN], weight=1)
+    assert found.mean == pytest.approx(2.5)
+
+
+def test_verdicts_without_a_yes_have_no_true_positive_rate() -> None:
+    found = verdict_agreement([1, 0, NAN], [0, 0, 1])
+    assert np.isnan(found.tpr.value)
+    assert found.tnr.value == 0.5
+    assert (found.undecided, found.disagreements) == (1, (0,))
+    assert np.isnan(found.corrected_rate(0.5))
+
+
+def test_a_corrected_rate_stays_a_share_and_needs_a_judge_above_chance() -> None:
+    assert corrected_rate(0.05, 0.9, 0.9) == 0
+    assert np.isnan(corrected_rate(0.5, 0.5, 0.5))
+
+
+def test_the_tail_of_student_s_t_is_scipy_s() -> None:
+    for t in (-30, -2.5, -0.01, 0, 0.3, 1, 4, 50):
+        for freedom in (1, 2, 3.5, 10, 99, 1000):
+            assert t_tail(t, freedom) == pytest.approx(scipy.stats.t.sf(t, freedom), abs=1e-12)
+
+
+def test_williams_test_takes_four_items_or_more() -> None:
+    with pytest.raises(InputError, match="4 items or more, not 3"):
+        williams_test(0.5, 0.4, 0.3, 3)
+
+
+def test_the_alternative_test_names_what_it_can_not_take() -> None:
+    with pytest.raises(InputError, match="three raters or more, not 2"):
+        alternative_test([1, 2], [[1, 1], [2, 2]])
+    with pytest.raises(ParameterError, match="score='rmse'"):
+        alternative_test([1], [[1, 1, 1]], score="rmse")  # type: ignore[arg-type]
+
+
+def test_a_judge_that_says_what_most_say_replaces_every_rater() -> None:
+    raters = np.random.default_rng(3).integers(1, 4, (60, 3)).astype(float)
+    raters[::7, 0] = NAN
+    judge = np.nan_to_num(np.nanmedian(raters, axis=1))
+    assert alternative_test(judge, raters).winning_rate == 1
+    assert alternative_test(judge + 5, raters).winning_rate == 0
+
+
+def test_error_spans_become_scores_of_segments() -> None:
+    # Two raters of s1: one marks a major and a minor error, the other punctuation. The mean of
+    # -6 and -.1 is -3.05. Nobody marked an error in s2, and nobody saw s3.
+    found = span_scores(
+        ["s1", "s1", "s1", "s2"],
+        ["Major", "Minor", "Minor", "No-error"],
+        ["Accuracy/Omission", "Style/Awkward", "Fluency/Punctuation", "No-error"],
+        ["r1", "r1", "r2", "r1"],
+    )
+    assert found == {"s1": pytest.approx(-3.05), "s2": 0}
+    assert error_weight("Major", "Non-translation!") == 25
+    with pytest.raises(InputError, match="not 'grave'"):
+        error_weight("grave")
+    with pytest.raises(InputError, match="one entry an error"):
+        span_scores(["s1"], [])
+
+
+def test_preferences_count_ties_and_missing_scores_apart() -> None:
+    found = preference_agreement([1, 2, NAN, 3], [2, 1, 1, 3], ["b", "a", "a", "tie"])
+    assert (found.accuracy, found.pairs, found.human_ties, found.unscored) == (1, 2, 1, 1)
+    with pytest.raises(InputError, match="sample 0 prefers 'left'"):
+        preference_agreement([1], [2], ["left"])
+    with pytest.raises(InputError, match="don't pair"):
+        preference_agreement([1], [2, 3], ["a"])
+    assert np.isnan(preference_agreement([1], [2], ["tie"]).accuracy)

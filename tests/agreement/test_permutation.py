@@ -1,0 +1,118 @@
+"""Permutation tests: the swaps, how often they find a difference where there is none, and ranks."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from metrichub.agreement import holm, significance_clusters
+from metrichub.agreement.coefficients import Options
+from metrichub.agreement.permutation import (
+    SWAPS,
+    Swapped,
+    _coins,
+    _materialised,
+    _standardised,
+    permutation_test,
+)
+from metrichub.agreement.swapped import swapped_items
+from metrichub.errors import ParameterError
+
+Array = NDArray[np.float64]
+
+
+def trial(random: np.random.Generator, systems: int = 10, items: int = 150) -> list[Array]:
+    """Two metrics that are equally good by construction, and ratings with many ties."""
+    quality = random.normal(size=(systems, 1)) * 0.5 + random.normal(size=(systems, items))
+    human = np.round(quality + 0.5 * random.normal(size=quality.shape))
+    return [*(quality + random.normal(size=quality.shape) for _ in range(2)), human]
+
+
+@pytest.mark.parametrize("name", ["tau_b", "acc_eq", "tau_23"])
+@pytest.mark.parametrize("swap", ["cells", "systems_xor_items", "systems"])
+def test_quadratic_forms_of_coins_equal_swapped_matrices(name: str, swap: str) -> None:
+    random = np.random.default_rng(1)
+    one, other, human = trial(random, 6, 9)
+    one[0, 1] = other[0, 1] = human[0, 1] = np.nan
+    human[:, 5] = 1
+    sides = _standardised(np.round(one, 1)), _standardised(np.round(other, 1))
+    coins = next(_coins(human.shape, Swapped(swap, 30), swap))
+    fast = swapped_items(name, *sides, human)(coins)
+    slow = _materialised("item", name, *sides, human, Options())(coins)
+    assert np.stack(fast) == pytest.approx(np.stack(slow), abs=1e-6)
+
+
+@pytest.mark.parametrize("swap", SWAPS)
+def test_a_metric_differs_neither_from_itself_nor_from_another_scale_of_it(swap: str) -> None:
+    one, _, human = trial(np.random.default_rng(2), 5, 20)
+    found = permutation_test("item", "acc_eq", one, 7 * one - 3, human, Swapped(swap, 50))
+    assert (found.difference, found.p, found.swap) == (0, 1, swap)
+
+
+@pytest.mark.parametrize("swap", ["systems_xor_items", "cells", "items"])
+@pytest.mark.parametrize("level", ["item", "pooled"])
+def test_a_metric_that_knows_more_is_found(swap: str, level: str) -> None:
+    _, other, human = trial(np.random.default_rng(3))
+    found = permutation_test(level, "pearson", human, other, human, Swapped(swap, 99))
+    assert found.difference > 0.2
+    assert found.p == 0.01  # (0 + 1) / (99 + 1)
+
+
+def false_findings(swap: str, trials: int, draws: int) -> float:
+    """How often a test at .05 finds a difference of two metrics that are equally good."""
+    random = np.random.default_rng(15)
+    found = 0
+    for number in range(trials):
+        sides = trial(random)
+        test = permutation_test("item", "acc_eq", *sides, Swapped(swap, draws, number))
+        found += test.p <= 0.05
+    return found / trials
+
+
+def test_the_default_swap_finds_about_five_false_differences_of_a_hundred() -> None:
+    # 200 trials: a standard error of sqrt(.05 * .95 / 200) = .0154.
+    share = false_findings("systems_xor_items", 200, 99)
+    assert abs(share - 0.05) <= 2 * 0.0154
+
+
+def test_the_swap_of_pairs_finds_many_false_differences() -> None:
+    # Pairs of an item share outputs, so that their outcomes aren't independent.
+    assert false_findings("pairs", 100, 199) > 0.15
+
+
+def test_swaps_that_a_coefficient_has_not_are_refused() -> None:
+    sides = trial(np.random.default_rng(4), 4, 6)
+    with pytest.raises(ParameterError, match="tau_b isn't a mean over pairs"):
+        permutation_test("item", "tau_b", *sides, Swapped("pairs"))
+    with pytest.raises(ParameterError, match="a threshold of tie calibration is its metric's own"):
+        permutation_test("item", "acc_eq_calibrated", *sides, Swapped("cells"))
+    with pytest.raises(ParameterError, match="swap='rows'"):
+        permutation_test("item", "tau_b", *sides, Swapped("rows"))
+
+
+def test_calibrated_accuracy_is_tested_by_items_or_by_pairs() -> None:
+    sides = trial(np.random.default_rng(5), 5, 40)
+    tests = [
+        permutation_test("item", "acc_eq_calibrated", *sides, Swapped(swap, 99))
+        for swap in ("items", "pairs")
+    ]
+    assert tests[0].difference == pytest.approx(tests[1].difference)
+    assert all(0 < test.p <= 1 for test in tests)
+
+
+def test_without_a_value_there_is_no_test() -> None:
+    one, other, human = trial(np.random.default_rng(6), 3, 4)
+    found = permutation_test("item", "tau_b", one, other, np.ones_like(human), Swapped())
+    assert np.isnan(found.p)
+    assert found.draws == 0
+
+
+def test_a_rank_begins_below_any_metric_of_the_last_that_is_significantly_better() -> None:
+    # b isn't worse than a, but c is worse than a: a new rank. d isn't worse than c.
+    values = {"d": 0.1, "a": 0.4, "c": 0.2, "b": 0.3, "none": float("nan")}
+    p_values = {("a", "b"): 0.2, ("a", "c"): 0.05, ("b", "c"): 0.3, ("c", "d"): 0.06}
+    ranks = significance_clusters(values, lambda one, other: p_values[one, other])
+    assert ranks == {"a": 1, "b": 1, "c": 2, "d": 2}
+
+
+def test_holm_is_the_same_for_metrics_and_for_systems() -> None:
+    assert holm({"a": 0.01, "b": 0.02}) == {"a": 0.02, "b": 0.02}
