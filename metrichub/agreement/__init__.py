@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from metrichub.agreement.coefficients import tau_23 as tau_23
     from metrichub.agreement.coefficients import tau_b as tau_b
     from metrichub.agreement.coefficients import tau_c as tau_c
+    from metrichub.agreement.correlation import correlate as correlate
+    from metrichub.agreement.inputs import DataFacts as DataFacts
     from metrichub.agreement.levels import Value as Value
     from metrichub.agreement.levels import value_at as value_at
     from metrichub.agreement.permutation import AgreementTest as AgreementTest
@@ -27,11 +29,15 @@ if TYPE_CHECKING:
     from metrichub.agreement.preferences import PreferenceAgreement as PreferenceAgreement
     from metrichub.agreement.preferences import preference_agreement as preference_agreement
     from metrichub.agreement.preferences import ranked_pairs as ranked_pairs
+    from metrichub.agreement.protocol import Protocol as Protocol
+    from metrichub.agreement.protocol import protocols as protocols
     from metrichub.agreement.ranks import holm as holm
     from metrichub.agreement.ranks import significance_clusters as significance_clusters
     from metrichub.agreement.raters import cohen_kappa as cohen_kappa
     from metrichub.agreement.raters import fleiss_kappa as fleiss_kappa
     from metrichub.agreement.raters import krippendorff_alpha as krippendorff_alpha
+    from metrichub.agreement.result import Agreement as Agreement
+    from metrichub.agreement.result import AgreementRow as AgreementRow
     from metrichub.agreement.shares import Share as Share
     from metrichub.agreement.shares import wilson as wilson
     from metrichub.agreement.soft import pairwise_p as pairwise_p
@@ -49,11 +55,15 @@ _HOMES = {
         "alternative": "AlternativeTest alternative_test",
         "calibrated": "CalibratedMean calibrated_mean",
         "coefficients": "acc_eq auc balanced_accuracy pearson spearman tau_23 tau_b tau_c",
+        "correlation": "correlate",
+        "inputs": "DataFacts",
         "levels": "Value value_at",
         "permutation": "AgreementTest pair_swap_test",
         "preferences": "PreferenceAgreement preference_agreement ranked_pairs",
+        "protocol": "Protocol protocols",
         "ranks": "holm significance_clusters",
         "raters": "cohen_kappa fleiss_kappa krippendorff_alpha",
+        "result": "Agreement AgreementRow",
         "shares": "Share wilson",
         "soft": "pairwise_p soft_pairwise_accuracy",
         "spans": "error_weight span_scores",

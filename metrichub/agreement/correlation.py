@@ -1,0 +1,240 @@
+"""`correlate`: scores and people's ratings in, a table of agreement out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import isnan
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.agreement.ceiling import ceiling, chance
+from metrichub.agreement.coefficients import Options, coefficient
+from metrichub.agreement.draws import SEED, Drawn, check_drawn, interval_of, resampled
+from metrichub.agreement.inputs import Inputs
+from metrichub.agreement.levels import LABELS, check_level_of, value_at
+from metrichub.agreement.protocol import protocol_of
+from metrichub.agreement.result import CEILING, CHANCE, Agreement, AgreementRow
+from metrichub.agreement.shares import check_confidence
+from metrichub.errors import ParameterError
+
+Array = NDArray[np.float64]
+AVERAGE = "average"
+FEW_SYSTEMS = 20
+
+
+def correlate(  # noqa: PLR0913  # the options of one call, each by its name
+    scores: Any,
+    human: Any,
+    *,
+    item: Iterable[Any] | None = None,
+    system: Iterable[Any] | None = None,
+    protocol: str | None = None,
+    level: str | Sequence[str] | None = None,
+    coefficient: str | Sequence[str] | None = None,
+    better: str | Mapping[str, str] = "higher",
+    cut: float | None = None,
+    yes_from: float | None = None,
+    threshold: float = 25.0,
+    draw: str | None = None,
+    draws: int = 1000,
+    confidence: float = 0.95,
+    seed: int = SEED,
+) -> Agreement:
+    """How far scores agree with people's ratings of the same N samples.
+
+    >>> found = correlate(
+    ...     {"mine": [0.1, 0.4, 0.3, 0.9, 0.8, 0.7]},
+    ...     {"fluency": [1, 3, 2, 5, 3, 4]},
+    ...     item=["a", "a", "a", "b", "b", "b"],
+    ...     system=["x", "y", "z", "x", "y", "z"],
+    ...     coefficient="tau_b",
+    ...     draws=0,
+    ... )
+    >>> round(found.row().value, 4)  # 1 for item a, and 1/3 for b, where a pair is reversed
+    0.6667
+
+    Args:
+        scores: one score a sample, or metric -> scores; `nan` or None where there is none. A matrix
+            (S, I) has a row a system, and so has `human` then, (S, I) or (S, I, R) for R raters.
+        human: one rating a sample, a list of several raters', or dimension -> ratings. "yes" and
+            "no" are 1 and 0.
+        item: what each sample's output was made for, such as its document; each sample is an item
+            of its own without it.
+        system: what made each sample's output.
+        protocol: a named one, such as "g-eval", in place of a level and coefficient.
+        level: "item", "pooled", "system" or "within_system", or several. Without it "item" where
+            items have several outputs, and else "pooled".
+        coefficient: one or several of `pearson`, `spearman`, `tau_b`, `tau_c`, `tau_23`, `acc_eq`,
+            `acc_eq_calibrated`, `soft_pairwise_accuracy`, `tau_wmt`, `auc`, `balanced_accuracy`.
+            Without it `auc` for yes/no labels, and else the first three.
+        better: "higher", "lower" or "neither", for all metrics or by name.
+        cut: the score from which a metric says yes, for balanced accuracy.
+        yes_from: the rating from which people said yes, where ratings aren't 0 and 1.
+        threshold: how far ratings differ in a pair of `tau_wmt`.
+        draw: what is drawn for the intervals, "items", "systems" or "both".
+        draws: how often; 0 for no intervals.
+        confidence: the share of the draws that an interval holds.
+        seed: where the random numbers start.
+
+    Raises:
+        InputError: scores and ratings that don't pair, the same cell twice, one system where
+            systems are compared, a rating that is no number.
+        ParameterError: no such protocol, level, coefficient or draw.
+    """
+    check_confidence(confidence)
+    options = Options(0.0, cut, threshold)
+    inputs = Inputs.of(scores, human, (item, system), better, options, yes_from)
+    values = _values(inputs, protocol, level, coefficient)
+    how = Drawn(_drawn(inputs, draw, protocol), draws, seed)
+    check_drawn(how)
+    rows = []
+    for dimension in inputs.human:
+        for at_level, name in values:
+            rows += _rows(inputs, dimension, at_level, name, how, confidence)
+    if protocol == "wmt25":
+        rows += _averages(inputs, values, how, confidence)
+    notes = _notes(inputs, rows)
+    return Agreement(rows, inputs.facts(), how, confidence, protocol, notes, _inputs=inputs)
+
+
+def with_citations(
+    found: Agreement, signatures: Mapping[str, str], citations: Sequence[str]
+) -> Agreement:
+    """The same agreement with its metrics' signatures and BibTeX."""
+    return replace(found, signatures=signatures, citations=citations)
+
+
+def _values(
+    inputs: Inputs,
+    protocol: str | None,
+    level: str | Sequence[str] | None,
+    coefficients: str | Sequence[str] | None,
+) -> list[tuple[str, str]]:
+    """The levels and coefficients to compute, checked against the data."""
+    if protocol is not None:
+        if level is not None or coefficients is not None:
+            raise ParameterError(
+                None, "protocol", protocol, "it alone: it names its levels and coefficients"
+            )
+        found = list(protocol_of(protocol).values)
+    else:
+        named = _several(coefficients) or _usual(inputs)
+        levels = _several(level) or ["item" if _has_groups(inputs, named) else "pooled"]
+        found = [(one, name) for one in levels for name in named]
+    for one, name in found:
+        coefficient(name)
+        check_level_of(one, name)
+        inputs.grid.check(one)
+    return found
+
+
+def _has_groups(inputs: Inputs, named: Sequence[str]) -> bool:
+    return inputs.grid.has_groups and not set(named) & set(LABELS)
+
+
+def _usual(inputs: Inputs) -> list[str]:
+    labels = all(ratings.of_labels for ratings in inputs.human.values())
+    return ["auc"] if labels or inputs.yes_from is not None else ["pearson", "spearman", "tau_b"]
+
+
+def _several(given: str | Sequence[str] | None) -> list[str]:
+    return [] if given is None else [given] if isinstance(given, str) else list(given)
+
+
+def _drawn(inputs: Inputs, draw: str | None, protocol: str | None) -> str:
+    """What is drawn: what was asked for, what the protocol draws, or all that there is."""
+    grid = inputs.grid
+    both = grid.named_systems and len(grid.systems) > 1
+    if draw is not None:
+        if draw != "items" and not both:
+            raise ParameterError(None, "draw", draw, "'items': there are no systems to draw")
+        return draw
+    asked = protocol_of(protocol).draw if protocol else "both"
+    return asked if both else "items"
+
+
+def _rows(
+    inputs: Inputs, dimension: str, level: str, name: str, how: Drawn, confidence: float
+) -> list[AgreementRow]:
+    """A row for every metric, then the ceiling and chance."""
+    where = (dimension, level, name)
+    found = []
+    for metric in inputs.scores:
+        x, z = inputs.sides(metric, dimension, name)
+        value = value_at(level, name, x, z, inputs.options)
+        low = high = float("nan")
+        if how.draws and not isnan(value.value):
+            drawn = resampled(level, name, x, z, how, inputs.options)
+            low, high = interval_of(drawn, confidence)
+        note = "neither direction is better" if inputs.better[metric] == "neither" else ""
+        if value.ties_nearly_all:
+            note = "; ".join(filter(None, [note, "ties nearly all pairs, as a constant does"]))
+        unscored = inputs.unscored(metric, dimension)
+        counts = value.used, value.undefined, unscored
+        found.append(
+            AgreementRow(metric, *where, value.value, low, high, *counts, value.epsilon, note)
+        )
+    last = {
+        CEILING: ceiling(level, name, inputs.raters(dimension, name), inputs.options),
+        CHANCE: chance(level, name, inputs.ratings(dimension, name)),
+    }
+    none = float("nan")
+    return found + [AgreementRow(k, *where, v, none, none, 0, 0, 0) for k, v in last.items()]
+
+
+class _Pair(NamedTuple):
+    """A metric's values at several levels, and their draws."""
+
+    values: list[float]
+    draws: list[Array]
+
+
+def _averages(
+    inputs: Inputs, values: Sequence[tuple[str, str]], how: Drawn, confidence: float
+) -> list[AgreementRow]:
+    """The mean of a protocol's values, which ranks metrics at WMT; its draws are the same."""
+    names = "+".join(name for _, name in values)
+    rows = []
+    for dimension in inputs.human:
+        for metric in inputs.scores:
+            found = _Pair([], [])
+            for level, name in values:
+                x, z = inputs.sides(metric, dimension, name)
+                found.values.append(value_at(level, name, x, z, inputs.options).value)
+                found.draws.append(resampled(level, name, x, z, how, inputs.options))
+            ends = interval_of(np.mean(found.draws, axis=0), confidence)
+            mean = float(np.mean(found.values))
+            rows.append(
+                AgreementRow(metric, dimension, AVERAGE, names, mean, *ends, len(values), 0, 0)
+            )
+    return rows
+
+
+def _notes(inputs: Inputs, rows: Sequence[AgreementRow]) -> list[str]:
+    """What a reader of the table has to know."""
+    notes = []
+    systems = len(inputs.grid.systems)
+    if any(row.level == "system" for row in rows) and systems < FEW_SYSTEMS:
+        notes.append(
+            f"the level of systems compares {systems} of them: read the intervals, not the values"
+        )
+    if any(row.metric == CEILING and not isnan(row.value) for row in rows):
+        notes.append(
+            "the human ceiling is one rater against the mean of the others, a little low beside "
+            "metrics, which are compared with the mean of all"
+        )
+    for (name, scores), dimension in (
+        (pair, d) for pair in inputs.scores.items() for d in inputs.human
+    ):
+        rated = scores[~np.isnan(inputs.human[dimension].mean) & ~np.isnan(scores)]
+        if len(rated) and (rated == rated[0]).all():
+            notes.append(f"{name} gives every rated sample the same score, so it orders none")
+            break
+    for name, ratings in inputs.human.items():
+        mean = ratings.mean[~np.isnan(ratings.mean)]
+        if len(mean) and (mean == mean[0]).all():
+            notes.append(f"people rated {name} the same everywhere, so nothing correlates with it")
+    return list(dict.fromkeys(notes))

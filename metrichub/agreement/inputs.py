@@ -1,0 +1,145 @@
+"""What is correlated: scores and ratings of the same samples, laid out by system and item."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import isnan
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.agreement.coefficients import Options
+from metrichub.agreement.grid import Grid
+from metrichub.agreement.levels import LABELS
+from metrichub.agreement.ratings import Ratings, read_ratings, read_scores
+from metrichub.errors import InputError, ParameterError
+
+Array = NDArray[np.float64]
+Many = Mapping[str, Any]
+DIRECTIONS = ("higher", "lower", "neither")
+
+
+class DataFacts(NamedTuple):
+    """The size of the data, and a hash of people's ratings with their systems and items."""
+
+    samples: int
+    systems: int
+    items: int
+    raters: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Scores of metrics and ratings of dimensions, of the same samples.
+
+    Scores of which lower is better are negated. `better` keeps the directions.
+    """
+
+    grid: Grid
+    scores: Mapping[str, Array]
+    human: Mapping[str, Ratings]
+    better: Mapping[str, str]
+    options: Options
+    yes_from: float | None
+
+    @classmethod
+    def of(
+        cls,
+        scores: Any,
+        human: Any,
+        labels: tuple[Iterable[Any] | None, Iterable[Any] | None],
+        better: str | Mapping[str, str],
+        options: Options,
+        yes_from: float | None,
+    ) -> Inputs:
+        """The inputs, checked; `labels` are the items and the systems of the samples."""
+        metrics: Many = dict(scores) if isinstance(scores, Mapping) else {"score": scores}
+        ratings: Many = dict(human) if isinstance(human, Mapping) else {"human": human}
+        if not metrics or not ratings:
+            raise InputError(f"there are no {'ratings' if metrics else 'scores'} to correlate")
+        if getattr(next(iter(metrics.values())), "ndim", 1) == 2:
+            if any(label is not None for label in labels):
+                raise InputError("a matrix has systems as rows and items as columns: no labels")
+            metrics, ratings, labels = _flattened(metrics, ratings)
+        first = next(iter(metrics.values()))
+        size = len(first) if hasattr(first, "__len__") else len(list(first))
+        directions = {name: better for name in metrics} if isinstance(better, str) else better
+        read = {name: read_scores(name, given, size) for name, given in metrics.items()}
+        found = {name: directions.get(name, "higher") for name in metrics}
+        for name, direction in found.items():
+            if direction not in DIRECTIONS:
+                raise ParameterError(name, "better", direction, ", ".join(DIRECTIONS))
+        return cls(
+            Grid.of(size, *labels),
+            {name: -one if found[name] == "lower" else one for name, one in read.items()},
+            {name: read_ratings(name, given, size) for name, given in ratings.items()},
+            found,
+            options,
+            yes_from,
+        )
+
+    def sides(self, metric: str, dimension: str, coefficient: str) -> tuple[Array, Array]:
+        """A metric's scores and people's ratings as matrices (S, I)."""
+        return self.grid.matrix(self.scores[metric]), self.ratings(dimension, coefficient)
+
+    def ratings(self, dimension: str, coefficient: str) -> Array:
+        """The mean of people's ratings as (S, I), or what most said of labels."""
+        given = self.human[dimension]
+        if coefficient in LABELS:
+            return self.grid.matrix(given.labels(dimension, self.yes_from).majority())
+        return self.grid.matrix(given.mean)
+
+    def raters(self, dimension: str, coefficient: str) -> list[Array]:
+        """Each rater's ratings as a matrix (S, I)."""
+        given = self.human[dimension]
+        if coefficient in LABELS:
+            given = given.labels(dimension, self.yes_from)
+        return [self.grid.matrix(given.table[:, k]) for k in range(given.raters)]
+
+    def unscored(self, metric: str, dimension: str) -> int:
+        """How many rated samples a metric has no score of."""
+        rated = ~np.isnan(self.human[dimension].mean)
+        return int((rated & np.isnan(self.scores[metric])).sum())
+
+    def facts(self) -> DataFacts:
+        """The size of the data and its hash."""
+        grid = self.grid
+        cells = sorted(
+            json.dumps(
+                [
+                    str(grid.systems[grid.row[at]]),
+                    str(grid.items[grid.column[at]]),
+                    {name: _given(one.table[at]) for name, one in sorted(self.human.items())},
+                ]
+            )
+            for at in range(grid.size)
+        )
+        digest = hashlib.sha256("\n".join(cells).encode()).hexdigest()
+        raters = max(one.raters for one in self.human.values())
+        return DataFacts(grid.size, len(grid.systems), len(grid.items), raters, digest)
+
+
+def _given(row: Array) -> list[float]:
+    return [value for value in row.tolist() if not isnan(value)]
+
+
+def _flattened(
+    metrics: Many, ratings: Many
+) -> tuple[Many, Many, tuple[Iterable[Any], Iterable[Any]]]:
+    """Matrices (S, I) as columns of samples, with the item and the system of each."""
+    shape = np.shape(next(iter(metrics.values())))
+    for name, given in {**metrics, **ratings}.items():
+        if np.shape(given)[:2] != shape:
+            raise InputError(f"{name} has the shape {np.shape(given)}, not {shape}")
+    systems, items = np.indices(shape)
+    flat = {name: np.asarray(given, np.float64).ravel() for name, given in metrics.items()}
+    rated = {
+        name: np.asarray(given, np.float64).reshape(shape[0] * shape[1], -1)
+        for name, given in ratings.items()
+    }
+    return flat, rated, (items.ravel(), systems.ravel())

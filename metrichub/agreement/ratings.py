@@ -1,0 +1,112 @@
+"""People's ratings as numbers: one a sample, several raters', or yes and no."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.errors import InputError, what
+
+Array = NDArray[np.float64]
+_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+
+
+class Ratings(NamedTuple):
+    """Ratings of N samples by up to R raters each: (N, R), `nan` where there is none."""
+
+    table: Array
+
+    @property
+    def mean(self) -> Array:
+        """The mean of each sample's raters (N,)."""
+        there = ~np.isnan(self.table)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.where(there, self.table, 0).sum(1) / there.sum(1))
+
+    @property
+    def raters(self) -> int:
+        """The most raters that a sample has."""
+        return int(self.table.shape[1])
+
+    @property
+    def of_labels(self) -> bool:
+        """Whether every rating is 0 or 1."""
+        given = self.table[~np.isnan(self.table)]
+        return bool(len(given)) and bool(np.isin(given, (0, 1)).all())
+
+    def labels(self, dimension: str, yes_from: float | None) -> Ratings:
+        """The same as yes (1) and no (0): by a rating from which it is a yes, if not so given.
+
+        Raises:
+            InputError: other numbers than 0 and 1, and no such rating.
+        """
+        if yes_from is not None:
+            return Ratings(np.where(np.isnan(self.table), np.nan, self.table >= yes_from))
+        if not self.of_labels:
+            raise InputError(
+                f"{dimension} isn't yes or no; say from which rating an output is good: yes_from=4"
+            )
+        return self
+
+    def majority(self) -> Array:
+        """Whether more than half of the raters said yes (N,)."""
+        mean = self.mean
+        return np.where(np.isnan(mean), np.nan, mean > 0.5)
+
+
+def read_ratings(dimension: str, given: Iterable[Any], size: int) -> Ratings:
+    """Ratings from a number, a list of numbers or None a sample; "yes" and "no" are 1 and 0.
+
+    Raises:
+        InputError: another length, or what is no number.
+    """
+    if isinstance(given, np.ndarray) and given.dtype.kind in "fiub":
+        table = np.asarray(given, np.float64)
+        table = table[:, None] if table.ndim == 1 else table
+        if table.ndim != 2 or len(table) != size:
+            raise InputError(f"{dimension} has the shape {given.shape} for {size} samples")
+        return Ratings(table)
+    cells = [one if isinstance(one, (list, tuple, np.ndarray)) else [one] for one in given]
+    if len(cells) != size:
+        raise InputError(f"{dimension} has {len(cells)} ratings for {size} samples")
+    table = np.full((size, max((len(cell) for cell in cells), default=1) or 1), np.nan)
+    for at, cell in enumerate(cells):
+        table[at, : len(cell)] = [_number(dimension, at, one) for one in cell]
+    return Ratings(table)
+
+
+def _number(dimension: str, at: int, given: Any) -> float:
+    if given is None:
+        return float("nan")
+    if isinstance(given, str):
+        word = given.strip().lower()
+        if word in ("", "nan"):
+            return float("nan")
+        if word in _WORDS:
+            return _WORDS[word]
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"sample {at}: {dimension} is {what(given)}; a rating is a number, or yes or no"
+        ) from None
+
+
+def read_scores(name: str, given: Sequence[Any] | Array, size: int) -> Array:
+    """A metric's scores of the samples (N,), `nan` where it has none.
+
+    Raises:
+        InputError: another length, or what is no number.
+    """
+    try:
+        scores = np.asarray(
+            [np.nan if one is None or one == "" else one for one in given], np.float64
+        )
+    except (TypeError, ValueError):
+        raise InputError(f"the scores of {name} aren't numbers, one a sample") from None
+    if scores.shape != (size,):
+        raise InputError(f"{name} has scores of the shape {scores.shape} for {size} samples")
+    return scores

@@ -1,0 +1,255 @@
+"""Agreement: the table of coefficients with its intervals, ceiling and chance; tests and ranks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from math import isnan
+from typing import Any, NamedTuple
+
+from metrichub.agreement.draws import Drawn
+from metrichub.agreement.inputs import DataFacts, Inputs
+from metrichub.agreement.permutation import AgreementTest, Swapped, permutation_test
+from metrichub.agreement.protocol import DRAWS_BIBTEX, protocol_of
+from metrichub.agreement.ranks import holm, significance_clusters
+from metrichub.errors import InputError, did_you_mean
+
+CEILING = "human ceiling"
+CHANCE = "chance"
+
+
+class AgreementRow(NamedTuple):
+    """How far one metric agrees with people about one dimension.
+
+    `low` and `high` are the bootstrap interval; `used` is the number of groups with a value and
+    `undefined` those without one, `unscored` the rated samples that the metric has no score of.
+    `epsilon` is the threshold of tie calibration, `note` what a reader has to know. The metrics
+    "human ceiling" and "chance" are what a rater gets, and what knows nothing.
+    """
+
+    metric: str
+    dimension: str
+    level: str
+    coefficient: str
+    value: float
+    low: float
+    high: float
+    used: int
+    undefined: int
+    unscored: int
+    epsilon: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class Agreement:
+    """How far metrics agree with people: `rows`, the ceiling and chance last of each dimension.
+
+    `notes` are for readers of all rows.
+    """
+
+    rows: Sequence[AgreementRow]
+    data: DataFacts
+    drawn: Drawn
+    confidence: float
+    protocol: str | None
+    notes: Sequence[str]
+    signatures: Mapping[str, str] = field(default_factory=dict)
+    citations: Sequence[str] = ()
+    _inputs: Inputs | None = None
+
+    def row(
+        self,
+        metric: str | None = None,
+        dimension: str | None = None,
+        *,
+        level: str | None = None,
+        coefficient: str | None = None,
+    ) -> AgreementRow:
+        """The row of a metric and dimension; what isn't given has to be the same in all rows.
+
+        Raises:
+            InputError: no such row, or several.
+        """
+        given = {
+            "metric": metric,
+            "dimension": dimension,
+            "level": level,
+            "coefficient": coefficient,
+        }
+        found = [r for r in self.rows if r.metric not in (CEILING, CHANCE) or metric == r.metric]
+        for name, value in given.items():
+            known = list(dict.fromkeys(getattr(row, name) for row in found))
+            if value is not None and value not in known:
+                listed = ", ".join(known)
+                hint = did_you_mean(value, known)
+                raise InputError(f"there is no {name} {value!r}{hint} (there are: {listed})")
+            found = [row for row in found if value in (None, getattr(row, name))]
+        if len(found) != 1:
+            asked = [name for name in given if len({getattr(r, name) for r in found}) > 1]
+            raise InputError(f"{len(found)} rows fit; say which {', '.join(asked)}")
+        return found[0]
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics in the order in which they were given."""
+        names = dict.fromkeys(row.metric for row in self.rows)
+        return [name for name in names if name not in (CEILING, CHANCE)]
+
+    def compare(
+        self,
+        one: str,
+        other: str,
+        dimension: str | None = None,
+        *,
+        level: str | None = None,
+        coefficient: str | None = None,
+        swap: str | None = None,
+        draws: int = 1000,
+        seed: int | None = None,
+    ) -> AgreementTest:
+        """The permutation test of two metrics; `AgreementTest.swap` says what is swapped.
+
+        Without a `swap` it is "systems_xor_items" where outputs have systems, and "items" else or
+        with tie calibration. The p-value isn't corrected for other tests.
+
+        Raises:
+            InputError: no such row, or several.
+            ParameterError: no such swap, or none for this coefficient.
+        """
+        row = self.row(one, dimension, level=level, coefficient=coefficient)
+        if self._inputs is None:
+            raise InputError("agreement that was read from a file has no scores to test")
+        self.row(other, row.dimension, level=row.level, coefficient=row.coefficient)
+        inputs = self._inputs
+        if swap is None:
+            whole = inputs.grid.named_systems and row.coefficient != "acc_eq_calibrated"
+            swap = "systems_xor_items" if whole else "items"
+        mine, human = inputs.sides(one, row.dimension, row.coefficient)
+        theirs, _ = inputs.sides(other, row.dimension, row.coefficient)
+        how = Swapped(swap, draws, self.drawn.seed if seed is None else seed)
+        return permutation_test(
+            row.level, row.coefficient, mine, theirs, human, how, inputs.options
+        )
+
+    def ranks(
+        self,
+        dimension: str | None = None,
+        *,
+        level: str | None = None,
+        coefficient: str | None = None,
+        alpha: float = 0.05,
+        corrected: bool = False,
+        swap: str | None = None,
+        draws: int = 1000,
+    ) -> dict[str, int]:
+        """The rank of every metric, as WMT's clusters give it; 1 is best.
+
+        A metric opens a new rank if it is significantly worse than any of the last rank; p-values
+        are `corrected` over all pairs by Holm's method, or as they are.
+
+        Raises:
+            InputError: no such row, or several.
+        """
+        which: dict[str, Any] = {"level": level, "coefficient": coefficient}
+        values = {name: self.row(name, dimension, **which).value for name in self.metrics}
+
+        @cache
+        def p_of(one: str, other: str) -> float:
+            test = self.compare(one, other, dimension, **which, swap=swap, draws=draws)
+            return test.p
+
+        if not corrected:
+            return significance_clusters(values, p_of, alpha)
+        ranked = sorted((m for m in values if not isnan(values[m])), key=lambda m: -values[m])
+        pairs = {(a, b): p_of(a, b) for i, a in enumerate(ranked) for b in ranked[i + 1 :]}
+        together = holm(pairs)
+        return significance_clusters(values, lambda a, b: together[a, b], alpha)
+
+    def line(self) -> str:
+        """All that decides the numbers, in one line for a paper's appendix."""
+        values = dict.fromkeys(f"{row.level} {row.coefficient}" for row in self.rows)
+        data = self.data
+        parts = {
+            "protocol": self.protocol,
+            "values": ",".join(values),
+            "data": f"sha256 {data.sha256[:16]}",
+            "samples": data.samples,
+            "systems": data.systems,
+            "items": data.items,
+            "raters": data.raters,
+            "intervals": f"{self.confidence:g} of {self.drawn.draws} draws of {self.drawn.draw}"
+            if self.drawn.draws
+            else None,
+            "seed": self.drawn.seed,
+            "metrichub": _version(),
+        }
+        return "agreement|" + "|".join(f"{k}:{v}" for k, v in parts.items() if v is not None)
+
+    def cite(self) -> str:
+        """The line, each metric's signature, and the BibTeX of the protocol and the metrics."""
+        bibtex = [protocol_of(self.protocol).bibtex] if self.protocol else []
+        if self.drawn.draws:
+            bibtex.append(DRAWS_BIBTEX)
+        entries = dict.fromkeys(one for one in [*bibtex, *self.citations] if one)
+        lines = [self.line(), *dict.fromkeys(self.signatures.values())]
+        return "\n\n".join(["\n".join(lines), *entries])
+
+    def table(self) -> tuple[list[str], list[list[str | float | None]]]:
+        """The head of a table and its rows; columns that say the same of every row are left out."""
+        head = ["metric", "dimension", "level", "coefficient", "value", "low", "high", "used"]
+        more = ["undefined", "unscored", "epsilon", "note"]
+        head += [name for name in more if any(getattr(row, name) for row in self.rows)]
+        return head, [[getattr(row, name) for name in head] for row in self.rows]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values; `nan` where there is none."""
+        return {
+            "line": self.line(),
+            "protocol": self.protocol,
+            "data": self.data._asdict(),
+            "draw": self.drawn.draw,
+            "draws": self.drawn.draws,
+            "seed": self.drawn.seed,
+            "confidence": self.confidence,
+            "signatures": dict(self.signatures),
+            "results": [row._asdict() for row in self.rows],
+            "notes": list(self.notes),
+        }
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """What `to_dict` gives as JSON, with null where there is no value."""
+        return json.dumps(_without_nan(self.to_dict()), ensure_ascii=False, indent=indent)
+
+    def __repr__(self) -> str:
+        """The table as aligned text, with the line and the notes below."""
+        head, rows = self.table()
+        cells = [head, *([_shown(cell) for cell in row] for row in rows)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in cells
+        ]
+        return "\n".join([*lines, self.line(), *self.notes])
+
+
+def _shown(cell: str | float | None) -> str:
+    if cell is None or (isinstance(cell, float) and isnan(cell)):
+        return "–"
+    return f"{cell:.4f}" if isinstance(cell, float) else str(cell)
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nan(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(one) for one in value]
+    return None if isinstance(value, float) and isnan(value) else value
+
+
+def _version() -> str:
+    from importlib_metadata import version
+
+    return version("metrichub")

@@ -1,0 +1,263 @@
+"""`correlate` as its users call it: what it takes, what it says, what it refuses."""
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from metrichub.agreement import correlate, protocols
+from metrichub.errors import InputError, ParameterError
+from tests.agreement.summeval import cut, labels, lengths, noisy, rated
+from tests.agreement.vectors import array, starting
+
+ITEM, SYSTEM = list("aaabbb"), list("xyzxyz")
+SCORES, HUMAN = [0.1, 0.4, 0.3, 0.9, 0.8, 0.7], [1, 3, 2, 5, 3, 4]
+
+
+def few(**options: Any):
+    return correlate(SCORES, HUMAN, **{"item": ITEM, "system": SYSTEM, "draws": 0, **options})
+
+
+def test_matrices_and_columns_are_the_same_data() -> None:
+    (row,) = starting("grid-3")
+    metric, human = array(row["input"]["metric"]), array(row["input"]["human"])
+    systems, items = np.indices(metric.shape)
+    whole = correlate(metric, human, coefficient="tau_b", draws=20)
+    flat = correlate(
+        metric.ravel(),
+        human.ravel(),
+        item=items.ravel(),
+        system=systems.ravel(),
+        coefficient="tau_b",
+        draws=20,
+    )
+    assert whole.row()[4:] == flat.row()[4:]
+    assert whole.row().value == pytest.approx(row["expected"]["tau_b_item"])
+    assert whole.data == flat.data
+
+
+def test_without_labels_all_outputs_are_pooled_by_three_coefficients() -> None:
+    found = correlate(SCORES, HUMAN, draws=0)
+    kinds = [(row.level, row.coefficient) for row in found.rows if row.metric == "score"]
+    assert kinds == [("pooled", name) for name in ("pearson", "spearman", "tau_b")]
+
+
+def test_items_alone_are_enough_to_compare_the_outputs_of_each() -> None:
+    assert few(system=None, coefficient="tau_b").row().value == pytest.approx((1 + 1 / 3) / 2)
+    with pytest.raises(InputError, match="'system' needs the system of each sample"):
+        few(system=None, level="system")
+
+
+def test_systems_alone_are_read_in_the_order_of_the_items() -> None:
+    one = few(item=None, coefficient="tau_b", level="item")
+    assert one.row().value == few(coefficient="tau_b").row().value
+    with pytest.raises(InputError, match="different numbers of outputs"):
+        few(item=None, system=list("xyzxyy"))
+
+
+def test_a_metric_where_lower_is_better_is_turned_and_one_without_a_direction_is_marked() -> None:
+    errors = [-score for score in SCORES]
+    better = {"errors": "lower", "open": "neither"}
+    found = correlate(
+        {"errors": errors, "open": errors}, HUMAN, item=ITEM, better=better, coefficient="tau_b"
+    )
+    assert found.row("errors").value == -found.row("open").value == pytest.approx(2 / 3)
+    assert found.row("open").note == "neither direction is better"
+    assert found.row("errors").note == ""
+
+
+def test_yes_and_no_are_judged_by_auc_without_being_asked() -> None:
+    found = correlate(SCORES, ["yes", "no", "no", "yes", None, "yes"], draws=0)
+    # Yes are .1, .9, .7 and no .4, .3: of six pairs four are in order.
+    assert (found.row().coefficient, found.row().value) == ("auc", pytest.approx(4 / 6))
+    with pytest.raises(InputError, match="from which rating an output is good: yes_from=4"):
+        correlate(SCORES, HUMAN, coefficient="auc", draws=0)
+    good = correlate(SCORES, HUMAN, coefficient="auc", yes_from=4, draws=0)
+    assert good.row().value == 1 - 1 / 8  # .8 is above .7
+
+
+def test_most_raters_decide_a_label() -> None:
+    votes = [[1, 1, 0], [0, 0, 1], [1, 0], [1, 1, 1], [0, 0, 0], [None, 1]]
+    # .1, .9 and .7 are yes; half of two is no majority.
+    assert correlate(SCORES, votes, draws=0).row().value == pytest.approx((0 + 3 + 2) / 9)
+
+
+def test_missing_scores_are_counted_and_never_zero() -> None:
+    scores = [None, *SCORES[1:5], float("nan")]
+    found = correlate(scores, HUMAN, item=ITEM, coefficient="tau_b", draws=0).row()
+    # Of a the pair (.4, .3) is right, of b (.9, .8).
+    assert (found.value, found.used, found.unscored) == (1, 2, 2)
+
+
+def test_the_ceiling_and_chance_are_the_last_rows() -> None:
+    rows = cut()
+    found = correlate(lengths(rows), rated(rows, "relevance"), **labels(rows), coefficient="tau_b")
+    assert [row.metric for row in found.rows] == ["score", "human ceiling", "chance"]
+    # Leave one out by hand: the mean over three experts of tau-b against the other two.
+    ratings = array([row["relevance"] for row in rows])
+    by_hand = [
+        correlate(ratings[:, k], np.delete(ratings, k, 1), **labels(rows), coefficient="tau_b")
+        for k in range(3)
+    ]
+    expected = np.mean([one.row().value for one in by_hand])
+    assert found.row("human ceiling").value == pytest.approx(expected)
+    assert found.row("chance").value == 0
+
+
+def test_chance_is_what_a_constant_gets_where_ties_can_be_right() -> None:
+    rows = cut()
+    options = {"level": "item", "coefficient": ["acc_eq", "acc_eq_calibrated"], "draws": 0}
+    constant = correlate([1.0] * len(rows), rated(rows, "fluency"), **labels(rows), **options)
+    for name in options["coefficient"]:
+        row = constant.row("score", coefficient=name)
+        assert row.value == constant.row("chance", coefficient=name).value > 0
+    assert "gives every rated sample the same score" in constant.notes[-1]
+
+
+def test_calibration_that_ties_nearly_everything_is_marked() -> None:
+    rows = cut()
+    noise = np.random.default_rng(4).normal(size=len(rows))
+    found = correlate(
+        noise, rated(rows, "consistency"), **labels(rows), coefficient="acc_eq_calibrated", draws=0
+    )
+    assert found.row().note == "ties nearly all pairs, as a constant does"
+    assert found.row().value == pytest.approx(found.row("chance").value, abs=0.02)
+
+
+def test_two_metrics_are_compared_and_ranked() -> None:
+    rows = cut()
+    scores = {
+        "weak": noisy(rows, "relevance", 9, 1),
+        "strong": noisy(rows, "relevance", 0.3, 2),
+        "also strong": noisy(rows, "relevance", 0.3, 3),
+    }
+    found = correlate(scores, rated(rows, "relevance"), **labels(rows), coefficient="tau_b")
+    test = found.compare("strong", "weak")
+    values = found.row("strong").value, found.row("weak").value
+    assert test.difference == pytest.approx(values[0] - values[1])
+    assert (test.swap, test.draws, test.p) == ("systems_xor_items", 1000, 1 / 1001)
+    assert found.compare("strong", "weak", swap="cells", draws=99).p == 0.01
+    for corrected in (False, True):
+        ranks = found.ranks(corrected=corrected, draws=199)
+        assert ranks == {"strong": 1, "also strong": 1, "weak": 2}
+
+
+def test_the_line_says_all_that_decides_the_numbers() -> None:
+    rows = cut()
+    options = {**labels(rows), "protocol": "g-eval", "draws": 50, "seed": 7}
+    found = correlate(lengths(rows), rated(rows, "relevance"), **options)
+    assert re.fullmatch(
+        r"agreement\|protocol:g-eval\|values:item spearman,item tau_b\|data:sha256 [0-9a-f]{16}\|"
+        r"samples:240\|systems:12\|items:20\|raters:3\|"
+        r"intervals:0\.95 of 50 draws of both\|seed:7\|metrichub:\S+",
+        found.line(),
+    )
+    cited = found.cite()
+    assert cited.startswith(found.line())
+    assert "liu-etal-2023-g" in cited
+    assert "deutsch-etal-2021-statistical" in cited
+
+
+def test_the_hash_is_of_ratings_and_labels_in_any_order() -> None:
+    rows = cut()
+    one = correlate(lengths(rows), rated(rows), **labels(rows), coefficient="tau_b", draws=0)
+    turned = rows[::-1]
+    other = correlate(
+        lengths(turned), rated(turned), **labels(turned), coefficient="tau_b", draws=0
+    )
+    assert one.data == other.data
+    changed = rated(rows)
+    changed["fluency"][0] = [1, 1, 1]
+    third = correlate(lengths(rows), changed, **labels(rows), coefficient="tau_b", draws=0)
+    assert third.data.sha256 != one.data.sha256
+
+
+def test_one_seed_gives_one_result_and_another_gives_others() -> None:
+    rows = cut()
+    given = lengths(rows), rated(rows, "relevance")
+    found = [
+        correlate(*given, **labels(rows), coefficient="tau_b", draws=30, seed=seed).row()
+        for seed in (1, 1, 2)
+    ]
+    assert found[0] == found[1] != found[2]
+
+
+def test_json_holds_no_nan_and_the_text_shows_the_table() -> None:
+    found = few(coefficient="tau_b")
+    document = json.loads(found.to_json())
+    assert document["results"][1]["metric"] == "human ceiling"
+    assert document["results"][1]["value"] is None
+    lines = repr(found).splitlines()
+    assert lines[0].split()[:4] == ["metric", "dimension", "level", "coefficient"]
+    assert lines[1].split()[:5] == ["score", "human", "item", "tau_b", "0.6667"]
+
+
+@pytest.mark.parametrize("name", protocols())
+def test_a_protocol_says_what_it_measures_and_what_to_cite(name: str) -> None:
+    protocol = protocols()[name]
+    assert protocol.values
+    assert protocol.bibtex.count("@") == protocol.bibtex.count("author =") >= 1
+    assert protocol.bibtex.count("{") == protocol.bibtex.count("}")
+
+
+def test_a_protocol_stands_alone_and_near_names_are_told() -> None:
+    with pytest.raises(ParameterError, match="it alone"):
+        few(protocol="g-eval", level="item")
+    with pytest.raises(ParameterError, match="did you mean 'g-eval'"):
+        few(protocol="geval")
+    with pytest.raises(ParameterError, match="did you mean 'spearman'"):
+        few(coefficient="spearmann")
+    with pytest.raises(ParameterError, match="level='corpus'"):
+        few(level="corpus", coefficient="tau_b")
+
+
+WRONG = {
+    "system 'x' has 2 samples of item 'a'; there has to be one": {"system": list("xxzxyz")},
+    "there is one system, and level 'item' compares systems": {
+        "item": list("abcdef"),
+        "system": ["x"] * 6,
+        "level": "item",
+    },
+    "sample 2 has no item: None": {"item": [*"aa", None, *"bbb"]},
+    "there are 5 labels of the system for 6 samples": {"system": list("xyzxy")},
+    "better='up' is not allowed": {"better": "up"},
+    "draw='systems' is not allowed": {"system": None, "draw": "systems"},
+    "cut=None is not allowed": {
+        "coefficient": "balanced_accuracy",
+        "level": "pooled",
+        "yes_from": 3,
+    },
+    "level='system' is not allowed; choose pooled: auc": {"coefficient": "auc", "level": "system"},
+    "level='item' is not allowed; choose system": {"coefficient": "soft_pairwise_accuracy"},
+    "confidence=95 is not allowed": {"confidence": 95},
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_a_mistake_is_named_in_one_line(message: str) -> None:
+    with pytest.raises((InputError, ParameterError)) as caught:
+        few(**WRONG[message])
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_raters_as_words_and_other_lengths_are_named() -> None:
+    with pytest.raises(
+        InputError, match=r"sample 1: human is 'good' \(str\); a rating is a number"
+    ):
+        correlate(SCORES, [1, "good", 3, 4, 5, 1])
+    with pytest.raises(InputError, match="human has 2 ratings for 6 samples"):
+        correlate(SCORES, [1, 2])
+    with pytest.raises(InputError, match="the scores of score aren't numbers"):
+        correlate(["a", "b"], [1, 2])
+    with pytest.raises(InputError, match="there are no scores"):
+        correlate({}, [1, 2])
+
+
+def test_a_constant_column_is_noted_and_has_no_value() -> None:
+    found = correlate(SCORES, [3] * 6, item=ITEM, coefficient="tau_b", draws=10)
+    assert np.isnan(found.row().value)
+    assert (found.row().used, found.row().undefined) == (0, 2)
+    assert found.notes == ["people rated human the same everywhere, so nothing correlates with it"]
