@@ -100,11 +100,15 @@ def correlate(  # noqa: PLR0913  # the options of one call, each by its name
     return Agreement(rows, inputs.facts(), how, confidence, protocol, notes, _inputs=inputs)
 
 
-def with_citations(
-    found: Agreement, signatures: Mapping[str, str], citations: Sequence[str]
+def with_sources(
+    found: Agreement,
+    signatures: Mapping[str, str],
+    citations: Sequence[str],
+    notes: Sequence[str] = (),
 ) -> Agreement:
-    """The same agreement with its metrics' signatures and BibTeX."""
-    return replace(found, signatures=signatures, citations=citations)
+    """The same agreement with its metrics' signatures and BibTeX, and more notes."""
+    together = [*found.notes, *notes]
+    return replace(found, signatures=signatures, citations=citations, notes=together)
 
 
 def _values(

@@ -13,7 +13,7 @@ from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.resample import SEED
 from metrichub.evaluation.significance import Comparison
 from metrichub.evaluation.units import groups
-from metrichub.report.scores import ReportScores
+from metrichub.report.rated import RatedReport
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Report(ReportScores):
+class Report(RatedReport):
     """What a hub measured, and every question that one can ask of it.
 
     A hub makes it; `Report.load` reads a saved one.

@@ -1,0 +1,214 @@
+"""RatedReport: the scores of a report beside people's ratings that travelled with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+from metrichub.errors import MissingColumn, ReportError, did_you_mean
+from metrichub.evaluation.measurement import chosen_metrics
+from metrichub.evaluation.resample import SEED
+from metrichub.report.scores import ReportScores
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from metrichub.agreement.calibrated import CalibratedMean
+    from metrichub.agreement.result import Agreement
+    from metrichub.agreement.verdicts import VerdictAgreement
+
+ITEMS = ("doc_id", "item", "id")
+SYSTEMS = ("system",)
+"""The columns that name items and systems, unless others are given."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class RatedReport(ReportScores):
+    """What a report says beside people's ratings; no metric runs again for it."""
+
+    def agreement(  # noqa: PLR0913  # the options of one call, each by its name
+        self,
+        human: str | Iterable[str],
+        *,
+        item: str | None = None,
+        system: str | None = None,
+        metrics: str | Iterable[str] | None = None,
+        all_outputs: bool = False,
+        protocol: str | None = None,
+        level: str | Sequence[str] | None = None,
+        coefficient: str | Sequence[str] | None = None,
+        cut: float | None = None,
+        yes_from: float | None = None,
+        threshold: float = 25.0,
+        draw: str | None = None,
+        draws: int = 1000,
+        confidence: float = 0.95,
+        seed: int = SEED,
+    ) -> Agreement:
+        """How far the scores of samples agree with columns of ratings in `metadata`.
+
+        `human` names one or several columns, of numbers, lists of several raters' or yes and no.
+        `item` is the column that says what a sample was made for (doc_id, item or id unless given),
+        `system` the one that says by what. Scores of which lower is better are turned. Headline
+        outputs are shown, or `all_outputs`. The rest is as `metrichub.agreement.correlate` has it.
+
+        Raises:
+            MissingColumn: no such column travelled with the report.
+            InputError: what is in it are no ratings, or samples can't be laid out.
+            ParameterError: no such protocol, level or coefficient.
+            ReportError: no such metric, or the samples weren't kept.
+        """
+        from metrichub.agreement.correlation import correlate, with_sources
+
+        scores, better = scores_by_label(self, metrics, all_outputs=all_outputs)
+        dimensions = [human] if isinstance(human, str) else list(human)
+        found = correlate(
+            scores,
+            {name: self._column(name) for name in dimensions},
+            item=self._labels(item, ITEMS),
+            system=self._labels(system, SYSTEMS),
+            protocol=protocol,
+            level=level,
+            coefficient=coefficient,
+            better=better,
+            cut=cut,
+            yes_from=yes_from,
+            threshold=threshold,
+            draw=draw,
+            draws=draws,
+            confidence=confidence,
+            seed=seed,
+        )
+        signatures, bibtex = sources_of(self, scores)
+        return with_sources(found, signatures, bibtex, each_note(self, protocol))
+
+    def calibrated(
+        self,
+        human: str,
+        *,
+        metrics: str | Iterable[str] | None = None,
+        confidence: float = 0.95,
+        weight: float | None = None,
+    ) -> dict[str, dict[str, CalibratedMean]]:
+        """The mean that people would give: metric -> headline output -> `CalibratedMean`.
+
+        `human` is a column of ratings on the scale of the scores, empty where nobody rated; the
+        samples with one have to be a random choice. The mean of all scores is corrected by how far
+        they are off on those (prediction-powered; see `metrichub.agreement.calibrated_mean`).
+
+        Raises:
+            MissingColumn: no such column travelled with the report.
+            InputError: fewer than two ratings.
+            ReportError: no such metric, or the samples weren't kept.
+        """
+        from metrichub.agreement.calibrated import calibrated_mean
+        from metrichub.agreement.ratings import read_ratings
+
+        ratings = read_ratings(human, self._column(human), self.size).mean
+        return {
+            name: {
+                output: calibrated_mean(
+                    samples[output], ratings, confidence=confidence, weight=weight
+                )
+                for output in self.results[name].metric.headline()
+            }
+            for name, samples in chosen_samples(self, metrics).items()
+        }
+
+    def verdicts(
+        self,
+        human: str,
+        metric: str,
+        *,
+        output: str = "score",
+        cut: float = 0.5,
+        confidence: float = 0.95,
+    ) -> VerdictAgreement:
+        """A metric's yes and no beside people's: error rates, kappa, the disagreements to read.
+
+        `human` is a column of labels; a score of at least `cut` is a yes, and at most `cut` where
+        lower is better.
+
+        Raises:
+            MissingColumn: no such column travelled with the report.
+            ReportError: no such metric or output, or the samples weren't kept.
+        """
+        from metrichub.agreement.ratings import read_ratings
+        from metrichub.agreement.verdicts import verdict_agreement
+
+        samples = chosen_samples(self, metric)[metric]
+        if output not in samples:
+            raise ReportError(f"{metric} has no output {output!r}{did_you_mean(output, samples)}")
+        labels = read_ratings(human, self._column(human), self.size).labels(human, None).majority()
+        lower = self.results[metric].metric.card.better(output) == "lower"
+        sign = -1 if lower else 1
+        return verdict_agreement(
+            sign * samples[output], labels, cut=sign * cut, confidence=confidence
+        )
+
+    def _column(self, name: str) -> Sequence[Any]:
+        """A column that travelled with the report."""
+        if name not in self.metadata:
+            known = ", ".join(self.metadata) or "none"
+            raise MissingColumn(
+                f"the report has no column {name!r}{did_you_mean(name, self.metadata)} "
+                f"(columns that no metric read: {known})"
+            )
+        return self.metadata[name]
+
+    def _labels(self, name: str | None, usual: Sequence[str]) -> Sequence[Any] | None:
+        """The column of items or systems: the one that was named, or the first of the usual."""
+        return self._column(name) if name is not None else usual_labels(self.metadata, usual)
+
+
+def scores_by_label(
+    report: ReportScores, metrics: str | Iterable[str] | None = None, *, all_outputs: bool = False
+) -> tuple[dict[str, NDArray[np.float64]], dict[str, str]]:
+    """The scores of samples by a label an output, "bleu" or "rouge.rougeL", and directions."""
+    scores: dict[str, NDArray[np.float64]] = {}
+    better: dict[str, str] = {}
+    for name, samples in chosen_samples(report, metrics).items():
+        metric = report.results[name].metric
+        for output in samples if all_outputs else metric.headline():
+            label = name if output == "score" else f"{name}.{output}"
+            scores[label], better[label] = samples[output], metric.card.better(output)
+    return scores, better
+
+
+def chosen_samples(report: ReportScores, metrics: str | Iterable[str] | None) -> Mapping[str, Any]:
+    """The scores of the samples of the chosen metrics: metric -> output -> (N,)."""
+    chosen = chosen_metrics(metrics, report.results, "the report")
+    return {name: report.results[name].samples() for name in chosen}
+
+
+def sources_of(report: ReportScores, labels: Iterable[str]) -> tuple[dict[str, str], list[str]]:
+    """The signatures of the metrics with these labels, and their BibTeX."""
+    chosen = {label.partition(".")[0] for label in labels}
+    signatures = {name: line for name, line in report.signatures().items() if name in chosen}
+    return signatures, [report.results[name].metric.card.bibtex for name in signatures]
+
+
+def each_note(report: ReportScores, protocol: str | None) -> list[str]:
+    """That scores saw references together which the protocol scores one by one."""
+    from metrichub.agreement.protocol import protocol_of
+
+    _, most = report.candidates.get("references", (0, 0))
+    if protocol is None or most < 2 or protocol_of(protocol).references != "each":
+        return []
+    return [
+        f"{protocol} scores each reference alone and takes the mean; these scores saw up to {most} "
+        "at once ('metrichub agreement FILE' scores them one by one)"
+    ]
+
+
+def usual_labels(columns: Mapping[str, Sequence[Any]], usual: Sequence[str]) -> Any:
+    """The first of the usual columns that is there, or None; so too where a sample has none."""
+    found = next((columns[one] for one in usual if one in columns), None)
+    return None if found is None or any(map(_missing, found)) else found
+
+
+def _missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and isnan(value))
