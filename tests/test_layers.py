@@ -110,7 +110,7 @@ NEIGHBOURS = {
     "evaluation": "errors data catalog metric models text agreement",
     "embed": "errors catalog models",
     "judge": "errors text data catalog metric models evaluation embed",
-    "report": "errors data catalog metric models evaluation",
+    "report": "errors agreement data catalog metric models evaluation",
     "hub": "errors data metric models evaluation embed judge report",
     "bridges": "errors data catalog metric models evaluation judge report hub",
     "metrichub": "errors data catalog metric models evaluation embed judge report hub",
@@ -120,7 +120,8 @@ NEIGHBOURS = {
     "site": "errors catalog judge web",
     "app": "metrichub errors data catalog metric models embed judge report hub web",
     "cli": (
-        "errors data catalog metric models evaluation judge report hub bridges testing site app"
+        "errors agreement data catalog metric models evaluation judge report hub bridges testing "
+        "site app"
     ),
     "__main__": "cli",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from metrichub.cli.agreement import agreement
 from metrichub.cli.author import check, new
 from metrichub.cli.browse import card, cite, list_
 from metrichub.cli.compare import compare
@@ -30,5 +31,18 @@ def main(context: click.Context) -> None:
         context.exit(2)
 
 
-for _command in (score, compare, list_, card, cite, new, check, doctor, cache, serve, site):
+for _command in (
+    score,
+    compare,
+    agreement,
+    list_,
+    card,
+    cite,
+    new,
+    check,
+    doctor,
+    cache,
+    serve,
+    site,
+):
     main.add_command(_command)

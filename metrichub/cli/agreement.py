@@ -1,0 +1,235 @@
+"""`metrichub agreement`: how far metrics agree with the people who rated the same outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from metrichub.cli.judging import JudgeOptions, judge_options, tell_usage
+from metrichub.cli.output import emit, format_option, output_file, output_option, shown_as
+from metrichub.cli.program import Command, note
+from metrichub.cli.rated import RatedScores, column, one_row_an_output, scores_of_metrics
+from metrichub.cli.rating_options import (
+    DIRECTIONS,
+    CorrelationOptions,
+    RatingOptions,
+    correlation_options,
+    rating_options,
+)
+from metrichub.cli.systems import MetricOptions, chosen_hub, metric_options, tell_notes
+from metrichub.data.files import Samples, read
+from metrichub.errors import did_you_mean
+from metrichub.report.tables import Table
+
+if TYPE_CHECKING:
+    from metrichub.agreement.result import Agreement
+
+
+@click.command(cls=Command, short_help="Measure how far metrics agree with people.")
+@click.argument("file", metavar="FILE")
+@metric_options
+@judge_options
+@rating_options
+@correlation_options
+@format_option
+@output_option
+@click.option("--all-outputs", is_flag=True, help="Show every output, not the headlines alone.")
+@click.option("--ranks", "with_ranks", is_flag=True, help="Add ranks by permutation tests.")
+@click.option("--cite", "with_citations", is_flag=True, help="Add BibTeX and signatures.")
+@click.option(
+    "--plot", metavar="FILE", callback=output_file, help="Draw a forest plot there (.png, .svg)."
+)
+@click.option(
+    "--fail-under", metavar="METRIC=N", multiple=True, help="Exit with 1 if agreement is below."
+)
+@click.pass_context
+def agreement(
+    context: click.Context,
+    file: str,
+    chosen: MetricOptions,
+    judging: JudgeOptions,
+    rated: RatingOptions,
+    how: CorrelationOptions,
+    form: str | None,
+    output: Path | None,
+    all_outputs: bool,
+    with_ranks: bool,
+    with_citations: bool,
+    plot: Path | None,
+    fail_under: tuple[str, ...],
+) -> None:
+    """Measure how far metrics agree with people's ratings of the same outputs.
+
+    The last rows say what one rater gets against the others, and what knows nothing. Intervals are
+    of other items, other systems, or both.
+
+    metrichub agreement rated.jsonl -m rouge -m chrf --human relevance --protocol g-eval
+
+    metrichub agreement rated.jsonl --score my_score --human relevance
+    """
+    if not chosen.metrics and not rated.score:
+        raise click.UsageError("nothing to correlate; add -m METRIC, or --score COLUMN of the file")
+    samples = read(file, format=chosen.input_format)
+    if rated.rater:
+        keys = [name for name in (_item(samples, rated), _system(samples, rated)) if name]
+        samples = one_row_an_output(samples, rated.rater, keys, rated.human)
+    human = {name: column(samples, name) for name in rated.human}
+    scores = _scores(samples, file, chosen, judging, rated, how.protocol, all_outputs)
+    found = _correlated(samples, scores, human, rated, how)
+    bounds = [_bound(text, found) for text in fail_under]
+    ranks = dict(_ranks(found)) if with_ranks else {}
+    emit(
+        shown_as(form, output),
+        lambda: _table(found, ranks),
+        lambda: _document(found, ranks, with_citations),
+        output=output,
+        foot=found.cite().splitlines() if with_citations else [found.line()],
+    )
+    if plot:
+        from metrichub.report.forest import forest
+
+        forest(found).savefig(plot)
+    for text in found.notes:
+        note(text)
+    for report in scores.reports:
+        tell_notes({file: report})
+        tell_usage({file: report})
+    failed = [line for metric, least in bounds for line in _failures(found, metric, least)]
+    for line in failed:
+        click.echo(f"metrichub: failed: {line}", err=True)
+    errors = any(report.failed for report in scores.reports)
+    context.exit(1 if failed else 4 if errors else 0)
+
+
+def _item(samples: Samples, rated: RatingOptions) -> str | None:
+    from metrichub.report.rated import ITEMS
+
+    return rated.item or next((name for name in ITEMS if name in samples), None)
+
+
+def _system(samples: Samples, rated: RatingOptions) -> str | None:
+    from metrichub.report.rated import SYSTEMS
+
+    return rated.system or next((name for name in SYSTEMS if name in samples), None)
+
+
+def _scores(
+    samples: Samples,
+    file: str,
+    chosen: MetricOptions,
+    judging: JudgeOptions,
+    rated: RatingOptions,
+    protocol: str | None,
+    all_outputs: bool,
+) -> RatedScores:
+    """The scores of the chosen metrics, then those that the file has."""
+    from metrichub.agreement.protocol import protocol_of
+
+    found = RatedScores()
+    each = protocol is not None and protocol_of(protocol).references == "each"
+    if chosen.metrics:
+        example = f"metrichub agreement {file} --human {rated.human[0]}"
+        hub = chosen_hub(chosen.metrics, chosen.reduce, example, judging)
+        found = scores_of_metrics(
+            hub, samples, chosen, judging, each_reference=each, all_outputs=all_outputs
+        )
+    directions = dict(_direction(text, rated.score) for text in rated.better)
+    for name in rated.score:
+        if name in found.scores:
+            raise click.UsageError(f"--score {name} is called like a metric; rename one of them")
+        found.scores[name] = column(samples, name)
+        found.better[name] = directions.get(name, "higher")
+    return found
+
+
+def _direction(text: str, known: Sequence[str]) -> tuple[str, str]:
+    name, _, direction = text.rpartition("=")
+    if name not in known or direction not in DIRECTIONS:
+        raise click.UsageError(
+            f"--better {text}: write COLUMN=lower (or higher, neither) for a --score"
+            f"{did_you_mean(name, known)}"
+        )
+    return name, direction
+
+
+def _correlated(
+    samples: Samples,
+    scores: RatedScores,
+    human: Mapping[str, Sequence[Any]],
+    rated: RatingOptions,
+    how: CorrelationOptions,
+) -> Agreement:
+    from metrichub.agreement.correlation import correlate, with_sources
+    from metrichub.report.rated import ITEMS, SYSTEMS, usual_labels
+
+    found = correlate(
+        scores.scores,
+        human,
+        item=column(samples, rated.item) if rated.item else usual_labels(samples, ITEMS),
+        system=column(samples, rated.system) if rated.system else usual_labels(samples, SYSTEMS),
+        better=scores.better,
+        yes_from=rated.yes_from,
+        **how.values(),
+    )
+    return with_sources(found, scores.signatures, scores.citations)
+
+
+_Place = tuple[str, str, str]
+
+
+def _ranks(found: Agreement) -> Iterator[tuple[_Place, dict[str, int]]]:
+    """The ranks of the metrics for each dimension, level and coefficient."""
+    places = dict.fromkeys((r.dimension, r.level, r.coefficient) for r in found.rows)
+    for dimension, level, coefficient in places:
+        if level != "average":
+            ranks = found.ranks(dimension, level=level, coefficient=coefficient)
+            yield (dimension, level, coefficient), ranks
+
+
+def _table(found: Agreement, ranks: Mapping[_Place, Mapping[str, int]]) -> Table:
+    head, rows = found.table()
+    if not ranks:
+        return Table(head, rows)
+    at = [ranks.get((r.dimension, r.level, r.coefficient), {}).get(r.metric) for r in found.rows]
+    return Table([*head, "rank"], [[*row, rank] for row, rank in zip(rows, at, strict=True)])
+
+
+def _document(
+    found: Agreement, ranks: Mapping[_Place, Mapping[str, int]], cited: bool
+) -> dict[str, Any]:
+    document = found.to_dict()
+    if ranks:
+        document["ranks"] = [
+            dict(zip(("dimension", "level", "coefficient"), place, strict=True)) | {"ranks": one}
+            for place, one in ranks.items()
+        ]
+    return document | ({"cite": found.cite()} if cited else {})
+
+
+def _bound(text: str, found: Agreement) -> tuple[str, float]:
+    """The metric and the least agreement in "rouge.rouge1=0.2"."""
+    name, _, number = text.rpartition("=")
+    try:
+        least = float(number)
+    except ValueError:
+        least = float("nan")
+    if least != least:
+        raise click.BadParameter(f"{text!r} is no bound; write METRIC=N", param_hint="--fail-under")
+    if name not in found.metrics:
+        known = ", ".join(found.metrics)
+        raise click.UsageError(
+            f"--fail-under {name}: no such metric{did_you_mean(name, found.metrics)} "
+            f"(there are: {known})"
+        )
+    return name, least
+
+
+def _failures(found: Agreement, metric: str, least: float) -> Iterator[str]:
+    """A line for each value of a metric that is below the bound, or isn't there."""
+    for row in found.rows:
+        if row.metric == metric and not row.value >= least:
+            what = f"{row.coefficient} of {row.level} with {row.dimension}"
+            yield f"{metric}: {what} is {row.value:.4f}, under {least:g}"

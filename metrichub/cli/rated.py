@@ -1,0 +1,133 @@
+"""Files with people's ratings: the scores of their samples, by metrics or as they are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from metrichub.cli.judging import JudgeOptions
+from metrichub.cli.systems import MetricOptions, measure
+from metrichub.data import columns as names
+from metrichub.data.columns import column_of
+from metrichub.data.rows import Samples
+from metrichub.errors import MissingColumn, did_you_mean
+
+if TYPE_CHECKING:
+    from metrichub.hub import Hub
+    from metrichub.report.report import Report
+
+_REFERENCES = "references"
+
+
+@dataclass
+class RatedScores:
+    """Scores of a file's samples by their labels, with what is to be said and cited of them."""
+
+    scores: dict[str, Any] = field(default_factory=dict)
+    better: dict[str, str] = field(default_factory=dict)
+    signatures: dict[str, str] = field(default_factory=dict)
+    citations: list[str] = field(default_factory=list)
+    reports: list[Report] = field(default_factory=list)
+
+
+def column(samples: Samples, name: str) -> Sequence[Any]:
+    """A column of the file.
+
+    Raises:
+        MissingColumn: there is none of this name; the text has near ones.
+    """
+    if name not in samples:
+        known = ", ".join(samples)
+        raise MissingColumn(
+            f"{samples.path}: there is no column {name!r}{did_you_mean(name, samples)} "
+            f"(there are: {known})"
+        )
+    return samples[name]
+
+
+def one_row_an_output(
+    samples: Samples, rater: str, keys: Iterable[str], ratings: Iterable[str]
+) -> Samples:
+    """The samples of a file that has a row for each rater, with lists of ratings instead."""
+    column(samples, rater)
+    labels = list(zip(*(column(samples, key) for key in keys), strict=True))
+    rows: dict[Any, list[int]] = {}
+    for at, label in enumerate(labels):
+        rows.setdefault(label, []).append(at)
+    rated = {name: column(samples, name) for name in ratings}
+    found = {
+        name: [
+            [values[at] for at in places] if name in rated else values[places[0]]
+            for places in rows.values()
+        ]
+        for name, values in samples.columns.items()
+    }
+    lines = samples.lines and [samples.lines[places[0]] for places in rows.values()]
+    return replace(samples, columns=found, lines=lines or None)
+
+
+def scores_of_metrics(
+    hub: Hub,
+    samples: Samples,
+    chosen: MetricOptions,
+    judging: JudgeOptions,
+    *,
+    each_reference: bool = False,
+    all_outputs: bool = False,
+) -> RatedScores:
+    """The scores that a hub's metrics give the samples.
+
+    With `each_reference`, metrics that read references see each alone, and a sample's score is the
+    mean; the others run once.
+    """
+    from metrichub.hub import Hub
+    from metrichub.report.rated import scores_by_label, sources_of
+
+    parts: list[tuple[list[Any], bool]] = [(list(hub.metrics), False)]
+    if each_reference:
+        reading = [m for m in hub.metrics if _REFERENCES in map(column_of, m.inputs())]
+        parts = [(reading, True), ([m for m in hub.metrics if m not in reading], False)]
+    found = RatedScores()
+    for metrics, each in parts:
+        if not metrics:
+            continue
+        part = Hub(metrics, reduce_fn=hub.reduce_fn)
+        given, rows = _apart(part, samples, chosen.columns) if each else (samples, None)
+        (system,) = measure(part, {samples.path: [given]}, chosen, judging).values()
+        scores, better = scores_by_label(system.report, all_outputs=all_outputs)
+        signatures, citations = sources_of(system.report, scores)
+        if rows is not None:
+            scores = {name: _means(values, rows) for name, values in scores.items()}
+            signatures = {name: f"{line}|mean of each" for name, line in signatures.items()}
+        found.scores |= scores
+        found.better |= better
+        found.signatures |= signatures
+        found.citations += citations
+        found.reports.append(system.report)
+    order = [metric.name for metric in hub.metrics]
+    labels = sorted(found.scores, key=lambda label: order.index(label.partition(".")[0]))
+    found.scores = {label: found.scores[label] for label in labels}
+    return found
+
+
+def _apart(hub: Hub, samples: Samples, columns: Mapping[str, str]) -> tuple[Samples, list[int]]:
+    """The samples with one reference a row, and the sample of every row."""
+    name = names.resolve(hub.needs(), samples, columns)[_REFERENCES]
+    lists = [one if isinstance(one, (list, tuple)) else [one] for one in samples[name]]
+    rows = [at for at, one in enumerate(lists) for _ in one]
+    given = {key: [values[at] for at in rows] for key, values in samples.columns.items()}
+    given[name] = [text for one in lists for text in one]
+    lines = samples.lines and [samples.lines[at] for at in rows]
+    return replace(samples, columns=given, lines=lines or None), rows
+
+
+def _means(values: Any, rows: Sequence[int]) -> Any:
+    """The mean of each sample's rows that have a score."""
+    import numpy as np
+
+    there = ~np.isnan(values)
+    size = max(rows, default=-1) + 1
+    sums = np.bincount(rows, np.where(there, values, 0), minlength=size)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return sums / np.bincount(rows, there, minlength=size)

@@ -1,0 +1,198 @@
+"""`metrichub agreement`: files with ratings in, a table of agreement out."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from metrichub import Hub
+from metrichub.agreement import tau_b
+from metrichub.errors import MissingColumn, ReportError
+from tests.agreement.summeval import cut
+from tests.commands import error, run, write
+
+# Words that are shared with the references grow with the rating but for one pair of item b.
+ROWS = [
+    {"doc_id": item, "system": system, "prediction": text, "references": ["b c d e"], "good": good}
+    for item, system, text, good in [
+        ("i", "x", "b", 1),
+        ("i", "y", "b c", 2),
+        ("i", "z", "b c d", 4),
+        ("j", "x", "b c", 3),
+        ("j", "y", "b c d", 2),
+        ("j", "z", "b c d e", 5),
+    ]
+]
+F1 = [0.4, 2 / 3, 6 / 7, 2 / 3, 6 / 7, 1.0]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("rated.jsonl", ROWS)
+
+
+def measured(*arguments: str) -> dict:
+    result = run("agreement", "rated.jsonl", *arguments, "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def values(*arguments: str) -> list[float | None]:
+    return [row["value"] for row in measured(*arguments, "--draws", "0")["results"]]
+
+
+def test_a_metric_is_correlated_with_a_column_of_ratings() -> None:
+    # tau-b is 1 for item i and 1/3 for j, whose pair (x, y) is turned round.
+    given = ("-m", "token_f1", "--human", "good", "--coefficient", "tau_b")
+    assert values(*given) == [pytest.approx(2 / 3), None, 0]
+    assert values(*given, "--level", "pooled")[0] == pytest.approx(tau_b(F1, [1, 2, 4, 3, 2, 5]))
+
+
+def test_scores_that_the_file_has_need_no_metric() -> None:
+    write("rated.jsonl", [{**row, "mine": -f} for row, f in zip(ROWS, F1, strict=True)])
+    given = ("--score", "mine", "--better", "mine=lower", "--human", "good")
+    assert values(*given, "--coefficient", "tau_b")[0] == pytest.approx(2 / 3)
+
+
+def test_g_eval_scores_each_reference_alone_and_takes_the_mean() -> None:
+    rows = [{**row, "references": ["b c d e", "x y z"]} for row in ROWS]
+    write("rated.jsonl", rows)
+    found = measured("-m", "token_f1", "--human", "good", "--protocol", "g-eval", "--draws", "0")
+    # The second reference shares no word: all scores are halved, and the order is the same.
+    assert found["results"][3]["value"] == pytest.approx(2 / 3)
+    assert found["protocol"] == "g-eval"
+    assert found["signatures"]["token_f1"].endswith("|mean of each")
+
+
+def test_columns_may_have_other_names_and_raters_rows_of_their_own() -> None:
+    rows = [
+        {"doc": row["doc_id"], "model": row["system"], "annotator": who, "m": f, "q": row["good"]}
+        for row, f in zip(ROWS, F1, strict=True)
+        for who in "AB"
+    ]
+    write("rated.jsonl", rows)
+    given = ("--score", "m", "--human", "q", "--item", "doc", "--system", "model")
+    found = measured(*given, "--rater", "annotator", "--coefficient", "tau_b", "--draws", "0")
+    assert [row["value"] for row in found["results"]] == [pytest.approx(2 / 3), 1, 0]
+    assert found["data"]["raters"] == 2
+
+
+@pytest.mark.parametrize(
+    ("form", "start"),
+    [
+        ("table", "metric "),
+        ("markdown", "| metric | dimension |"),
+        ("latex", "\\begin{table}"),
+        ("csv", "metric,dimension,level,coefficient,value,low,high,used"),
+    ],
+)
+def test_the_table_comes_in_every_format(form: str, start: str) -> None:
+    given = ("-m", "token_f1", "--human", "good", "--draws", "9", "--ranks", "--cite")
+    result = run("agreement", "rated.jsonl", *given, "--format", form)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith(start)
+    assert ("agreement|values:" in result.stdout) == (form == "table")
+
+
+def test_ranks_and_citations_are_in_the_document() -> None:
+    found = measured("-m", "token_f1", "--human", "good", "--ranks", "--cite", "--draws", "9")
+    assert found["ranks"][0]["ranks"] == {"token_f1": 1}
+    assert found["cite"].startswith(found["line"])
+    assert "@" in found["cite"]
+
+
+def test_agreement_below_a_bound_ends_with_one() -> None:
+    given = ("agreement", "rated.jsonl", "-m", "token_f1", "--human", "good", "--draws", "0")
+    given += ("--coefficient", "tau_b")
+    assert run(*given, "--fail-under", "token_f1=0.6").exit_code == 0
+    result = run(*given, "--fail-under", "token_f1=0.7")
+    assert result.exit_code == 1
+    assert "failed: token_f1: tau_b of item with good is 0.6667, under 0.7" in result.stderr
+
+
+def test_a_forest_plot_is_drawn() -> None:
+    run("agreement", "rated.jsonl", "-m", "token_f1", "--human", "good", "--plot", "forest.svg")
+    assert Path("forest.svg").read_text(encoding="utf-8").count("<svg") == 1
+
+
+MISTAKES = {
+    ("--human", "god"): (3, "there is no column 'god'; did you mean 'good'?"),
+    ("--human", "prediction"): (3, "sample 0: prediction is 'b' (str); a rating is a number"),
+    ("--human", "good", "--level", "corpus"): (2, "level='corpus' is not allowed"),
+    ("--human", "good", "--protocol", "geval"): (2, "did you mean 'g-eval'"),
+    ("--human", "good", "--system", "doc_id"): (
+        3,
+        "has 3 samples of item 'i'; there has to be one",
+    ),
+    ("--human", "good", "--better", "mine=lower"): (2, "write COLUMN=lower"),
+    ("--human", "good", "--fail-under", "blue=1"): (2, "no such metric (there are: token_f1)"),
+    ("--human", "good", "--fail-under", "token_f1"): (2, "write METRIC=N"),
+}
+
+
+@pytest.mark.parametrize("arguments", MISTAKES)
+def test_a_mistake_is_one_line(arguments: tuple[str, ...]) -> None:
+    status, message = MISTAKES[arguments]
+    result = run("agreement", "rated.jsonl", "-m", "token_f1", *arguments, "--draws", "0")
+    assert message in error(result, status)
+
+
+def test_nothing_to_correlate_is_said_before_the_file_is_read() -> None:
+    assert "add -m METRIC, or --score COLUMN" in error(
+        run("agreement", "none.jsonl", "--human", "good"), 2
+    )
+
+
+def test_a_report_agrees_like_the_command_and_no_metric_runs_again() -> None:
+    rows = [{**row, "prediction": row["hyp"], "references": row["refs"]} for row in cut()]
+    report = Hub(["token_f1", "ter"]).evaluate(rows)
+    found = report.agreement(["relevance", "fluency"], coefficient="tau_b", draws=0)
+    write("rated.jsonl", rows)
+    given = ("--human", "relevance", "--human", "fluency", "--coefficient", "tau_b")
+    assert values("-m", "token_f1", "-m", "ter", *given) == pytest.approx(
+        [row.value for row in found.rows]
+    )
+
+
+def test_a_report_says_where_scores_saw_references_that_a_protocol_parts() -> None:
+    report = Hub("token_f1").evaluate([{**row, "references": ["b c d e", "x"]} for row in ROWS])
+    found = report.agreement("good", protocol="g-eval", draws=0)
+    assert "these scores saw up to 2 at once" in found.notes[-1]
+    one = Hub("token_f1").evaluate(ROWS).agreement("good", protocol="g-eval", draws=0)
+    assert one.notes == []
+    assert one.row(coefficient="tau_b").value == pytest.approx(2 / 3)
+
+
+def test_scores_of_which_lower_is_better_are_turned() -> None:
+    report = Hub(["wer", "token_f1"]).evaluate(ROWS)
+    found = report.agreement("good", coefficient="tau_b", level="pooled", draws=0)
+    # wer is the share of four words that lack: it falls where the number of words grows.
+    words = [len(str(row["prediction"]).split()) for row in ROWS]
+    assert found.row("wer").value == pytest.approx(tau_b(words, [r["good"] for r in ROWS]))
+
+
+def test_a_report_names_the_columns_that_it_has() -> None:
+    report = Hub("token_f1").evaluate(ROWS)
+    with pytest.raises(MissingColumn, match="no column 'god'; did you mean 'good'"):
+        report.agreement("god")
+    with pytest.raises(ReportError, match="no output 'recal'; did you mean 'recall'"):
+        report.verdicts("good", "token_f1", output="recal")
+
+
+def test_few_labels_correct_the_mean_of_all_scores() -> None:
+    labels = [*(f - 0.2 for f in F1[:3]), None, None, None]
+    rows = [{**row, "label": label} for row, label in zip(ROWS, labels, strict=True)]
+    found = Hub("token_f1").evaluate(rows).calibrated("label", weight=1)["token_f1"]["score"]
+    # People are .2 below the metric on each label, and so below its mean of the rest.
+    assert found.mean == pytest.approx(sum(F1[3:]) / 3 - 0.2)
+    assert (found.labelled, found.unlabelled) == (3, 3)
+
+
+def test_verdicts_of_a_report_are_counted_against_labels() -> None:
+    rows = [{**row, "label": row["good"] >= 3} for row in ROWS]
+    report = Hub(["token_f1", "wer"]).evaluate(rows)
+    found = report.verdicts("label", "token_f1", cut=0.8)
+    # Yes by scores are samples 2, 4 and 5, by people 2, 3 and 5.
+    assert (found.confusion, found.disagreements) == (((2, 1), (1, 2)), (3, 4))
+    assert report.verdicts("label", "wer", cut=0.3).disagreements == (3, 4)
