@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from metrichub.cli.calibrate import calibrate_option, calibrated_of
 from metrichub.cli.display import Display, display_options
 from metrichub.cli.groups import option_group
 from metrichub.cli.judging import (
@@ -91,6 +92,7 @@ class Results:
     page: Path | None
     by: str | None
     key: Sequence[str]
+    calibrate: str | None
 
     def check(self, systems: int) -> None:
         """Raise `UsageError` for what doesn't go together."""
@@ -98,6 +100,8 @@ class Results:
             raise click.UsageError(
                 "--save holds one system's report; give one FILE, or choose a --split"
             )
+        if self.calibrate and systems > 1:
+            raise click.UsageError("--calibrate takes the labels of one system; give one FILE")
         if self.key and (self.samples_out or self.page or self.by):
             raise click.UsageError(
                 "--key keeps sums in place of samples, which --samples, --report and --by show"
@@ -106,7 +110,8 @@ class Results:
     @property
     def need_samples(self) -> bool:
         """Whether the scores of samples are needed, and not only those of the corpus."""
-        return bool(self.samples_out or self.save or self.page or self.by)
+        files = self.samples_out or self.save or self.page
+        return bool(files or self.by or self.calibrate)
 
 
 result_options = option_group(
@@ -136,6 +141,7 @@ result_options = option_group(
         help="Keep sums of 1,000 buckets in place of samples, for large files; the column, which "
         "names a sample, chooses the bucket.",
     ),
+    calibrate_option,
 )
 
 
@@ -216,10 +222,11 @@ def score(
     from metrichub.cli.score_tables import ScoreTables
 
     found = ScoreTables(listed, intervals, tests, display, resampling)
+    calibrated = calibrated_of(reports, results.calibrate, resampling.level)
     emit(
         shown,
-        lambda: found.tables(shown, terminal_width(shown, output)),
-        found.document,
+        lambda: calibrated.beside(found.tables(shown, terminal_width(shown, output)), shown),
+        lambda: {**found.document(), **calibrated.document()},
         output=output,
         foot=found.foot() if shown == "table" else (),
     )
