@@ -13,6 +13,7 @@ from typing import Any
 
 from metrichub.catalog.card import Card
 from metrichub.catalog.requirements import install_command, missing_requirements
+from metrichub.catalog.studies import Study, read_studies
 from metrichub.errors import (
     AmbiguousMetric,
     BrokenMetric,
@@ -49,6 +50,15 @@ class Entry:
             CardError: no card, or one that breaks the format.
         """
         return Card.read(self.folder / "README.md")
+
+    @cached_property
+    def studies(self) -> tuple[Study, ...]:
+        """How far the metric agreed with people, from the file beside its card.
+
+        Raises:
+            CardError: the file breaks the format.
+        """
+        return read_studies(self.folder)
 
     @property
     def install(self) -> str:

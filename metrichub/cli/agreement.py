@@ -20,6 +20,7 @@ from metrichub.cli.rating_options import (
     rating_options,
 )
 from metrichub.cli.systems import MetricOptions, chosen_hub, metric_options, tell_notes
+from metrichub.cli.write_study import write_option, write_studies
 from metrichub.data.files import Samples, read
 from metrichub.errors import did_you_mean
 from metrichub.report.tables import Table
@@ -36,9 +37,12 @@ if TYPE_CHECKING:
 @correlation_options
 @format_option
 @output_option
+@write_option
 @click.option("--all-outputs", is_flag=True, help="Show every output, not the headlines alone.")
 @click.option("--ranks", "with_ranks", is_flag=True, help="Add ranks by permutation tests.")
-@click.option("--cite", "with_citations", is_flag=True, help="Add BibTeX and signatures.")
+@click.option(
+    "--cite", "with_citations", is_flag=True, help="Add signatures, and BibTeX to text and JSON."
+)
 @click.option(
     "--plot", metavar="FILE", callback=output_file, help="Draw a forest plot there (.png, .svg)."
 )
@@ -55,6 +59,7 @@ def agreement(
     how: CorrelationOptions,
     form: str | None,
     output: Path | None,
+    data: str | None,
     all_outputs: bool,
     with_ranks: bool,
     with_citations: bool,
@@ -81,17 +86,20 @@ def agreement(
     found = _correlated(samples, scores, human, rated, how)
     bounds = [_bound(text, found) for text in fail_under]
     ranks = dict(_ranks(found)) if with_ranks else {}
+    signatures = [found.line(), *(found.signatures.values() if with_citations else ())]
     emit(
         shown_as(form, output),
-        lambda: _table(found, ranks),
+        lambda: _table(found, ranks, signatures),
         lambda: _document(found, ranks, with_citations),
         output=output,
-        foot=found.cite().splitlines() if with_citations else [found.line()],
+        foot=found.cite().splitlines() if with_citations else signatures,
     )
     if plot:
         from metrichub.report.forest import forest
 
         forest(found).savefig(plot)
+    if data:
+        write_studies(found, chosen.metrics, data, each=_each(how.protocol))
     for text in found.notes:
         note(text)
     for report in scores.reports:
@@ -126,15 +134,12 @@ def _scores(
     all_outputs: bool,
 ) -> RatedScores:
     """The scores of the chosen metrics, then those that the file has."""
-    from metrichub.agreement.protocol import protocol_of
-
     found = RatedScores()
-    each = protocol is not None and protocol_of(protocol).references == "each"
     if chosen.metrics:
         example = f"metrichub agreement {file} --human {rated.human[0]}"
         hub = chosen_hub(chosen.metrics, chosen.reduce, example, judging)
         found = scores_of_metrics(
-            hub, samples, chosen, judging, each_reference=each, all_outputs=all_outputs
+            hub, samples, chosen, judging, each_reference=_each(protocol), all_outputs=all_outputs
         )
     directions = dict(_direction(text, rated.score) for text in rated.better)
     for name in rated.score:
@@ -143,6 +148,13 @@ def _scores(
         found.scores[name] = column(samples, name)
         found.better[name] = directions.get(name, "higher")
     return found
+
+
+def _each(protocol: str | None) -> bool:
+    """Whether a protocol scores each reference alone."""
+    from metrichub.agreement.protocol import protocol_of
+
+    return protocol is not None and protocol_of(protocol).references == "each"
 
 
 def _direction(text: str, known: Sequence[str]) -> tuple[str, str]:
@@ -189,12 +201,17 @@ def _ranks(found: Agreement) -> Iterator[tuple[_Place, dict[str, int]]]:
             yield (dimension, level, coefficient), ranks
 
 
-def _table(found: Agreement, ranks: Mapping[_Place, Mapping[str, int]]) -> Table:
+def _table(
+    found: Agreement, ranks: Mapping[_Place, Mapping[str, int]], said: Sequence[str]
+) -> Table:
+    """The table, with what Markdown and LaTeX say below it."""
     head, rows = found.table()
+    table = Table(head, rows, signatures=said)
     if not ranks:
-        return Table(head, rows)
+        return table
     at = [ranks.get((r.dimension, r.level, r.coefficient), {}).get(r.metric) for r in found.rows]
-    return Table([*head, "rank"], [[*row, rank] for row, rank in zip(rows, at, strict=True)])
+    ranked = [[*row, rank] for row, rank in zip(rows, at, strict=True)]
+    return table._replace(head=[*head, "rank"], rows=ranked)
 
 
 def _document(

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     type=click.Choice(list(JUDGES)),
     help="Only metrics that ask nobody, that any judge serves, or that need a model.",
 )
+@click.option(
+    "--agreement",
+    metavar="DIMENSION",
+    help="Only metrics that were held to people's ratings of this, such as relevance; best first.",
+)
 @click.option("--format", "form", type=click.Choice(("table", "json")), help="How to show them.")
 def list_(
     task: str | None,
@@ -35,10 +40,19 @@ def list_(
     family: str | None,
     input_: str | None,
     judge: str | None,
+    agreement: str | None,
     form: str | None,
 ) -> None:
-    """List the installed metrics; imports none of their code."""
+    """List the installed metrics; imports none of their code.
+
+    metrichub list --task summarization --agreement relevance
+    """
     entries = list_metrics(task=task, dimension=dimension, family=family, input=input_, judge=judge)
+    if agreement:
+        from metrichub.cli.list_agreement import show_agreement
+
+        show_agreement(entries, agreement, form)
+        return
     if not entries:
         filtered = any((task, dimension, family, input_, judge))
         note("no metric has all these tags" if filtered else "no metric is installed")

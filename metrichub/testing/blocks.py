@@ -1,15 +1,22 @@
-"""The blocks of a card that are generated from the metric: its parameters and bounds."""
+"""The blocks of a card that are generated: parameters and bounds, and agreement from its file."""
 
 from __future__ import annotations
 
 from metrichub.catalog.card import bounds_table
 from metrichub.catalog.parameters import Parameter, parameters_of
-from metrichub.testing.under_test import MetricUnderTest
+from metrichub.catalog.studies import agreement_block, definition_of, read_studies
+from metrichub.metric import load_metric
+from metrichub.testing.under_test import Broken, MetricUnderTest
 
 
 def generated(under_test: MetricUnderTest) -> dict[str, str]:
-    """The generated blocks of a card as they have to be: the parameters (if any) and the bounds."""
+    """The generated blocks of a card as they have to be.
+
+    The bounds, the parameters if there are any, and the agreement if studies of it are shown.
+    """
     blocks = {"bounds": bounds_table(under_test.entry.card)}
+    if agreement := agreement_block(read_studies(under_test.entry.folder)):
+        blocks["agreement"] = agreement
     if parameters := parameters_of(type(under_test.metric)):
         head = "| parameter | values | default | meaning |\n| --- | --- | --- | --- |\n"
         blocks = {"parameters": head + "".join(map(_row, parameters)), **blocks}
@@ -19,3 +26,16 @@ def generated(under_test: MetricUnderTest) -> dict[str, str]:
 def _row(parameter: Parameter) -> str:
     default = "required" if parameter.required else f"`{parameter.default!r}`"
     return f"| `{parameter.name}` | {parameter.values} | {default} | {parameter.meaning} |\n"
+
+
+def studies_agree(under_test: MetricUnderTest) -> None:
+    """Raise `Broken` if a study was made with other parameters or of another definition."""
+    entry = under_test.entry
+    for study in read_studies(entry.folder):
+        metric = load_metric(study.spec)
+        name, today = study.data["name"], f"{metric.label()}|definition:{entry.card.definition}"
+        if (measured := definition_of(study.signature)) != today:
+            raise Broken(
+                f"agreement.json has {name} for {measured}, and the metric is {today} now; measure "
+                f'it anew: metrichub agreement FILE -m "{study.spec}" --human COLUMN --write {name}'
+            )

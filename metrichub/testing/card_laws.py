@@ -12,7 +12,7 @@ from metrichub.catalog.parameters import parameters_of
 from metrichub.errors import JudgeUnavailable
 from metrichub.judge.metric import JudgeMetric
 from metrichub.models.resolve import judge_of
-from metrichub.testing.blocks import generated
+from metrichub.testing.blocks import generated, studies_agree
 from metrichub.testing.listening import Listening
 from metrichub.testing.under_test import Broken, MetricUnderTest, hold
 
@@ -64,6 +64,7 @@ def card_is_complete(under_test: MetricUnderTest) -> None:
             f"the generated block {name!r} is old: "
             f"metrichub check {under_test.entry.name} --update",
         )
+    studies_agree(under_test)
 
 
 def inputs_agree(under_test: MetricUnderTest) -> None:

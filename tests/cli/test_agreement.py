@@ -92,7 +92,7 @@ def test_the_table_comes_in_every_format(form: str, start: str) -> None:
     result = run("agreement", "rated.jsonl", *given, "--format", form)
     assert result.exit_code == 0, result.stderr
     assert result.stdout.startswith(start)
-    assert ("agreement|values:" in result.stdout) == (form == "table")
+    assert ("values:item pearson" in result.stdout) == (form != "csv")
 
 
 def test_ranks_and_citations_are_in_the_document() -> None:
@@ -196,3 +196,38 @@ def test_verdicts_of_a_report_are_counted_against_labels() -> None:
     # Yes by scores are samples 2, 4 and 5, by people 2, 3 and 5.
     assert (found.confusion, found.disagreements) == (((2, 1), (1, 2)), (3, 4))
     assert report.verdicts("label", "wer", cut=0.3).disagreements == (3, 4)
+
+
+def test_score_adds_the_mean_that_people_would_give() -> None:
+    labels = [*(f - 0.2 for f in F1[:3]), None, None, None]
+    write("rated.jsonl", [{**r, "label": one} for r, one in zip(ROWS, labels, strict=True)])
+    given = ("score", "rated.jsonl", "-m", "token_f1", "--calibrate", "label")
+    result = run(*given, "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)["calibrated"]["token_f1"]["score"]
+    expected = Hub("token_f1").evaluate(read_rows()).calibrated("label")["token_f1"]["score"]
+    assert found == pytest.approx(expected._asdict())
+    assert "label has 3 labels; intervals of fewer than 30 are too narrow" in result.stderr
+    head = run(*given, "--format", "csv").stdout.splitlines()[0]
+    assert head.endswith("calibrated,calibrated low,calibrated high,labels")
+    write("other.jsonl", ROWS)
+    assert "give one FILE" in error(run(*given, "other.jsonl"), 2)
+    assert "no column 'lable'; did you mean 'label'" in error(
+        run(*given[:-1], "lable", "--format", "json"), 3
+    )
+
+
+def read_rows() -> list[dict]:
+    return [json.loads(line) for line in Path("rated.jsonl").read_text().splitlines()]
+
+
+def test_what_was_measured_is_written_beside_the_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("metrichub.catalog.registry.Entry.folder", Path())
+    given = ("agreement", "rated.jsonl", "-m", "token_f1", "--human", "good", "--draws", "9")
+    result = run(*given, "--write", "mine")
+    assert result.exit_code == 0, result.stderr
+    assert "wrote agreement.json; metrichub check token_f1 --update puts it on" in result.stderr
+    (study,) = json.loads(Path("agreement.json").read_text())["studies"]
+    assert (study["data"]["name"], study["spec"], study["data"]["items"]) == ("mine", "token_f1", 2)
+    assert study["results"][0]["dimension"] == "good"
+    assert "unchanged: agreement.json" in run(*given, "--write", "mine").stderr

@@ -1,0 +1,77 @@
+"""Agreement that was measured becomes a study beside a metric's card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from metrichub.agreement.result import CEILING, CHANCE, Agreement
+from metrichub.catalog.studies import FILE, Study, StudyValue, read_studies, studies_text
+from metrichub.data.files import write_text
+
+_DIGITS = 4
+
+
+def study_of(  # the facts of one study, each by its name
+    found: Agreement,
+    metric: str,
+    *,
+    spec: str,
+    data: Mapping[str, Any],
+    references: str,
+    date: str,
+    shown: bool = True,
+) -> Study:
+    """The study of one metric; `data` gives the name, title, task, licence and citation."""
+    last = {
+        (row.metric, row.dimension, row.level, row.coefficient): row.value
+        for row in found.rows
+        if row.metric in (CEILING, CHANCE)
+    }
+    values = []
+    for row in found.rows:
+        name, _, output = row.metric.partition(".")
+        if name != metric:
+            continue
+        place = row.dimension, row.level, row.coefficient
+        numbers = map(_rounded, (row.value, row.low, row.high))
+        others = (_rounded(last.get((kind, *place), float("nan"))) for kind in (CEILING, CHANCE))
+        counts = row.used, row.undefined, row.unscored
+        found_here = [output or "score", *place, *numbers, *counts, *others]
+        values.append(StudyValue._make(found_here))
+    return Study(
+        spec=spec,
+        signature=found.signatures[metric],
+        data={**data, **{k: v for k, v in found.data._asdict().items() if k != "samples"}},
+        references=references,
+        protocol=found.protocol or "no named one",
+        draw=found.drawn.draw,
+        draws=found.drawn.draws,
+        seed=found.drawn.seed,
+        confidence=found.confidence,
+        date=date,
+        shown=shown,
+        results=tuple(values),
+    )
+
+
+def add_study(folder: Path, metric: str, study: Study) -> bool:
+    """Write a study beside a card, in place of that of the same data; whether anything changed.
+
+    One with the same numbers keeps its date and the version that it was measured with.
+    """
+    old = read_studies(folder)
+    names = [one.data["name"] for one in old]
+    name = study.data["name"]
+    if name in names and old[names.index(name)].same_numbers(study):
+        return False
+    kept = [study if one.data["name"] == name else one for one in old]
+    kept += [study] if name not in names else []
+    write_text(folder / FILE, studies_text(metric, kept))
+    return True
+
+
+def _rounded(value: float) -> float | None:
+    return None if isnan(value) else round(value, _DIGITS)
