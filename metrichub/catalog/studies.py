@@ -7,6 +7,7 @@ section "Agreement with people" shows it, and `list` sorts by it.
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -167,7 +168,8 @@ def _shown(study: Study) -> str:
         f"{data['title']}: {size}; protocol `{study.protocol}`, {study.references}; {intervals}; "
         f"`{study.spec}`, measured on {study.date}."
     )
-    return f"{facts}\n\n{''.join(lines)}"
+    wrapped = "\n".join(textwrap.wrap(facts, 100, break_on_hyphens=False))
+    return f"{wrapped}\n\n{''.join(lines)}"
 
 
 def _interval(value: StudyValue) -> str:
@@ -179,4 +181,4 @@ def _interval(value: StudyValue) -> str:
 
 
 def _several(numbers: Iterable[float | None]) -> str:
-    return ", ".join("–" if number is None else f"{number:.3g}" for number in numbers)
+    return ", ".join("–" if number is None else f"{number:.3f}" for number in numbers)
