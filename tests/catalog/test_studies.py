@@ -1,0 +1,161 @@
+"""Studies of agreement beside cards: read, shown, held to the metric of today, made anew."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.agreement import BY_PREDICTION, BY_REFERENCE, SummEval, scored
+from metrichub import list_metrics
+from metrichub.agreement.correlation import correlate, with_sources
+from metrichub.catalog.registry import registry
+from metrichub.catalog.studies import (
+    FILE,
+    agreement_block,
+    definition_of,
+    read_studies,
+    studies_text,
+)
+from metrichub.errors import CardError
+from metrichub.report.studies import add_study, study_of
+from metrichub.testing import blocks
+from metrichub.testing.under_test import Broken, MetricUnderTest
+from tests.commands import run
+from tests.vectors import DATA
+
+OURS = [entry for entry in list_metrics() if entry.distribution == "metrichub"]
+STUDIED = [entry.name for entry in OURS if read_studies(entry.folder)]
+
+
+def measured(name: str):
+    """The study of a metric on the cut in the repository, measured now."""
+    data = SummEval.read(DATA)
+    spec = {**BY_REFERENCE, **BY_PREDICTION}[name]
+    found = scored(spec, name, data)
+    agreement = correlate(
+        found.scores,
+        {d: [row[d] for row in data.rows] for d in ("coherence", "relevance")},
+        item=[row["doc_id"] for row in data.rows],
+        system=[row["system"] for row in data.rows],
+        better=found.better,
+        protocol="g-eval",
+        draws=0,
+    )
+    return study_of(
+        with_sources(agreement, found.signatures, ()),
+        name,
+        spec=spec,
+        data=data.facts,
+        references=found.references,
+        date="2026-01-02",
+        shown=False,
+    )
+
+
+def test_there_are_studies_beside_cards() -> None:
+    assert len(STUDIED) >= 15
+
+
+@pytest.mark.parametrize("name", STUDIED)
+def test_a_study_has_values_of_four_dimensions_with_ceiling_and_interval(name: str) -> None:
+    for study in read_studies(registry().find(name).folder):
+        assert {value.dimension for value in study.results} == {
+            *("coherence", "consistency", "fluency", "relevance")
+        }
+        assert study.data["raters"] == 3
+        for value in study.results:
+            assert value.ceiling is not None
+            assert value.low is not None
+            assert value.value is not None
+            assert -1 <= value.low <= value.high <= 1  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("name", ["token_f1", "aun"])
+def test_a_study_of_the_cut_is_what_is_measured_today(name: str) -> None:
+    (stored,) = [s for s in read_studies(registry().find(name).folder) if not s.shown]
+    today = {value[:4]: value.value for value in measured(name).results}
+    kept = {value[:4]: value.value for value in stored.results if value[:4] in today}
+    assert kept == pytest.approx(today, abs=1e-3)
+    assert len(today) == 4
+    assert stored.data["sha256"] == hash_of_the_cut()
+
+
+def hash_of_the_cut() -> str:
+    rows = SummEval.read(DATA).rows
+    dimensions = ("coherence", "consistency", "fluency", "relevance")
+    labels = {"item": [r["doc_id"] for r in rows], "system": [r["system"] for r in rows]}
+    human = {d: [row[d] for row in rows] for d in dimensions}
+    found = correlate([0.0] * len(rows), human, **labels, draws=0, coefficient="tau_b")
+    return found.data.sha256
+
+
+def test_a_file_is_written_once_and_keeps_its_date_while_the_numbers_stay(tmp_path: Path) -> None:
+    study = measured("aun")
+    assert add_study(tmp_path, "aun", study)
+    later = replace(study, date="2030-01-01", signature=f"{study.signature}|more")
+    assert not add_study(tmp_path, "aun", later)
+    assert [one.date for one in read_studies(tmp_path)] == ["2026-01-02"]
+    other = replace(later, seed=7)
+    assert add_study(tmp_path, "aun", other)
+    assert [one.date for one in read_studies(tmp_path)] == ["2030-01-01"]
+    assert (tmp_path / FILE).read_text() == studies_text("aun", read_studies(tmp_path))
+
+
+def test_other_parameters_or_another_definition_break_the_law(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    study = measured("token_f1")
+    name, _, rest = study.signature.partition("|definition:1|")
+    assert rest
+    under_test = MetricUnderTest(registry().find("token_f1"))
+    for signature in (f"{name}|definition:7|{rest}", f"token_f1(x=1)|definition:1|{rest}"):
+        old = replace(study, signature=signature)
+        monkeypatch.setattr(blocks, "read_studies", lambda _, old=old: (old,))
+        with pytest.raises(Broken, match="measure it anew: metrichub agreement FILE -m"):
+            blocks.studies_agree(under_test)
+    monkeypatch.setattr(blocks, "read_studies", lambda _: (study,))
+    blocks.studies_agree(under_test)
+
+
+def test_the_block_shows_value_interval_ceiling_and_facts() -> None:
+    study = measured("aun")
+    assert agreement_block([study]) == ""
+    block = agreement_block([replace(study, shown=True)])
+    assert block.startswith("SummEval (Fabbri et al. 2021), a cut: 12 systems, 20 items,")
+    assert (
+        "| output | dimension | spearman (item) | tau_b (item) | human ceiling | chance |" in block
+    )
+    assert block.count("| `score` |") == 2
+
+
+def test_a_broken_file_names_itself(tmp_path: Path) -> None:
+    for text in ("{", '{"schema": 2}', '{"schema": 1, "studies": [{}]}'):
+        (tmp_path / FILE).write_text(text)
+        with pytest.raises(CardError, match=r"agreement\.json:1: "):
+            read_studies(tmp_path)
+    assert json.loads(studies_text("x", []))["studies"] == []
+
+
+def test_a_signature_s_parameters_and_definition_decide() -> None:
+    one = "bleu(max_order=4)|definition:2|metrichub:0.1.0|reduce:best|references:11|mean of each"
+    assert definition_of(one) == "bleu(max_order=4)|definition:2"
+
+
+def test_which_metric_for_the_relevance_of_summaries_has_a_measured_answer() -> None:
+    result = run("list", "--agreement", "relevance", "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    rows = json.loads(result.stdout)
+    values = [row["agreement"] for row in rows]
+    assert values == sorted(values, reverse=True)
+    assert len(rows) >= 15
+    # The best of them isn't as good as an expert, whose tau-b with the two others is .413.
+    assert {row["human ceiling"] for row in rows} == {0.4129}
+    assert all(row["low"] <= row["agreement"] <= row["high"] for row in rows)
+    assert "rouge" in [row["name"] for row in rows[:5]]
+
+
+def test_a_dimension_that_nobody_rated_is_told_with_those_that_were() -> None:
+    result = run("list", "--agreement", "wit", "--format", "json")
+    assert json.loads(result.stdout) == []
+    assert "ratings of wit; there are studies of coherence, consistency, " in result.stderr
