@@ -37,7 +37,9 @@ class Card:
     `judge` is "any" where any judge will do, rules too, "model" where only a model will, None
     without one; `embedder` is "any" where vectors are compared.
     `undefined_for` says which predictions the definition gives no value: they are left out of the
-    mean and counted as unanswered. `keys` are those that the front matter has.
+    mean and counted as unanswered. `tolerance` is how far scores of the same samples may differ
+    with their order and their parts, 0 unless it is said. `keys` are those that the front matter
+    has.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Card:
     undefined_for: tuple[str, ...] = ()
     judge: str | None = None
     embedder: str | None = None
+    tolerance: float = 0.0
     body: str = field(default="", repr=False)
     path: Path | None = field(default=None, repr=False)
     keys: tuple[str, ...] = field(default=(), repr=False)
@@ -135,9 +138,18 @@ def bounds_table(card: Card) -> str:
         for name, scale in card.scores.items()
     ]
     head = "| output | range | better | if equal to the reference |\n| --- | --- | --- | --- |\n"
+    below = [line for text in _said_of(card) for line in (*textwrap.wrap(text, 100), "")]
+    return "\n".join([head + "".join(rows), *below])
+
+
+def _said_of(card: Card) -> Iterator[str]:
+    """What else holds of all outputs, in sentences."""
+    if card.tolerance:
+        yield (
+            "Scores of the same samples agree within a tolerance of "
+            f"{card.tolerance:g}, whatever their order and their parts."
+        )
     kinds = [UNDEFINED_FOR[kind].removeprefix("the prediction ") for kind in card.undefined_for]
-    if not kinds:
-        return head + "".join(rows)
-    said = listed(kinds, "or")
-    left_out = f"A sample is unanswered, and left out of the mean, if the prediction {said}."
-    return "\n".join([head + "".join(rows), *textwrap.wrap(left_out, 100), ""])
+    if kinds:
+        said = listed(kinds, "or")
+        yield f"A sample is unanswered, and left out of the mean, if the prediction {said}."

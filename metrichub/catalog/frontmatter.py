@@ -31,9 +31,10 @@ UNDEFINED_FOR = MappingProxyType(
 BETTER = ("higher", "lower", "neither")
 _KEYS = (
     "name", "title", "summary", "inputs", "scores", "headline", "definition", "requires", "tags",
-    "license", "judge", "embedder", "undefined_for",
+    "license", "judge", "embedder", "undefined_for", "tolerance",
 )  # fmt: skip
 _SCORE_KEYS = ("range", "better", "perfect")
+_POWER = re.compile(r"\d+e-\d+")
 _TAG_KEYS = ("task", "dimension", "family", "language")
 
 
@@ -165,6 +166,7 @@ class FrontMatter:
             undefined_for=self.undefined_for(values.get("undefined_for", [])),
             judge=self.one_of("judge", [*JUDGES][1:]),
             embedder=self.one_of("embedder", EMBEDDERS),
+            tolerance=self.tolerance(values.get("tolerance", 0)),
             keys=tuple(values),
         )
 
@@ -265,6 +267,14 @@ class FrontMatter:
         if type(found) is not int or found < 1:
             raise self.fail("definition", f"definition has to be a number from 1, not {found!r}")
         return found
+
+    def tolerance(self, found: object) -> float:
+        """How far equal scores may differ."""
+        # YAML takes 1e-5 for text, as it has no point.
+        number = float(found) if isinstance(found, str) and _POWER.fullmatch(found) else found
+        if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 <= number < 1:
+            raise self.fail("tolerance", f"tolerance has to be a number from 0 to 1, not {found!r}")
+        return float(number)
 
     def one_of(self, key: str, known: Sequence[str]) -> str | None:
         """One of the known words, or None where the key is left out."""

@@ -93,11 +93,14 @@ def measuring_merges(under_test: MetricUnderTest) -> None:
         parts = [{k: v[:cut] for k, v in under_test.columns.items()}]
         parts += [{k: v[cut:] for k, v in under_test.columns.items()}]
         merged = under_test.evaluate(parts[0]).merge(under_test.evaluate(parts[1]))
-        _same_reports(whole, merged, f"split at {cut}")
+        _same_reports(under_test, whole, merged, f"split at {cut}")
         one, other = (r.results[under_test.metric.name] for r in (whole, merged))
         if isinstance(one, SumResult) and isinstance(other, SumResult):
             for name, total in one.totals.items():
-                hold(_same(total, other.totals[name]), f"the sum of {name} differs by the split")
+                hold(
+                    _close(under_test, total, other.totals[name]),
+                    f"the sum of {name} differs by the split",
+                )
 
 
 def order_is_irrelevant(under_test: MetricUnderTest) -> None:
@@ -107,10 +110,10 @@ def order_is_irrelevant(under_test: MetricUnderTest) -> None:
     name = under_test.metric.name
     for output, value in forward.results[name].scores().items():
         other = backward.results[name].scores()[output]
-        hold(_same(value, other), f"{output} is {value}, and {other} in reverse order")
+        hold(_close(under_test, value, other), f"{output} is {value}, and {other} in reverse order")
     for output, values in forward.results[name].samples().items():
         hold(
-            _same(values, backward.results[name].samples()[output][::-1]),
+            _close(under_test, values, backward.results[name].samples()[output][::-1]),
             f"{output} of a sample depends on the order of the samples",
         )
 
@@ -155,7 +158,10 @@ def perfection_holds(under_test: MetricUnderTest) -> None:
         if scale.perfect is not None:
             samples = result.samples()[output]
             for value in (*samples[~np.isnan(samples)], result.scores()[output]):
-                hold(_same(value, scale.perfect), f"{output} is {value}, not {scale.perfect}")
+                hold(
+                    _close(under_test, value, scale.perfect),
+                    f"{output} is {value}, not {scale.perfect}",
+                )
 
 
 def nothing_is_changed(under_test: MetricUnderTest) -> None:
@@ -163,7 +169,7 @@ def nothing_is_changed(under_test: MetricUnderTest) -> None:
     before = copy.deepcopy(under_test.columns)
     first = under_test.evaluate(under_test.columns)
     hold(under_test.columns == before, "measuring changed the caller's columns")
-    _same_reports(first, under_test.evaluate(under_test.columns), "called twice")
+    _same_reports(under_test, first, under_test.evaluate(under_test.columns), "called twice")
     metric = under_test.metric
     hold(pickle.loads(pickle.dumps(metric)) == metric, "the metric doesn't survive pickling")
     again = eval(repr(metric), {type(metric).__name__: type(metric)})
@@ -239,8 +245,15 @@ def _same(one: Any, other: Any) -> bool:
     return bool(np.allclose(one, other, rtol=1e-9, atol=1e-12, equal_nan=True))
 
 
-def _same_reports(one: Report, other: Report, what: str) -> None:
+def _close(under_test: MetricUnderTest, one: Any, other: Any) -> bool:
+    """Whether scores agree within the card's tolerance, or else up to rounding."""
+    tolerance = under_test.entry.card.tolerance
+    near = np.allclose(one, other, rtol=tolerance, atol=tolerance, equal_nan=True)
+    return bool(near) or _same(one, other)
+
+
+def _same_reports(under_test: MetricUnderTest, one: Report, other: Report, what: str) -> None:
     for name, result in one.results.items():
         for output, value in result.scores().items():
             again = other.results[name].scores()[output]
-            hold(_same(value, again), f"{what}: {output} is {value}, then {again}")
+            hold(_close(under_test, value, again), f"{what}: {output} is {value}, then {again}")

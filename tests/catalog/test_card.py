@@ -166,6 +166,20 @@ def test_the_bounds_are_a_table_of_the_scales(card: Card) -> None:
     )
 
 
+def test_a_tolerance_is_a_number_that_stands_below_the_bounds(tmp_path: Path) -> None:
+    for written in ("1e-5", "0.00001", "1.0e-5"):
+        card = Card.read(write(tmp_path, f"{FRONT}tolerance: {written}\n"))
+        assert card.tolerance == 1e-5
+    said = "Scores of the same samples agree within a tolerance of 1e-05, whatever their order and"
+    assert bounds_table(card).split("\n\n")[1].startswith(said)
+
+
+@pytest.mark.parametrize("written", ["-1", "1", "true", "little", "[1]"])
+def test_another_tolerance_is_refused(tmp_path: Path, written: str) -> None:
+    with pytest.raises(CardError, match=r":14: tolerance has to be a number from 0 to 1, not"):
+        Card.read(write(tmp_path, f"{FRONT}tolerance: {written}\n"))
+
+
 def test_windows_line_ends_change_nothing(tmp_path: Path, card: Card) -> None:
     path = tmp_path / "windows.md"
     path.write_bytes((tmp_path / "README.md").read_bytes().replace(b"\n", b"\r\n"))

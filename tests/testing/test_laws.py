@@ -501,6 +501,38 @@ def test_a_repr_that_is_not_the_metric_breaks_the_law(make: Make) -> None:
         laws.nothing_is_changed(make(code))
 
 
+# 7, 8, 10 and 11: a tolerance that the card states.
+
+MEASURED = '{"hits": np.array(hits, np.int64)'
+UNSTEADY = {
+    "import numpy as np\n": "import itertools\n\nimport numpy as np\n",
+    "@dataclass": "_calls = itertools.count(1)\n\n\n@dataclass",
+    MEASURED: '{"hits": np.array(hits) * (1 - 1e-7 * next(_calls))',
+}
+"""As in a library that sums in 32 bits: no two calls agree to the last digit."""
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        laws.measuring_merges,
+        laws.order_is_irrelevant,
+        laws.perfection_holds,
+        laws.nothing_is_changed,
+    ],
+)
+def test_a_tolerance_is_needed_and_enough_for_scores_that_are_not_steady(
+    make: Make, law: Callable[[MetricUnderTest], None]
+) -> None:
+    under_test = make(UNSTEADY)
+    with pytest.raises(Broken):
+        law(under_test)
+    path = under_test.entry.folder / "README.md"
+    path.write_text(path.read_text().replace("definition: 1", "definition: 1\ntolerance: 1e-5"))
+    entry = under_test.entry
+    law(MetricUnderTest(Entry(entry.name, entry.distribution, entry.version, entry.value)))
+
+
 # 12: the examples run.
 
 
