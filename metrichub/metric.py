@@ -18,7 +18,6 @@ the arrays of one sample, of all samples, or of their sums: it broadcasts over l
 from __future__ import annotations
 
 import inspect
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,8 +31,7 @@ from numpy.typing import NDArray
 from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import Scale, pattern_of
 from metrichub.catalog.parameters import check_parameters, make, values_of
-from metrichub.catalog.registry import registry
-from metrichub.catalog.spec import Spec
+from metrichub.catalog.registry import registry, spec_of
 from metrichub.errors import BrokenMetric, MetricError, SpecError, what
 
 Array = NDArray[Any]
@@ -163,6 +161,29 @@ class Metric:
         """The names that `score` gives: those of the card, unless they depend on a parameter."""
         return tuple(self.card.scores)
 
+    def requires(self) -> tuple[str, ...]:
+        """What has to be installed, as pip knows it: what the card says, unless it depends.
+
+        A metric whose parameters choose between two libraries names the one that it will load.
+        """
+        return self.card.requires
+
+    def resolved(self) -> Mapping[str, object]:
+        """Parameters by name whose value in a signature says more than the one that was given.
+
+        A metric that loads a model gives the revision of its files and the layer that a default
+        stands for, so that scores of other weights are neither compared nor merged. Nothing is
+        loaded to know them.
+        """
+        return {}
+
+    def one_process(self) -> bool:
+        """Whether only one process should measure at a time, however many workers a hub is given.
+
+        As where each would need a GPU, or a copy of a large model.
+        """
+        return False
+
     def headline(self) -> tuple[str, ...]:
         """The outputs that one reads first: those that the card names and this metric gives."""
         given = self.outputs()
@@ -197,8 +218,12 @@ class Metric:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def label(self) -> str:
-        """The metric and all its parameters: "bleu(max_order=4, tokenize='13a')"."""
-        pairs = ", ".join(f"{key}={value!r}" for key, value in self._values().items())
+        """The metric and all its parameters: "bleu(max_order=4, tokenize='13a')".
+
+        A parameter that stands for something, such as a model's newest revision, is said as that.
+        """
+        values = {**self._values(), **self.resolved()}
+        pairs = ", ".join(f"{key}={value!r}" for key, value in values.items())
         call = f"{self.card.name}({pairs})" if pairs else self.card.name
         return call if self.name == self.card.name else f"{self.name} = {call}"
 
@@ -251,9 +276,7 @@ def load_metric(spec: str, /, **parameters: object) -> Metric:
         raise SpecError(
             f"load_metric takes one name or spec, such as 'bleu(max_order=2)', and not {what(spec)}"
         )
-    # A name in other letters, such as "exact-match", is no spec, but may be found.
-    name = re.fullmatch(r"[A-Za-z][\w+-]*", spec) or spec in registry()
-    parsed = Spec(spec) if name else Spec.parse(spec)
+    parsed = spec_of(spec)
     entry = registry().find(parsed.metric)
     given = {**parsed.parameters, **parameters}
     if parsed.alias:

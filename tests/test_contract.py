@@ -10,6 +10,7 @@ import pytest
 
 from metrichub import list_metrics
 from metrichub.catalog.registry import Entry
+from metrichub.errors import MissingDependency
 from metrichub.testing import MetricContract, check, update_card
 from metrichub.testing.laws import LAWS
 from metrichub.testing.under_test import MetricUnderTest
@@ -28,7 +29,11 @@ def under_test(entry: Entry) -> MetricUnderTest:
 def test_a_metric_keeps_a_law(entry: Entry, law: Callable[[MetricUnderTest], None]) -> None:
     if lacking := entry.lacking:
         pytest.skip(str(lacking))
-    law(under_test(entry))
+    try:
+        law(under_test(entry))
+    except MissingDependency as error:
+        # A plugin's, whose model isn't on this machine: its own tests choose another.
+        pytest.skip(str(error))
 
 
 def test_there_are_fifteen_laws_and_the_contract_runs_each_under_its_number() -> None:
@@ -51,6 +56,11 @@ def test_check_says_what_each_law_found() -> None:
     assert [finding.law for finding in findings] == list(range(1, 16))
     assert all(finding.problem is None for finding in findings)
     assert all(finding.title.endswith((".", "`.")) for finding in findings)
+
+
+def test_check_takes_a_spec() -> None:
+    findings = check("bleu(max_order=2)")
+    assert [finding.problem for finding in findings] == [None] * 15
 
 
 def test_check_goes_on_after_a_law_that_fails_or_raises(site: Path) -> None:

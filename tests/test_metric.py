@@ -39,6 +39,17 @@ def test_the_statistics_are_the_parameters_of_score() -> None:
     assert Length.statistics() is None
 
 
+def test_the_label_says_what_a_parameter_stands_for() -> None:
+    class Newest(Overlap):
+        def resolved(self) -> Mapping[str, object]:
+            return {"weight": 2.0 if self.weight == 1.0 else self.weight}
+
+    assert Newest().label() == "overlap(lower=False, weight=2.0, ignored=())"
+    own = {"predictions": ["a"], "references": ["a"]}
+    one, two = (Hub(Newest(weight=weight)).evaluate(own) for weight in (1.0, 2.0))
+    assert one.signatures() == two.signatures()
+
+
 def test_the_label_shows_every_parameter_and_the_alias() -> None:
     assert Overlap(lower=True).label() == "overlap(lower=True, weight=1.0, ignored=())"
     assert Variety(name="v").label() == "v = variety"

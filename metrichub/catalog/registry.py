@@ -13,6 +13,7 @@ from typing import Any
 
 from metrichub.catalog.card import Card
 from metrichub.catalog.requirements import install_command, missing_requirements
+from metrichub.catalog.spec import Spec
 from metrichub.catalog.studies import Study, read_studies
 from metrichub.errors import (
     AmbiguousMetric,
@@ -216,6 +217,17 @@ class Registry:
 def registry() -> Registry:
     """The installed metrics, read once a process."""
     return Registry.installed()
+
+
+def spec_of(text: str) -> Spec:
+    """The spec that a text is; a name in other letters, such as "exact-match", is one too.
+
+    Raises:
+        SpecError: the text is no spec.
+    """
+    # Such a name can't be parsed, but may be found.
+    name = re.fullmatch(r"[A-Za-z][\w+-]*", text) or text in registry()
+    return Spec(text) if name else Spec.parse(text)
 
 
 def origin(metric: type) -> Entry | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from metrichub.catalog.registry import registry
+from metrichub.catalog.registry import registry, spec_of
 from metrichub.cli.output import as_json
 from metrichub.cli.program import Command, note
 from metrichub.errors import UnknownMetric
@@ -66,9 +66,12 @@ def _rival(name: str) -> str | None:
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text")
 @click.pass_context
 def check(context: click.Context, names: tuple[str, ...], update: bool, form: str) -> None:
-    """Hold installed metrics to the fifteen laws; exits with 1 if one is broken."""
+    """Hold installed metrics to the fifteen laws; exits with 1 if one is broken.
+
+    A spec, such as "bleu(max_order=2)", holds the metric with these parameters to them.
+    """
     for name in names:
-        registry().find(name)
+        registry().find(spec_of(name).metric)
     from metrichub import testing
 
     findings: dict[str, Any] = {}

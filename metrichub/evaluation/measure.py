@@ -156,6 +156,7 @@ def measured(
 ) -> Measurement:
     """The measurement of all batches together, measured in `workers` processes if that is over 1.
 
+    A metric that asks for one process is measured here, and so are all that go with it.
     With `samples=False` only sums are kept, of all samples and of buckets of them that the `key`
     chooses, and no more than a few parts are held at a time; with `texts` the samples are kept to
     show them.
@@ -174,6 +175,8 @@ def measured(
     if samples and texts:
         batches = _kept(batches, kept)
     # The same parts and blocks for any number of workers: so is every rounding.
+    if any(metric.one_process() for metric in measure.metrics):
+        workers = 1
     parts = _parts(measure, fingerprint.of_all(batches) if samples else batches)
     measurements: Iterable[Measurement]
     if workers == 1:

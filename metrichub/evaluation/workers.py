@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 
 Work = Callable[["Batch"], Measurement]
 
+_side_by_side = 1
+
+
+def processes() -> int:
+    """How many processes measure side by side with this one, itself among them: 1 if alone.
+
+    A metric whose library starts threads starts so many fewer.
+    """
+    return _side_by_side
+
 
 def distribute(work: Work, parts: Iterable[Batch], workers: int) -> Iterator[Measurement]:
     """The measurement of every part in order, made in `workers` processes, a few parts in flight.
@@ -50,7 +60,12 @@ def _in_pool(payload: bytes, parts: Iterable[Batch], workers: int) -> Iterator[M
         workers,
         mp_context=_context(),
         initializer=_settle,
-        initargs=(os.getcwd(), dict(os.environ), signal.getsignal(signal.SIGINT) == signal.SIG_IGN),
+        initargs=(
+            workers,
+            os.getcwd(),
+            dict(os.environ),
+            signal.getsignal(signal.SIGINT) == signal.SIG_IGN,
+        ),
     )
     waiting: deque[Future[Measurement]] = deque()
     try:
@@ -93,11 +108,13 @@ def _context() -> BaseContext:
     return get_context("spawn")
 
 
-def _settle(folder: str, environment: Mapping[str, str], ignored: bool) -> None:
-    """Give a worker its parent's folder and environment, and let Ctrl-C end it in silence.
+def _settle(workers: int, folder: str, environment: Mapping[str, str], ignored: bool) -> None:
+    """Tell a worker how many there are, where its parent is, and let Ctrl-C end it in silence.
 
     A parent that ignores Ctrl-C, as one in the background of a script does, goes on to need it.
     """
+    global _side_by_side  # a process is told once, at its start
+    _side_by_side = workers
     signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.SIG_DFL)
     os.chdir(folder)
     for name in os.environ.keys() - environment.keys():

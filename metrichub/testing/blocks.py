@@ -17,7 +17,7 @@ def generated(under_test: MetricUnderTest) -> dict[str, str]:
     blocks = {"bounds": bounds_table(under_test.entry.card)}
     if agreement := agreement_block(read_studies(under_test.entry.folder)):
         blocks["agreement"] = agreement
-    if parameters := parameters_of(type(under_test.metric)):
+    if parameters := parameters_of(under_test.entry.load()):
         head = "| parameter | values | default | meaning |\n| --- | --- | --- | --- |\n"
         blocks = {"parameters": head + "".join(map(_row, parameters)), **blocks}
     return blocks

@@ -9,10 +9,11 @@ metric = "shout"
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 from metrichub.catalog.card import with_blocks
-from metrichub.catalog.registry import registry
+from metrichub.catalog.registry import registry, spec_of
 from metrichub.errors import MetrichubError, MissingDependency
 from metrichub.testing import card_laws, laws
 from metrichub.testing.blocks import generated
@@ -31,15 +32,17 @@ class Finding(NamedTuple):
 class MetricContract:
     """The fifteen laws as test methods; subclass it with the name of an installed metric.
 
-    `columns` gives ordinary samples where texts of the five canonical columns don't fit.
+    `columns` gives ordinary samples where texts of the five canonical columns don't fit,
+    `parameters` what the metric is made with where its defaults won't do, such as a small model.
     """
 
     metric: ClassVar[str]
     columns: ClassVar[Mapping[str, Sequence[Any]] | None] = None
+    parameters: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     def under_test(self) -> MetricUnderTest:
         """The metric under test."""
-        return MetricUnderTest(registry().find(self.metric), self.columns)
+        return MetricUnderTest(registry().find(self.metric), self.columns, self.parameters)
 
     def test_law_01_folder_entry_and_card_share_one_name(self) -> None:
         """See `card_laws.one_name`."""
@@ -103,7 +106,7 @@ class MetricContract:
 
 
 def check(name: str) -> list[Finding]:
-    """What each law says of an installed metric, in order.
+    """What each law says of an installed metric, in order; a spec gives it parameters.
 
     If its card can't be read, the second says so, and no other is run.
 
@@ -111,7 +114,8 @@ def check(name: str) -> list[Finding]:
         UnknownMetric: no installed metric has this name.
         MissingDependency: the metric needs a package that isn't installed.
     """
-    under_test = MetricUnderTest(registry().find(name))
+    spec = spec_of(name)
+    under_test = MetricUnderTest(registry().find(spec.metric), parameters=spec.parameters)
     numbered = list(enumerate(laws.LAWS, start=1))
     if problem := under_test.entry.problem:
         return [
@@ -125,7 +129,7 @@ def check(name: str) -> list[Finding]:
 
 def update_card(name: str) -> bool:
     """Rewrite the generated blocks of a metric's card; whether anything changed."""
-    under_test = MetricUnderTest(registry().find(name))
+    under_test = MetricUnderTest(registry().find(spec_of(name).metric))
     path = under_test.entry.folder / "README.md"
     old = path.read_text(encoding="utf-8")
     new = with_blocks(old, generated(under_test))

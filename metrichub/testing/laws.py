@@ -193,14 +193,14 @@ def empty_is_nan(under_test: MetricUnderTest) -> None:
 
 
 def nothing_heavy_loads(under_test: MetricUnderTest) -> None:
-    """Nothing heavy loads before scoring, nor then but what the card requires; no socket opens."""
+    """Nothing heavy loads before scoring, nor then but what these parameters require; no socket."""
     found = footprint(under_test.spec, under_test.columns)
     early = [name for name in HEAVY if name in found.imported]
-    due = required_names(under_test.entry.card.requires)
+    due = required_names(under_test.metric.requires())
     undue = [name for name in HEAVY if name in found.loaded and name not in due]
     hold(not found.opened, f"scoring opened a socket: {found.opened}")
     hold(not early, f"importing it loaded {', '.join(early)}")
-    hold(not undue, f"scoring loaded {', '.join(undue)}, which the card doesn't require")
+    hold(not undue, f"scoring loaded {', '.join(undue)}, which isn't required")
 
 
 def nonsense_never_pays(under_test: MetricUnderTest) -> None:

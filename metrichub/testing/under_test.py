@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -65,28 +65,30 @@ class MetricUnderTest:
     """The metric under test: its entry, and columns of ordinary samples for it.
 
     A metric that plain texts don't fit brings its own: a file `samples.jsonl` beside its card,
-    one object a sample with the columns as keys.
+    one object a sample with the columns as keys. `parameters` are given to it off their defaults,
+    such as a model that is on this machine.
     """
 
     entry: Entry
     given: Mapping[str, Sequence[Any]] | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def metric(self) -> Metric:
-        """The metric with its defaults."""
+        """The metric with its defaults, but for what is given."""
         metric = self.entry.load()(**self.asked)
         if not isinstance(metric, Metric):
             raise Broken(f"{self.entry.value} is no subclass of metrichub.Metric")
         return metric
 
     @cached_property
-    def asked(self) -> dict[str, str]:
-        """Who is asked by the metric, if it asks anyone: those that need no network."""
+    def asked(self) -> dict[str, Any]:
+        """What is given to the metric: who is asked needs no network, if it asks anyone."""
         # Where only a model could judge, chance does: the laws are about the arithmetic.
         judge = "chance" if self.entry.card.judge == "model" else "offline"
         known = {parameter.name for parameter in parameters_of(self.entry.load())}
         given = {"judge": judge, "embedder": "offline"}
-        return {name: value for name, value in given.items() if name in known}
+        return {name: value for name, value in given.items() if name in known} | {**self.parameters}
 
     @cached_property
     def own(self) -> Mapping[str, Sequence[Any]] | None:

@@ -33,7 +33,8 @@ from metrichub.errors import (
 from metrichub.evaluation import measure, workers
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
-from metrichub.metric import Metric
+from metrichub.evaluation.workers import processes
+from metrichub.metric import Metric, Row
 from metrichub.text import Texts
 from tests.toy_metrics import Errors, InContext, Known, Length, Overlap, Variety, card
 
@@ -253,6 +254,20 @@ class Place(Metric):
         return float(os.getcwd() == folder and os.environ.get("TOY_PLACE", "") == value)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Neighbours(Metric):
+    """How many processes measure side by side, and whether this one is the hub's own."""
+
+    card: ClassVar[Card] = card("neighbours", "prediction", better="neither", outputs=["own"])
+    alone: bool = False
+
+    def one_process(self) -> bool:
+        return self.alone
+
+    def observe(self, prediction: str) -> Row:
+        return {"score": processes(), "own": float(str(os.getpid()) == prediction)}
+
+
 def in_two(metric: Metric, *predictions: str) -> Report:
     """The report of two processes that get one prediction at a time."""
     stream = ({"predictions": [text]} for text in predictions)
@@ -280,6 +295,18 @@ def test_every_error_survives_a_pickle(error: Exception) -> None:
 def test_an_error_that_cannot_travel_is_told_in_words() -> None:
     with pytest.raises(MetricError, match=r"^fails failed on sample 1: Odd: a b$"):
         in_two(Fails(), "fine", "odd")
+
+
+def test_a_metric_knows_how_many_processes_measure_beside_it() -> None:
+    here = str(os.getpid())
+    assert in_two(Neighbours(), here, here).scores() == {"neighbours": {"score": 2, "own": 0}}
+    assert processes() == 1
+
+
+def test_workers_obey_a_metric_that_asks_for_one_process() -> None:
+    here = str(os.getpid())
+    report = in_two(Neighbours(alone=True), here, here, here)
+    assert report.scores() == {"neighbours": {"score": 1, "own": 1}}
 
 
 def test_a_process_that_dies_is_told_with_what_to_do() -> None:

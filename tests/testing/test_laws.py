@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -602,7 +603,7 @@ def test_a_metric_that_loads_something_heavy_breaks_the_law(
 ) -> None:
     (site / f"{name}.py").write_text("")
     under_test = make({START: f"        import {name}\n{START}"})
-    with pytest.raises(Broken, match=f"scoring loaded {name}, which the card doesn't require"):
+    with pytest.raises(Broken, match=f"scoring loaded {name}, which isn't required"):
         laws.nothing_heavy_loads(under_test)
 
 
@@ -616,6 +617,26 @@ def test_what_a_card_requires_may_load_when_it_scores_but_no_sooner(make: Make, 
         laws.nothing_heavy_loads(
             MetricUnderTest(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy"))
         )
+
+
+def test_what_the_parameters_do_not_need_may_not_load(make: Make, site: Path) -> None:
+    (site / "torch.py").write_text("")
+    code = {
+        START: f"        import torch\n{START}",
+        "    def score(self": "    def requires(self):\n"
+        "        return ('torch>=2',) if self.least > 1 else ()\n\n    def score(self",
+    }
+    under_test = make(code, {"license: MIT": "license: MIT\nrequires: [torch>=2]"})
+    with pytest.raises(Broken, match="scoring loaded torch, which isn't required"):
+        laws.nothing_heavy_loads(under_test)
+    laws.nothing_heavy_loads(replace(under_test, parameters={"least": 2}))
+
+
+def test_the_laws_hold_a_metric_with_the_parameters_that_are_given(make: Make) -> None:
+    under_test = make({"hits / words}": "hits / words if self.least > 1 else 2 + 0 * hits}"})
+    with pytest.raises(Broken, match="outside"):
+        laws.any_text_is_valid(under_test)
+    laws.any_text_is_valid(replace(under_test, parameters={"least": 2}))
 
 
 @pytest.mark.parametrize(
