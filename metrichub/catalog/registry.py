@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from metrichub.catalog.card import Card
+from metrichub.catalog.elsewhere import elsewhere
 from metrichub.catalog.requirements import install_command, missing_requirements
 from metrichub.catalog.spec import Spec
 from metrichub.catalog.studies import Study, read_studies
@@ -174,12 +175,14 @@ class Registry:
         A name in other letters finds it too: "BLEU", "exact-match", "Exact match", "TokenF1".
 
         Raises:
-            UnknownMetric: there is none; the text has near matches.
+            UnknownMetric: there is none; the text has near matches, or says where it is.
             AmbiguousMetric: two plugins use the name; the text has the qualified ones.
         """
         found = self._named(name)
         if not found:
             slash = "/" in name
+            if self.kind == "metric" and (where := elsewhere(_letters(name))):
+                raise UnknownMetric(f"{name} isn't installed: {where}")
             known = [key for key in self._by_name if slash or "/" not in key]
             seen = "'metrichub list' shows what is installed"
             if self.kind != "metric":
