@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from metrichub.errors import MetrichubError as MetrichubError
     from metrichub.errors import MissingColumn as MissingColumn
     from metrichub.errors import MissingDependency as MissingDependency
+    from metrichub.errors import MissingModel as MissingModel
+    from metrichub.errors import ModelError as ModelError
     from metrichub.errors import ParameterError as ParameterError
     from metrichub.errors import ReportError as ReportError
     from metrichub.errors import ScoringError as ScoringError
@@ -71,8 +73,8 @@ _HOMES = {
         "errors": (
             "AmbiguousMetric BrokenMetric BudgetSpent CardError FileError InputError JudgeError "
             "JudgeUnavailable MetricError MetrichubError MissingColumn "
-            "MissingDependency ParameterError ReportError ScoringError SiteError "
-            "SpecError TooManyErrors UnknownMetric UnknownParameter"
+            "MissingDependency MissingModel ModelError ParameterError ReportError ScoringError "
+            "SiteError SpecError TooManyErrors UnknownMetric UnknownParameter"
         ),
         "evaluation.explanation": "Explanation",
         "evaluation.resample": "Interval",

@@ -11,6 +11,8 @@ MetrichubError
 │   └── AmbiguousMetric                two installed packages use this name
 ├── BrokenMetric (ImportError)         an installed metric that can't be imported
 ├── MissingDependency (ImportError)    a package that has to be installed first
+├── ModelError (RuntimeError)          a model that can't be fetched, read or run here
+│   └── MissingModel (LookupError)     a model that isn't on this machine
 ├── CardError (ValueError)             a metric card that breaks the format
 ├── MetricError (TypeError)            a metric whose code breaks the contract
 │   └── ScoringError                   a metric that raised as it scored: which, and which sample
@@ -115,6 +117,20 @@ class MissingDependency(MetrichubError, ImportError):
         self.needed_by, self.package, self.install = needed_by, package, install
         command = install or f"pip install {package}"
         super().__init__(f"{needed_by} needs {package}, which isn't installed: {command}")
+
+
+class ModelError(MetrichubError, RuntimeError):
+    """A model that can't be fetched, read or run on this machine."""
+
+    exit_status = 5
+
+
+class MissingModel(ModelError, LookupError):
+    """A model that isn't on this machine; nothing is downloaded without being asked for."""
+
+    def __init__(self, needed_by: str, model: str, get: str) -> None:
+        self.needed_by, self.model, self.get = needed_by, model, get
+        super().__init__(f"{needed_by} needs the model {model}, which isn't here: {get}")
 
 
 class CardError(MetrichubError, ValueError):

@@ -114,7 +114,7 @@ NEIGHBOURS = {
     "hub": "errors data metric models evaluation embed judge report",
     "bridges": "errors data catalog metric models evaluation judge report hub",
     "metrichub": "errors data catalog metric models evaluation embed judge report hub",
-    "authoring": "text catalog metric evaluation embed judge",
+    "authoring": "text catalog metric models evaluation embed judge",
     "testing": "errors data catalog metric models evaluation judge report hub",
     "web": "errors",
     "site": "errors catalog judge web",

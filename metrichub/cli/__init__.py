@@ -9,6 +9,7 @@ from metrichub.cli.author import check, new
 from metrichub.cli.browse import card, cite, list_
 from metrichub.cli.compare import compare
 from metrichub.cli.doctor import doctor
+from metrichub.cli.fetching import fetch
 from metrichub.cli.judging import cache
 from metrichub.cli.program import EXIT_STATUS, Program, version_option
 from metrichub.cli.score import score
@@ -41,6 +42,7 @@ for _command in (
     new,
     check,
     doctor,
+    fetch,
     cache,
     serve,
     site,

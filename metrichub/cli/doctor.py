@@ -19,6 +19,7 @@ from metrichub.cli.endpoints import endpoints, installed_judges, told, waiting
 from metrichub.cli.output import as_json
 from metrichub.cli.program import Command, version
 from metrichub.models.cache import cache_folder
+from metrichub.models.weights import models_here
 
 _DEVELOPMENT = "test|bench"
 """Extras for those who work on a package."""
@@ -48,6 +49,7 @@ def doctor(context: click.Context, form: str, ask: bool) -> None:
         "extras": _extras(installed),
         "incomplete": dict(_incomplete(installed)),
         "judges": installed_judges() | endpoints(ask),
+        "models": {name: f"{size / 1e6:.0f} MB" for name, size in models_here().items()},
         "waiting": waiting(installed.entries),
     }
     click.echo(as_json(facts) if form == "json" else _text(facts), nl=False)

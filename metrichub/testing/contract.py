@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from metrichub.catalog.card import with_blocks
 from metrichub.catalog.registry import registry, spec_of
-from metrichub.errors import MetrichubError, MissingDependency
+from metrichub.errors import MetrichubError, MissingDependency, MissingModel
 from metrichub.testing import card_laws, laws
 from metrichub.testing.blocks import generated
 from metrichub.testing.under_test import Broken, MetricUnderTest
@@ -112,7 +112,7 @@ def check(name: str) -> list[Finding]:
 
     Raises:
         UnknownMetric: no installed metric has this name.
-        MissingDependency: the metric needs a package that isn't installed.
+        MissingDependency, MissingModel: the metric needs what isn't on this machine.
     """
     spec = spec_of(name)
     under_test = MetricUnderTest(registry().find(spec.metric), parameters=spec.parameters)
@@ -148,7 +148,7 @@ def _finding(number: int, law: Any, under_test: MetricUnderTest) -> Finding:
     title = _title(law)
     try:
         law(under_test)
-    except MissingDependency:
+    except (MissingDependency, MissingModel):
         raise
     except (Broken, MetrichubError) as error:
         return Finding(number, title, str(error))

