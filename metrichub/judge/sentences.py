@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from metrichub.text import well_formed
+
 _LOOKED_AT = 2_000
 _WORD = re.compile(r"\w")
 _SPACED_STOP = re.compile(r"(?<=\s[.!?])\s+(?=[^\W\da-z_])")
@@ -56,7 +58,7 @@ def sentences(text: str) -> list[str]:
     from sentencex import segment
 
     # A lone surrogate has no UTF-8, which the splitter needs.
-    readable = text.encode("utf-8", "replace").decode("utf-8")
+    readable = well_formed(text)
     language = language_of(readable)
     lines = (line for line in readable.splitlines() if line.strip())
     found = (part for line in lines for part in _whole_numbers(segment(language, line)))

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from metrichub.text.tokenize.reference import category as category
     from metrichub.text.tokenize.tokenizers import Classes as Classes
     from metrichub.text.tokenize.tokens import Tokens as Tokens
+    from metrichub.text.unicode import well_formed as well_formed
 
 _HOMES = {
     name: f"text.{home}"
@@ -69,6 +70,7 @@ _HOMES = {
         "tokenize.reference": "category",
         "tokenize.tokenizers": "Classes",
         "tokenize.tokens": "Tokens",
+        "unicode": "well_formed",
     }.items()
     for name in names.split()
 }

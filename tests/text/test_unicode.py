@@ -1,0 +1,30 @@
+"""Texts that have UTF-8."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrichub.text import well_formed
+
+ANY = st.text(st.characters(exclude_categories=()))
+
+
+@pytest.mark.parametrize(
+    ("text", "formed"),
+    [
+        ("\ud800 lone", "\ufffd lone"),
+        ("a\udc00\udc00", "a\ufffd\ufffd"),
+        # The two halves of U+1F600.
+        ("\ud83d\ude00", "😀"),
+        ("a\0b\u2028 שלום", "a\0b\u2028 שלום"),
+    ],
+)
+def test_a_lone_surrogate_is_replaced(text: str, formed: str) -> None:
+    assert well_formed(text) == formed
+
+
+@given(ANY)
+def test_every_text_has_utf8_then_and_is_left_alone_the_second_time(text: str) -> None:
+    formed = well_formed(text)
+    formed.encode()
+    assert well_formed(formed) == formed
