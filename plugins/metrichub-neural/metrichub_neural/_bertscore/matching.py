@@ -1,0 +1,139 @@
+"""Greedy matching: each token with the most similar one of the other text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from metrichub.authoring import Range
+from metrichub.errors import ParameterError
+from metrichub.text import Flags, Integers
+from metrichub_neural._bertscore.tables import (
+    Baseline,
+    baseline_of,
+    default_layer,
+    default_model,
+)
+from metrichub_neural.engine.batching import FloatArray, distinct
+from metrichub_neural.engine.encoder import Encoder
+from metrichub_neural.engine.metric import EncoderMetric
+
+_WEIGHTLESS = ("cls_token", "sep_token")
+NO_BASELINE = Baseline(0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BertScoreMetric(EncoderMetric):
+    """What the parameters of BERTScore mean, with and without weights.
+
+    Attributes:
+        language: The language of the texts, "en" or "zh", which chooses the model where none is
+            named, and the baseline.
+        rescale: Whether scores are stretched so that unrelated sentences score about 0.
+        baseline: What unrelated sentences score by this model: precision, recall and F1. Without
+            it, what bert-score measured.
+    """
+
+    language: str = "en"
+    rescale: bool = False
+    baseline: tuple[Annotated[float, Range(-1, 1)], ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the parameters, and that there is a baseline if one is needed."""
+        super().__post_init__()
+        given = self.baseline
+        if given is not None and (len(given) != 3 or not self.rescale or max(given) >= 1):
+            allowed = "three numbers below 1, for precision, recall and F1, with rescale=True"
+            raise ParameterError(self.name, "baseline", given, allowed)
+        if self.rescale and given is None and not self._published():
+            named = self.model or default_model(self.language)
+            raise ParameterError(
+                self.name,
+                "rescale",
+                self.rescale,
+                f"baseline=[…, …, …] too: none was published for {named} in {self.language!r}",
+            )
+
+    def default_model(self) -> str:
+        """The model of the language."""
+        return default_model(self.language)
+
+    def default_layer(self, model: str) -> int | None:
+        """The layer that agrees best with people, where the model was tried."""
+        return default_layer(model)
+
+    def resolved(self) -> Mapping[str, object]:
+        """The model as it is run, and the baseline."""
+        found = dict(super().resolved())
+        return {**found, "baseline": tuple(self.stretch())} if self.rescale else found
+
+    def stretch(self) -> Baseline:
+        """What scores are rescaled by."""
+        if not self.rescale:
+            return NO_BASELINE
+        return Baseline(*self.baseline) if self.baseline else (self._published() or NO_BASELINE)
+
+    def _published(self) -> Baseline | None:
+        model = self.model or default_model(self.language)
+        layer = default_layer(model) if self.layer is None else self.layer
+        return None if layer is None else baseline_of(self.language, model, layer)
+
+
+class Match(NamedTuple):
+    """Two texts' tokens with the similarity of each to the nearest token of the other.
+
+    Attributes:
+        ids: The prediction's tokens, (n,).
+        best: Their largest cosines, (n,).
+        other_ids: The reference's tokens, (m,).
+        other_best: Their largest cosines, (m,).
+        cut: Whether the prediction, and the reference, was longer than the model takes.
+    """
+
+    ids: Integers
+    best: FloatArray
+    other_ids: Integers
+    other_best: FloatArray
+    cut: tuple[bool, bool]
+
+
+def weighed(ids: Integers, encoder: Encoder) -> Flags:
+    """Which tokens count: all but the two that frame a text, which can still be matched."""
+    special = encoder.tokenizer.special
+    zero = [special[name] for name in _WEIGHTLESS if name in special]
+    return ~np.isin(ids, zero)
+
+
+def matches(encoder: Encoder, pairs: Sequence[tuple[str, str]]) -> list[Match]:
+    """The match of each pair of a prediction and a reference; equal pairs are matched once."""
+    unique, index = distinct(pairs)
+    texts = list(dict.fromkeys(text for pair in unique for text in pair))
+    found = dict(zip(texts, encoder.vectors(texts), strict=True))
+    units = {text: _unit(one.vectors) for text, one in found.items()}
+    made = []
+    for prediction, reference in unique:
+        one, other = found[prediction], found[reference]
+        similar = np.clip(units[prediction] @ units[reference].T, -1.0, 1.0)
+        best, other_best = similar.max(axis=1), similar.max(axis=0)
+        made.append(Match(one.ids, best, other.ids, other_best, (one.cut, other.cut)))
+    return [made[place] for place in index.tolist()]
+
+
+def f1(precision: np.ndarray, recall: np.ndarray) -> np.ndarray:
+    """The harmonic mean; 0 where both are 0."""
+    with np.errstate(all="ignore"):
+        found = 2 * precision * recall / (precision + recall)
+    return np.where(np.isfinite(found), found, 0.0)
+
+
+def rescaled(value: np.ndarray, baseline: float) -> np.ndarray:
+    """A score stretched so that the baseline is 0 and 1 stays 1."""
+    return (value - baseline) / (1 - baseline)
+
+
+def _unit(vectors: FloatArray) -> FloatArray:
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(norms > 0, norms, 1), np.float32)

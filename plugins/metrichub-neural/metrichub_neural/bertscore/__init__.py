@@ -1,0 +1,78 @@
+"""BERTScore: each token's best cosine in the other text (Zhang et al., 2020, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from metrichub.authoring import Array, Measured, Scores
+from metrichub.text import Texts
+from metrichub_neural._bertscore.matching import (
+    BertScoreMetric,
+    Match,
+    f1,
+    matches,
+    rescaled,
+    weighed,
+)
+from metrichub_neural.engine.encoder import Encoder
+
+
+@dataclass(frozen=True, kw_only=True)
+class BertScore(BertScoreMetric):
+    """How similar the tokens of prediction and reference are in context (macro).
+
+    `bertscore_idf` weighs the tokens by how rare they are.
+    """
+
+    def measure(self, prediction: Texts, reference: Texts) -> Measured:
+        """Precision, recall and F1 of each pair, and whether its texts were cut, (N,)."""
+        encoder = self.encoder()
+        found = matches(encoder, list(zip(prediction, reference, strict=True)))
+        means = np.array([_means(match, encoder) for match in found]).reshape(len(found), 2)
+        precision, recall = means.T
+        base = self.stretch()
+        cut = np.array([match.cut for match in found], np.float64).reshape(len(found), 2)
+        reasons = {
+            row: "the reference has no tokens" for row in np.flatnonzero(np.isnan(recall)).tolist()
+        }
+        return Measured(
+            {
+                "precision": rescaled(precision, base.precision),
+                "recall": rescaled(recall, base.recall),
+                "f1": np.where(np.isnan(recall), np.nan, rescaled(f1(precision, recall), base.f1)),
+                "cut_predictions": cut[:, 0],
+                "cut_references": cut[:, 1],
+                "texts": np.ones(len(found)),
+            },
+            reasons,
+        )
+
+    def score(  # the statistics
+        self,
+        precision: Array,
+        recall: Array,
+        f1: Array,
+        cut_predictions: Array,
+        cut_references: Array,
+        texts: Array,
+    ) -> Scores:
+        """The means over the samples."""
+        return {"score": f1 / texts, "precision": precision / texts, "recall": recall / texts}
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """How many texts were longer than the model takes."""
+        return [*super().notes(totals), *self.cut_notes(totals)]
+
+
+def _means(match: Match, encoder: Encoder) -> tuple[float, float]:
+    """Precision and recall: 0 if the prediction has no tokens, `nan` if the reference has none."""
+    mine, others = weighed(match.ids, encoder), weighed(match.other_ids, encoder)
+    if not others.any():
+        return np.nan, np.nan
+    if not mine.any():
+        return 0.0, 0.0
+    precision = match.best[mine].mean(dtype=np.float64)
+    return float(precision), float(match.other_best[others].mean(dtype=np.float64))

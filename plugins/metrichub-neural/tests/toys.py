@@ -1,0 +1,155 @@
+"""Tiny models with random weights, written to a folder as those of the hub are."""
+
+from __future__ import annotations
+
+import json
+import random
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs torch: pip install 'metrichub-neural[torch]'")
+transformers = pytest.importorskip("transformers", reason="needs transformers")
+tokenizers = pytest.importorskip("tokenizers", reason="needs tokenizers")
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789.,!?'"
+WORDS = [
+    "the",
+    "a",
+    "cat",
+    "dog",
+    "sat",
+    "on",
+    "mat",
+    "it",
+    "is",
+    "not",
+    "rains",
+    "to",
+    "day",
+    "of",
+    "and",
+    "was",
+    "in",
+    "by",
+    "river",
+    "house",
+]
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+LIMIT = 48
+_SIZE: dict[str, Any] = {
+    "hidden_size": 32,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "intermediate_size": 37,
+    "max_position_embeddings": LIMIT,
+}
+ARCHITECTURES: dict[str, dict[str, Any]] = {
+    "bert": _SIZE,
+    "electra": {**_SIZE, "embedding_size": 32},
+    "albert": {**_SIZE, "embedding_size": 16},
+    "mpnet": {**_SIZE, "max_position_embeddings": LIMIT + 2},
+    "deberta-v2": {**_SIZE, "relative_attention": True, "pos_att_type": ["p2c", "c2p"]},
+    "roberta": {**_SIZE, "max_position_embeddings": LIMIT + 2},
+    "xlm-roberta": {**_SIZE, "max_position_embeddings": LIMIT + 2},
+    "distilbert": {
+        "dim": 32,
+        "n_layers": 3,
+        "n_heads": 4,
+        "hidden_dim": 37,
+        "max_position_embeddings": LIMIT,
+    },
+    "t5": {"d_model": 32, "d_kv": 8, "d_ff": 37, "num_layers": 3, "num_heads": 4},
+    "bart": {
+        "d_model": 32,
+        "encoder_layers": 3,
+        "decoder_layers": 2,
+        "encoder_attention_heads": 4,
+        "decoder_attention_heads": 4,
+        "encoder_ffn_dim": 37,
+        "decoder_ffn_dim": 37,
+        "max_position_embeddings": LIMIT,
+    },
+}
+
+
+def write_tokenizer(folder: Path, limit: int = LIMIT) -> None:
+    """A tokenizer of pieces of words that knows every letter."""
+    pieces = [*SPECIAL, *WORDS, *LETTERS, *(f"##{letter}" for letter in LETTERS)]
+    vocabulary = {piece: number for number, piece in enumerate(pieces)}
+    backend = tokenizers.Tokenizer(tokenizers.models.WordPiece(vocabulary, unk_token="[UNK]"))
+    backend.normalizer = tokenizers.normalizers.BertNormalizer()
+    backend.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
+    backend.post_processor = tokenizers.processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
+    )
+    backend.add_special_tokens(SPECIAL)
+    backend.save(str(folder / "tokenizer.json"))
+    names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+    said = dict(zip(names, SPECIAL, strict=True)) | {"tokenizer_class": "BertTokenizerFast"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(said | {"model_max_length": limit}))
+
+
+def write_model(
+    folder: Path, kind: str = "bert", auto: str = "AutoModel", limit: int = LIMIT, **more: Any
+) -> Path:
+    """A random model of a kind; its weights are large enough for texts to differ."""
+    folder.mkdir(parents=True, exist_ok=True)
+    torch.manual_seed(7)
+    special = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3, "vocab_size": 120}
+    config = transformers.AutoConfig.for_model(kind, **special, **ARCHITECTURES[kind], **more)
+    model = getattr(transformers, auto).from_config(config)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if weight.ndim > 1:
+                weight.normal_(0, 0.4 if "embed" in name else 0.2)
+    model.eval().save_pretrained(folder)
+    write_tokenizer(folder, limit)
+    return folder
+
+
+def texts(number: int, seed: int = 3) -> list[str]:
+    """Texts of very different lengths, some of them equal, some longer than the models take."""
+    draw = random.Random(seed)
+    drawn = [
+        " ".join(draw.choices([*WORDS, "zebra", "x9"], k=draw.randint(1, 30)))
+        for _ in range(number)
+    ]
+    return [drawn[draw.randrange(number)] if draw.random() < 0.2 else text for text in drawn]
+
+
+def ids_of(folder: Path, text: str) -> list[int]:
+    """The tokens of a text, cut at the limit, by the tokenizer's own file."""
+    backend = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    backend.enable_truncation(LIMIT)
+    return list(backend.encode(text.strip()).ids)
+
+
+@cache
+def _wide(folder: Path) -> Any:
+    return transformers.AutoModel.from_pretrained(folder, dtype=torch.float64).eval()
+
+
+def hidden(folder: Path, text: str, layer: int) -> Any:
+    """One text's vectors (n, d) at a layer: alone, unpadded, in 64 bits."""
+    model = _wide(folder)
+    kind = model.config.model_type
+    if kind in ("t5", "bart"):
+        model = model.encoder
+    ids = torch.tensor([ids_of(folder, text)])
+    with torch.no_grad():
+        found = model(input_ids=ids, output_hidden_states=True).hidden_states
+        # Of T5's hidden states, all but the last stand before the norm that ends the encoder.
+        vectors = found[layer]
+        if kind == "t5" and layer < len(found) - 1:
+            vectors = model.final_layer_norm(vectors)
+    return vectors[0].numpy()
+
+
+def unit(vectors: Any) -> Any:
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
