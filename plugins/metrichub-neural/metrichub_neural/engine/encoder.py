@@ -145,14 +145,17 @@ class Encoder:
 
     def __init__(self, name: str, tokenizer: Tokenizer, runner: Runner) -> None:
         self.name, self.tokenizer, self.runner = name, tokenizer, runner
-        self._store: Store[TokenVectors] = Store(lambda one: one.vectors.nbytes)
+        self._stores: dict[int | None, Store[TokenVectors]] = {}
 
-    def vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """The tokens of each text with their vectors."""
-        return self._store.get(texts, self._made)
+    def vectors(self, texts: Sequence[str], limit: int | None = None) -> list[TokenVectors]:
+        """The tokens of each text with their vectors; of at most `limit` tokens if it is given."""
+        if limit is not None and limit >= self.tokenizer.limit:
+            limit = None
+        store = self._stores.setdefault(limit, Store(lambda one: one.vectors.nbytes))
+        return store.get(texts, lambda absent: self._made(absent, limit))
 
-    def _made(self, texts: Sequence[str]) -> list[TokenVectors]:
-        encoded = self.tokenizer.encode(texts)
+    def _made(self, texts: Sequence[str], limit: int | None) -> list[TokenVectors]:
+        encoded = self.tokenizer.encode(texts, limit)
         found: dict[int, TokenVectors] = {}
         lengths = [len(one.ids) for one in encoded]
 

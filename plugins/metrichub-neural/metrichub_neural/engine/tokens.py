@@ -48,13 +48,13 @@ class Tokenizer:
     def __init__(self, backend: Any, config: Mapping[str, Any], files: ModelFiles) -> None:
         self._backend = backend
         backend.no_padding()
-        said = _json(files, "tokenizer_config.json")
+        said = read_json(files, "tokenizer_config.json")
         self.limit = limit_of(files)
         if self.limit < _UNLIMITED:
             backend.enable_truncation(self.limit)
         else:
             backend.no_truncation()
-        named = {**_json(files, "special_tokens_map.json"), **said}
+        named = {**read_json(files, "special_tokens_map.json"), **said}
         texts = {name: _content(named.get(name)) for name in _SPECIAL}
         ids = {name: backend.token_to_id(text) for name, text in texts.items() if text}
         self.special: dict[str, int] = {
@@ -72,11 +72,12 @@ class Tokenizer:
         """The ids that are added to an empty text."""
         return self.encode([""])[0].ids
 
-    def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """The tokens of each text, without the white space around it."""
+    def encode(self, texts: Sequence[str], limit: int | None = None) -> list[Encoded]:
+        """The tokens of each text, without the white space around it; at most `limit` if given."""
         stripped = [well_formed(text).strip() for text in texts]
         ready = [f"{self._prefix}{text}" if text else "" for text in stripped]
-        return [_encoded(one) for one in self._backend.encode_batch(ready)]
+        backend = self._backend if limit in (None, self.limit) else self._cutting(limit)
+        return [_encoded(one) for one in backend.encode_batch(ready)]
 
     def encode_pairs(self, pairs: Iterable[tuple[str, str]]) -> list[Encoded]:
         """The tokens of each pair of texts together, the longer of which is cut."""
@@ -88,6 +89,12 @@ class Tokenizer:
         ready = [well_formed(text) for text in texts]
         found = self._bare.encode_batch(ready, add_special_tokens=False)
         return [np.array(one.ids, np.int64) for one in found]
+
+    def _cutting(self, limit: int | None) -> Any:
+        """The same tokenizer with another limit."""
+        again = type(self._backend).from_str(self._backend.to_str())
+        again.enable_truncation(min(limit or self.limit, self.limit))
+        return again
 
     @cached_property
     def _bare(self) -> Any:
@@ -118,7 +125,7 @@ def load_tokenizer(files: ModelFiles, config: Mapping[str, Any]) -> Tokenizer:
 
 def limit_of(files: ModelFiles) -> int:
     """How many tokens a text may have: the fewer of the model's positions and the tokenizer's."""
-    config, said = read_config(files), _json(files, "tokenizer_config.json")
+    config, said = read_config(files), read_json(files, "tokenizer_config.json")
     limits: list[int] = [_UNLIMITED]
     positions: object = config.get("max_position_embeddings") or config.get("n_positions")
     # T5 and DeBERTa have positions relative to each other.
@@ -131,10 +138,11 @@ def limit_of(files: ModelFiles) -> int:
 
 def read_config(files: ModelFiles) -> dict[str, Any]:
     """What config.json says of a model; nothing where there is none."""
-    return _json(files, "config.json")
+    return read_json(files, "config.json")
 
 
-def _json(files: ModelFiles, name: str) -> dict[str, Any]:
+def read_json(files: ModelFiles, name: str) -> dict[str, Any]:
+    """What one of a model's files says; nothing where there is none."""
     path = files.folder / name
     if not path.is_file():
         return {}

