@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from metrichub.judge.metric import absent as absent
     from metrichub.judge.metric import no_claims as no_claims
     from metrichub.judge.model_metric import EmbedderMetric as EmbedderMetric
+    from metrichub.judge.offline import OfflineJudge as OfflineJudge
     from metrichub.judge.opinions import OpinionMetric as OpinionMetric
     from metrichub.judge.protocol import Choice as Choice
     from metrichub.judge.protocol import Fields as Fields
@@ -79,6 +80,7 @@ _HOMES = {
         "judge.graded": "GradedMetric OpenGradedMetric",
         "judge.metric": "absent FieldText JudgeMetric no_claims",
         "judge.model_metric": "EmbedderMetric",
+        "judge.offline": "OfflineJudge",
         "judge.opinions": "OpinionMetric",
         "judge.protocol": (
             "Choice Fields Grade Judge Prompt Questions Sampling SelfDescribed Verdict "
