@@ -81,8 +81,25 @@ class Tokenizer:
 
     def encode_pairs(self, pairs: Iterable[tuple[str, str]]) -> list[Encoded]:
         """The tokens of each pair of texts together, the longer of which is cut."""
-        ready = [(well_formed(one), well_formed(other)) for one, other in pairs]
-        return [_encoded(one) for one in self._backend.encode_batch(ready)]
+        listed = list(pairs)
+        short = {text: self._shortened(text) for pair in listed for text in pair}
+        found = self._backend.encode_batch([(short[one], short[other]) for one, other in listed])
+        return [_encoded(one) for one in found]
+
+    def _shortened(self, text: str) -> str:
+        """As much of a text as the model could take if it were alone.
+
+        The library pairs every part of one text that is cut off with every part of the other.
+        """
+        text = well_formed(text)
+        if len(text) <= self.limit:
+            return text
+        found = self._unframed.encode(text, add_special_tokens=False)
+        return text[: found.offsets[-1][1]] if found.overflowing else text
+
+    @cached_property
+    def _unframed(self) -> Any:
+        return self._cutting(self.limit)
 
     def bare(self, texts: Sequence[str]) -> list[Integers]:
         """The tokens of each text as it is, none added and none cut."""

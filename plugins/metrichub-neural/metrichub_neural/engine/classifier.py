@@ -1,0 +1,120 @@
+"""Classifiers: texts or pairs of texts in, the probability of each label out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.authoring import ModelFiles
+from metrichub.errors import MissingDependency, ModelError
+from metrichub.text import Integers
+from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, padded
+from metrichub_neural.engine.full import TorchModel, load_model
+from metrichub_neural.engine.machine import budget
+from metrichub_neural.engine.tokens import Encoded, Tokenizer, load_tokenizer, read_config
+
+Probabilities = NDArray[np.float64]
+
+
+class TorchClassifier(TorchModel):
+    """A classifier in PyTorch."""
+
+    def forward(self, ids: Integers, mask: Integers, types: Integers | None) -> FloatArray:
+        """The score of each label before it is a probability, (b, labels)."""
+        given = {"input_ids": self.tensor(ids), "attention_mask": self.tensor(mask)}
+        if types is not None:
+            given["token_type_ids"] = self.tensor(types)
+        return self.run(lambda model: model(**given).logits)
+
+
+class Classifier:
+    """A model that gives a text, or a pair of texts, a probability for each of its labels.
+
+    Attributes:
+        labels: The place of each label, by its name in lower case.
+    """
+
+    def __init__(
+        self, name: str, tokenizer: Tokenizer, runner: TorchClassifier, config: Mapping[str, object]
+    ) -> None:
+        self.name, self.tokenizer, self._runner = name, tokenizer, runner
+        self.labels = labels_of(config)
+        self._apart = config.get("problem_type") == "multi_label_classification"
+        self._types = int(str(config.get("type_vocab_size") or 0)) > 1
+
+    def of_texts(self, texts: Sequence[str]) -> list[Probabilities]:
+        """The probability of each label for each text, (labels,); equal texts are run once."""
+        unique, places = distinct(texts)
+        found = self._run(self.tokenizer.encode(unique))
+        return [found[place] for place in places.tolist()]
+
+    def of_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[Probabilities]:
+        """The probability of each label for each pair, (labels,); equal pairs are run once."""
+        unique, places = distinct(pairs)
+        found = self._run(self.tokenizer.encode_pairs(unique))
+        return [found[place] for place in places.tolist()]
+
+    def _run(self, encoded: Sequence[Encoded]) -> list[Probabilities]:
+        def run(places: Integers) -> FloatArray:
+            rows = [encoded[place] for place in places]
+            ids, mask = padded([row.ids for row in rows], self.tokenizer.padding)
+            types = padded([row.types for row in rows], 0)[0] if self._types else None
+            return self._runner.forward(ids, mask, types)
+
+        found: dict[int, Probabilities] = {}
+        lengths = [len(one.ids) for one in encoded]
+        for places, logits in in_batches(lengths, budget(), run, self.name):
+            for place, row in zip(places.tolist(), self._probabilities(logits), strict=True):
+                found[place] = row
+        return [found[place] for place in range(len(encoded))]
+
+    def _probabilities(self, logits: FloatArray) -> Probabilities:
+        wide = logits.astype(np.float64)
+        # One label alone, or several that don't exclude each other.
+        if self._apart or wide.shape[1] == 1:
+            return np.asarray(1 / (1 + np.exp(-wide)))
+        powers = np.exp(wide - wide.max(axis=1, keepdims=True))
+        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+@lru_cache(maxsize=2)
+def classifier_of(files: ModelFiles, dtype: str) -> Classifier:
+    """The classifier in some files, loaded once a process.
+
+    Raises:
+        MissingDependency: PyTorch isn't installed.
+        ModelError: it can't be read.
+    """
+    config = read_config(files)
+    try:
+        model = load_model("AutoModelForSequenceClassification", files, dtype)
+    except ModuleNotFoundError as error:
+        extra = "pip install 'metrichub-neural[torch]'"
+        raise MissingDependency(files.name, str(error.name), extra) from error
+    tokenizer = load_tokenizer(files, config)
+    return Classifier(files.name, tokenizer, TorchClassifier(model, files.name), config)
+
+
+def labels_of(config: Mapping[str, object]) -> dict[str, int]:
+    """The place of each label by its name in lower case, as config.json has them."""
+    said = config.get("id2label")
+    if not isinstance(said, Mapping):
+        return {}
+    return {str(name).strip().lower(): int(place) for place, name in said.items()}
+
+
+def label_at(files: ModelFiles, start: str) -> int | None:
+    """The place of the label whose name begins so; None if there is none.
+
+    Raises:
+        ModelError: there are several.
+    """
+    found = {
+        name: at for name, at in labels_of(read_config(files)).items() if name.startswith(start)
+    }
+    if len(found) > 1:
+        raise ModelError(f"{files.name} has several labels {start!r}: {', '.join(found)}")
+    return next(iter(found.values()), None)

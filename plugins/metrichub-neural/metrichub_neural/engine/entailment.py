@@ -1,0 +1,123 @@
+"""Entailment: how far a text follows from others, by a model that reads both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from metrichub.authoring import ModelFiles, sentences
+from metrichub.errors import ModelError
+from metrichub_neural.engine.classifier import Classifier, classifier_of, label_at
+from metrichub_neural.engine.tokens import read_config
+
+_FRAME = 4
+"""How many tokens a pair's frame takes at most."""
+
+
+class Question(NamedTuple):
+    """Whether an item follows from texts."""
+
+    item: str
+    texts: tuple[str, ...]
+
+
+class Answer(NamedTuple):
+    """The probabilities of the window of the texts that supports an item best.
+
+    Attributes:
+        entailed: The largest probability that a window entails the item.
+        contradicted: The largest one that a window contradicts it.
+        window: The window that entails it most, or contradicts it most if that is likelier.
+        neutral: The probability of neither there.
+    """
+
+    entailed: float
+    contradicted: float
+    neutral: float
+    window: str
+
+
+class Entailment:
+    """A classifier of pairs whose labels are read by name, never by position."""
+
+    def __init__(self, classifier: Classifier, yes: int, no: int | None) -> None:
+        self._classifier, self._yes, self._no = classifier, yes, no
+
+    def answers(self, questions: Sequence[Question]) -> list[Answer]:
+        """The answer to every question; one whose texts have no sentence is neither."""
+        windows = [self._windows(question) for question in questions]
+        pairs = [
+            (window, question.item)
+            for question, found in zip(questions, windows, strict=True)
+            for window in found
+        ]
+        found = iter(self._classifier.of_pairs(pairs))
+        answers = []
+        for own in windows:
+            rows = [next(found) for _ in own]
+            yes = [float(row[self._yes]) for row in rows]
+            no = [0.0 if self._no is None else float(row[self._no]) for row in rows]
+            answers.append(_best(own, yes, no))
+        return answers
+
+    def _windows(self, question: Question) -> list[str]:
+        """Whole sentences of the texts, as many as fit beside the item, each cut sharing one."""
+        tokenizer = self._classifier.tokenizer
+        (item,) = tokenizer.bare([question.item])
+        room = max(1, tokenizer.limit - len(item) - _FRAME)
+        found: list[str] = []
+        for text in question.texts:
+            parts, counts = self._sentences(text)
+            start = 0
+            while start < len(parts):
+                stop, used = start + 1, counts[start]
+                while stop < len(parts) and used + counts[stop] <= room:
+                    used += counts[stop]
+                    stop += 1
+                found.append(" ".join(parts[start:stop]))
+                # The last sentence begins the next window too, unless it is all of this one.
+                start = stop if stop == len(parts) or stop - 1 == start else stop - 1
+        return found
+
+    def _sentences(self, text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        return _counted(self, text)
+
+    def count(self, parts: Sequence[str]) -> list[int]:
+        """The number of tokens of each text."""
+        return [len(one) for one in self._classifier.tokenizer.bare(parts)]
+
+
+def choose_entailment(files: ModelFiles) -> tuple[int, int | None]:
+    """The places of a model's labels for entailment and contradiction.
+
+    Raises:
+        ModelError: its labels name no entailment.
+    """
+    yes = label_at(files, "entail")
+    if yes is None:
+        said = read_config(files).get("id2label") or {}
+        names = ", ".join(map(str, said.values())) or "none"
+        raise ModelError(f"{files.name} has no label for entailment (it has: {names})")
+    return yes, label_at(files, "contradict")
+
+
+@lru_cache(maxsize=2)
+def entailment_of(files: ModelFiles, dtype: str) -> Entailment:
+    """The model in some files, loaded once a process."""
+    places = choose_entailment(files)
+    return Entailment(classifier_of(files, dtype), *places)
+
+
+@lru_cache(maxsize=4096)
+def _counted(model: Entailment, text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    parts = sentences(text)
+    return tuple(parts), tuple(model.count(parts)) if parts else ()
+
+
+def _best(windows: Sequence[str], yes: Sequence[float], no: Sequence[float]) -> Answer:
+    if not windows:
+        return Answer(0.0, 0.0, 1.0, "")
+    entailed, contradicted = max(yes), max(no)
+    at = yes.index(entailed) if entailed >= contradicted else no.index(contradicted)
+    return Answer(entailed, contradicted, max(0.0, 1 - yes[at] - no[at]), windows[at])

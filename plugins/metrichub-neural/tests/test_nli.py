@@ -1,0 +1,220 @@
+"""Entailment: pairs one at a time in 64 bits are the truth; labels by name; windows that fit."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import pickle
+import shutil
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+import toys
+from metrichub_neural.engine import classifier
+from metrichub_neural.engine.entailment import Entailment, Question, entailment_of
+from metrichub_neural.nli import NliJudge
+from toys import texts
+
+from metrichub import Hub, JudgeUnavailable, ModelError, load_metric
+from metrichub.authoring import Prompt, Verdict, find_model
+from metrichub.testing import MetricContract
+
+LABELS = {0: "NEUTRAL", 1: "CONTRADICTION", 2: "Entailment"}
+PAIRS = list(zip(texts(30, 5), [text[:40] for text in texts(30, 6)], strict=True))
+STORY = (
+    "The cat sat on the mat. The dog was in the house. It rains by the river. A day is not a mat."
+)
+
+
+@pytest.fixture(scope="module")
+def nli(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny random classifier of pairs."""
+    folder = tmp_path_factory.mktemp("models") / "nli"
+    toys.write_model(
+        folder,
+        auto="AutoModelForSequenceClassification",
+        id2label=LABELS,
+        label2id={name: place for place, name in LABELS.items()},
+    )
+    return folder
+
+
+@cache
+def wide(folder: Path) -> Any:
+    auto = toys.transformers.AutoModelForSequenceClassification
+    return auto.from_pretrained(folder, dtype=toys.torch.float64).eval()
+
+
+def alone(folder: Path, one: str, other: str) -> np.ndarray:
+    """The probabilities of one pair: unpadded, in 64 bits."""
+    backend = toys.tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    backend.enable_truncation(toys.LIMIT)
+    found = backend.encode(one, other)
+    tensor = toys.torch.tensor
+    with toys.torch.no_grad():
+        logits = wide(folder)(tensor([found.ids]), token_type_ids=tensor([found.type_ids])).logits
+    return np.asarray(logits.softmax(-1)[0].numpy())
+
+
+def entailment(folder: Path) -> Entailment:
+    return entailment_of(find_model(str(folder), needed_by="test"), "float32")
+
+
+@pytest.mark.parametrize("budget", [60, 4096])
+def test_a_pair_has_the_probabilities_that_it_has_alone(
+    nli: Path, budget: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(classifier, "budget", lambda: budget)
+    model = classifier.classifier_of(find_model(str(nli), needed_by="test"), "float32")
+    found = model.of_pairs(PAIRS * 2)
+    truth = [alone(nli, *pair) for pair in PAIRS]
+    np.testing.assert_allclose(found, truth * 2, atol=1e-6)
+    assert np.ptp(np.array(truth), axis=0).min() > 0.01
+
+
+def test_labels_are_read_by_name(nli: Path, tmp_path: Path) -> None:
+    shutil.copytree(nli, tmp_path / "nli")
+    path = tmp_path / "nli/config.json"
+    config = json.loads(path.read_text())
+    (here,) = entailment(nli).answers([Question("a cat", ("The dog sat on it.",))])
+    path.write_text(json.dumps(config | {"id2label": {"0": "entailment", "1": "x", "2": "y"}}))
+    (there,) = entailment(tmp_path / "nli").answers([Question("a cat", ("The dog sat on it.",))])
+    truth = alone(nli, "The dog sat on it.", "a cat")
+    assert (here.entailed, here.contradicted) == pytest.approx((truth[2], truth[1]), abs=1e-6)
+    assert (there.entailed, there.contradicted) == pytest.approx((truth[0], 0), abs=1e-6)
+    path.write_text(json.dumps(config | {"id2label": {"0": "LABEL_0", "1": "not_entailment"}}))
+    with pytest.raises(ModelError, match=r"no label for entailment \(it has: LABEL_0, not_entail"):
+        entailment(tmp_path / "nli")
+
+
+def test_windows_are_whole_sentences_that_fit_and_share_one(nli: Path) -> None:
+    model = entailment(nli)
+    sentences = [part for part in STORY.replace(". ", ".|").split("|")]
+    windows = model._windows(Question("a cat sat", (STORY * 3,)))  # noqa: SLF001
+    assert len(windows) > 2
+    backend = toys.tokenizers.Tokenizer.from_file(str(nli / "tokenizer.json"))
+    for window in windows:
+        assert len(backend.encode(window, "a cat sat").ids) <= toys.LIMIT
+    for one, other in itertools.pairwise(windows):
+        assert any(one.endswith(part) and other.startswith(part) for part in sentences)
+
+
+def test_the_best_window_decides(nli: Path) -> None:
+    model = entailment(nli)
+    question = Question("a cat sat", (STORY, "It is a house."))
+    rows = [alone(nli, window, question.item) for window in model._windows(question)]  # noqa: SLF001
+    (answer,) = model.answers([question])
+    assert answer.entailed == pytest.approx(max(row[2] for row in rows), abs=1e-6)
+    assert answer.contradicted == pytest.approx(max(row[1] for row in rows), abs=1e-6)
+
+
+def test_no_evidence_is_neither(nli: Path) -> None:
+    (answer,) = entailment(nli).answers([Question("a cat", ("", " ... "))])
+    assert answer == (0, 0, 1, "")
+
+
+# The judge.
+
+SUPPORTED = Prompt("supported", "Is it so?", "supported")
+ITEMS = ["A cat sat on the mat.", "It rains.", "The dog is a river."]
+
+
+def verdicts(nli: Path, words: tuple[str, ...], **more: Any) -> list[Verdict]:
+    judge = NliJudge(model=str(nli), **more)
+    return asyncio.run(judge.verify(SUPPORTED, ITEMS, {"evidence": [STORY]}, words))
+
+
+def test_a_verdict_follows_the_probabilities(nli: Path) -> None:
+    answers = entailment(nli).answers([Question(item, (STORY,)) for item in ITEMS])
+    words = ("yes", "no", "idk")
+    assert {one.verdict for one in verdicts(nli, words, threshold=0.0)} == {"yes"}
+    expected = ["no" if one.contradicted > one.entailed else "idk" for one in answers]
+    found = verdicts(nli, words, threshold=1.0)
+    assert [one.verdict for one in found] == expected
+    assert [(one.index, one.item) for one in found] == list(enumerate(ITEMS))
+    assert [one.verdict for one in verdicts(nli, ("yes", "no"), threshold=1.0)] == ["no"] * 3
+    middle = sorted(answer.entailed for answer in answers)[1]
+    at = verdicts(nli, words, threshold=float(middle))
+    assert sum(one.verdict == "yes" for one in at) == 2
+
+
+def test_the_reason_is_the_window_and_the_probabilities(nli: Path) -> None:
+    (answer, *_) = entailment(nli).answers([Question(ITEMS[0], (STORY,))])
+    (verdict, *_) = verdicts(nli, ("yes", "no", "idk"))
+    numbers = f"entailed {answer.entailed:.2f}, contradicted {answer.contradicted:.2f}"
+    assert verdict.reason.startswith(numbers)
+    assert answer.window[:40] in verdict.reason
+
+
+def test_claims_of_many_samples_are_one_run(nli: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[int] = []
+    answers = Entailment.answers
+
+    def counted(self: Entailment, questions: Any) -> Any:
+        runs.append(len(questions))
+        return answers(self, questions)
+
+    monkeypatch.setattr(Entailment, "answers", counted)
+    hub = Hub("faithfulness", judge=f"nli(model='{nli}')")
+    report = hub.evaluate(predictions=["It rains. A cat sat."] * 20, contexts=[[STORY]] * 20)
+    assert runs == [40]
+    assert "judge=\"nli(model='nli', revision='sha256:" in report.signatures()["faithfulness"]
+    assert 0 <= report.scores()["faithfulness"]["score"] <= 1
+
+
+def test_what_it_cannot_answer_is_refused_before_anything_is_scored(nli: Path) -> None:
+    with pytest.raises(JudgeUnavailable, match="nli"):
+        Hub("coherence", judge=f"nli(model='{nli}')")
+    judge = NliJudge(model=str(nli))
+    with pytest.raises(JudgeUnavailable, match="the judge nli can't grade"):
+        asyncio.run(judge.grade(SUPPORTED, {}, (1, 5)))
+    with pytest.raises(JudgeUnavailable, match="the judge nli can't choose"):
+        asyncio.run(judge.choose(SUPPORTED, [], {}))
+
+
+def test_a_model_that_is_not_here_ends_the_run_with_the_command() -> None:
+    hub = Hub("faithfulness", judge="nli(model='toys/none')")
+    with pytest.raises(JudgeUnavailable, match="metrichub fetch toys/none"):
+        hub(predictions=["It rains."], contexts=[["It rains."]])
+
+
+def test_the_judge_survives_a_pickle(nli: Path) -> None:
+    judge = NliJudge(model=str(nli), threshold=0.25)
+    assert pickle.loads(pickle.dumps(judge)) == judge
+
+
+# The metric.
+
+
+def test_faithfulness_is_the_mean_over_sentences_of_the_best_window(nli: Path) -> None:
+    prediction = "A cat sat on the mat. It rains."
+    metric = load_metric("nli_faithfulness", model=str(nli))
+    found = Hub(metric)(predictions=[prediction], sources=[STORY])["nli_faithfulness"]
+    answers = entailment(nli).answers(
+        [Question(part, (STORY,)) for part in ("A cat sat on the mat.", "It rains.")]
+    )
+    for output, name in (("score", "entailed"), ("contradicted", "contradicted")):
+        mean = np.mean([getattr(answer, name) for answer in answers])
+        assert found[output] == pytest.approx(mean, abs=1e-6)
+
+
+def test_without_a_sentence_there_is_nothing_to_entail(nli: Path) -> None:
+    hub = Hub(load_metric("nli_faithfulness", model=str(nli)))
+    report = hub.evaluate(predictions=["", "It rains.", "It rains."], sources=["a", "", "It is."])
+    result = report.results["nli_faithfulness"]
+    assert dict(result.unanswered) == {"no_claims": 1}
+    assert dict(result.reasons) == {"the prediction has no sentence": 1, "the source is empty": 1}
+
+
+class TestNliFaithfulness(MetricContract):
+    metric = "nli_faithfulness"
+    parameters: ClassVar[Mapping[str, Any]] = {}
+
+    @pytest.fixture(autouse=True)
+    def _model(self, nli: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(type(self), "parameters", {"model": str(nli)})
