@@ -75,6 +75,11 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
     },
 }
 
+CAUSAL: dict[str, dict[str, Any]] = {
+    "gpt2": {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": LIMIT},
+    "llama": {**_SIZE, "num_key_value_heads": 2},
+}
+
 
 def write_tokenizer(folder: Path, limit: int = LIMIT) -> None:
     """A tokenizer of pieces of words that knows every letter."""
@@ -102,7 +107,9 @@ def write_model(
     folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(7)
     special = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3, "vocab_size": 120}
-    config = transformers.AutoConfig.for_model(kind, **special, **ARCHITECTURES[kind], **more)
+    config = transformers.AutoConfig.for_model(
+        kind, **special, **{**ARCHITECTURES, **CAUSAL}[kind], **more
+    )
     model = getattr(transformers, auto).from_config(config)
     with torch.no_grad():
         for name, weight in model.named_parameters():

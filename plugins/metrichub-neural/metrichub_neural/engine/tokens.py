@@ -45,11 +45,17 @@ class Tokenizer:
         special: The ids of special tokens by what they are for, such as "cls_token".
     """
 
-    def __init__(self, backend: Any, config: Mapping[str, Any], files: ModelFiles) -> None:
+    def __init__(
+        self,
+        backend: Any,
+        config: Mapping[str, Any],
+        files: ModelFiles,
+        special: Mapping[str, int] | None = None,
+    ) -> None:
         self._backend = backend
         backend.no_padding()
         said = read_json(files, "tokenizer_config.json")
-        self.limit = limit_of(files)
+        self.limit = limit_of(files, config)
         if self.limit < _UNLIMITED:
             backend.enable_truncation(self.limit)
         else:
@@ -57,9 +63,8 @@ class Tokenizer:
         named = {**read_json(files, "special_tokens_map.json"), **said}
         texts = {name: _content(named.get(name)) for name in _SPECIAL}
         ids = {name: backend.token_to_id(text) for name, text in texts.items() if text}
-        self.special: dict[str, int] = {
-            name: number for name, number in ids.items() if number is not None
-        }
+        known = {name: number for name, number in ids.items() if number is not None}
+        self.special: dict[str, int] = {**known, **(special or {})}
         self._prefix = " " if config.get("model_type") in _PREFIXED else ""
 
     @property
@@ -140,9 +145,10 @@ def load_tokenizer(files: ModelFiles, config: Mapping[str, Any]) -> Tokenizer:
     return Tokenizer(backend, config, files)
 
 
-def limit_of(files: ModelFiles) -> int:
+def limit_of(files: ModelFiles, config: Mapping[str, Any] | None = None) -> int:
     """How many tokens a text may have: the fewer of the model's positions and the tokenizer's."""
-    config, said = read_config(files), read_json(files, "tokenizer_config.json")
+    config = read_config(files) if config is None else config
+    said = read_json(files, "tokenizer_config.json")
     limits: list[int] = [_UNLIMITED]
     positions: object = config.get("max_position_embeddings") or config.get("n_positions")
     # T5 and DeBERTa have positions relative to each other.

