@@ -1,4 +1,4 @@
-"""Weighing: BERTScore of many predictions, with weights of the references that are there."""
+"""IdfCorpus: BERTScore of many predictions, with weights of the references that are there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Side = tuple[tuple[int, ...], tuple[float, ...]]
 """One text's tokens, without those that frame it, and the best cosine of each."""
 
 
-class Weighing:
+class IdfCorpus:
     """The rows of a corpus laid out flat, so that any counts of them are weighed at once.
 
     Each row has a prediction's match with each of its references. A token that no reference has

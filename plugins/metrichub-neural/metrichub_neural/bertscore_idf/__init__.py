@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from metrichub.authoring import CorpusMetric, Resampler, Unscored
 from metrichub.text import RaggedTexts, Texts
 from metrichub_neural._bertscore.matching import BertScoreMetric, Match, matches, weighed
-from metrichub_neural._bertscore.weighing import Side, Weighing
+from metrichub_neural._bertscore.weighing import IdfCorpus, Side
 from metrichub_neural.engine.encoder import Encoder
 
 Row = tuple[tuple[Side, Side], ...]
@@ -37,17 +37,17 @@ class BertScoreIdf(BertScoreMetric, CorpusMetric):
         """The mean over the predictions, each by its best reference."""
         if not rows:
             return dict.fromkeys(("score", "precision", "recall"), float("nan"))
-        found = Weighing(rows, self.stretch()).scores()
+        found = IdfCorpus(rows, self.stretch()).scores()
         return {name: float(values.mean()) for name, values in found.items()}
 
     def samples(self, rows: Sequence[Row]) -> Mapping[str, Sequence[float]]:
         """The scores of each prediction, with the weights of all rows together."""
-        found = Weighing(rows, self.stretch()).scores()
+        found = IdfCorpus(rows, self.stretch()).scores()
         return {name: values.tolist() for name, values in found.items()}
 
     def resampler(self, rows: Sequence[Row]) -> Resampler | None:
         """What weighs and scores resamples, each with the weights of its own references."""
-        return Weighing(rows, self.stretch()).resampled if rows else None
+        return IdfCorpus(rows, self.stretch()).resampled if rows else None
 
 
 def _row(found: Sequence[Match], encoder: Encoder) -> Row | Unscored:

@@ -27,7 +27,7 @@ class Likelihood(NamedTuple):
     tokens: int
 
 
-class Piece(NamedTuple):
+class Chunk(NamedTuple):
     """What one run of the model sees of a text: ids, and how many at the end it is asked for."""
 
     text: int
@@ -97,34 +97,34 @@ class Causal:
         wanted = self.tokenizer.bare([text for _, text in unique])
         head = np.array([self.start] if start else [], np.int64)
         size = min(window or self.limit, self.limit)
-        pieces = [
-            piece
+        chunks = [
+            chunk
             for place, (before, ids) in enumerate(zip(conditions, wanted, strict=True))
-            for piece in _pieces(place, head, before, ids, size, stride or max(1, size // 2))
+            for chunk in _chunks(place, head, before, ids, size, stride or max(1, size // 2))
         ]
-        found = self._summed(pieces, len(unique))
+        found = self._summed(chunks, len(unique))
         return [found[place] for place in places.tolist()]
 
-    def _summed(self, pieces: Sequence[Piece], texts: int) -> list[Likelihood]:
+    def _summed(self, chunks: Sequence[Chunk], texts: int) -> list[Likelihood]:
         nll, tokens = np.zeros(texts), np.zeros(texts, np.int64)
 
         def run(places: Integers) -> FloatArray:
-            rows = [pieces[place].ids for place in places]
+            rows = [chunks[place].ids for place in places]
             return self._runner.forward(*padded(rows, 0))
 
-        lengths = [len(piece.ids) for piece in pieces]
+        lengths = [len(chunk.ids) for chunk in chunks]
         for places, values in in_batches(lengths, budget(), run, self.name):
             for place, row in zip(places.tolist(), values, strict=True):
-                piece = pieces[place]
-                last = len(piece.ids) - 1
-                nll[piece.text] += row[last - piece.scored : last].sum(dtype=np.float64)
-                tokens[piece.text] += piece.scored
+                chunk = chunks[place]
+                last = len(chunk.ids) - 1
+                nll[chunk.text] += row[last - chunk.scored : last].sum(dtype=np.float64)
+                tokens[chunk.text] += chunk.scored
         return [Likelihood(float(sum_), int(n)) for sum_, n in zip(nll, tokens, strict=True)]
 
 
-def _pieces(  # what one text is cut by
+def _chunks(  # what one text is cut by
     place: int, head: Integers, before: Integers, ids: Integers, size: int, stride: int
-) -> Iterator[Piece]:
+) -> Iterator[Chunk]:
     """A text's windows: the start token, as much of what comes before as fits, and new tokens."""
     size = max(size, len(head) + 2)
     whole = np.concatenate([before, ids])
@@ -136,7 +136,7 @@ def _pieces(  # what one text is cut by
         stop = min(done + max(1, min(stride, room - 1)), len(whole))
     while done < len(whole):
         seen = whole[max(0, stop - room) : stop]
-        yield Piece(place, np.concatenate([head, seen]), stop - done)
+        yield Chunk(place, np.concatenate([head, seen]), stop - done)
         done, stop = stop, min(stop + min(stride, room - 1), len(whole))
 
 
