@@ -102,7 +102,7 @@ class Results:
             )
         if self.calibrate and systems > 1:
             raise click.UsageError("--calibrate takes the labels of one system; give one FILE")
-        if self.key and (self.samples_out or self.page or self.by):
+        if self.key and (self.samples_out or self.page or self.by is not None):
             raise click.UsageError(
                 "--key keeps sums in place of samples, which --samples, --report and --by show"
             )
@@ -111,7 +111,7 @@ class Results:
     def need_samples(self) -> bool:
         """Whether the scores of samples are needed, and not only those of the corpus."""
         files = self.samples_out or self.save or self.page
-        return bool(files or self.by or self.calibrate)
+        return bool(files or self.by is not None or self.calibrate)
 
 
 result_options = option_group(
@@ -213,7 +213,7 @@ def score(
     reports = {name: system.report for name, system in systems.items()}
     shown = shown_as(form, output)
     tests, unranked = _tested(reports, shown)
-    listed = _grouped(reports, results.by) if results.by else reports
+    listed = reports if results.by is None else _grouped(reports, results.by)
     intervals = {
         name: report.intervals(**asdict(resampling))
         for name, report in listed.items()
@@ -275,10 +275,17 @@ def _grouped(reports: Mapping[str, Report], by: str) -> dict[str, Report]:
     found: dict[str, Report] = {}
     for name, report in reports.items():
         found[name] = report
-        for value, group in report.by(by).items():
-            label = f"{by}={'' if value is None else value}"
+        groups = report.by(by)
+        others = {_said(value) for value in groups if not isinstance(value, str)}
+        for value, group in groups.items():
+            # The text "1" beside the number 1, or "" beside no value, is told by its quotes.
+            label = f"{by}={repr(value) if value in others else _said(value)}"
             found[f"{name}, {label}" if len(reports) > 1 else label] = group
     return found
+
+
+def _said(value: object) -> str:
+    return "" if value is None else str(value)
 
 
 def _same_size(systems: Mapping[str, System]) -> None:

@@ -43,6 +43,18 @@ def test_groups_follow_the_whole_with_their_sizes() -> None:
     ]
 
 
+def test_a_text_is_another_group_than_what_is_written_alike() -> None:
+    values = ["", None, "1", 1, "", "x"]
+    write("c.jsonl", [row | {"v": v} for row, v in zip(ROWS, values, strict=False)])
+    found = json.loads(run("score", "c.jsonl", "-m", "wer", "--by", "v").stdout)["systems"]
+    sizes = {name: system["samples"] for name, system in found.items()}
+    assert sizes == {"c.jsonl": 6, "v=''": 2, "v=": 1, "v='1'": 1, "v=1": 1, "v=x": 1}
+
+
+def test_groups_of_no_column_are_refused() -> None:
+    assert "no column ''" in error(run("score", "a.jsonl", "-m", "wer", "--by", ""), 2)
+
+
 def test_groups_of_two_systems_are_named_by_both() -> None:
     found = json.loads(run("score", "a.jsonl", "b.jsonl", "-m", "wer", "--by", "language").stdout)
     groups = Hub("wer").evaluate(ROWS).by("language")
