@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.errors import ReportError, did_you_mean
+from metrichub.errors import ReportError, did_you_mean, what
 
 
 class Units(NamedTuple):
@@ -35,7 +35,10 @@ def clusters(column: str, metadata: Mapping[str, Sequence[Any]]) -> Units:
     for sample, value in enumerate(metadata[column]):
         if value is None:
             raise ReportError(f"sample {sample} has no {column}, and so no cluster")
-        of[sample] = numbers.setdefault(json.dumps(value), len(numbers))
+        # A part of a table with a missing value somewhere holds whole numbers as fractions.
+        whole = isinstance(value, float) and value.is_integer()
+        name = json.dumps(int(value) if whole else value)
+        of[sample] = numbers.setdefault(name, len(numbers))
     return Units(len(numbers), of)
 
 
@@ -57,7 +60,9 @@ def groups(
     return {value: np.array(samples, np.int64) for value, samples in found.items()}
 
 
-def _check_column(column: str, metadata: Mapping[str, Sequence[Any]]) -> None:
+def _check_column(column: object, metadata: Mapping[str, Sequence[Any]]) -> None:
+    if not isinstance(column, str):
+        raise ReportError(f"one column is chosen by its name, not by {what(column)}")
     if column not in metadata:
         have = ", ".join(metadata) or "no columns"
         raise ReportError(

@@ -94,3 +94,21 @@ def test_a_column_has_to_have_travelled() -> None:
 def test_numbers_are_groups_too() -> None:
     found = HUB.evaluate([sample("a", "a", "en") | {"year": y} for y in (2020, 2021, 2020)])
     assert {year: group.size for year, group in found.by("year").items()} == {2020: 2, 2021: 1}
+
+
+def test_a_whole_number_names_the_same_cluster_as_a_fraction() -> None:
+    # pandas makes fractions of a column in which a value is missing; a key reads them as one too.
+    table = [sample(WORDS[i % 3], WORDS[0], "en") | {"doc": i % 4} for i in range(12)]
+    mixed = [row | {"doc": float(i % 4) if i > 5 else i % 4} for i, row in enumerate(table)]
+    one, other = (Hub("wer").evaluate(rows).intervals(cluster="doc") for rows in (table, mixed))
+    assert one == other
+    assert one != Hub("wer").evaluate(table).intervals()
+
+
+@pytest.mark.parametrize("column", [None, ["language"], 3])
+def test_a_column_is_chosen_by_its_name(column: Any) -> None:
+    report = Hub("wer").evaluate([sample("a", "a", "en")])
+    with pytest.raises(ReportError, match="one column is chosen by its name"):
+        report.by(column)
+    with pytest.raises(ReportError, match="one column is chosen by its name"):
+        report.intervals(cluster=column or ["doc"])
