@@ -71,9 +71,10 @@ def compare(
 
     For every headline output: the scores and ranks, the difference from the baseline with its
     paired bootstrap interval, and p of two-sided approximate randomisation, after Holm's correction
-    over all pairs of systems and the headline outputs of the metric. Systems of one rank aren't
-    distinguished. --outputs all adds p-values before the correction. A FILE holds samples, or a
-    report of 'metrichub score --save'; it is called by what distinguishes it, or as in ours=FILE.
+    over all pairs of systems and the headline outputs of the metric. A system ranks below others
+    only where each of them beats it. --outputs all adds p-values before the correction. A FILE
+    holds samples, or a report of 'metrichub score --save'; it is called by what distinguishes it,
+    or as in ours=FILE.
 
     metrichub compare baseline.jsonl ours.jsonl -m bleu -m rouge
     """

@@ -1,8 +1,8 @@
 """Ranking: which systems are better than which, of all pairs, corrected and in words.
 
 Holm (1979) corrects the p-values over the pairs of systems and the headline outputs of a metric.
-Systems that no test distinguishes share a rank, as in the findings of WMT: a system is ranked below
-others only if each of them beats it.
+Ranks are the clusters of the findings of WMT: a system ranks below others only if each of them
+beats it, so that some of one rank may beat others of it.
 """
 
 from __future__ import annotations
@@ -43,10 +43,11 @@ class PairedTests:
     """What paired tests say of several systems on the same samples.
 
     `pairs[system, other]` holds metric -> output -> `Comparison` for every pair, `other` being the
-    one that was named first; `ranks` metric -> headline output -> system -> rank, systems of one
-    rank not being distinguished; `withheld` metric -> why it ranks none. `scores` holds system ->
-    metric -> output -> score of all its samples, as its report has it, while a test is of those
-    that both systems have scores of. `sentences` sum it up, alike ones of several metrics as one.
+    one that was named first; `ranks` metric -> headline output -> system -> rank, below
+    others only where each of them beats it; `withheld` metric -> why it ranks none. `scores` holds
+    system -> metric -> output -> score of all its samples, as its report has it, while a test is of
+    those that both systems have scores of. `sentences` sum it up, alike ones of several metrics as
+    one.
     """
 
     systems: tuple[str, ...]

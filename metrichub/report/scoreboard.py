@@ -177,7 +177,7 @@ def legend(table: Table, tests: PairedTests | None) -> str:
     scores = [cell for row in table.rows for cell in row if isinstance(cell, Score)]
     said = []
     if any(score.rank for score in scores):
-        said.append("in parentheses: ranks, shared by systems that no test distinguishes")
+        said.append("in parentheses: ranks, below others only where each of them beats it")
     if tests and any(score.mark for score in scores):
         p = p_text(1 - tests.options.level).removeprefix("p = ")
         said.append(f"{TIE}: no significant difference from {tests.systems[0]} (p > {p})")

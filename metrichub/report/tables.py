@@ -281,7 +281,7 @@ def format_cell(cell: Cell) -> str:
 
 
 def first_of(ranks: Mapping[str, int]) -> set[str]:
-    """The systems of the first rank; none if all are, as no test distinguishes them."""
+    """The systems of the first rank; none if all are."""
     first = {name for name, rank in ranks.items() if rank == 1}
     return first if len(first) < len(ranks) else set()
 
