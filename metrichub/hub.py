@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from metrichub.data.batch import BLOCK_CHARACTERS, Batch
 from metrichub.data.columns import column_of
 from metrichub.data.frames import Data
-from metrichub.data.given import batches_of, check_options
+from metrichub.data.given import batches_of, check_options, systems_of
 from metrichub.data.objects import TextOf
 from metrichub.data.tables import is_stream
+from metrichub.data.values import names_of
 from metrichub.embed import Embedder
 from metrichub.errors import InputError, ParameterError
 from metrichub.evaluation.explanation import ErrorBudget
@@ -153,7 +154,7 @@ class Hub:
         max_cost: float | None = None,
         repeats: int = 1,
         keep: str | Iterable[str] | None = None,
-        key: str | Sequence[str] = (),
+        key: str | Sequence[str] | None = None,
         **given: Any,
     ) -> Report:
         """The report of all metrics on the given samples.
@@ -215,7 +216,7 @@ class Hub:
         budget = ErrorBudget(max_errors, usage=usage)
         metrics, asked = self._repeated(repeats)
         measure = Measure(metrics, reduction, self.block_characters, budget)
-        key = (key,) if isinstance(key, str) else tuple(key)
+        key = names_of("key", key)
         if key and samples:
             raise InputError("a key chooses the buckets of a report without samples: samples=False")
         run = partial(
@@ -248,7 +249,7 @@ class Hub:
             InputError: as `evaluate`; the text names the system.
         """
         reports: dict[str, Report] = {}
-        for name, data in systems.items():
+        for name, data in systems_of(systems).items():
             try:
                 reports[str(name)] = self.evaluate(data, **options)
             except InputError as error:

@@ -12,7 +12,7 @@ from metrichub.data.columns import is_slip
 from metrichub.data.frames import Data
 from metrichub.data.objects import TextOf
 from metrichub.data.tables import table_batches
-from metrichub.errors import InputError
+from metrichub.errors import InputError, what
 
 _ELSEWHERE = {
     "dataset": "give the table as the first argument: hub.evaluate(rows)",
@@ -47,6 +47,11 @@ def batches_of(
             "give either a table or columns by name, not both "
             f"(got a {type(data).__name__} and {', '.join(given)})"
         )
+    if columns is not None and not isinstance(columns, Mapping):
+        raise InputError(
+            "columns maps columns to their names in the table, "
+            f"columns={{'predictions': 'summary'}}, and is not {what(columns)}"
+        )
     if data is None:
         yield Batch.from_columns(given, needed, columns, objects, keep=keep, key=key)
         return
@@ -54,6 +59,16 @@ def batches_of(
         Batch.from_data, needed=needed, mapping=columns, objects=objects, keep=keep, key=key
     )
     yield from table_batches(data, read, needed, columns)
+
+
+def systems_of(systems: Mapping[str, Data]) -> Mapping[str, Data]:
+    """The same; `InputError` unless they have names."""
+    if not isinstance(systems, Mapping):
+        raise InputError(
+            'systems are given by their names, {"ours": "ours.jsonl", "theirs": table}, and not as '
+            f"{what(systems)}"
+        )
+    return systems
 
 
 def check_options(

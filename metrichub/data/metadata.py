@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from metrichub.data.columns import TEXT, column_of_alias
-from metrichub.data.values import as_list
+from metrichub.data.values import as_list, names_of
 from metrichub.errors import InputError, MissingColumn, did_you_mean, what
 
 LONGEST = 200
@@ -44,7 +44,7 @@ def read_metadata(
         chosen = [n for n in available if n not in read and column_of_alias(n) not in TEXT]
         return {name: _short(name, values_of, size) for name in chosen}
     kept: dict[str, list[Any] | None] = {}
-    for name in [keep] if isinstance(keep, str) else keep:
+    for name in names_of("keep", keep):
         if name not in available:
             raise MissingColumn(
                 f"keep names the column {name!r}, which isn't there{did_you_mean(name, available)} "

@@ -45,6 +45,11 @@ def table_batches(
         return
     empty = True
     for part in parts():
+        if isinstance(part, Mapping) and any(isinstance(value, str) for value in part.values()):
+            raise InputError(
+                "the iterator gives rows one by one; give a list of them, list(rows), or an "
+                "iterator of tables, such as lists of a thousand rows"
+            )
         yield read(part)
         empty = False
     if empty:

@@ -24,6 +24,20 @@ def as_list(name: str, values: Iterable[Any]) -> Sequence[Any]:
     return listed
 
 
+def names_of(option: str, names: str | Iterable[str] | None) -> tuple[str, ...]:
+    """The names of columns that an option gives: one, several, or none.
+
+    Raises:
+        InputError: they are no names.
+    """
+    one = isinstance(names, str) or not isinstance(names, Iterable)
+    found: list[Any] = [] if names is None else [names] if one else list(names)
+    for name in found:
+        if not isinstance(name, str):
+            raise InputError(f"{option} names columns, {option}=['id'], and not {what(name)}")
+    return tuple(found)
+
+
 def _is_no_column(values: object) -> bool:
     return isinstance(values, (bytes, Mapping, set, frozenset)) or any(
         hasattr(values, attribute) for attribute in ("columns", "column_names")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from metrichub.data.metadata import joined_metadata
-from metrichub.errors import ReportError
+from metrichub.errors import ReportError, what
 from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.letters import summed
@@ -25,6 +25,10 @@ def merged(parts: Sequence[M]) -> M:
     """The measurement of all parts' samples in order; see `Report.merge`."""
     first = parts[0]
     for other in parts[1:]:
+        if not isinstance(other, Measurement):
+            raise ReportError(
+                f"a report is merged with others, report.merge(one, other), not with {what(other)}"
+            )
         _same_metrics(first, other)
     results: dict[str, Result] = {}
     for name, result in first.results.items():

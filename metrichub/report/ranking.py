@@ -35,10 +35,10 @@ class Ranking(PairedTests):
     """What paired tests say of several systems on the same samples, and how to show it.
 
     `pairs[system, other]` holds metric -> output -> `Comparison` for every pair, `other` being the
-    one that was named first; `ranks` metric -> headline output -> system -> rank, systems of one
-    rank not being distinguished; `withheld` metric -> why it ranks none. `scores` holds system ->
-    metric -> output -> score of all its samples, as its report has it, while a test is of those
-    that both systems have scores of. `sentences` sum it up, and `sentence` is all of them.
+    one that was named first; `ranks` metric -> headline output -> system -> rank, below
+    others only where each of them beats it; `withheld` metric -> why it ranks none. `scores` holds
+    system -> metric -> output -> score of all its samples, as its report has it, while a test is of
+    those that both systems have scores of. `sentences` sum it up, and `sentence` is all of them.
     """
 
     @classmethod
@@ -205,6 +205,9 @@ def compare_all(
             "compare_all takes the reports of two systems or more by name, such as "
             f'{{"A": report, "B": other}}, not {what(systems)}'
         )
+    for name, report in systems.items():
+        if not isinstance(report, Measurement):
+            raise ReportError(f"{name} is {what(report)}, and no report")
     check_positive("resamples", resamples)
     options = SignificanceOptions(level, resamples, trials, seed, cluster)
     return Ranking.of(paired_tests(systems, options, metrics))
