@@ -19,8 +19,8 @@ from metrichub.models.client import Connection, clean
 from metrichub.models.failures import Refused
 from metrichub.models.gathering import Gathering, Waiting
 from metrichub.models.run_store import Keeping
-from metrichub.models.session import Request, board, per_loop
-from metrichub.models.state import ClientState
+from metrichub.models.session import Request, board
+from metrichub.models.state import ClientState, per_loop
 from metrichub.models.store import Answer, spent_on
 from metrichub.models.usage import tokens_in
 

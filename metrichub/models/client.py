@@ -23,8 +23,8 @@ from metrichub.models.secrets import (
     without_query,
     without_secrets,
 )
-from metrichub.models.session import Session, per_loop
-from metrichub.models.state import ClientState
+from metrichub.models.session import Session
+from metrichub.models.state import ClientState, per_loop
 from metrichub.models.store import Answer, spent_on
 from metrichub.models.usage import Prices
 

@@ -8,20 +8,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import Context, ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from typing import Any
 
 from metrichub.errors import BudgetSpent, JudgeError
 from metrichub.models.claims import Claims
+from metrichub.models.limits import limiter_of
 from metrichub.models.run_store import Keeping
 from metrichub.models.store import Answer, key_of
 from metrichub.models.usage import Prices, UsageTracker, recorded_keys, tokens_in, tracker_of_run
 
-if TYPE_CHECKING:
-    from aiolimiter import AsyncLimiter
-
 Ask = Callable[[], Awaitable[Answer]]
-_MINUTE = 60.0
 _LOOK_AGAIN = 0.1
 """Seconds until the store is asked again for what another process is asking for."""
 
@@ -101,8 +97,8 @@ class Session:
     ) -> None:
         self.slots = asyncio.Semaphore(limit)
         self.prices = prices
-        self._requests = _limiter(requests_per_minute)
-        self._tokens = _limiter(tokens_per_minute)
+        self._requests = limiter_of(requests_per_minute)
+        self._tokens = limiter_of(tokens_per_minute)
         self._flights: dict[str, _Flight] = {}
         self._claims = Claims()
 
@@ -319,22 +315,3 @@ async def _asked(request: Request) -> Answer:
             return await request.ask()
         except _AskedElsewhere:
             await asyncio.sleep(_LOOK_AGAIN)
-
-
-def _limiter(rate: int | None) -> AsyncLimiter | None:
-    if rate is None:
-        return None
-    from aiolimiter import AsyncLimiter
-
-    return AsyncLimiter(rate, _MINUTE)
-
-
-_sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Any, Any]] = WeakKeyDictionary()
-
-
-def per_loop(owner: Any, make: Callable[[], Any]) -> Any:
-    """What belongs to a judge on the running loop, made on first use; equal judges share it."""
-    mine = _sessions.setdefault(asyncio.get_running_loop(), {})
-    if owner not in mine:
-        mine[owner] = make()
-    return mine[owner]

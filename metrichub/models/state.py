@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from metrichub.errors import BudgetSpent, JudgeError
 from metrichub.models.session import Session
@@ -72,3 +73,14 @@ class ClientState:
     def client(self) -> AsyncOpenAI:
         """The client, made on first use: an estimate needs none, and so no key."""
         return self.connect()
+
+
+_sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Any, Any]] = WeakKeyDictionary()
+
+
+def per_loop(owner: Any, make: Callable[[], Any]) -> Any:
+    """What belongs to a judge on the running loop, made on first use; equal judges share it."""
+    mine = _sessions.setdefault(asyncio.get_running_loop(), {})
+    if owner not in mine:
+        mine[owner] = make()
+    return mine[owner]
