@@ -181,7 +181,8 @@ class Hub:
 
         `texts` says whether the report keeps the samples to show them; by default it does unless
         they come in parts. `workers` spreads the text over processes, with equal
-        results (limits on calls and errors then hold for each process). `progress` is
+        results (limits on calls and errors then hold for each process; those a minute are divided).
+        `progress` is
         called with the number of samples times metrics that are done. A sample whose call
         to a judge fails is an error in the report; more than `max_errors` of them end the
         run. So does the call to a judge that would pass `max_calls`, `max_tokens` (of prompts and

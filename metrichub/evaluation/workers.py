@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from metrichub.errors import MetricError, ScoringError
 from metrichub.evaluation.measurement import Measurement
+from metrichub.models.limits import share_limits
 from metrichub.models.secrets import secrets_travel
 
 if TYPE_CHECKING:
@@ -112,9 +113,11 @@ def _settle(workers: int, folder: str, environment: Mapping[str, str], ignored: 
     """Tell a worker how many there are, where its parent is, and let Ctrl-C end it in silence.
 
     A parent that ignores Ctrl-C, as one in the background of a script does, goes on to need it.
+    What judges may be sent a minute is divided among all workers.
     """
     global _side_by_side  # a process is told once, at its start
     _side_by_side = workers
+    share_limits(workers)
     signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.SIG_DFL)
     os.chdir(folder)
     for name in os.environ.keys() - environment.keys():

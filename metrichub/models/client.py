@@ -56,10 +56,10 @@ class Connection:
         timeout: Seconds for one call until its reply is whole; the client's own unless given.
         max_retries: How often the client tries again; the client's own unless given.
         concurrency: How many calls are in flight at most.
-        requests_per_minute: How many calls are sent a minute at most; tries of the client's own
-            after a failure don't count.
-        tokens_per_minute: How many tokens are sent and got a minute at most; those of a prompt
-            are estimated before.
+        requests_per_minute: How many calls are sent a minute at most, by all workers of a run
+            together; tries of the client's own after a failure don't count.
+        tokens_per_minute: How many tokens are sent and got a minute at most, by all workers of a
+            run together; those of a prompt are estimated before.
         prices: What a million prompt tokens and a million completion tokens cost, for
             estimates and reports.
         cache: Whether answers are kept in the call store and taken from there.
