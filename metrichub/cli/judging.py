@@ -182,9 +182,9 @@ def tell_usage(reports: Mapping[str, Report]) -> None:
             note(f"{name}: {report.usage}" if len(reports) > 1 else str(report.usage))
 
 
-@click.group("cache", short_help="Show or clear the answers of judges.")
+@click.group("cache", short_help="Show, merge or clear the answers of judges.")
 def cache() -> None:
-    """Show or clear the call store: answers that were paid for and need no second call."""
+    """Show, merge or clear the call store: answers that were paid for and need no second call."""
 
 
 @cache.command(cls=Command)
@@ -222,3 +222,24 @@ def clear(model: str | None, yes: bool) -> None:
         click.confirm(f"Delete {number:,} answers in {kept.path}?", abort=True, err=True)
     kept.clear(model)
     click.echo(f"{number:,} answers deleted")
+
+
+@cache.command(cls=Command)
+@click.argument(
+    "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path)
+)
+def merge(files: Sequence[Path]) -> None:
+    """Take in the answers of other call stores: FILEs, or folders that METRICHUB_CACHE named.
+
+    The others stay as they are. So machines that judged parts of the samples, each with a store of
+    its own, leave one that holds all their answers.
+    """
+    from metrichub.models.store import store
+
+    kept = store()
+    paths = [path / kept.path.name if path.is_dir() else path for path in files]
+    if missing := [path for path in paths if not path.is_file()]:
+        raise click.UsageError(f"there is no call store {missing[0]}")
+    for path in paths:
+        click.echo(f"{path}: {kept.merge(path):,} answers taken in")
+    click.echo(f"{kept.path}: {len(kept):,} answers")

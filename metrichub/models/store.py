@@ -8,6 +8,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -158,6 +159,25 @@ class Store:
     def release(self, key: str, owner: str) -> None:
         """Give up a claim, if it is the owner's."""
         self._do("DELETE FROM claims WHERE key = ? AND owner = ?", (key, owner))
+
+    def merge(self, other: Path) -> int:
+        """Take in the answers of another store that this one lacks; how many they were.
+
+        The other file stays as it is.
+
+        Raises:
+            JudgeUnavailable: there is no store in it, or a newer metrichub made it.
+        """
+        if not other.is_file():
+            raise JudgeUnavailable(f"there is no call store {other}")
+        before = len(self)
+        with closing(Store(other)):  # Brings the tables of an older one up to date.
+            self._do("ATTACH ? AS other", (str(other),))
+            try:
+                self._do("INSERT OR IGNORE INTO calls SELECT * FROM other.calls", ())
+            finally:
+                self._do("DETACH other", ())
+        return len(self) - before
 
     def __len__(self) -> int:
         """The number of answers."""
