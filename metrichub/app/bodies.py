@@ -86,7 +86,7 @@ class UnscoredBody(BaseModel):
 class ExplanationBody(BaseModel):
     """What stands behind the scores of a sample."""
 
-    status: Literal["ok", "undefined", "error"]
+    status: Literal["ok", "undefined", "error", "pending"]
     reason: str | None
     scores: dict[str, float | None]
     steps: list[Any] = Field(description="One step a candidate: claims and verdicts, marks, edits.")

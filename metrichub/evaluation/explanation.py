@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -29,19 +30,20 @@ class WithTrace(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A row without a score because a call failed, and the cause."""
+    """A row without a score because a call failed, or waits for a batch, and the cause."""
 
     cause: str
+    pending: bool = False
 
 
 class Explanation(NamedTuple):
     """Why one sample has its scores: one step for each of its candidates.
 
-    A sample is "undefined" where the metric says nothing of it, and an "error" where a call
-    failed; `reason` says why.
+    A sample is "undefined" where the metric says nothing of it, an "error" where a call failed,
+    and "pending" while one waits for a batch; `reason` says why.
     """
 
-    status: Literal["ok", "undefined", "error"]
+    status: Literal["ok", "undefined", "error", "pending"]
     reason: str | None
     scores: Mapping[str, float]
     steps: Sequence[TraceItem]
@@ -77,7 +79,8 @@ class Trace:
     """The steps and errors of one metric by sample; `causes` counts the errors.
 
     `calls` holds the keys of the requests that were made for a sample, `votes` how often the judges
-    of a panel voted so on an item.
+    of a panel voted so on an item. `pending` are the samples that wait for a batch, with the
+    reasons, which `waits` counts.
     """
 
     steps: Mapping[int, Sequence[TraceItem]] = field(default_factory=dict)
@@ -85,6 +88,8 @@ class Trace:
     causes: Counter[str] = field(default_factory=Counter)
     calls: Mapping[int, Sequence[str]] = field(default_factory=dict)
     votes: Counter[str] = field(default_factory=Counter)
+    pending: Mapping[int, str] = field(default_factory=dict)
+    waits: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(
@@ -92,9 +97,15 @@ class Trace:
         steps: Mapping[int, Sequence[TraceItem]],
         errors: Mapping[int, str],
         calls: Mapping[int, Sequence[str]],
+        pending: Mapping[int, str] = MappingProxyType({}),
     ) -> Trace:
-        """The trace with its errors and votes counted."""
-        return cls(steps, errors, Counter(errors.values()), calls, votes_in(steps.values()))
+        """The trace with its errors, votes and waiting samples counted."""
+        causes, waits = Counter(errors.values()), Counter(pending.values())
+        return cls(steps, errors, causes, calls, votes_in(steps.values()), dict(pending), waits)
+
+    def status(self, sample: int) -> Literal["ok", "error", "pending"]:
+        """The status of a sample, as far as its calls are concerned."""
+        return "pending" if sample in self.pending else "error" if sample in self.errors else "ok"
 
     @property
     def failed(self) -> int:
@@ -110,6 +121,8 @@ class Trace:
             sum((part.causes for _, part in parts), Counter()),
             {start + i: keys for start, part in parts for i, keys in part.calls.items()},
             sum((part.votes for _, part in parts), Counter()),
+            {start + i: why for start, part in parts for i, why in part.pending.items()},
+            sum((part.waits for _, part in parts), Counter()),
         )
 
     def take(self, index: Sequence[int]) -> Trace:
@@ -118,11 +131,12 @@ class Trace:
             {new: self.steps[old] for new, old in enumerate(index) if old in self.steps},
             {new: self.errors[old] for new, old in enumerate(index) if old in self.errors},
             {new: self.calls[old] for new, old in enumerate(index) if old in self.calls},
+            {new: self.pending[old] for new, old in enumerate(index) if old in self.pending},
         )
 
     def pool(self) -> Trace:
-        """The causes and the votes without the samples."""
-        return Trace(causes=self.causes, votes=self.votes)
+        """The counts without the samples."""
+        return Trace(causes=self.causes, votes=self.votes, waits=self.waits)
 
 
 @dataclass(frozen=True)

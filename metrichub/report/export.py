@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from metrichub.errors import MissingDependency
+from metrichub.evaluation.explanation import Trace
 from metrichub.report.scoreboard import (
     OutputChoice,
     ScoreFormat,
@@ -111,8 +112,9 @@ def frame(report: Report) -> DataFrame:
     columns: dict[str, Any] = dict(report.metadata)
     for name, scores in report.samples().items():
         result = report.results[name]
-        errors = report.traces[name].errors if name in report.traces else {}
-        reasons = [errors.get(i) or result.why(i) for i in range(report.size)]
+        trace = report.traces.get(name, Trace())
+        called = {**trace.errors, **trace.pending}
+        reasons = [called.get(i) or result.why(i) for i in range(report.size)]
         columns |= {f"{name}.{output}": values for output, values in scores.items()}
         if any(reasons):
             columns[f"{name}.reason"] = reasons

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.data.batch import Batch
 from metrichub.evaluation.explanation import Trace, TraceItem
+from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.stats import Stats
-from metrichub.metric import Array
+from metrichub.metric import Array, Metric
 from metrichub.models.usage import Usage
 
 
@@ -32,6 +34,18 @@ class RepeatedScore(NamedTuple):
     high: float
     runs: tuple[float, ...]
     samples: NDArray[np.float64]
+
+
+def measured_again(
+    run: Callable[[Measure, Sequence[Batch]], Measurement],
+    measure: Measure,
+    batches: Sequence[Batch],
+    asked: tuple[Metric, ...],
+    repeats: int,
+) -> Measurement:
+    """The measurement of so many runs together; after the first, only of metrics that ask."""
+    again = [replace(measure, metrics=asked, repeat=number) for number in range(1, repeats)]
+    return together([run(one, batches) for one in (measure, *again)])
 
 
 def together(reports: Sequence[Measurement]) -> Measurement:
@@ -114,7 +128,10 @@ def _weighted(stats: Stats, name: str) -> NDArray[np.float64]:
 
 
 def _joined(runs: Sequence[Trace]) -> Trace:
-    """The steps of all runs, each with the number of its run; errors that all runs had."""
+    """The steps of all runs, each with the number of its run; errors that all runs had.
+
+    A sample is pending that no run scored, where one of them waits.
+    """
     steps: dict[int, list[TraceItem]] = {}
     calls: dict[int, list[str]] = {}
     for number, run in enumerate(runs, 1):
@@ -122,10 +139,9 @@ def _joined(runs: Sequence[Trace]) -> Trace:
             steps.setdefault(sample, []).extend({"run": number, **step} for step in found)
         for sample, keys in run.calls.items():
             calls.setdefault(sample, []).extend(keys)
-    errors = {
-        sample: cause
-        for sample, cause in runs[0].errors.items()
-        if all(sample in run.errors for run in runs)
-    }
+    called = [{**run.errors, **run.pending} for run in runs]
+    lost = {sample for sample in called[0] if all(sample in one for one in called)}
+    pending = {s: why for run in runs for s, why in run.pending.items() if s in lost}
+    errors = {s: cause for s, cause in runs[0].errors.items() if s in lost - pending.keys()}
     votes = sum((run.votes for run in runs), Counter[str]())
-    return replace(Trace.of(steps, errors, calls), votes=votes)
+    return replace(Trace.of(steps, errors, calls, pending), votes=votes)

@@ -31,18 +31,21 @@ class ReportScores(Measurement):
     def scores(self) -> Nested:
         """The nested dict: metric -> output -> score, and counts of samples that have none.
 
-        "errors" counts those for which a call to a judge failed, "unanswered" those whose
-        prediction the metric's definition gives no value, and "unscored" all others.
+        "pending" counts those for which a call to a judge waits for a batch, "errors" those for
+        which one failed, "unanswered" those whose prediction the metric's definition gives no
+        value, and "unscored" all others.
         """
         nested: Nested = {}
         for name, result in self.results.items():
             nested[name] = result.scores()
-            failed = self.traces[name].failed if name in self.traces else 0
+            trace = self.traces.get(name, Trace())
+            failed, waiting = trace.failed, trace.waits.total()
             unanswered = result.unanswered.total()
             counts = {
-                "unscored": result.unscored - failed - unanswered,
+                "unscored": result.unscored - failed - waiting - unanswered,
                 "unanswered": unanswered,
                 "errors": failed,
+                "pending": waiting,
             }
             nested[name] |= {what: count for what, count in counts.items() if count}
         return nested
@@ -66,8 +69,8 @@ class ReportScores(Measurement):
         steps = found.steps.get(sample, ())
         if not steps and self.texts:
             steps = self.texts.steps(result.metric, sample)
-        if sample in found.errors:
-            return Explanation("error", found.errors[sample], scores, steps)
+        if why := found.pending.get(sample) or found.errors.get(sample):
+            return Explanation(found.status(sample), why, scores, steps)
         if reason := result.why(sample):
             return Explanation("undefined", reason, scores, steps)
         return Explanation("ok", None, scores, steps)
@@ -176,7 +179,8 @@ class ReportScores(Measurement):
         for name, result in self.results.items():
             why = [f"{n} unscored: {reason}" for reason, n in result.reasons.most_common()]
             trace = self.traces.get(name, Trace())
-            if (rest := result.unscored - trace.failed - result.reasons.total()) > 0:
+            told = trace.failed + trace.waits.total() + result.reasons.total()
+            if (rest := result.unscored - told) > 0:
                 why.append(f"{rest} unscored: {NO_REASON}")
             if unanswered := result.unanswered.total():
                 why.append(
@@ -184,6 +188,7 @@ class ReportScores(Measurement):
                     "systems that differ in them can't be ranked by this score"
                 )
             why += [f"{n} failed: {cause}" for cause, n in trace.causes.most_common()]
+            why += [f"{n} pending: {cause}" for cause, n in trace.waits.most_common()]
             why += self._apart(name)
             why += agreement_notes(trace.votes)
             read = {*map(column_of, result.metric.inputs())}

@@ -183,7 +183,9 @@ def _evidence(found: Mapping[str, Any]) -> Trace:
     steps = {int(sample): step for sample, step in found["steps"].items()}
     errors = {int(sample): cause for sample, cause in found["errors"].items()}
     calls = {int(sample): keys for sample, keys in found.get("calls", {}).items()}
-    return Trace(steps, errors, Counter(found["causes"]), calls, _counts(found.get("votes", {})))
+    pending = {int(sample): why for sample, why in found.get("pending", {}).items()}
+    votes, waits = _counts(found.get("votes", {})), _counts(found.get("waits", {}))
+    return Trace(steps, errors, Counter(found["causes"]), calls, votes, pending, waits)
 
 
 def _letters(found: Mapping[str, Any]) -> ByTokenizer:

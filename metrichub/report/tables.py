@@ -61,7 +61,7 @@ class Table(NamedTuple):
         head += ["low", "high"] if intervals else []
         counts = [
             name
-            for name in ("unscored", "unanswered", "errors")
+            for name in ("unscored", "unanswered", "errors", "pending")
             if any(nested[metric].get(name) for metric in report.results)
         ]
         head += counts

@@ -89,12 +89,13 @@ def problems_of(report: Report) -> dict[str, Any]:
     for name, result in report.results.items():
         reasons: dict[tuple[str, str], int] = {}
         numbers = {}
-        errors = report.traces.get(name, Trace()).errors
+        trace = report.traces.get(name, Trace())
+        called = {**trace.errors, **trace.pending}
         unscored = np.flatnonzero(np.isnan(next(iter(result.samples().values())))).tolist()
-        for sample in sorted({*errors, *unscored}):
-            why = errors.get(sample) or result.why(sample)
+        for sample in sorted({*called, *unscored}):
+            why = called.get(sample) or result.why(sample)
             if why:
-                status = "error" if sample in errors else "undefined"
+                status = trace.status(sample) if sample in called else "undefined"
                 numbers[sample] = reasons.setdefault((status, why), len(reasons))
         if numbers:
             found[name] = {"reasons": list(reasons), "samples": numbers}

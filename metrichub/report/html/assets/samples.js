@@ -151,7 +151,7 @@
     const reason = own(problem?.samples, sample);
     if (reason !== undefined) {
       const [status, why] = problem.reasons[reason];
-      parts.push(element("p", "why", `${status === "error" ? "error" : "unscored"}: ${why}`));
+      parts.push(element("p", "why", `${status === "undefined" ? "unscored" : status}: ${why}`));
     }
     const given = own(found?.steps[system], metric);
     if (given) {
