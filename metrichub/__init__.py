@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from metrichub.errors import MissingModel as MissingModel
     from metrichub.errors import ModelError as ModelError
     from metrichub.errors import ParameterError as ParameterError
+    from metrichub.errors import Pending as Pending
     from metrichub.errors import ReportError as ReportError
     from metrichub.errors import ScoringError as ScoringError
     from metrichub.errors import SiteError as SiteError
@@ -73,8 +74,8 @@ _HOMES = {
         "errors": (
             "AmbiguousMetric BrokenMetric BudgetSpent CardError FileError InputError JudgeError "
             "JudgeUnavailable MetricError MetrichubError MissingColumn "
-            "MissingDependency MissingModel ModelError ParameterError ReportError ScoringError "
-            "SiteError SpecError TooManyErrors UnknownMetric UnknownParameter"
+            "MissingDependency MissingModel ModelError ParameterError Pending ReportError "
+            "ScoringError SiteError SpecError TooManyErrors UnknownMetric UnknownParameter"
         ),
         "evaluation.explanation": "Explanation",
         "evaluation.resample": "Interval",

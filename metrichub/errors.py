@@ -19,6 +19,7 @@ MetrichubError
 ├── JudgeError (RuntimeError)          a call to a judge that failed; costs one sample
 │   ├── JudgeUnavailable               no later call can succeed; ends the run
 │   └── TooManyErrors                  more samples failed than were allowed; ends the run
+├── Pending (RuntimeError)             answers that wait for a batch: send its file, run again
 ├── ReportError (ValueError)           reports that can't be merged, compared or read
 └── SiteError (RuntimeError)           a site of cards that can't be built as it should be
 
@@ -31,7 +32,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class MetrichubError(Exception):
@@ -182,6 +183,23 @@ class TooManyErrors(JudgeError):
     """More samples failed than the run was allowed."""
 
     ends_the_run = True
+
+
+class Pending(MetrichubError, RuntimeError):
+    """Calls that wait for a batch: no failure, but no report either until their answers are there.
+
+    `paths` are the files to send, with `calls` in all, and `round` counts from 0. `report` is what
+    is known so far, where samples that wait have the status "pending"; of several systems, a
+    mapping of their names to their reports.
+    """
+
+    exit_status = 75
+
+    def __init__(
+        self, message: str, calls: int, number: int, paths: tuple[str, ...], report: Any
+    ) -> None:
+        super().__init__(message)
+        self.calls, self.round, self.paths, self.report = calls, number, paths, report
 
 
 class ReportError(MetrichubError, ValueError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from os import PathLike
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from metrichub.data.batch import BLOCK_CHARACTERS, Batch
@@ -25,6 +26,9 @@ from metrichub.metric import Metric, load_metrics
 from metrichub.models.usage import Usage, UsageBudget
 from metrichub.report.report import Report
 from metrichub.report.scores import Nested
+
+if TYPE_CHECKING:
+    from metrichub.models.batch import BatchRun
 
 _NO_PROMPTS = (
     "none here: it is that of judges' prompts, and no metric of this hub asks a judge; a metric's "
@@ -155,6 +159,7 @@ class Hub:
         repeats: int = 1,
         keep: str | Iterable[str] | None = None,
         key: str | Sequence[str] | None = None,
+        batch: str | PathLike[str] | None = None,
         **given: Any,
     ) -> Report:
         """The report of all metrics on the given samples.
@@ -182,20 +187,25 @@ class Hub:
         `texts` says whether the report keeps the samples to show them; by default it does unless
         they come in parts. `workers` spreads the text over processes, with equal
         results (limits on calls and errors then hold for each process; those a minute are divided).
-        `progress` is
-        called with the number of samples times metrics that are done. A sample whose call
-        to a judge fails is an error in the report; more than `max_errors` of them end the
+        `progress` is called with the number of samples times metrics that are done. A sample whose
+        call to a judge fails is an error in the report; more than `max_errors` of them end the
         run. So does the call to a judge that would pass `max_calls`, `max_tokens` (of prompts and
         replies) or `max_cost` (by the judge's prices); what was answered before stays stored, and
         the next run goes on from there. Judges are asked `repeats` times, each time anew; their
         scores are the means, and `report.repeated()` gives the standard deviation between runs.
         In a hub with a vote, one judge gives so many votes on the same items instead.
 
+        With a `batch`, which names a folder, models are asked by files, in rounds, and no server is
+        called: the call raises `Pending` with the file to send, in the form of OpenAI's Batch API
+        and of `vllm run-batch`, and is made again once the answers lie in the folder, until it
+        returns the report.
+
         Raises:
             InputError: samples that can't be scored; the text says where and what to do.
             JudgeUnavailable: a judge that can't be asked: no key, a wrong one, no such model.
             TooManyErrors: more samples failed than the run allows.
             BudgetSpent: the next call would take more than the run may.
+            Pending: answers have to come from a batch first.
         """
         if more:
             raise InputError(
@@ -208,15 +218,11 @@ class Hub:
                 f"last call, such as tqdm().update, and not {progress!r}"
             )
         reduction = self.reduce_fn if reduce_fn is None else reduce_fn
-        limits = {"max_calls": max_calls, "max_tokens": max_tokens, "max_cost": max_cost}
-        for name, most in limits.items():
-            if most is not None and (isinstance(most, bool) or not most > 0):
-                raise ParameterError(None, name, most, "a number above 0")
-        given_limits = any(most is not None for most in limits.values())
-        usage = UsageBudget(max_calls, max_tokens, max_cost) if given_limits else None
-        budget = ErrorBudget(max_errors, usage=usage)
+        usage = UsageBudget.of(max_calls=max_calls, max_tokens=max_tokens, max_cost=max_cost)
         metrics, asked = self._repeated(repeats)
-        measure = Measure(metrics, reduction, self.block_characters, budget)
+        rounds = _rounds(batch, workers)
+        budget = ErrorBudget(max_errors, usage=usage)
+        measure = Measure(metrics, reduction, self.block_characters, budget, batch=rounds)
         key = names_of("key", key)
         if key and samples:
             raise InputError("a key chooses the buckets of a report without samples: samples=False")
@@ -230,15 +236,16 @@ class Hub:
         )
         batches: Iterable[Batch] = self._batches(data, columns, given, keep, key)
         if repeats == 1 or not asked:
-            return Report.of(run(measure, batches))
-        from metrichub.report.repeats import together
+            report = Report.of(run(measure, batches))
+        else:
+            from metrichub.report.repeats import measured_again
 
-        batches = list(batches)
-        again = [replace(measure, metrics=asked, repeat=number) for number in range(1, repeats)]
-        run = partial(run, samples=True)
-        runs = [run(measure, batches), *(run(one, batches) for one in again)]
-        report = Report.of(together(runs))
-        return report if samples else report.pool()
+            run = partial(run, samples=True)
+            report = Report.of(measured_again(run, measure, list(batches), asked, repeats))
+            report = report if samples else report.pool()
+        if rounds is not None and rounds is not batch:
+            rounds.finish(report)
+        return report
 
     def evaluate_all(self, systems: Mapping[str, Data], /, **options: Any) -> dict[str, Report]:
         """The report of each of several systems, files, or splits of a data set, by their names.
@@ -250,12 +257,17 @@ class Hub:
             InputError: as `evaluate`; the text names the system.
         """
         reports: dict[str, Report] = {}
+        batch = options.get("batch")
+        if rounds := _rounds(batch, options.get("workers", 1)):
+            options["batch"] = rounds
         for name, data in systems_of(systems).items():
             try:
                 reports[str(name)] = self.evaluate(data, **options)
             except InputError as error:
                 error.args = (f"{name}: {error}",)
                 raise
+        if rounds and rounds is not batch:
+            rounds.finish(reports)
         return reports
 
     def estimate(
@@ -343,6 +355,15 @@ class Hub:
         needed = self.needs()
         check_options(given, needed, Hub.evaluate.__kwdefaults__ or ())
         return batches_of(data, given, needed, columns, self._objects(), keep, key)
+
+
+def _rounds(batch: str | PathLike[str] | None, workers: int) -> BatchRun | None:
+    """The run over a batch's folder; one that several systems share is given as it is."""
+    if batch is None:
+        return None
+    from metrichub.models.batch import batch_run
+
+    return batch_run(batch, workers)
 
 
 def _ready(metric: Metric, asked: Mapping[str, object]) -> Metric:

@@ -39,6 +39,7 @@ class JudgeOptions:
     max_calls: int | None
     max_tokens: int | None
     max_cost: float | None
+    batch: Path | None
 
     def for_hub(self) -> dict[str, Any]:
         """What `Hub` takes of them."""
@@ -55,6 +56,7 @@ class JudgeOptions:
             "max_calls": self.max_calls,
             "max_tokens": self.max_tokens,
             "max_cost": self.max_cost,
+            "batch": self.batch,
         }
 
 
@@ -126,6 +128,14 @@ judge_options = option_group(
         type=click.FloatRange(0, min_open=True),
         help="End the run before its calls cost more than X by the judge's prices.  "
         "[default: never]",
+    ),
+    click.option(
+        "--batch",
+        metavar="FOLDER",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="Write what models would be asked to a file there, for OpenAI's Batch API or vllm "
+        "run-batch, instead of calling a server. Put the answers beside it and run the same again "
+        "until there are scores.",
     ),
     click.option(
         "--no-cache",

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
-from metrichub.errors import MetrichubError, ScoringError
+from metrichub.errors import MetrichubError, Pending, ScoringError
 
 EXIT_STATUS = """\
 \b
@@ -24,6 +24,7 @@ Exit status:
   4    a judge can't be asked, or gave no verdict on some samples
   5    a package is missing, or an installed metric is broken
   70   a defect in the program or in a plugin
+  75   judges' answers wait for a batch (--batch)
   130  interrupted
 """
 _DEFECT, _INTERRUPTED, _CLOSED_PIPE = 70, 130, 141
@@ -136,7 +137,7 @@ def _report(error: Exception, settings: Settings) -> int:
             _say(f"{error} (--debug shows where)")
             return error.exit_status
         case MetrichubError():
-            _say(str(error))
+            _say(str(error), "pending" if isinstance(error, Pending) else "error")
             return error.exit_status
         case OSError():
             _say(f"{error.filename}: {error.strerror}" if error.filename else str(error))
@@ -148,8 +149,8 @@ def _report(error: Exception, settings: Settings) -> int:
     return _DEFECT
 
 
-def _say(message: str) -> None:
-    click.echo(f"metrichub: error: {' '.join(message.splitlines())}", err=True)
+def _say(message: str, what: str = "error") -> None:
+    click.echo(f"metrichub: {what}: {' '.join(message.splitlines())}", err=True)
 
 
 def note(message: str) -> None:

@@ -229,6 +229,12 @@ def measure(
     needs = hub.needs()
     readings = {name: Reading(batches, needs, chosen.columns) for name, batches in systems.items()}
     measured: dict[str, System] = {}
+    options, rounds = judging.for_run(), None
+    if judging.batch is not None:
+        from metrichub.models.batch import BatchRun
+
+        # Of all systems together, so that each round is sent once.
+        rounds = options["batch"] = BatchRun(judging.batch)
     with progress(lambda: _expected(list(readings.values()), len(hub.metrics))) as advance:
         for name, reading in readings.items():
             try:
@@ -241,7 +247,7 @@ def measure(
                     keep=chosen.keep or None,
                     key=key,
                     progress=advance,
-                    **judging.for_run(),
+                    **options,
                 )
             except InputError as error:
                 raise reading.located(error) from error
@@ -253,6 +259,8 @@ def measure(
             _log.info("%s: %d samples, columns %s", source.display_path(name), size, found)
             _log.info("%s: measured with %s", source.display_path(name), ", ".join(report.results))
             measured[name] = System(report)
+    if rounds is not None:
+        rounds.finish({name: system.report for name, system in measured.items()})
     return measured
 
 

@@ -22,7 +22,7 @@ from metrichub.models.run_store import Keeping
 from metrichub.models.session import Request, board
 from metrichub.models.state import ClientState, per_loop
 from metrichub.models.store import Answer, spent_on
-from metrichub.models.usage import tokens_in
+from metrichub.models.usage import batch_of_run, tokens_in
 
 T = TypeVar("T")
 BATCH = 256
@@ -87,7 +87,8 @@ class OpenAIEmbedder(Connection):
 
             await live.asked(asked, asked)
 
-        gathering = Gathering(send, BATCH)
+        # Which texts meet in a call is chance, and a line of a batch has to be the same each time.
+        gathering = Gathering(send, 1 if batch_of_run() else BATCH)
         return gathering
 
     async def _answered(

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -22,8 +23,10 @@ from metrichub.evaluation.explanation import (
 )
 from metrichub.evaluation.failures import said
 from metrichub.metric import Metric
+from metrichub.models.batch import BatchRun
+from metrichub.models.failures import AnswerPending
 from metrichub.models.loop import run
-from metrichub.models.usage import Usage, record_keys, track_usage
+from metrichub.models.usage import Usage, UsageTracker, record_keys, track_usage
 
 
 class _Done(NamedTuple):
@@ -40,11 +43,13 @@ def observe(
     *,
     repeat: int = 0,
     estimating: bool = False,
+    batch: BatchRun | None = None,
 ) -> Observed:
     """What asynchronous metrics observe of their views of one block.
 
     `progress` is called with 1 whenever a metric is done with a sample. Another `repeat` asks
     for other answers; while `estimating` none is asked for, and only the usage means anything.
+    Answers of a `batch` that aren't there yet leave their samples pending.
 
     A row whose call fails is unscored, and so is every row of the same sample.
 
@@ -52,18 +57,16 @@ def observe(
         JudgeUnavailable: a call failed in a way that every later call would.
         TooManyErrors: more samples failed than the run allows.
     """
-    found = _observe(
-        views, budget or ErrorBudget(), progress or (lambda _: None), repeat, estimating
-    )
-    return run(found)
+    budget = budget or ErrorBudget()
+    tracking = track_usage(repeat, estimating, budget.usage, batch)
+    return run(_observe(views, budget, progress or (lambda _: None), tracking))
 
 
 async def _observe(
     views: Mapping[str, tuple[Metric, View]],
     budget: ErrorBudget,
     progress: Callable[[int], object],
-    repeat: int,
-    estimating: bool,
+    tracking: AbstractContextManager[UsageTracker],
 ) -> Observed:
     failed: set[int] = set()
     left = {name: Counter(_samples(view)) for name, (_, view) in views.items()}
@@ -76,14 +79,15 @@ async def _observe(
         except JudgeError as error:
             if error.ends_the_run:
                 raise
-            if sample not in failed:
+            pending = isinstance(error, AnswerPending)
+            if not pending and sample not in failed:
                 failed.add(sample)
                 try:
                     budget.spend(str(error))
                 except JudgeError as last:
                     tracker.over = last
                     raise
-            return _Done(Failed(str(error)), [])
+            return _Done(Failed(str(error), pending), [])
         except MetrichubError:
             raise
         except Exception as error:
@@ -94,7 +98,7 @@ async def _observe(
                 progress(1)
 
     start = time.perf_counter()
-    with track_usage(repeat, estimating, budget.usage) as tracker:
+    with tracking as tracker:
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = {
@@ -112,7 +116,7 @@ async def _observe(
     return Observed(
         {name: rows for name, (rows, _) in parts.items()},
         {name: traces for name, (_, traces) in parts.items()},
-        tracker.usage if estimating else _timed(tracker.usage, start),
+        tracker.usage if tracker.estimating else _timed(tracker.usage, start),
     )
 
 
@@ -135,9 +139,10 @@ def _samples(view: View) -> list[int]:
 
 
 def _parted(found: Sequence[_Done], view: View) -> tuple[list[Any], Trace]:
-    """The rows without their steps; those of a sample with an error are all unscored."""
+    """The rows without their steps; those of a sample with a failed call are all unscored."""
     steps: dict[int, list[TraceItem]] = {}
     errors: dict[int, str] = {}
+    pending: dict[int, str] = {}
     calls: dict[int, list[str]] = {}
     for sample, (row, keys) in zip(_samples(view), found, strict=True):
         if keys:
@@ -145,12 +150,15 @@ def _parted(found: Sequence[_Done], view: View) -> tuple[list[Any], Trace]:
         if isinstance(row, WithTrace):
             steps.setdefault(sample, []).append(json_value(row.step))
         elif isinstance(row, Failed):
-            errors.setdefault(sample, row.cause)
+            (pending if row.pending else errors).setdefault(sample, row.cause)
+    # Another call of the sample may fail for good, but not all is known of it yet.
+    errors = {sample: cause for sample, cause in errors.items() if sample not in pending}
+    lost = errors.keys() | pending
     rows = [
-        None if sample in errors else row.row if isinstance(row, WithTrace) else row
+        None if sample in lost else row.row if isinstance(row, WithTrace) else row
         for sample, (row, _) in zip(_samples(view), found, strict=True)
     ]
-    return rows, Trace.of(steps, errors, calls)
+    return rows, Trace.of(steps, errors, calls, pending)
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ from metrichub.metric import CorpusMetric, Metric
 from metrichub.models.usage import Usage
 from metrichub.text.tokenizations import watched
 
+if TYPE_CHECKING:
+    from metrichub.models.batch import BatchRun
+
 PART_CHARACTERS = 1_000_000
 """About how much text one process measures at a time."""
 
@@ -44,7 +47,7 @@ class Measure:
     """What is done to every batch: the metrics, the reduction, and the size of a block.
 
     `repeat` is the number of the run where judges are asked several times; an `estimating` one
-    asks nobody, and only its usage means anything.
+    asks nobody, and only its usage means anything. With a `batch` judges answer out of its folder.
     """
 
     metrics: tuple[Metric, ...]
@@ -53,6 +56,7 @@ class Measure:
     budget: ErrorBudget = field(default_factory=ErrorBudget)
     repeat: int = 0
     estimating: bool = False
+    batch: BatchRun | None = None
 
     def __call__(self, batch: Batch, progress: Progress | None = None) -> Measurement:
         """The measurement of a batch; `progress` gets the samples times metrics of every block."""
@@ -121,7 +125,12 @@ class Measure:
 
         with located(None, block):
             return observe(
-                views, self.budget, progress, repeat=self.repeat, estimating=self.estimating
+                views,
+                self.budget,
+                progress,
+                repeat=self.repeat,
+                estimating=self.estimating,
+                batch=self.batch,
             )
 
 

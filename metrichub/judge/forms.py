@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from metrichub.errors import JudgeError, JudgeUnavailable
 from metrichub.judge.request import PromptRequest
@@ -20,12 +20,23 @@ if TYPE_CHECKING:
 
 Read = Callable[["Completion"], "Reply"]
 """From what a server sent to the reply in it; raises `Unreadable`."""
-_FORMATS = ("json_schema", "json_object", "text")
+Form = Literal["json_schema", "json_object", "text"]
+_FORMATS: tuple[Form, ...] = get_args(Form)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ChatConnection(Connection):
-    """A connection to a server of chats, whose replies are structured in one form or another."""
+    """A connection to a server of chats, whose replies are structured in one form or another.
+
+    Attributes:
+        form: The form of replies that the server is asked for. The first request of a run finds
+            out which one it knows unless it is given; in a batch it is "json_schema" then.
+    """
+
+    form: Form | None = None
+
+    def _form_in_batch(self) -> str:
+        return self.form or _FORMATS[0]
 
     async def _one(self, live: ClientState, asked: PromptRequest, read: Read) -> Answer:
         """The answer of the model, read and checked; an unreadable one is asked for once more.
@@ -47,7 +58,8 @@ class ChatConnection(Connection):
         """The answer in the first form that the server accepts."""
         refused: Refused | None = None
         # A form that was refused is not tried again, even while no reply could be read.
-        while forms := [form for form in _FORMATS if form not in live.refused]:
+        wanted = (self.form,) if self.form else _FORMATS
+        while forms := [form for form in wanted if form not in live.refused]:
             try:
                 return await self._asked(live, asked, read, forms[0])
             except Refused as error:
@@ -74,7 +86,7 @@ class ChatConnection(Connection):
             except Unreadable as error:
                 problem, request = str(error), asked.again(content, str(error))
                 # A server that ignores the schema can only be told of it in the prompt.
-                if live.form is None and form == "json_schema":
+                if live.form is None and self.form is None and form == "json_schema":
                     form = "text" if "json_object" in live.refused else "json_object"
             else:
                 live.form = live.form or form

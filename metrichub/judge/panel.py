@@ -25,6 +25,7 @@ from metrichub.judge.protocol import (
     WeighedVerdict,
     all_verdicts,
 )
+from metrichub.models.failures import AnswerPending
 from metrichub.models.resolve import about, judge_of, kept
 from metrichub.models.session import asked_anew
 
@@ -220,6 +221,8 @@ class Panel:
         ]
         for voter, task in zip(voters, tasks, strict=True):
             answer, error = task.result()
+            if isinstance(error, AnswerPending):
+                raise error
             if error is not None:
                 failed[voter] = str(error)
             else:

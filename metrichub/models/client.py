@@ -7,13 +7,14 @@ import json
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 from metrichub.catalog.parameters import Address, Range, Secret, check_parameters, off_default
 from metrichub.catalog.spec import Spec
 from metrichub.errors import JudgeError, JudgeUnavailable, MissingDependency, ParameterError
-from metrichub.models.failures import masked, translated
+from metrichub.models.failures import AnswerPending, masked, translated
 from metrichub.models.run_store import Keeping, opened_store
 from metrichub.models.secrets import (
     passwords_in,
@@ -23,13 +24,15 @@ from metrichub.models.secrets import (
     without_query,
     without_secrets,
 )
-from metrichub.models.session import Session
+from metrichub.models.session import Session, key_of_call
 from metrichub.models.state import ClientState, per_loop
 from metrichub.models.store import Answer, spent_on
-from metrichub.models.usage import Prices
+from metrichub.models.usage import Prices, batch_of_run
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+
+    from metrichub.models.batch import BatchRun
 
 T = TypeVar("T")
 _HOW = (
@@ -43,7 +46,13 @@ _HOW = (
     "path",
     "extra_headers",
     "api_key",
+    "form",
 )
+_ENDPOINTS = ("/v1/chat/completions", "/v1/embeddings")
+_ANY = 1_000_000
+"""Calls that may be in flight where no server is asked."""
+_RETRIES = 2
+"""How often the client tries again of itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,8 +147,14 @@ class Connection:
         return "openai"
 
     def _live(self) -> ClientState:
+        batch = batch_of_run()
+
         def make() -> ClientState:
             prices = Prices(*self.prices) if self.prices else None
+            if batch:
+                client, session = partial(self._folder_client, batch), Session(_ANY, prices=prices)
+                # A batch can't learn what a server accepts.
+                return ClientState(client, session, form=self._form_in_batch())
             limits = (self.concurrency, self.requests_per_minute, self.tokens_per_minute)
             return ClientState(self._client, Session(*limits, prices))
 
@@ -156,11 +171,32 @@ class Connection:
         """Raise what a call would, as far as that is known without one: no client, or no key."""
         self._client()
 
-    def _client(self) -> AsyncOpenAI:
+    def _form_in_batch(self) -> str:
+        """The form of all requests of a batch."""
+        return "embeddings"
+
+    def _folder_client(self, batch: BatchRun) -> AsyncOpenAI:
+        """A client whose answers lie in a folder; no server gets to know of it, nor a key."""
+        client = self._client_class()
+        from metrichub.models.transport import FolderTransport, LimitedClient
+
+        tries = 1 + (_RETRIES if self.max_retries is None else self.max_retries)
+
+        def answer(path: str, content: bytes) -> tuple[int, Any] | None:
+            url = next(url for url in _ENDPOINTS if path.endswith(url.removeprefix("/v1")))
+            return batch.reply(key_of_call(), url, content, tries)
+
+        return client(api_key="none", http_client=LimitedClient(transport=FolderTransport(answer)))
+
+    def _client_class(self) -> type[AsyncOpenAI]:
         try:
             from openai import AsyncOpenAI
         except ImportError as error:
             raise MissingDependency(f"the judge {self.label}", "openai") from error
+        return AsyncOpenAI
+
+    def _client(self) -> AsyncOpenAI:
+        client = self._client_class()
         key = self._key()
         if not (key or self.base_url):
             raise JudgeUnavailable(
@@ -173,7 +209,7 @@ class Connection:
         if self.base_url:
             given |= {"base_url": without_query(self.base_url)}
             given |= {"default_query": query_of(self.base_url) or None}
-        return AsyncOpenAI(
+        return client(
             # A local server asks for no key, but the client does.
             api_key=key or "none",
             default_headers=self.extra_headers,
@@ -226,7 +262,13 @@ class Connection:
             with live.session.ending():
                 async with live.session.reserved(sent, reply_tokens) as tell:
                     live.session.spent(Answer(""))
-                    done = await self._called(client, call)
+                    try:
+                        done = await self._called(client, call)
+                    except AnswerPending:
+                        # It will be sent and paid for, but isn't yet.
+                        tell(Answer(""))
+                        live.session.spent(Answer(""), calls=-1)
+                        raise
                     tell(spent_on(done))
                     return done
 

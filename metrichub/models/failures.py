@@ -28,6 +28,10 @@ _BOUNDS_TROUBLE = re.compile(r"\b(min|max)_?items\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 
 
+class AnswerPending(JudgeError):
+    """The answer waits for a batch, which has been asked for it: no failure of the sample."""
+
+
 class Refused(JudgeError):
     """The server took the request for a bad one; another form of it may do.
 
@@ -103,9 +107,11 @@ def _of_status(error: openai.APIStatusError, who: str, said: str) -> JudgeError:
     """What the status of a reply means, which says this."""
     import openai
 
-    from metrichub.models.transport import WAIT
+    from metrichub.models.transport import PENDING, WAIT
 
     status = error.status_code
+    if PENDING in error.response.headers:
+        return AnswerPending("a call waits for its answer out of a batch")
     if status in _REFUSED:
         return _refused(error, who, said)
     if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):

@@ -12,6 +12,7 @@ from typing import Any
 
 from metrichub.errors import BudgetSpent, JudgeError
 from metrichub.models.claims import Claims
+from metrichub.models.failures import AnswerPending
 from metrichub.models.limits import limiter_of
 from metrichub.models.run_store import Keeping
 from metrichub.models.store import Answer, key_of
@@ -66,6 +67,11 @@ def asked_anew(turn: int) -> Iterator[None]:
 def board(contexts: Iterable[Context]) -> None:
     """Let the running task make a call for all requests of other tasks, by their contexts."""
     _aboard.set(tuple(flight for context in contexts for flight in context.get(_aboard, ())))
+
+
+def key_of_call() -> str:
+    """The key of the request that the running task makes a call for."""
+    return next((flight.key for flight in _aboard.get()), "")
 
 
 @dataclass
@@ -225,6 +231,11 @@ class Session:
         try:
             # Shielded, as one that gives up must not take the answer from the others.
             return (await asyncio.shield(flight.task)).reply
+        except AnswerPending:
+            if tracker and tracker.batch:
+                # One that gives up may give up others that belong to the same round.
+                await tracker.batch.quiet(lambda: tracker.asking)
+            raise
         except BudgetSpent:
             if flight.by is tracker:
                 raise
@@ -242,7 +253,9 @@ class Session:
     ) -> str | None:
         """The reply that is kept, in the store or by the run, or that an estimate assumes."""
         if kept is not None and (found := _fitting(request, kept, key)):
-            if tracker:
+            if tracker and tracker.batch and (calls := tracker.batch.paid(key)):
+                tracker.spent(found, self.prices, calls)
+            elif tracker:
                 tracker.kept()
             return found.reply
         if tracker and key in tracker.replies:
@@ -267,6 +280,8 @@ class Session:
         try:
             with self.ending():
                 answer = await _asked(request)
+            if tracker and tracker.batch:
+                tracker.batch.paid(flight.key)
             kept = flight.kept is not None and flight.kept.put(flight.key, request.model, answer)
             if not kept and tracker:
                 tracker.replies[flight.key] = answer.reply

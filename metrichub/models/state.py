@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from metrichub.errors import BudgetSpent, JudgeError
 from metrichub.models.session import Session
+from metrichub.models.usage import batch_of_run
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -79,8 +80,12 @@ _sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Any, Any]] = WeakKe
 
 
 def per_loop(owner: Any, make: Callable[[], Any]) -> Any:
-    """What belongs to a judge on the running loop, made on first use; equal judges share it."""
-    mine = _sessions.setdefault(asyncio.get_running_loop(), {})
+    """What belongs to a judge on the running loop, made on first use; equal judges share it.
+
+    A run over a batch has its own.
+    """
+    batch = batch_of_run()
+    mine = batch.states if batch else _sessions.setdefault(asyncio.get_running_loop(), {})
     if owner not in mine:
         mine[owner] = make()
     return mine[owner]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from email.utils import mktime_tz, parsedate_tz
 from importlib import import_module
 from typing import Any
@@ -27,12 +27,31 @@ httpx: Any = import_module(_base.__module__.partition(".")[0])
 
 MOST = 8_000_000
 """Bytes of a reply at most."""
-_BAD_GATEWAY, _TOO_LARGE = 502, 413
+_BAD_GATEWAY, _CONFLICT, _TOO_LARGE = 502, 409, 413
 _FEW = 2000
 """Bytes up to which a reply is read here; errors and cut replies are short."""
 _HOME = "metrichub_home"
 WAIT = "x-metrichub-wait"
 """The header of a reply whose sender asks to wait longer than a call may take: so many seconds."""
+PENDING = "x-metrichub-pending"
+"""The header of a reply that says that the answer isn't there yet."""
+
+
+class FolderTransport(httpx.AsyncBaseTransport):  # type: ignore[misc]  # of either package
+    """Replies without a server: those that `answer` gives for the path and body of a request.
+
+    Where it gives none, the request isn't made again.
+    """
+
+    def __init__(self, answer: Callable[[str, bytes], tuple[int, Any] | None]) -> None:
+        self._answer = answer
+
+    async def handle_async_request(self, request: Any) -> Any:
+        """The reply."""
+        found = self._answer(request.url.path, await request.aread())
+        status, body = found or (_CONFLICT, {"error": {"message": "the answer isn't there yet"}})
+        headers = {"x-should-retry": "false"} | ({} if found else {PENDING: "true"})
+        return httpx.Response(status, json=body, headers=headers, request=request)
 
 
 class LimitedClient(DefaultAsyncHttpxClient):
@@ -41,13 +60,14 @@ class LimitedClient(DefaultAsyncHttpxClient):
     The headers of these names stay with the server that is called first.
     """
 
-    def __init__(self, secret: Iterable[str] = ()) -> None:
+    def __init__(self, secret: Iterable[str] = (), transport: Any = None) -> None:
         async def keep(request: Any) -> None:
             if _place(request.url) != request.extensions.get(_HOME):
                 for name in secret:
                     request.headers.pop(name, None)
 
-        super().__init__(event_hooks={"request": [keep]})
+        other = {} if transport is None else {"transport": transport}
+        super().__init__(event_hooks={"request": [keep]}, **other)
 
     async def send(self, request: Any, **how: Any) -> Any:
         """The whole reply.

@@ -9,11 +9,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from metrichub.errors import BudgetSpent, JudgeError
+from metrichub.errors import BudgetSpent, JudgeError, ParameterError
 from metrichub.models.store import Answer
 
 if TYPE_CHECKING:
     import asyncio
+
+    from metrichub.models.batch import BatchRun
 
 BYTES_A_TOKEN = 4
 """What an estimate takes a token to be, in UTF-8: English prose under usual tokenizers."""
@@ -83,6 +85,20 @@ class UsageBudget:
     tokens: int = 0
     cost: float = 0.0
 
+    @classmethod
+    def of(cls, **limits: float | None) -> UsageBudget | None:
+        """The budget of these limits; None where there is none.
+
+        Raises:
+            ParameterError: one isn't positive.
+        """
+        for name, most in limits.items():
+            if most is not None and (isinstance(most, bool) or not most > 0):
+                raise ParameterError(None, name, most, "a number above 0")
+        if all(most is None for most in limits.values()):
+            return None
+        return cls(**limits)  # type: ignore[arg-type]  # as the caller names them
+
     def take(self, answer: Answer, prices: Prices | None) -> None:
         """Hold room for a call.
 
@@ -126,7 +142,7 @@ class UsageTracker:
     guessed, or asked for and kept nowhere else, so that all metrics of a run see the same. `asking`
     counts the requests that it waits for. `over` is the error that ended the run: nothing more is
     sent for it. `budget` is what it may take; with one, `in_flight` counts the calls on their way,
-    and `landed` is set as one ends.
+    and `landed` is set as one ends. With a `batch` answers come out of its folder alone.
     """
 
     repeat: int = 0
@@ -138,6 +154,7 @@ class UsageTracker:
     budget: UsageBudget | None = None
     in_flight: int = 0
     landed: asyncio.Event | None = None
+    batch: BatchRun | None = None
 
     def kept(self) -> None:
         """Count an answer that was there already."""
@@ -158,6 +175,12 @@ def tracker_of_run() -> UsageTracker | None:
     return _tracker.get()
 
 
+def batch_of_run() -> BatchRun | None:
+    """The batch that answers the run that the running task belongs to, if one does."""
+    tracker = _tracker.get()
+    return tracker.batch if tracker else None
+
+
 def recorded_keys() -> list[str] | None:
     """The list that keys of requests are added to in the running task; None where there is none."""
     return _keys.get()
@@ -165,10 +188,13 @@ def recorded_keys() -> list[str] | None:
 
 @contextmanager
 def track_usage(
-    repeat: int = 0, estimating: bool = False, budget: UsageBudget | None = None
+    repeat: int = 0,
+    estimating: bool = False,
+    budget: UsageBudget | None = None,
+    batch: BatchRun | None = None,
 ) -> Iterator[UsageTracker]:
     """A tracker of all calls that are made inside the block and by the tasks that start there."""
-    tracker = UsageTracker(repeat, estimating, budget=budget)
+    tracker = UsageTracker(repeat, estimating, budget=budget, batch=batch)
     token = _tracker.set(tracker)
     try:
         yield tracker

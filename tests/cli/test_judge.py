@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import commands
+from tests.batch_stub import serve
 from tests.commands import error, run, scored, write
 from tests.judge_stub import Stub, failure
 from tests.judge_toys import spec
@@ -87,6 +88,22 @@ def test_more_failures_than_allowed_end_the_run_and_keep_what_was_answered(stub:
     allowed = run(*arguments, "--max-errors", "2")
     assert allowed.exit_code == 4
     assert json.loads(allowed.stdout)["scores"]["faithfulness"]["errors"] == 2
+
+
+def test_a_batch_is_sent_by_hand_and_the_same_command_run_again(stub: Stub) -> None:
+    write("other.jsonl", [{"answer": "One more claim.", "contexts": ["Of it."]}] * 2)
+    arguments = ("in.jsonl", "other.jsonl", "-m", "faithfulness", "--batch", "judging")
+    arguments += ("--judge", "openai(model='stub')")
+    for number in range(2):
+        waiting = run("score", *arguments)
+        assert (waiting.exit_code, waiting.stdout) == (75, "")
+        # The two samples of the second file are the same, and so are their calls.
+        assert waiting.stderr.startswith(f"metrichub: pending: 3 calls of round {number} wait: ")
+        assert len(waiting.stderr.splitlines()) == 1
+        serve(stub, f"judging/round-{number}.jsonl")
+    found = scored(*arguments)["systems"]
+    assert found["in.jsonl"]["scores"]["faithfulness"] == {"score": 0.5}
+    assert found["other.jsonl"]["scores"]["faithfulness"] == {"score": 1.0}
 
 
 def test_without_the_cache_nothing_is_taken_or_kept(stub: Stub) -> None:
