@@ -12,7 +12,7 @@ from metrichub.data.batch import BLOCK_CHARACTERS, Batch
 from metrichub.data.columns import column_of
 from metrichub.data.frames import Data
 from metrichub.data.given import batches_of, check_options, systems_of
-from metrichub.data.objects import TextOf
+from metrichub.data.objects import objects_of
 from metrichub.data.tables import is_stream
 from metrichub.data.values import names_of
 from metrichub.embed import Embedder
@@ -226,6 +226,8 @@ class Hub:
         key = names_of("key", key)
         if key and samples:
             raise InputError("a key chooses the buckets of a report without samples: samples=False")
+        if key and repeats > 1 and asked:
+            raise InputError("repeated runs have no buckets; leave out the key or repeats")
         run = partial(
             measured,
             samples=samples,
@@ -331,19 +333,6 @@ class Hub:
         same = (new for new, old in zip(metrics, self.metrics, strict=True) if new is old)
         return metrics, tuple(metric for metric in same if is_async(metric))
 
-    def _objects(self) -> dict[str, TextOf]:
-        """How objects in a column become text, where all metrics that read it take the same."""
-        found: dict[str, set[TextOf | None]] = {}
-        for metric in self.metrics:
-            for name in metric.inputs():
-                text_of = getattr(metric, "text_of_objects", None)
-                found.setdefault(column_of(name), set()).add(text_of)
-        return {
-            column: text_of
-            for column, (text_of, *others) in found.items()
-            if text_of and not others
-        }
-
     def _batches(
         self,
         data: Data | None,
@@ -354,7 +343,8 @@ class Hub:
     ) -> Iterator[Batch]:
         needed = self.needs()
         check_options(given, needed, Hub.evaluate.__kwdefaults__ or ())
-        return batches_of(data, given, needed, columns, self._objects(), keep, key)
+        readers = [(m.inputs(), getattr(m, "text_of_objects", None)) for m in self.metrics]
+        return batches_of(data, given, needed, columns, objects_of(readers), keep, key)
 
 
 def _rounds(batch: str | PathLike[str] | None, workers: int) -> BatchRun | None:

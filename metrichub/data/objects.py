@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from metrichub.data.checks import bad_sample
+from metrichub.data.columns import column_of
 from metrichub.errors import what
 
 TextOf: TypeAlias = Callable[[Sequence[Any] | Mapping[str, Any]], str]
 """The text of a list of objects, or of one; a `ValueError` says why they have none."""
+
+
+def objects_of(readers: Iterable[tuple[Sequence[str], TextOf | None]]) -> dict[str, TextOf]:
+    """How objects in a column become text, where all metrics that read it take the same.
+
+    A reader is a metric's inputs, with what it makes texts of objects by.
+    """
+    found: dict[str, set[TextOf | None]] = {}
+    for inputs, text_of in readers:
+        for name in inputs:
+            found.setdefault(column_of(name), set()).add(text_of)
+    return {
+        column: text_of for column, (text_of, *others) in found.items() if text_of and not others
+    }
 
 
 def inner_list(value: object) -> Sequence[Any] | None:

@@ -56,12 +56,21 @@ class BucketSizes:
     def merged(cls, parts: Sequence[tuple[int, BucketSizes | None]]) -> BucketSizes | None:
         """The buckets of all parts in order, given with their numbers of samples.
 
-        None where a part has none or other keys, since no bucket then holds what it says.
+        None where a part has none.
+
+        Raises:
+            ReportError: parts have other keys, since no bucket then holds what it says.
         """
         found = [(size, part) for size, part in parts if size or part]
         kept = [part for _, part in found if part is not None]
-        if not kept or len(kept) < len(found) or len({part.key for part in kept}) > 1:
+        if not kept or len(kept) < len(found):
             return None
+        first = kept[0].key
+        if other := next((part for part in kept if part.key != first), None):
+            raise ReportError(
+                f"the reports were summed by {_named(first)} and by {_named(other.key)}; parts "
+                "that are merged need the same key"
+            )
         starts = np.cumsum([0, *(size for size, _ in found)]).tolist()
         moved = [p.behind(start) for p, start in zip(kept, starts, strict=False)]
         columns = set.intersection(*(set(part.prints) for part in moved))

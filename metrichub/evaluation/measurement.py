@@ -54,14 +54,27 @@ class Measurement:
             ReportError: no such column, or samples that weren't kept and have another key.
         """
         if self.buckets is None or result.buckets is None:
-            return Units(self.size) if cluster is None else clusters(cluster, self.metadata)
+            found = Units(self.size) if cluster is None else clusters(cluster, self.metadata)
+            return self._several(found, cluster)
         if cluster is not None and self.buckets.key != (cluster,):
             raise ReportError(
                 f"the samples weren't kept, so that {cluster!r} can't be drawn as clusters; "
                 f"evaluate with key={cluster!r}, or with samples=True"
             )
         filled = self.buckets.filled(len(result.buckets.counts))
-        return Units(len(filled), filled=filled)
+        return self._several(Units(len(filled), filled=filled), " and ".join(self.buckets.key))
+
+    def _several(self, units: Units, column: str | None) -> Units:
+        """The units, if they are several or the only sample.
+
+        Raises:
+            ReportError: they are one, which says nothing of how much scores vary.
+        """
+        if units.number == 1 < self.size:
+            raise ReportError(
+                f"all samples have the same {column}, and intervals and tests need several to draw"
+            )
+        return units
 
     def take(self, index: NDArray[np.int64]) -> Self:
         """What was measured of the samples at `index`, which is in ascending order.

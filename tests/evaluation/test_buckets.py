@@ -286,3 +286,30 @@ def test_simulated_systems_get_the_same_intervals_and_tests_from_buckets() -> No
     assert widths["200 buckets"] == pytest.approx(widths["samples"], rel=0.2)
     # Of six sets without a difference hardly two look as if there were one.
     assert all(sum(of.false) <= 2 for of in found.values())
+
+
+def test_one_value_of_a_cluster_or_a_key_has_no_interval() -> None:
+    samples = [row | {"doc_id": "only"} for row in rows(SUMMEVAL, 5)]
+    with pytest.raises(ReportError, match=r"all samples have the same doc_id, .* need several"):
+        Hub("wer").evaluate(samples).intervals(cluster="doc_id")
+    with pytest.raises(ReportError, match="all samples have the same doc_id"):
+        Hub("wer").evaluate(samples, samples=False, key="doc_id").intervals()
+    # One sample is its own interval, as ever.
+    one = Hub("wer").evaluate(samples[:1]).intervals()["wer"]["score"]
+    assert one.low == one.high
+
+
+def test_reports_of_other_keys_do_not_merge() -> None:
+    samples = rows(SUMMEVAL, 4)
+    one = Hub("wer").evaluate(samples, samples=False, key="id")
+    for key in ("doc_id", None):
+        other = Hub("wer").evaluate(samples, samples=False, key=key)
+        with pytest.raises(ReportError, match="parts that are merged need the same key"):
+            one.merge(other)
+
+
+def test_repeated_runs_take_no_key() -> None:
+    hub = Hub("faithfulness", judge="offline")
+    data = {"predictions": ["It rains."], "contexts": [["It rains."]], "id": [1]}
+    with pytest.raises(InputError, match="leave out the key or repeats"):
+        hub.evaluate(data, samples=False, key="id", repeats=2)
