@@ -40,6 +40,10 @@ Row = Mapping[str, float | Sequence[float]]
 Scores = Mapping[str, Array]
 Averaging = Literal["micro", "macro", "corpus"]
 """How samples make a corpus score; see `Metric.averaging`."""
+Gathers = Literal["rows", "vocabulary"]
+"""What a corpus metric needs in one place; see `CorpusMetric.gathers`."""
+GATHERED = 1_000_000
+"""Of how many samples the rows are gathered from several machines at most."""
 Resampler = Callable[[Array], Scores]
 """From how often each of b resamples has each of R rows, (b, R), to their scores, (b,) each."""
 _BY_A_HUB = "give it to a hub: Hub(metrics=metric)(predictions=[...], references=[...])"
@@ -241,6 +245,12 @@ class CorpusMetric(Metric):
     resamples: ClassVar[bool] = True
     """Whether a sample drawn twice is like two samples; if not, the bootstrap says nothing."""
     averaging = "corpus"
+    gathers: ClassVar[Gathers] = "rows"
+    """What has to come together for the corpus score, where samples lie on several machines.
+
+    rows: those of all samples, of 1,000,000 at most. vocabulary: what `condense` leaves of them,
+    which grows with the different words or n-grams.
+    """
 
     def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
         """The scores of these rows together; no rows give `nan`."""
@@ -254,6 +264,14 @@ class CorpusMetric(Metric):
         blocks of resamples, so that memory doesn't grow with their number.
         """
         return None
+
+    def condense(self, rows: Sequence[Any]) -> Sequence[Any]:
+        """Fewer rows from which `conclude` makes the same scores; by default the rows themselves.
+
+        Rows that were condensed may be among them, as parts measured apart are condensed again
+        where they are merged. The order of parts isn't that of samples.
+        """
+        return rows
 
     def samples(self, rows: Sequence[Any]) -> Mapping[str, Sequence[float]]:
         """The scores of each row: by default those of the corpus that is this row alone."""

@@ -11,8 +11,17 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from metric_cards.distinct.drawn import DistinctNgrams
+from metric_cards.distinct.vocabulary import Vocabulary
 from metrichub.authoring import Array, CorpusMetric, Range, Resampler, Scores, Unscored
-from metrichub.text import Integers, RaggedTexts, Tokens, intern_tokens, ngram_counts, row_sums
+from metrichub.text import (
+    Integers,
+    RaggedTexts,
+    Texts,
+    Tokens,
+    intern_tokens,
+    ngram_counts,
+    row_sums,
+)
 
 ORDERS = 4
 """The orders that are always reported."""
@@ -36,6 +45,7 @@ class Distinct(CorpusMetric):
     """
 
     resamples: ClassVar[bool] = False
+    gathers: ClassVar[Literal["rows", "vocabulary"]] = "vocabulary"
 
     n: Annotated[int, Range(1, 9)] = 2
     tokenizer: Literal["whitespace", "13a", "intl", "zh", "char", "unicode"] = "whitespace"
@@ -56,11 +66,24 @@ class Distinct(CorpusMetric):
         rows = zip(predictions, tokens.tolist(), strict=True)
         return [list(texts) if number else blank for texts, number in rows]
 
-    def conclude(self, rows: Sequence[Sequence[str]]) -> Mapping[str, float]:
+    def conclude(self, rows: Sequence[Sequence[str] | Vocabulary]) -> Mapping[str, float]:
         """The scores of all predictions together; an order without n-grams is `nan`."""
-        times = Counter(chain.from_iterable(rows))
-        counts = self._counts(RaggedTexts(list(times), [0, len(times)]), list(times.values()))
+        texts = [row for row in rows if not isinstance(row, Vocabulary)]
+        if len(texts) < len(rows):
+            (joined,) = self.condense(rows)
+            unique, total = np.array([list(map(len, joined.unique))]), np.array([joined.total])
+            counts = _Counts(unique, total)
+        else:
+            times = Counter(chain.from_iterable(texts))
+            counts = self._counts(RaggedTexts(list(times), [0, len(times)]), list(times.values()))
         return {name: float(values[0]) for name, values in self._scores(counts).items()}
+
+    def condense(self, rows: Sequence[Sequence[str] | Vocabulary]) -> Sequence[Vocabulary]:
+        """All n-grams as one set of hashes for each order."""
+        texts = Texts(list(chain.from_iterable(r for r in rows if not isinstance(r, Vocabulary))))
+        column = texts.lower() if self.lowercase else texts
+        found = Vocabulary.of(column.tokens(self.tokenizer), max(self.n, ORDERS))
+        return [Vocabulary.joined([found, *(r for r in rows if isinstance(r, Vocabulary))])]
 
     def samples(self, rows: Sequence[Sequence[str]]) -> Mapping[str, Sequence[float]]:
         """The scores of each row's predictions together, (R,)."""

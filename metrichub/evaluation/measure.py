@@ -140,6 +140,7 @@ class _Pooled:
 
     measure: Measure
     key: tuple[str, ...]
+    condensed: bool
 
     def __call__(self, batch: Batch, progress: Progress | None = None) -> Measurement:
         measurement = self.measure(batch, progress)
@@ -150,7 +151,8 @@ class _Pooled:
         }
         traces = {name: found.pool() for name, found in measurement.traces.items()}
         buckets = BucketSizes.of(batch, self.key)
-        return replace(measurement, results=results, traces=traces, buckets=buckets)
+        kept = replace(measurement, results=results, traces=traces, buckets=buckets)
+        return kept.condense() if self.condensed else kept
 
 
 def measured(
@@ -158,6 +160,7 @@ def measured(
     batches: Iterable[Batch],
     *,
     samples: bool = True,
+    condensed: bool = False,
     texts: bool = False,
     key: tuple[str, ...] = (),
     workers: int = 1,
@@ -167,15 +170,15 @@ def measured(
 
     A metric that asks for one process is measured here, and so are all that go with it.
     With `samples=False` only sums are kept, of all samples and of buckets of them that the `key`
-    chooses, and no more than a few parts are held at a time; with `texts` the samples are kept to
-    show them.
+    chooses, and no more than a few parts are held at a time; a `condensed` measurement can still
+    be merged with others. With `texts` the samples are kept to show them.
 
     Raises:
         ParameterError: workers isn't positive.
     """
     if not isinstance(workers, int) or workers < 1:
         raise ParameterError(None, "workers", workers, "an integer of at least 1")
-    work = measure if samples else _Pooled(measure, key)
+    work = measure if samples else _Pooled(measure, key, condensed)
     fingerprint, kept, read_from = Fingerprint(), list[Batch](), dict[str, dict[str, None]]()
     metadata: list[tuple[int, Mapping[str, Sequence[Any] | None]]] = []
     batches = _with_names(batches, read_from)
@@ -202,7 +205,7 @@ def measured(
         metadata=joined_metadata(metadata),
     )
     if not samples:
-        return whole.without_samples()
+        return whole.condense() if condensed else whole.without_samples()
     return replace(whole, texts=StoredSamples(tuple(kept))) if texts else whole
 
 

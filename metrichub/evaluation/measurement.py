@@ -119,6 +119,13 @@ class Measurement:
         """The same corpus scores without the samples, but with the sums of their buckets."""
         return self._with(lambda result: result if result.buckets else result.pool())
 
+    def condense(self) -> Self:
+        """The same without samples, and of what doesn't add up only what it is concluded from.
+
+        Merges with others of its kind in any order; `without_samples` concludes at the end.
+        """
+        return self._with(lambda result: result.condense())
+
     def _with(self, change: Callable[[Result], Result]) -> Self:
         return replace(
             self,

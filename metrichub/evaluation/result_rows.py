@@ -25,7 +25,8 @@ class RowsResult(Result):
     """Objects that a corpus metric observed: `rows`, and the sample each belongs to.
 
     `left_out` has the samples for which the metric said why they have none. Once pooled, only
-    `final`, the concluded scores, is left.
+    `final`, the concluded scores, is left. Condensed rows belong to no sample, and are all that is
+    known of `size` samples.
     """
 
     rows: Sequence[Any]
@@ -33,6 +34,7 @@ class RowsResult(Result):
     size: int
     final: Mapping[str, float] | None = None
     left_out: Mapping[int, Unscored] = field(default_factory=dict)
+    condensed: bool = False
 
     @classmethod
     def of(
@@ -78,8 +80,8 @@ class RowsResult(Result):
 
     @property
     def pooled(self) -> bool:
-        """Whether only the concluded scores are left."""
-        return self.final is not None
+        """Whether only the concluded scores are left, or what they are concluded from."""
+        return self.final is not None or self.condensed
 
     def scores(self) -> dict[str, float]:
         """What the metric concludes from all rows."""
@@ -141,7 +143,16 @@ class RowsResult(Result):
 
     def pool(self) -> RowsResult:
         """The concluded scores without the rows."""
-        return replace(self, rows=(), sample=self.sample[:0], final=self.scores(), left_out={})
+        head = replace(self, final=self.scores(), condensed=False)
+        return replace(head, rows=(), sample=self.sample[:0], left_out={})
+
+    def condense(self) -> RowsResult:
+        """What the metric makes of the rows to conclude from, without the samples."""
+        if self.pooled:
+            return self
+        with failing(self.metric):
+            rows = self._metric.condense(self.rows)
+        return replace(self, rows=rows, sample=self.sample[:0], left_out={}, condensed=True)
 
     def scored(self) -> NDArray[np.bool_]:
         """Which samples have a row, (N,)."""
@@ -201,6 +212,8 @@ class RowsResult(Result):
         Raises:
             ReportError: a part was pooled; corpus metrics merge by their rows.
         """
+        if all(part.condensed for part in parts):
+            return cls._condensed(parts, signature)
         for part in parts:
             if part.pooled:
                 why = "a merge"
@@ -218,6 +231,24 @@ class RowsResult(Result):
         reasons = sum((part.reasons for part in parts), Counter())
         unanswered = sum((part.unanswered for part in parts), Counter())
         return replace(merged, reasons=reasons, unanswered=unanswered)
+
+    @classmethod
+    def _condensed(cls, parts: Sequence[RowsResult], signature: Signature) -> RowsResult:
+        first, rows = parts[0], [row for part in parts for row in part.rows]
+        with failing(first.metric):
+            rows = list(first._metric.condense(rows))  # noqa: SLF001  # of this class
+        return cls(
+            first.metric,
+            signature,
+            sum(part.count for part in parts),
+            sum(part.unscored for part in parts),
+            sum((part.reasons for part in parts), Counter()),
+            sum((part.unanswered for part in parts), Counter()),
+            rows,
+            first.sample,
+            sum(part.size for part in parts),
+            condensed=True,
+        )
 
 
 def _unit_of(sample: NDArray[np.int64], units: Units | None) -> NDArray[np.int64]:

@@ -77,16 +77,18 @@ class BucketSums(GroupSums):
         """The sums of all parts in order, given with their numbers of samples, if all have them."""
         found = [(size, part) for size, part in parts if size] or list(parts[:1])
         kept = [part for _, part in found if part is not None]
-        alike = {(len(part.counts), part.by_position) for part in kept}
-        if not kept or len(kept) < len(found) or len(alike) > 1:
+        if not kept or len(kept) < len(found) or len({part.by_position for part in kept}) > 1:
             return None
         starts = np.cumsum([0, *(size for size, _ in found)]).tolist()
         moved = [part.behind(start) for part, start in zip(kept, starts, strict=False)]
+        # A part without a scored sample can't know how wide the others' statistics are.
         scored = [part for part in moved if part.counts.any()] or moved[:1]
+        if len({len(part.counts) for part in scored}) > 1:
+            return None
         arrays = {
             name: np.asarray(sum(part.arrays[name] for part in scored)) for name in scored[0].arrays
         }
-        return cls(arrays, np.asarray(sum(part.counts for part in moved)), kept[0].by_position)
+        return cls(arrays, np.asarray(sum(part.counts for part in scored)), kept[0].by_position)
 
     def behind(self, start: int) -> BucketSums:
         """The same behind `start` other samples."""

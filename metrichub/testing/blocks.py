@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from metrichub.catalog.card import bounds_table
 from metrichub.catalog.parameters import Parameter, parameters_of
 from metrichub.catalog.studies import agreement_block, definition_of, read_studies
-from metrichub.metric import load_metric
+from metrichub.metric import GATHERED, CorpusMetric, Metric, load_metric
 from metrichub.testing.under_test import Broken, MetricUnderTest
 
 
@@ -14,13 +16,25 @@ def generated(under_test: MetricUnderTest) -> dict[str, str]:
 
     The bounds, the parameters if there are any, and the agreement if studies of it are shown.
     """
-    blocks = {"bounds": bounds_table(under_test.entry.card)}
+    blocks = {"bounds": bounds_table(under_test.entry.card) + _gathered(under_test.metric)}
     if agreement := agreement_block(read_studies(under_test.entry.folder)):
         blocks["agreement"] = agreement
     if parameters := parameters_of(under_test.entry.load()):
         head = "| parameter | values | default | meaning |\n| --- | --- | --- | --- |\n"
         blocks = {"parameters": head + "".join(map(_row, parameters)), **blocks}
     return blocks
+
+
+def _gathered(metric: Metric) -> str:
+    """What a corpus metric needs in one place, of samples on several machines."""
+    if not isinstance(metric, CorpusMetric):
+        return ""
+    is_gathered = {
+        "rows": f"the rows of at most {GATHERED:,} samples are",
+        "vocabulary": "their vocabulary is",
+    }[metric.gathers]
+    said = f"Scores come from all samples together: across machines, {is_gathered} gathered."
+    return "\n".join(["", *textwrap.wrap(said, 100), ""])
 
 
 def _row(parameter: Parameter) -> str:

@@ -28,7 +28,7 @@ from metrichub.testing.card_laws import (
     outputs_agree,
 )
 from metrichub.testing.footprint import footprint
-from metrichub.testing.other_ways import not_concluded, not_of_samples
+from metrichub.testing.other_ways import not_concluded, not_condensed, not_of_samples
 from metrichub.testing.under_test import HOSTILE, WORDS, MetricUnderTest, hold
 
 NONSENSE = ("", " \t\n ", "... !? -", "Не знаю, что сказать.", "你好，世界", "😀👍🏽", "zzz qqq")
@@ -54,13 +54,12 @@ def rows_are_finite(under_test: MetricUnderTest) -> None:
 def score_broadcasts(under_test: MetricUnderTest) -> None:
     """`score` gives the same for (), (N,) and (B, N), and what goes with it agrees.
 
-    `score_samples` gives (N,), a `resampler` what `conclude` gives, and the scores of a metric
-    whose averaging is macro are the means of its samples' scores.
+    `score_samples` gives (N,), a `resampler` what `conclude` gives, and so do condensed rows; the
+    scores of a metric whose averaging is macro are the means of its samples' scores.
     """
     result = under_test.evaluate(under_test.columns).results[under_test.metric.name]
-    if isinstance(result, RowsResult) and isinstance(result.metric, CorpusMetric):
-        why = not_concluded(result.metric, result.rows)
-        hold(why is None, str(why))
+    if isinstance(result, RowsResult):
+        _rows_conclude_alike(result)
     metric, rows = under_test.metric, result.statistics
     if rows is None:
         return
@@ -84,6 +83,13 @@ def score_broadcasts(under_test: MetricUnderTest) -> None:
         for name, value in one.items():
             hold(value.shape == (), f"{name} of one sample has shape {value.shape}")
             hold(_same(value, flat[name][row]), f"{name} of one sample differs from its row")
+
+
+def _rows_conclude_alike(result: RowsResult) -> None:
+    if isinstance(result.metric, CorpusMetric):
+        for otherwise in (not_concluded, not_condensed):
+            why = otherwise(result.metric, result.rows)
+            hold(why is None, str(why))
 
 
 def measuring_merges(under_test: MetricUnderTest) -> None:

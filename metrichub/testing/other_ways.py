@@ -34,6 +34,21 @@ def not_concluded(metric: CorpusMetric, rows: Sequence[Any]) -> str | None:
     return None
 
 
+def not_condensed(metric: CorpusMetric, rows: Sequence[Any]) -> str | None:
+    """What condensed rows conclude otherwise than the rows; None if nothing.
+
+    They are condensed in three parts, one of them empty, and the parts together once more.
+    """
+    half = len(rows) // 2
+    parts: tuple[Sequence[Any], ...] = (rows[half:], [], rows[:half])
+    condensed = metric.condense([row for part in parts for row in metric.condense(part)])
+    found = metric.conclude(condensed)
+    for name, value in metric.conclude(rows).items():
+        if not np.allclose(found[name], value, rtol=1e-9, atol=1e-12, equal_nan=True):
+            return f"condensed rows give {name} as {found[name]}, and the rows {value}"
+    return None
+
+
 def not_of_samples(metric: Metric, rows: Stats) -> str | None:
     """What is wrong with `score_samples`; None if it scores each row, by itself, and no other."""
     # The last row has no sample: none of its statistics may reach a score.

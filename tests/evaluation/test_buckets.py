@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +20,7 @@ from metrichub import Hub, Report, compare_all, list_metrics, load_metric
 from metrichub.errors import InputError, MissingColumn, ReportError
 from metrichub.evaluation.buckets import BUCKETS, CELLS, FEW, buckets_for
 from metrichub.evaluation.result_sums import SumResult
+from metrichub.metric import Metric
 from tests.vectors import SUMMEVAL, WMT16, corpus, slow
 
 Row = dict[str, Any]
@@ -313,3 +315,25 @@ def test_repeated_runs_take_no_key() -> None:
     data = {"predictions": ["It rains."], "contexts": [["It rains."]], "id": [1]}
     with pytest.raises(InputError, match="leave out the key or repeats"):
         hub.evaluate(data, samples=False, key="id", repeats=2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wide(Metric):
+    """So many statistics that they take few buckets; a blank prediction has no score."""
+
+    def observe(self, prediction: str) -> dict[str, list[float]] | None:
+        """The length of the text, often."""
+        return {"length": [len(prediction)] * (CELLS // BUCKETS + 1)} if prediction else None
+
+    def score(self, length: Any) -> dict[str, Any]:
+        """The sum."""
+        return {"score": length[..., 0]}
+
+
+def test_a_part_without_a_scored_sample_costs_no_buckets() -> None:
+    hub, texts = Hub(Wide()), ["a", "bb", "", ""]
+    found = [{"id": i, "prediction": text} for i, text in enumerate(texts)]
+    parts = [hub.evaluate(p, samples=False, key="id") for p in (found[:2], found[2:])]
+    one = hub.evaluate(found, samples=False, key="id")
+    for report in (parts[0].merge(parts[1]), parts[1].merge(parts[0])):
+        assert sums(report, "wide") == sums(one, "wide")

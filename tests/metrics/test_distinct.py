@@ -1,5 +1,6 @@
 """Distinct-n: the definition over Python sets as oracle, and what counts together."""
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -136,3 +137,18 @@ def test_who_answers_less_is_no_better() -> None:
     found = half.compare(full, resamples=9, trials=9)["distinct"]["distinct_1"]
     assert found.withheld is not None
     assert (found.rank, found.other_rank) == (None, None)
+
+
+@given(SAMPLES, SAMPLES, st.integers(1, 9), st.sampled_from(NAMES), st.booleans())
+def test_parts_that_were_condensed_give_the_scores_of_all_together(
+    one: list[list[str]], other: list[list[str]], n: int, tokenizer: str, lowercase: bool
+) -> None:
+    how: dict[str, Any] = {"n": n, "tokenizer": tokenizer, "lowercase": lowercase}
+    parts = [measured(samples, **how).condense() for samples in (other, one)]
+    found = parts[0].merge(parts[1]).without_samples()
+    np.testing.assert_equal(found.scores(), measured([*one, *other], **how).scores())
+
+
+def test_what_is_condensed_grows_with_the_vocabulary_and_not_with_the_texts() -> None:
+    few, many = (pickle.dumps(measured([["a b c a b"]] * n).condense()) for n in (5, 5000))
+    assert len(many) <= len(few) + 50

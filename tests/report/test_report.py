@@ -516,3 +516,29 @@ def test_reports_are_equal_by_their_statistics_and_signatures() -> None:
     assert one != Hub("bleu").evaluate([table[0] | {"prediction": "a cat"}])
     assert one != one.pool()
     assert one != "a report"
+
+
+@given(st.lists(batches, min_size=1, max_size=4), st.permutations(range(4)))
+def test_condensed_parts_merge_in_any_order_to_the_scores_of_all(
+    parts: list[list[Any]], order: list[int]
+) -> None:
+    hub = Hub([Variety(), Overlap()])
+    reports = [evaluate(part, hub).condense() for part in parts]
+    ordered = [reports[number] for number in order if number < len(reports)]
+    found = ordered[0].merge(*ordered[1:]).without_samples()
+    whole = evaluate([sample for part in parts for sample in part], hub)
+    np.testing.assert_equal(found.scores(), whole.scores())
+    assert found.size == whole.size
+    for name, result in found.results.items():
+        same = whole.results[name]
+        assert (result.count, result.unscored) == (same.count, same.unscored)
+        assert (result.reasons, result.unanswered) == (same.reasons, same.unanswered)
+
+
+@pytest.mark.parametrize("ask", [Report.samples, Report.intervals])
+def test_a_condensed_report_has_no_samples(ask: Any) -> None:
+    report = evaluate([(["a b"], ["a"]), (["b"], ["b"])], Hub(Variety())).condense()
+    with pytest.raises(ReportError, match="pooled"):
+        ask(report)
+    with pytest.raises(ReportError, match="pooled"):
+        report.merge(evaluate([(["a"], ["a"])], Hub(Variety())))
