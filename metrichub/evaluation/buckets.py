@@ -135,12 +135,11 @@ def buckets_for(width: int) -> int | None:
 
 
 def _prints(column: Column) -> NDArray[np.uint64]:
-    """A number that depends on all items of a sample, (N,)."""
-    texts: Iterable[str] = map(str, column.items)
+    """A number that depends on all items of a sample, (N,), and on no other sample."""
+    items = [f"{len(text)}:{text}" for text in map(str, column.items)]
+    texts: Iterable[str] = items
     if column.offsets is not None:
-        items = list(texts)
-        lists = (items[a:b] for a, b in pairwise(column.offsets))
-        texts = ("".join(f"{len(text)}:{text}" for text in part) for part in lists)
+        texts = ("".join(items[a:b]) for a, b in pairwise(column.offsets))
     found = [crc32(text.encode("utf-8", "surrogatepass")) << 32 | len(text) for text in texts]
     return np.array(found, np.uint64)
 
