@@ -12,7 +12,7 @@ from metrichub.data.batch import BLOCK_CHARACTERS, Batch
 from metrichub.data.columns import column_of
 from metrichub.data.frames import Data
 from metrichub.data.given import batches_of, check_options, systems_of
-from metrichub.data.objects import objects_of
+from metrichub.data.objects import TextOf, objects_of
 from metrichub.data.tables import is_stream
 from metrichub.data.values import names_of
 from metrichub.embed import Embedder
@@ -333,6 +333,10 @@ class Hub:
         same = (new for new, old in zip(metrics, self.metrics, strict=True) if new is old)
         return metrics, tuple(metric for metric in same if is_async(metric))
 
+    def objects(self) -> dict[str, TextOf]:
+        """How objects in a column become text, where all metrics that read it take the same."""
+        return objects_of((m.inputs(), getattr(m, "text_of_objects", None)) for m in self.metrics)
+
     def _batches(
         self,
         data: Data | None,
@@ -343,8 +347,7 @@ class Hub:
     ) -> Iterator[Batch]:
         needed = self.needs()
         check_options(given, needed, Hub.evaluate.__kwdefaults__ or ())
-        readers = [(m.inputs(), getattr(m, "text_of_objects", None)) for m in self.metrics]
-        return batches_of(data, given, needed, columns, objects_of(readers), keep, key)
+        return batches_of(data, given, needed, columns, self.objects(), keep, key)
 
 
 def _rounds(batch: str | PathLike[str] | None, workers: int) -> BatchRun | None:

@@ -13,7 +13,10 @@ import types
 from collections.abc import Iterator
 from pathlib import Path
 
-BRIDGES = ("eee", "evaluate", "inspect_ai", "lm_eval", "mlflow", "torchmetrics", "transformers")
+BRIDGES = (
+    *("eee", "evaluate", "inspect_ai", "lm_eval", "mlflow", "pyspark", "ray", "torchmetrics"),
+    "transformers",
+)
 FACES = (
     "metrichub",
     "metrichub.authoring",

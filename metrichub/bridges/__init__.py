@@ -9,7 +9,10 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-__all__ = ["eee", "evaluate", "inspect_ai", "lm_eval", "mlflow", "torchmetrics", "transformers"]
+__all__ = [
+    *("eee", "evaluate", "inspect_ai", "lm_eval", "mlflow", "pyspark", "ray", "torchmetrics"),
+    "transformers",
+]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -22,6 +22,27 @@ def is_stream(data: object) -> bool:
     return not isinstance(data, (str, Path)) and _parts(only_split(data)) is not None
 
 
+_ELSEWHERE = {
+    "ray.data": "bridges.ray.evaluate_dataset",
+    "pyspark.sql": "bridges.pyspark.evaluate_dataframe",
+}
+"""What scores data that lies on several machines, by the packages of its type."""
+
+
+def check_here(data: object) -> None:
+    """Raise `InputError` for data that lies on several machines; the text has the line for it."""
+    kind = type(data)
+    for package, function in _ELSEWHERE.items():
+        if f"{kind.__module__}.".startswith(f"{package}.") and kind.__name__.endswith(
+            ("Dataset", "DataFrame")
+        ):
+            said = f"metrichub.{function}(hub, data, key='id')"
+            raise InputError(
+                f"the rows of a {package} {kind.__name__} lie on several machines and are scored "
+                f"there: {said}, by a column that names each sample"
+            )
+
+
 def table_batches(
     data: Data,
     read: Callable[[Any], Batch],
@@ -35,6 +56,7 @@ def table_batches(
     Raises:
         InputError: as `read`, and a file that can't be read.
     """
+    check_here(data)
     data = only_split(data)
     if isinstance(data, (str, Path)):
         yield from _file_batches(Reading(_samples(data), needed, columns or {}), read)

@@ -1,0 +1,202 @@
+"""Parts of samples that lie on several machines, measured there, as bytes that merge to a report.
+
+Every part is measured where it lies and leaves sums only, of 1,000 buckets that a sample's key
+chooses, so that neither order nor cut matters. A part that is measured twice, as its worker died,
+counts once, since engines hand on the result of one attempt.
+"""
+
+from __future__ import annotations
+
+import pickle
+import re
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from metrichub import errors
+from metrichub.bridges._given import Metrics, hub_of
+from metrichub.data import columns as names
+from metrichub.data.batch import Batch
+from metrichub.data.given import batches_of
+from metrichub.data.paths import column_of_path
+from metrichub.errors import (
+    InputError,
+    MetricError,
+    MetrichubError,
+    MissingColumn,
+    ReportError,
+    ScoringError,
+    did_you_mean,
+)
+from metrichub.evaluation.measure import Measure, measured
+from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.merge import merged
+from metrichub.hub import Hub
+from metrichub.metric import CorpusMetric
+from metrichub.report.report import Report
+
+Pickler = Callable[[object], bytes]
+WIDTH = 64
+"""About how many parts are merged in one place."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """How parts are measured and merged: a hub, the key, columns by their names in the data.
+
+    `dumps` pickles what a script defines, too; `gathered` is the largest number of samples whose
+    rows are gathered for a metric that doesn't add up.
+    """
+
+    hub: Hub
+    key: tuple[str, ...]
+    columns: Mapping[str, str] | None
+    gathered: int
+    dumps: Pickler
+
+    @classmethod
+    def of(
+        cls,
+        metrics: Metrics,
+        key: str | Sequence[str],
+        columns: Mapping[str, str] | None,
+        gathered: int,
+        dumps: Pickler,
+    ) -> Parts:
+        """How parts are measured; raises `InputError` without a key."""
+        key = (key,) if isinstance(key, str) else tuple(key)
+        if not all(key) or not key:
+            raise InputError(
+                "samples on several machines need a key, the columns that name each sample, such "
+                "as key='id': their position isn't known"
+            )
+        return cls(hub_of(metrics), key, columns, gathered, dumps)
+
+    def names(self, available: Collection[str]) -> list[str]:
+        """The columns that are read, of those that there are.
+
+        Raises:
+            MissingColumn: one isn't there.
+            InputError: two names for one column.
+        """
+        chosen = names.resolve(self.hub.needs(), available, self.columns)
+        for name in self.key:
+            if name not in available:
+                raise MissingColumn(
+                    f"the key names the column {name!r}, which isn't there"
+                    f"{did_you_mean(name, available)} (there are: {', '.join(available)})"
+                )
+        read = [column_of_path(name, available) or name for name in chosen.values()]
+        return list(dict.fromkeys([*read, *self.key]))
+
+    def measure(self, batches: Iterable[Any]) -> bytes:
+        """What the samples of some Arrow batches add to the report.
+
+        Raises:
+            ScoringError: a metric that raised; the text names the sample by its key.
+            InputError: samples that can't be scored.
+        """
+        seen = _Seen(batches)
+        try:
+            batches = self._batches(seen)
+            found = measured(self._measure(), batches, samples=False, condensed=True, key=self.key)
+        except ScoringError as error:
+            where = self._where(seen.row(error.sample))
+            raise ScoringError(error.metric, error.problem + where) from error.__cause__
+        except InputError as error:
+            # Its sample is counted from the first of its batch.
+            place = None if error.sample is None else seen.start + error.sample
+            raise InputError(f"{error}{self._where(seen.row(place))}") from error
+        return self._packed(found)
+
+    def merge(self, parts: Iterable[bytes]) -> bytes | None:
+        """What several parts add together; None of none."""
+        found = self._joined(parts)
+        return None if found is None else self._packed(found)
+
+    def report(self, parts: Iterable[bytes]) -> Report:
+        """The report of all parts."""
+        found = self._joined(parts) or self._unpacked(self.measure(()))
+        return Report.of(found.without_samples())
+
+    def _batches(self, seen: _Seen) -> Iterator[Batch]:
+        hub = self.hub
+        return batches_of(
+            iter(seen), {}, hub.needs(), self.columns, hub.objects(), keep=[], key=self.key
+        )
+
+    def _measure(self) -> Measure:
+        return Measure(self.hub.metrics, self.hub.reduce_fn, self.hub.block_characters)
+
+    def _joined(self, parts: Iterable[bytes]) -> Measurement | None:
+        unpacked = [self._unpacked(part) for part in parts]
+        if not unpacked:
+            return None
+        self._check_size(sum(part.size for part in unpacked))
+        whole = merged(unpacked)
+        # In order of place no more, so that where each part began says nothing.
+        return replace(whole, segments=((whole.size, {}),))
+
+    def _check_size(self, size: int) -> None:
+        for metric in self.hub.metrics:
+            rows = isinstance(metric, CorpusMetric) and metric.gathers == "rows"
+            if rows and size > self.gathered:
+                raise ReportError(
+                    f"{metric.name} doesn't add up: it gathers the rows of all samples, and of "
+                    f"{self.gathered:,} at most; leave it out, score fewer samples, or set "
+                    "gathered= to what one machine's memory holds"
+                )
+
+    def _where(self, row: Mapping[str, Any] | None) -> str:
+        if row is None:
+            return ""
+        values = ", ".join(f"{name}={row[name]!r}" for name in self.key)
+        return f" (the sample with {values})"
+
+    def _packed(self, part: Measurement) -> bytes:
+        return zlib.compress(self.dumps(part), 1)
+
+    @staticmethod
+    def _unpacked(part: bytes) -> Measurement:
+        found: Measurement = pickle.loads(zlib.decompress(part))
+        return found
+
+
+class _Seen:
+    """Batches on their way, of which the last is kept, to find the row that was measured."""
+
+    def __init__(self, batches: Iterable[Any]) -> None:
+        self._batches, self._last, self.start, self._end = batches, None, 0, 0
+
+    def __iter__(self) -> Iterator[Any]:
+        for batch in self._batches:
+            self._last, self.start = batch, self._end
+            self._end += batch.num_rows
+            yield batch
+
+    def row(self, number: int | None) -> dict[str, Any] | None:
+        """The row of this number, counted from the first of all batches, if it is in the last."""
+        if number is None or self._last is None or not self.start <= number < self._end:
+            return None
+        found: dict[str, Any] = self._last.slice(number - self.start, 1).to_pylist()[0]
+        return found
+
+
+def raised(error: BaseException) -> MetrichubError | None:
+    """What a part raised on another machine, read from the traceback in an engine's error."""
+    found = re.findall(r"^\s*metrichub\.errors\.(\w+): (.*)$", str(error), re.MULTILINE)
+    for name, said in reversed(found):
+        kind = getattr(errors, name, None)
+        if isinstance(kind, type) and issubclass(kind, MetrichubError):
+            made: MetrichubError = kind.__new__(kind, said)
+            return made
+    return None
+
+
+def died(engine: str) -> MetricError:
+    """That workers died again and again."""
+    return MetricError(
+        f"a worker of {engine} died each time that it measured some part: it ran out of memory, or "
+        "a metric's library crashed; smaller parts or hub.evaluate of the same rows show which"
+    )

@@ -1,0 +1,92 @@
+"""Spark: the report of a `pyspark.sql.DataFrame`, measured where its partitions lie.
+
+report = bridges.pyspark.evaluate_dataframe(["bleu", "rouge"], frame, key="id")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from metrichub.bridges._given import Metrics
+from metrichub.bridges._parts import WIDTH, Parts, died, raised
+from metrichub.errors import InputError, MissingDependency, what
+from metrichub.metric import GATHERED
+from metrichub.report.report import Report
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["evaluate_dataframe"]
+
+_SCHEMA = "place bigint, partial binary"
+
+
+def evaluate_dataframe(
+    hub: Metrics,
+    frame: DataFrame,
+    key: str | Sequence[str] = "id",
+    *,
+    columns: Mapping[str, str] | None = None,
+    gathered: int = GATHERED,
+) -> Report:
+    """The report of all rows of a Spark frame, as `hub.evaluate(..., samples=False)` gives it.
+
+    `key` names the columns that tell a sample from others, or the document or user that it belongs
+    to. `columns` maps a column to its name in the frame. Metrics that don't add up gather the rows
+    of at most `gathered` samples. Metrics and their packages have to be installed on all machines.
+
+    Raises:
+        InputError: no Spark frame, no key, or samples that can't be scored.
+        ScoringError: a metric that raised; the text names the sample by its key.
+        MetricError: the worker of one part died as often as Spark tries a task.
+        ReportError: more samples than a metric can gather.
+        MissingDependency: Spark isn't installed.
+    """
+    try:
+        from pyspark import cloudpickle
+        from pyspark.sql import DataFrame
+        from pyspark.sql.functions import col
+    except ImportError as error:
+        raise MissingDependency("bridges.pyspark", "pyspark") from error
+    if not isinstance(frame, DataFrame):
+        raise InputError(f"a pyspark.sql.DataFrame is needed, not {what(frame)}")
+    parts = Parts.of(hub, key, columns, gathered, cloudpickle.dumps)
+    names = parts.names(frame.columns)
+    # mapInArrow takes a dot in a name for a path.
+    quoted = (f"`{name.replace('`', '``')}`" for name in names)
+    chosen = frame.select(*(col(name).alias(f"c{i}") for i, name in enumerate(quoted)))
+
+    def measure(batches: Iterable[Any]) -> Iterator[Any]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        named = (batch.rename_columns(names) for batch in batches)
+        yield _batch(context.partitionId() if context else 0, parts.measure(named))
+
+    def merge(batches: Iterable[Any]) -> Iterator[Any]:
+        found = parts.merge(part for b in batches for part in b.column("partial").to_pylist())
+        if found is not None:
+            yield _batch(0, found)
+
+    measured = chosen.mapInArrow(measure, _SCHEMA)
+    try:
+        # Adaptive execution makes as few partitions of them as it finds right.
+        rows = measured.repartition("place").mapInArrow(merge, _SCHEMA).collect()
+        return parts.report(bytes(row.partial) for row in rows)
+    # Of Spark's own, or of the bridge to Java.
+    except Exception as error:
+        if found := raised(error):
+            raise found from error
+        if "worker" in str(error) and "crashed" in str(error):
+            raise died("Spark") from error
+        raise
+
+
+def _batch(partition: int, part: bytes) -> Any:
+    import pyarrow
+
+    # The types of the schema to the bit.
+    place = pyarrow.array([partition % WIDTH], pyarrow.int64())
+    found = pyarrow.array([part], pyarrow.binary())
+    return pyarrow.RecordBatch.from_arrays([place, found], names=["place", "partial"])

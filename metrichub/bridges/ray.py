@@ -1,0 +1,99 @@
+"""Ray: the report of a `ray.data.Dataset`, measured where its blocks lie.
+
+report = bridges.ray.evaluate_dataset(["bleu", "rouge"], dataset, key="id")
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from metrichub.bridges._given import Metrics
+from metrichub.bridges._parts import WIDTH, Parts, died, raised
+from metrichub.errors import InputError, MissingDependency, what
+from metrichub.metric import GATHERED
+from metrichub.report.report import Report
+
+if TYPE_CHECKING:
+    import ray.data
+
+__all__ = ["evaluate_dataset"]
+
+_ROWS = 1_000
+"""Rows of a block that are read at a time; they are Python objects then."""
+_RETRIES = 3
+"""How often a task is run again whose worker died; Ray itself would try for ever."""
+
+
+def evaluate_dataset(
+    hub: Metrics,
+    dataset: ray.data.Dataset,
+    key: str | Sequence[str] = "id",
+    *,
+    columns: Mapping[str, str] | None = None,
+    gathered: int = GATHERED,
+) -> Report:
+    """The report of all rows of a Ray dataset, as `hub.evaluate(..., samples=False)` gives it.
+
+    `key` names the columns that tell a sample from others, or the document or user that it belongs
+    to. `columns` maps a column to its name in the dataset. Metrics that don't add up gather the
+    rows of at most `gathered` samples. Metrics and their packages have to be installed on all
+    machines.
+
+    Raises:
+        InputError: no Ray dataset, no key, or samples that can't be scored.
+        ScoringError: a metric that raised; the text names the sample by its key.
+        MetricError: the worker of one part died four times.
+        ReportError: more samples than a metric can gather.
+        MissingDependency: Ray isn't installed.
+    """
+    try:
+        import ray.data
+        from ray import cloudpickle
+    except ImportError as error:
+        raise MissingDependency("bridges.ray", "ray", "pip install 'ray[data]'") from error
+    if not isinstance(dataset, ray.data.Dataset):
+        raise InputError(f"a ray.data.Dataset is needed, not {what(dataset)}")
+    parts = Parts.of(hub, key, columns, gathered, cloudpickle.dumps)
+    chosen = dataset.select_columns(parts.names(dataset.columns() or []))
+    try:
+        return parts.report(_packed(_merged(chosen, parts)))
+    except Exception as error:
+        if isinstance(error, ray.exceptions.WorkerCrashedError):
+            raise died("Ray") from error
+        if found := raised(error):
+            raise found from error
+        raise
+
+
+def _merged(dataset: ray.data.Dataset, parts: Parts) -> ray.data.Dataset:
+    """The parts of the blocks, many of them merged to one."""
+    common: dict[str, Any] = {"fn_args": (parts,), "batch_format": "pyarrow"}
+    common["max_retries"] = _RETRIES
+    with warnings.catch_warnings():
+        # Ray has no other name for max_retries yet.
+        warnings.filterwarnings("ignore", "`ray_remote_args` is deprecated")
+        measured = dataset.map_batches(_measure, batch_size=None, **common)
+        # Ray would fuse both into one task, which had one part to merge, if they took as much.
+        return measured.map_batches(_merge, batch_size=WIDTH, num_cpus=0.5, **common)
+
+
+def _packed(merged: ray.data.Dataset) -> Iterator[bytes]:
+    for batch in merged.iter_batches(batch_format="pyarrow", batch_size=None):
+        yield from batch.column("partial").to_pylist()
+
+
+def _measure(table: Any, parts: Parts) -> Any:
+    return _table([parts.measure(table.to_batches(max_chunksize=_ROWS))])
+
+
+def _merge(table: Any, parts: Parts) -> Any:
+    found = parts.merge(table.column("partial").to_pylist())
+    return _table([] if found is None else [found])
+
+
+def _table(parts: list[bytes]) -> Any:
+    import pyarrow
+
+    return pyarrow.table({"partial": pyarrow.array(parts, pyarrow.large_binary())})

@@ -1,0 +1,46 @@
+"""The guide to several machines: its pipeline of datasets, run as it stands."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from metrichub import Hub
+from tests.bridges.machines import PAGE, assert_equals_one_process, rows, run_guide
+
+
+def test_parts_of_a_map_in_two_processes_merge_to_one_report() -> None:
+    import datasets
+
+    hub = Hub(["bleu", "rouge", "wer"])
+    found = rows(12_500)
+    data = datasets.Dataset.from_list(found)
+    assert_equals_one_process(run_guide("dataset.map", hub=hub, dataset=data), found, hub)
+
+
+def test_one_process_reads_a_file_of_samples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import datasets
+
+    found = rows(30)
+    datasets.Dataset.from_list(found).to_parquet(tmp_path / "outputs.parquet")
+    monkeypatch.chdir(tmp_path)
+    hub = Hub(["bleu", "distinct"])
+    report = run_guide("outputs.parquet", hub=hub)
+    assert report.scores() == hub.evaluate(found).scores()
+
+
+def test_the_metrics_of_the_table_are_those_that_do_not_add_up() -> None:
+    from metrichub import list_metrics, load_metric
+
+    gathers: dict[str, set[str]] = {"rows": set(), "vocabulary": set()}
+    for card in list_metrics():
+        metric = load_metric(card.name)
+        if metric.averaging == "corpus" and card.distribution == "metrichub":
+            gathers[metric.gathers].add(card.name)  # type: ignore[attr-defined]  # a corpus metric
+    table = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| `")]
+    named = [set(re.findall(r"`(\w+)`", row.split("|")[1])) for row in table]
+    assert named == [gathers["vocabulary"], gathers["rows"]]
