@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
-from metrichub import Hub
+from metrichub import Hub, bridges
+from metrichub.errors import MissingDependency
 from tests.bridges.machines import PAGE, assert_equals_one_process, rows, run_guide
+
+
+@pytest.mark.parametrize(
+    ("library", "function", "install"),
+    [
+        ("ray", "evaluate_dataset", "pip install 'ray[data]'"),
+        ("pyspark", "evaluate_dataframe", "pip install pyspark"),
+    ],
+)
+def test_a_missing_library_is_named_with_what_installs_it(
+    monkeypatch: pytest.MonkeyPatch, library: str, function: str, install: str
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    score = getattr(getattr(bridges, library), function)
+    with pytest.raises(MissingDependency, match=re.escape(install)):
+        score("bleu", None)
 
 
 def test_parts_of_a_map_in_two_processes_merge_to_one_report() -> None:

@@ -394,6 +394,34 @@ def test_a_resampler_that_does_not_give_what_is_concluded_breaks_the_law(
         laws.score_broadcasts(make(changes))
 
 
+@pytest.mark.parametrize(
+    ("condensed", "said"),
+    [
+        ("[(sum(h for h, _ in rows), sum(w for _, w in rows))]", None),
+        ("rows[:1]", "condensed rows give score as"),
+        ("[(sum(h for h, _ in rows), 1)]", "condensed rows give score as"),
+    ],
+)
+def test_condensed_rows_that_conclude_to_another_score_break_the_law(
+    make: Make, condensed: str, said: str | None
+) -> None:
+    changes = {
+        "class Toy(Metric)": "class Toy(CorpusMetric)",
+        'return {"hits"': 'return list(zip(hits, words))\n        return {"hits"',
+        "def score(self, hits, words)": "def conclude(self, rows)",
+        'return {"score": hits / words}': (
+            "hits, words = map(np.array, zip(*rows, strict=True))\n"
+            "        return {'score': hits.sum() / words.sum()}\n\n"
+            f"    def condense(self, rows):\n        return {condensed}"
+        ),
+    }
+    if said is None:
+        laws.score_broadcasts(make(changes))
+        return
+    with pytest.raises(Broken, match=said):
+        laws.score_broadcasts(make(changes))
+
+
 # 7 and 8: splits and order are irrelevant.
 
 NOISY = '"words": np.array(words, np.int64)'
