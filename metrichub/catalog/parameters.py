@@ -132,9 +132,12 @@ def _default(field: dataclasses.Field[Any]) -> tuple[Any, bool]:
     """The default of a field, and whether it has none."""
     if field.metadata.get("required"):
         return None, True
-    if field.default_factory is not dataclasses.MISSING:
-        return field.default_factory(), False
-    required = field.default is dataclasses.MISSING
+    # By their type: a class that travels to another process by value has a MISSING of its own.
+    missing = type(dataclasses.MISSING)
+    factory: Any = field.default_factory
+    if not isinstance(factory, missing):
+        return factory(), False
+    required = isinstance(field.default, missing)
     return None if required else field.default, required
 
 

@@ -1,5 +1,6 @@
 """Parameters: read from fields and docstring, and every value checked against its annotation."""
 
+import dataclasses
 import pickle
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -68,6 +69,17 @@ class Bare:
 
     order: int
     api_key: Annotated[str | None, Secret()] = None
+
+
+def test_a_class_that_travelled_by_value_has_its_defaults() -> None:
+    @dataclass(frozen=True)
+    class Travelled:
+        order: Annotated[int, Range(1, 9)] = 4
+
+    # As after a pickle of the class itself: what says that there is none is another object.
+    (own,) = dataclasses.fields(Travelled)
+    own.default_factory = type(dataclasses.MISSING)()
+    assert [parameter.default for parameter in parameters_of(Travelled)] == [4]
 
 
 def test_a_field_without_a_default_is_a_required_parameter() -> None:
