@@ -100,7 +100,7 @@ def measure(run: Run) -> Cost:
     before = _forget_peak()
     start = time.perf_counter()
     hub.evaluate(data, samples=not run.streamed, workers=run.workers)
-    return Cost(time.perf_counter() - start, _peak() - before)
+    return Cost(time.perf_counter() - start, peak() - before)
 
 
 def _in_process(run: Run) -> Cost:
@@ -124,10 +124,11 @@ def _forget_peak() -> int:
     path = Path("/proc/self/clear_refs")
     if path.exists():
         path.write_text("5")
-    return _peak()
+    return peak()
 
 
-def _peak() -> int:
+def peak() -> int:
+    """The most bytes of memory that this process has held."""
     status = Path("/proc/self/status")
     if status.exists():
         fields = dict(line.split(":", 1) for line in status.read_text().splitlines())

@@ -1,0 +1,169 @@
+"""Time, memory and size of parts where samples lie on several machines: Ray and Spark beside one.
+
+    python -m benchmarks.machines [--rows 100000] [--workers 1 --workers 2] [--engine ray] [-m bleu]
+
+Each run is a process of its own that reads a folder of Parquet files, eight for any number of rows.
+The engines start and score 16 rows before the clock runs. Memory is that of the driver's Python
+process at its peak, and for one process all there is. A part is what a worker hands on of a file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.corpora import generated
+from benchmarks.scale import METRICS, peak
+from metrichub import Hub, bridges
+
+ENGINES = ("one process", "ray", "pyspark")
+FILES = 8
+_DISTINCT = 20_000
+
+
+class Run(NamedTuple):
+    """What one process does."""
+
+    folder: str
+    engine: str
+    workers: int
+    metrics: list[str]
+
+
+class Cost(NamedTuple):
+    """Seconds, and bytes of the driver's memory at its peak."""
+
+    seconds: float
+    memory: int
+
+
+@click.command()
+@click.option("--rows", multiple=True, type=int, default=(100_000, 1_000_000))
+@click.option("--workers", multiple=True, type=int, default=(1, 2))
+@click.option("--engine", "engines", multiple=True, type=click.Choice(ENGINES), default=ENGINES)
+@click.option("-m", "--metric", "metrics", multiple=True, default=METRICS)
+def main(
+    rows: tuple[int, ...],
+    workers: tuple[int, ...],
+    engines: tuple[str, ...],
+    metrics: tuple[str, ...],
+) -> None:
+    """Print one row a run, and how large a part is."""
+    table = Table("rows", "engine", "workers", "seconds", "µs/row", "driver's peak MB")
+    size = 0
+    for number in rows:
+        with tempfile.TemporaryDirectory() as folder:
+            _write(Path(folder), number)
+            size = _part_size(folder, list(metrics))
+            for engine in engines:
+                for count in workers:
+                    cost = _in_process(Run(folder, engine, count, list(metrics)))
+                    table.add_row(
+                        *(f"{number:,}", engine, str(count), f"{cost.seconds:.1f}"),
+                        *(f"{cost.seconds / number * 1e6:.0f}", f"{cost.memory / 1e6:.0f}"),
+                    )
+    console = Console(width=110)
+    console.print(table)
+    console.print(f"{', '.join(metrics)}: a part has {size / 1000:.0f} kB")
+
+
+def measure(run: Run) -> Cost:
+    """What a run costs in this process."""
+    hub = Hub(run.metrics)
+    score = {"one process": _alone, "ray": _ray, "pyspark": _spark}[run.engine](run)
+    score(hub, str(Path(run.folder, "few")))
+    start = time.perf_counter()
+    score(hub, str(Path(run.folder, "all")))
+    return Cost(time.perf_counter() - start, peak())
+
+
+Score = Callable[[Hub, str], Any]
+
+
+def _alone(run: Run) -> Score:
+    import pyarrow.dataset
+
+    return lambda hub, path: hub.evaluate(
+        pyarrow.dataset.dataset(path), samples=False, key="id", workers=run.workers
+    )
+
+
+def _ray(run: Run) -> Score:
+    os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_AUTH_MODE="disabled")
+    import ray
+
+    ray.init(
+        num_cpus=run.workers, object_store_memory=500_000_000, include_dashboard=False,
+        log_to_driver=False, configure_logging=False,
+    )  # fmt: skip
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    return lambda hub, path: bridges.ray.evaluate_dataset(hub, ray.data.read_parquet(path))
+
+
+def _spark(run: Run) -> Score:
+    os.environ.update(PYSPARK_PYTHON=sys.executable, OPENBLAS_NUM_THREADS="1")
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(f"local[{run.workers}]")
+    for name in ("bindAddress", "host"):
+        builder = builder.config(f"spark.driver.{name}", "127.0.0.1")
+    session = builder.config("spark.ui.enabled", "false").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return lambda hub, path: bridges.pyspark.evaluate_dataframe(hub, session.read.parquet(path))
+
+
+def _write(folder: Path, number: int) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    corpus = generated(min(number, _DISTINCT))
+    pairs = cycle(zip(corpus.predictions, corpus.references, strict=True))
+    for name, total in (("few", 16), ("all", number)):
+        (folder / name).mkdir()
+        for file in range(FILES):
+            found = list(islice(pairs, total // FILES))
+            ids = [f"{file}-{i}" for i in range(len(found))]
+            columns = {
+                "id": ids,
+                "prediction": [p for p, _ in found],
+                "reference": [r for _, r in found],
+            }
+            parquet.write_table(pa.table(columns), folder / name / f"{file}.parquet")
+
+
+def _part_size(folder: str, metrics: list[str]) -> int:
+    import pickle
+
+    from pyarrow import parquet
+
+    from metrichub.bridges._parts import Parts
+
+    parts = Parts.of(metrics, "id", None, 1, pickle.dumps)
+    return len(parts.measure(parquet.read_table(Path(folder, "all", "0.parquet")).to_batches()))
+
+
+def _in_process(run: Run) -> Cost:
+    command = [sys.executable, "-m", "benchmarks.machines", json.dumps(run)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return Cost(*json.loads(done.stdout.splitlines()[-1]))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] and sys.argv[1].startswith("["):
+        print(json.dumps(measure(Run(*json.loads(sys.argv[1])))))
+    else:
+        main()
