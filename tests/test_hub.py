@@ -210,7 +210,7 @@ def test_an_iterator_of_batches(stream: Any, samples: bool) -> None:
 
 
 def test_an_iterator_of_single_samples_is_answered_with_batches() -> None:
-    with pytest.raises(InputError, match=r"^predictions is one string; "):
+    with pytest.raises(InputError, match="rows one by one; give a list of them"):
         HUB(iter(ROWS))
 
 

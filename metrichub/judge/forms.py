@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
+from metrichub.catalog.kinds import choices_of
 from metrichub.errors import JudgeError, JudgeUnavailable
 from metrichub.judge.request import PromptRequest
 from metrichub.models.client import Connection
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 Read = Callable[["Completion"], "Reply"]
 """From what a server sent to the reply in it; raises `Unreadable`."""
 Form = Literal["json_schema", "json_object", "text"]
-_FORMATS: tuple[Form, ...] = get_args(Form)
+_FORMATS: tuple[Form, ...] = choices_of(Form)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

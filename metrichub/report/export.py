@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from metrichub.errors import MissingDependency
-from metrichub.evaluation.explanation import Trace
 from metrichub.report.scoreboard import (
     OutputChoice,
     ScoreFormat,
@@ -105,6 +104,9 @@ def captioned(report: Report, outputs: OutputChoice, intervals: bool, percent: b
 
 def frame(report: Report) -> DataFrame:
     """The scores of the samples as columns; see `Report.to_frame`."""
+    # Loads numpy, which this module's other callers do without.
+    from metrichub.evaluation.explanation import Trace
+
     try:
         import pandas
     except ImportError:
@@ -112,7 +114,7 @@ def frame(report: Report) -> DataFrame:
     columns: dict[str, Any] = dict(report.metadata)
     for name, scores in report.samples().items():
         result = report.results[name]
-        trace = report.traces.get(name, Trace())
+        trace = report.traces.get(name) or Trace()
         called = {**trace.errors, **trace.pending}
         reasons = [called.get(i) or result.why(i) for i in range(report.size)]
         columns |= {f"{name}.{output}": values for output, values in scores.items()}

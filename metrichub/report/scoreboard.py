@@ -22,7 +22,7 @@ OutputChoice = Literal["headline", "all"]
 """Which outputs of a metric are shown: those that its card names to be read first, or all."""
 _CHOICES = ("headline", "all")
 _ARROWS = {"higher": " ↑", "lower": " ↓"}
-_COUNTS = ("unscored", "unanswered", "errors")
+_COUNTS = ("unscored", "unanswered", "errors", "pending")
 TIE = "≈"
 """Marks a system without a significant difference from the first one."""
 

@@ -102,8 +102,8 @@ def test_a_batch_is_sent_by_hand_and_the_same_command_run_again(stub: Stub) -> N
         assert len(waiting.stderr.splitlines()) == 1
         serve(stub, f"judging/round-{number}.jsonl")
     found = scored(*arguments)["systems"]
-    assert found["in.jsonl"]["scores"]["faithfulness"] == {"score": 0.5}
-    assert found["other.jsonl"]["scores"]["faithfulness"] == {"score": 1.0}
+    assert found["in"]["scores"]["faithfulness"] == {"score": 0.5}
+    assert found["other"]["scores"]["faithfulness"] == {"score": 1.0}
 
 
 def test_without_the_cache_nothing_is_taken_or_kept(stub: Stub) -> None:

@@ -124,7 +124,7 @@ def test_the_splits_of_a_data_set_stand_side_by_side(address: str) -> None:
     assert scores == {f"{address}?split={split}": score for split, score in EXPECTED.items()}
     # Splits hold other samples, so none is the better one.
     table = run("score", address, "-m", "exact_match", "--format", "markdown").stdout
-    assert "1.0000" in table
+    assert "1.000" in table
     assert "**" not in table
 
 
