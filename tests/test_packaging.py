@@ -185,7 +185,7 @@ def test_the_readme_s_first_command_scores_the_examples(fresh):
     install, _, score = first[1].partition(" && ")
     assert install == "pip install ."
     shown = ok(fresh / "python", "-m", *score.split(), "--format", "table", cwd=ROOT)
-    for word in ("rouge", "bleu", "low", "high"):
+    for word in ("chrf", "abstractness", "compression", "summaries beats summaries_b"):
         assert word in shown
 
 
