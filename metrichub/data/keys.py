@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.data.values import as_list
-from metrichub.errors import InputError, MissingColumn, did_you_mean, what
+from metrichub.data.values import named_values
+from metrichub.errors import InputError, what
 
 
 def read_keys(
@@ -29,14 +29,7 @@ def read_keys(
     """
     columns = []
     for name in key:
-        if name not in available:
-            raise MissingColumn(
-                f"the key names the column {name!r}, which isn't there"
-                f"{did_you_mean(name, available)} (there are: {', '.join(available)})"
-            )
-        values = as_list(name, values_of(name))
-        if len(values) != size:
-            raise InputError(f"{name} has {len(values)} values for {size} samples")
+        values = named_values("the key", name, available, values_of, size)
         columns.append([_value(name, sample, value) for sample, value in enumerate(values)])
     hashes = (
         hashlib.blake2b(json.dumps(row).encode(), digest_size=8).digest()

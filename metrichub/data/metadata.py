@@ -12,8 +12,8 @@ from typing import Any
 from uuid import UUID
 
 from metrichub.data.columns import TEXT, column_of_alias
-from metrichub.data.values import as_list, names_of
-from metrichub.errors import InputError, MissingColumn, did_you_mean, what
+from metrichub.data.values import as_list, named_values, names_of
+from metrichub.errors import InputError, what
 
 LONGEST = 200
 """How many characters the longest value of a column may have that is kept, lists as JSON."""
@@ -45,14 +45,7 @@ def read_metadata(
         return {name: _short(name, values_of, size) for name in chosen}
     kept: dict[str, list[Any] | None] = {}
     for name in names_of("keep", keep):
-        if name not in available:
-            raise MissingColumn(
-                f"keep names the column {name!r}, which isn't there{did_you_mean(name, available)} "
-                f"(there are: {', '.join(available) or 'no columns'})"
-            )
-        values = as_list(name, values_of(name))
-        if len(values) != size:
-            raise InputError(f"{name} has {len(values)} values for {size} samples")
+        values = named_values("keep", name, available, values_of, size)
         kept[name] = [_checked(name, sample, value) for sample, value in enumerate(values)]
     return kept
 

@@ -25,6 +25,7 @@ from metrichub.metric import Metric
 Outputs = dict[str, NDArray[np.float64]]
 Swap = Callable[[NDArray[np.bool_]], tuple[Outputs, Outputs]]
 """From tosses (b, N) to both systems' scores (b,): each keeps its rows where a toss is True."""
+_Head = tuple[Metric, Signature, int, int, Counter[str], Counter[str]]
 NO_REASON = "the metric gives no score"
 
 
@@ -76,6 +77,18 @@ class Result(ABC):
     @abstractmethod
     def merge(cls, parts: Sequence[Any], signature: Signature) -> Result:
         """The result of all parts' samples, in order."""
+
+    @staticmethod
+    def head_of(parts: Sequence[Result], signature: Signature) -> _Head:
+        """What every result begins with, of all parts together."""
+        return (
+            parts[0].metric,
+            signature,
+            sum(part.count for part in parts),
+            sum(part.unscored for part in parts),
+            sum((part.reasons for part in parts), Counter()),
+            sum((part.unanswered for part in parts), Counter()),
+        )
 
     @abstractmethod
     def saved(self) -> dict[str, Any]:

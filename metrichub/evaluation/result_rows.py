@@ -238,12 +238,7 @@ class RowsResult(Result):
         with failing(first.metric):
             rows = list(first._metric.condense(rows))  # noqa: SLF001  # of this class
         return cls(
-            first.metric,
-            signature,
-            sum(part.count for part in parts),
-            sum(part.unscored for part in parts),
-            sum((part.reasons for part in parts), Counter()),
-            sum((part.unanswered for part in parts), Counter()),
+            *cls.head_of(parts, signature),
             rows,
             first.sample,
             sum(part.size for part in parts),

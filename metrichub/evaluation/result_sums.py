@@ -194,12 +194,7 @@ class SumResult(Result):
             name: np.asarray(sum(part.totals[name] for part in filled)) for name in filled[0].totals
         }
         return cls(
-            first.metric,
-            signature,
-            sum(part.count for part in parts),
-            sum(part.unscored for part in parts),
-            sum((part.reasons for part in parts), Counter()),
-            sum((part.unanswered for part in parts), Counter()),
+            *cls.head_of(parts, signature),
             None,
             totals,
             BucketSums.merged([(part.count + part.unscored, part.bucket_sums) for part in parts]),

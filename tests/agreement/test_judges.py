@@ -86,7 +86,7 @@ def test_the_alternative_test_names_what_it_can_not_take() -> None:
     with pytest.raises(InputError, match="three raters or more, not 2"):
         alternative_test([1, 2], [[1, 1], [2, 2]])
     with pytest.raises(ParameterError, match="score='rmse'"):
-        alternative_test([1], [[1, 1, 1]], score="rmse")  # type: ignore[arg-type]
+        alternative_test([1], [[1, 1, 1]], score="rmse")  # type: ignore[arg-type]  # a wrong word
 
 
 def test_a_judge_that_says_what_most_say_replaces_every_rater() -> None:

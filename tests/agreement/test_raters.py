@@ -60,13 +60,13 @@ def test_weights_need_labels_with_an_order() -> None:
     with pytest.raises(InputError, match="labels that have an order"):
         cohen_kappa([1, "a"], [1, 1], "linear")
     with pytest.raises(ParameterError, match="weights='cubic'"):
-        cohen_kappa([1], [1], "cubic")  # type: ignore[arg-type]
+        cohen_kappa([1], [1], "cubic")  # type: ignore[arg-type]  # a wrong word
 
 
 def test_different_numbers_of_raters_are_refused_by_fleiss_kappa_with_what_takes_them() -> None:
     with pytest.raises(InputError, match="not 2, 3; krippendorff_alpha takes any"):
         fleiss_kappa(["aaa", "ab"])
     with pytest.raises(ParameterError, match="scale='metric'"):
-        krippendorff_alpha([[1, 2]], "metric")  # type: ignore[arg-type]
+        krippendorff_alpha([[1, 2]], "metric")  # type: ignore[arg-type]  # a wrong word
     with pytest.raises(InputError, match="1 and 2 labels"):
         cohen_kappa("a", "ab")

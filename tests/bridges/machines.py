@@ -151,7 +151,7 @@ class OnMachines:
     attempts = 4
 
     def evaluate(self, hub: Any, parts: Sequence[Rows], key: Any = "id", **options: Any) -> Report:
-        raise NotImplementedError
+        raise NotImplementedError  # each engine has its own
 
     def test_uneven_and_empty_parts_equal_one_process(self) -> None:
         parts = [rows(3), [], rows(150, 3), unscored(4, 153), rows(1, 157)]

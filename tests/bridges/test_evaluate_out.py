@@ -95,7 +95,7 @@ def test_outputs_are_chosen() -> None:
     assert every == {"bleu": scores.pop("score")} | {f"bleu_{k}": v for k, v in scores.items()}
     assert "bleu_precision_1" in every
     with pytest.raises(ParameterError, match="outputs='some' is not allowed"):
-        module("bleu", outputs="some")  # type: ignore[arg-type]
+        module("bleu", outputs="some")  # type: ignore[arg-type]  # a wrong word
 
 
 def test_a_hub_is_one_module_and_other_columns_are_read() -> None:

@@ -66,7 +66,7 @@ def results(tmp_path: Path) -> Any:
     def run(metrics: list[str], outputs: str = "score", scores: str = "") -> Any:
         docs = "".join(f"{json.dumps(doc)}\n" for doc in DOCS)
         (tmp_path / "docs.jsonl").write_text(docs, encoding="utf-8")
-        lines = bridge.yaml(metrics, outputs=outputs)  # type: ignore[arg-type]
+        lines = bridge.yaml(metrics, outputs=outputs)  # type: ignore[arg-type]  # a word of the parameters
         text = YAML.format(task="made_here", folder=tmp_path) + lines
         (tmp_path / "made_here.yaml").write_text(text, encoding="utf-8")
         code = scores or SCORES.format(metrics=metrics, outputs=outputs)

@@ -197,7 +197,7 @@ def test_no_score_stays_nan(tokenizer: Any) -> None:
 
 def test_outputs_are_checked_at_once(tokenizer: Any) -> None:
     with pytest.raises(ParameterError, match="outputs='most' is not allowed"):
-        compute_metrics("bleu", tokenizer, outputs="most")  # type: ignore[arg-type]
+        compute_metrics("bleu", tokenizer, outputs="most")  # type: ignore[arg-type]  # a wrong word
 
 
 def test_the_line_of_the_guide(model: Any, tokenizer: Any, samples: Any, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_a_study_has_values_of_four_dimensions_with_ceiling_and_interval(name: s
             assert value.ceiling is not None
             assert value.low is not None
             assert value.value is not None
-            assert -1 <= value.low <= value.high <= 1  # type: ignore[operator]
+            assert -1 <= value.low <= value.high <= 1  # type: ignore[operator]  # measured studies have ends
 
 
 @pytest.mark.parametrize("name", ["token_f1", "aun"])

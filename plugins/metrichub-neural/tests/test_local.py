@@ -20,7 +20,7 @@ TEXTS = texts(12)
 
 
 def embedded(folder: Path | str, given: list[str], **more: str) -> np.ndarray:
-    embedder = LocalEmbedder(model=str(folder), **more)  # type: ignore[arg-type]
+    embedder = LocalEmbedder(model=str(folder), **more)  # type: ignore[arg-type]  # parameters by name
     return np.asarray(asyncio.run(embedder.embed(given)))
 
 
@@ -83,7 +83,7 @@ def test_questions_of_many_samples_are_one_run() -> None:
         return [question * 2 for question in questions]
 
     async def asked() -> list[list[int]]:
-        gathering: Gathering[int, int] = Gathering(run)  # type: ignore[arg-type]
+        gathering: Gathering[int, int] = Gathering(run)  # type: ignore[arg-type]  # a toy
         return [
             list(found) for found in await asyncio.gather(*(gathering([n, n]) for n in range(50)))
         ]
@@ -97,7 +97,7 @@ def test_what_goes_wrong_in_a_run_reaches_everyone_who_asked() -> None:
         raise ValueError("toy")
 
     async def asked() -> list[object]:
-        gathering: Gathering[int, int] = Gathering(run)  # type: ignore[arg-type]
+        gathering: Gathering[int, int] = Gathering(run)  # type: ignore[arg-type]  # a toy
         both = [gathering([1]), gathering([2])]
         first = await asyncio.gather(*both, return_exceptions=True)
         return [*first, *await asyncio.gather(gathering([3]), return_exceptions=True)]

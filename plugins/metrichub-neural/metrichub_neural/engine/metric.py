@@ -46,7 +46,7 @@ class EncoderMetric(Metric):
 
     def default_model(self) -> str:
         """The model where none is named."""
-        raise NotImplementedError
+        raise NotImplementedError  # a metric names its own
 
     def default_layer(self, model: str) -> int | None:
         """The layer where none is named; None is the last."""
