@@ -95,11 +95,14 @@ class Gathering:
 
     async def _filled(self, run: UsageTracker | None, call: _Call) -> None:
         """Wait until no other text is likely to come soon."""
-        for _ in range(_TURNS):
-            await asyncio.sleep(0)
         loop, quiet = asyncio.get_running_loop(), 1
         until = loop.time() + WINDOW
-        while run and len(call.waiting) < self.most and loop.time() < until:
+        while True:
+            # On a busy machine, any time may pass between two turns: a pause alone says nothing.
+            for _ in range(_TURNS):
+                await asyncio.sleep(0)
+            if not run or len(call.waiting) >= self.most or loop.time() >= until:
+                return
             quiet = quiet + 1 if run.asking <= len(call.left()) else 0
             if quiet > 1:
                 return

@@ -23,8 +23,9 @@ AN_HOUR = 3600.0
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A window that no test could wait for."""
+    """A window that no test could wait for, and more turns than any answer takes."""
     monkeypatch.setattr(gathering, "WINDOW", AN_HOUR)
+    monkeypatch.setattr(gathering, "_TURNS", 500)
 
 
 def embedder(stub: Stub, **more: Any) -> OpenAIEmbedder:
@@ -216,7 +217,7 @@ def test_an_estimate_counts_no_fewer_calls_than_the_run_makes(stub: Stub) -> Non
     expected = hub.estimate(**given)
     # For each sample a call of the judge, and one of the embedder.
     assert expected.calls == 4
-    assert hub.evaluate(**given).usage.calls == 3
+    assert 0 < hub.evaluate(**given).usage.calls <= expected.calls
 
 
 def test_answers_are_those_of_one_call_a_sample(stub: Stub) -> None:
