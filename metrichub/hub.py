@@ -21,6 +21,7 @@ from metrichub.evaluation.explanation import ErrorBudget
 from metrichub.evaluation.measure import Measure, Progress, measured
 from metrichub.evaluation.observation import is_async
 from metrichub.evaluation.reduce import Reduction, name_of
+from metrichub.evaluation.run_options import OTHER_METHODS, check_run
 from metrichub.judge.protocol import VOTE_RULES, Judge, VoteRule
 from metrichub.metric import Metric, load_metrics
 from metrichub.models.usage import Usage, UsageBudget
@@ -34,16 +35,6 @@ _NO_PROMPTS = (
     "none here: it is that of judges' prompts, and no metric of this hub asks a judge; a metric's "
     "own parameters stand in its spec"
 )
-_IN_PARTS = (
-    "give samples that come in parts to hub.evaluate(...) as an iterator of tables, or join the "
-    "reports of the parts with report.merge(other)"
-)
-_OTHER_METHODS = {
-    "compute": "call it: hub(predictions=[...], references=[...])",
-    "add": _IN_PARTS,
-    "add_batch": _IN_PARTS,
-}
-"""What to do in place of the methods that other libraries have."""
 
 
 class Hub:
@@ -124,8 +115,8 @@ class Hub:
 
         def __getattr__(self, name: str) -> NoReturn:
             """Say what to do in place of the methods that hubs of other libraries have."""
-            if name in _OTHER_METHODS:
-                raise AttributeError(f"a hub has no {name}; {_OTHER_METHODS[name]}")
+            if name in OTHER_METHODS:
+                raise AttributeError(f"a hub has no {name}; {OTHER_METHODS[name]}")
             raise AttributeError(f"'Hub' object has no attribute {name!r}")
 
     def __call__(
@@ -207,27 +198,14 @@ class Hub:
             BudgetSpent: the next call would take more than the run may.
             Pending: answers have to come from a batch first.
         """
-        if more:
-            raise InputError(
-                "the columns are given by name, predictions=[...], references=[...], since their "
-                "order differs from library to library"
-            )
-        if progress is not None and not callable(progress):
-            raise InputError(
-                "progress takes a function that is called with how much was measured since the "
-                f"last call, such as tqdm().update, and not {progress!r}"
-            )
         reduction = self.reduce_fn if reduce_fn is None else reduce_fn
         usage = UsageBudget.of(max_calls=max_calls, max_tokens=max_tokens, max_cost=max_cost)
         metrics, asked = self._repeated(repeats)
+        key = names_of("key", key)
+        check_run(more, progress, key, samples, repeats if asked else 1)
         rounds = _rounds(batch, workers)
         budget = ErrorBudget(max_errors, usage=usage)
         measure = Measure(metrics, reduction, self.block_characters, budget, batch=rounds)
-        key = names_of("key", key)
-        if key and samples:
-            raise InputError("a key chooses the buckets of a report without samples: samples=False")
-        if key and repeats > 1 and asked:
-            raise InputError("repeated runs have no buckets; leave out the key or repeats")
         run = partial(
             measured,
             samples=samples,

@@ -1,0 +1,42 @@
+"""Calls of a hub as other libraries take them, and options of a run that exclude each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from metrichub.errors import InputError
+
+_IN_PARTS = (
+    "give samples that come in parts to hub.evaluate(...) as an iterator of tables, or join the "
+    "reports of the parts with report.merge(other)"
+)
+OTHER_METHODS = {
+    "compute": "call it: hub(predictions=[...], references=[...])",
+    "add": _IN_PARTS,
+    "add_batch": _IN_PARTS,
+}
+"""What to do in place of the methods that other libraries have."""
+
+
+def check_run(
+    more: Sequence[object], progress: object, key: Sequence[str], samples: bool, repeats: int
+) -> None:
+    """Check what a run was given beside its data; `repeats` counts runs that ask a judge anew.
+
+    Raises:
+        InputError: it can't be run like that; the text says how it can.
+    """
+    if more:
+        raise InputError(
+            "the columns are given by name, predictions=[...], references=[...], since their "
+            "order differs from library to library"
+        )
+    if progress is not None and not callable(progress):
+        raise InputError(
+            "progress takes a function that is called with how much was measured since the "
+            f"last call, such as tqdm().update, and not {progress!r}"
+        )
+    if key and samples:
+        raise InputError("a key chooses the buckets of a report without samples: samples=False")
+    if key and repeats > 1:
+        raise InputError("repeated runs have no buckets; leave out the key or repeats")
