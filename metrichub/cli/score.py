@@ -194,6 +194,8 @@ def score(
     thresholds = bounds.of(hub)
     given = _given(files, texts, chosen.input_format)
     results.check(len(given))
+    if resampling.cluster and not (display.with_intervals or results.page or len(given) > 1):
+        raise click.UsageError("--cluster says how samples are drawn; add --intervals or --report")
     if estimate:
         show_estimate(hub, given, chosen.columns, judging.repeats, form, output)
         return
@@ -212,7 +214,7 @@ def score(
         _same_size(systems)
     reports = {name: system.report for name, system in systems.items()}
     shown = shown_as(form, output)
-    tests, unranked = _tested(reports, shown)
+    tests, unranked = _tested(reports, shown, resampling.cluster)
     listed = reports if results.by is None else _grouped(reports, results.by)
     intervals = {
         name: report.intervals(**asdict(resampling))
@@ -301,14 +303,14 @@ def _same_size(systems: Mapping[str, System]) -> None:
 
 
 def _tested(
-    reports: Mapping[str, Report], shown: str
+    reports: Mapping[str, Report], shown: str, cluster: str | None
 ) -> tuple[PairedTests | None, Mapping[str, str]]:
     """The tests that mark the systems of a table, and why a metric has none."""
     from metrichub.evaluation.merge import unranked
     from metrichub.evaluation.ranking import quick_tests
 
     if len(reports) > 1 and shown in ("table", "markdown", "latex"):
-        return quick_tests(reports)
+        return quick_tests(reports, cluster)
     return None, unranked(reports)
 
 

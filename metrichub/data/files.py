@@ -38,7 +38,8 @@ def read(path: str | Path, *, format: str | None = None, columns: Chosen | None 
     """The samples of a file as a mapping of columns; a hub takes it, and so does `pandas`.
 
     A file of JSONL, JSON, CSV, TSV or Parquet, compressed if its name ends in .gz or .zst; a folder
-    of Parquet files; "hf://NAME?split=test", a data set of the Hugging Face Hub. `format` is its
+    of Parquet files, or one that `save_to_disk` of `datasets` wrote; "hf://NAME?split=test", a data
+    set of the Hugging Face Hub. `format` is its
     suffix's unless given, "-" is standard input (JSONL). `columns` reads only those, also from
     inside of others ("doc.answer", "choices.0"); a mapping gives them new names. A key that some
     rows of a JSON file lack is None there.
@@ -97,7 +98,10 @@ def _batches(
 
 
 def _folder(folder: Path, characters: int, columns: Chosen | None) -> Iterator[Samples]:
-    batches = parquet_folder(folder, characters, _paths(columns))
+    if huggingface.is_saved(folder):
+        batches = huggingface.read_saved(folder)
+    else:
+        batches = parquet_folder(folder, characters, _paths(columns))
     yield from _not_empty(str(folder), "folder", batches)
 
 

@@ -1,4 +1,4 @@
-"""Data sets of the Hugging Face Hub by an address, hf://NAME?split=test, through `datasets`."""
+"""Data sets through `datasets`: by an address, hf://NAME?split=test, or saved in a folder."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from metrichub.data.rows import Samples
 from metrichub.errors import FileError, InputError, MetrichubError, did_you_mean, listed
 
 SCHEME = "hf://"
+_SAVED, _SAVED_SPLITS = "state.json", "dataset_dict.json"
 ROWS = 2_048
 """How many rows of a data set are held at a time."""
 
@@ -92,6 +93,27 @@ def read_address(text: str) -> Iterator[Samples]:
     if len(found) > 1:
         raise InputError(f"{text} has several splits; choose one: {listed(found, 'or')}")
     return next(iter(found.values()))
+
+
+def is_saved(folder: Path) -> bool:
+    """Whether a folder was written by `save_to_disk` of `datasets`."""
+    return any((folder / name).is_file() for name in (_SAVED, _SAVED_SPLITS))
+
+
+def read_saved(folder: Path) -> Iterator[Samples]:
+    """The samples of a folder that `save_to_disk` wrote.
+
+    Raises:
+        FileError: it can't be read, or holds several splits.
+    """
+    with _reading(str(folder)):
+        from datasets import load_from_disk
+
+        found = load_from_disk(str(folder))
+    if isinstance(found, Mapping):
+        said = listed([str(folder / str(split)) for split in found], "or")
+        raise FileError(folder, f"the folder holds several splits; give one of them: {said}")
+    yield from _batches(str(folder), found)
 
 
 def _batches(name: str, data: Any) -> Iterator[Samples]:

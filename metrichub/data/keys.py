@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import json
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.data.metadata import as_text
 from metrichub.data.values import named_values
 from metrichub.errors import InputError, what
 
@@ -40,11 +43,16 @@ def read_keys(
 
 def _value(name: str, sample: int, value: Any) -> str | int | float | bool:
     plain = value.item() if hasattr(value, "item") else value
+    if isinstance(plain, (datetime.date, datetime.time, UUID)):
+        # As a file has it, so that a table and the file of its rows have the same buckets.
+        plain = as_text(plain)
     # A table with a missing value somewhere holds whole numbers as fractions.
     if isinstance(plain, float) and plain.is_integer():
         return int(plain)
     missing = plain is None or (isinstance(plain, float) and math.isnan(plain))
     if missing or not isinstance(plain, (str, int, float)):
         said = "is missing" if missing else f"is {what(value)}"
-        raise InputError(f"{name}[{sample}] {said}; a key is a text or a number for every sample")
+        raise InputError(
+            f"{name}[{sample}] {said}; a key is a text, a number, a date or a UUID for every sample"
+        )
     return plain

@@ -133,9 +133,13 @@ def _scalar(value: Any) -> Any:
     if isinstance(value, (numbers.Real, Decimal)):
         number = float(value)
         return number if math.isfinite(number) else None
-    if isinstance(value, (datetime.date, datetime.time)):
-        # pandas' NaT is a date without a year.
-        return None if value != value else value.isoformat()  # noqa: PLR0124
+    if isinstance(value, (datetime.date, datetime.time, UUID)):
+        return as_text(value)
+    raise TypeError(what(value))
+
+
+def as_text(value: datetime.date | datetime.time | UUID) -> str | None:
+    """A date, a time or a UUID as JSON has it; None for pandas' NaT, a date without a year."""
     if isinstance(value, UUID):
         return str(value)
-    raise TypeError(what(value))
+    return None if value != value else value.isoformat()  # noqa: PLR0124

@@ -66,7 +66,7 @@ def table_batches(
         yield read(data)
         return
     empty = True
-    for part in parts():
+    for part in _parts_of(data, parts):
         if isinstance(part, Mapping) and any(isinstance(value, str) for value in part.values()):
             raise InputError(
                 "the iterator gives rows one by one; give a list of them, list(rows), or an "
@@ -123,6 +123,23 @@ def _parts(data: Any) -> Callable[[], Iterable[Tabular]] | None:
     if hasattr(kind, "to_batches"):  # pyarrow.dataset.Scanner
         return lambda: data.to_batches()
     return _arrow_stream(data) if hasattr(kind, "__arrow_c_stream__") else None
+
+
+def _parts_of(data: object, parts: Callable[[], Iterable[Tabular]]) -> Iterator[Tabular]:
+    """The parts; what a library says of a plan that it can't run is one line of an `InputError`.
+
+    What the caller's own iterator raises is the caller's.
+    """
+    if isinstance(data, Iterator):
+        yield from data
+        return
+    try:
+        yield from parts()
+    except InputError:
+        raise
+    except Exception as error:
+        said = next(iter(str(error).splitlines()), "") or type(error).__name__
+        raise InputError(f"the rows of the {type(data).__name__} can't be read: {said}") from error
 
 
 def _arrow_stream(data: Any) -> Callable[[], Iterable[Tabular]]:

@@ -79,10 +79,13 @@ class PairedTests:
         return {name: found for (name, other), found in self.pairs.items() if other == baseline}
 
 
-def quick_tests(systems: Mapping[str, Measurement]) -> tuple[PairedTests | None, dict[str, str]]:
+def quick_tests(
+    systems: Mapping[str, Measurement], cluster: str | None = None
+) -> tuple[PairedTests | None, dict[str, str]]:
     """The tests that tables of scores are marked by, and metric -> why it isn't tested.
 
-    Only metrics whose tests take a moment are tested, and nothing has an interval.
+    Only metrics whose tests take a moment are tested, and nothing has an interval. `cluster` is
+    that of `paired_tests`.
     """
     reasons = unranked(systems)
     slow = "a test of the systems takes a while, and metrichub compare makes it"
@@ -98,7 +101,7 @@ def quick_tests(systems: Mapping[str, Measurement]) -> tuple[PairedTests | None,
     }
     if not all(report.results for report in kept.values()):
         return None, reasons
-    return paired_tests(kept, SignificanceOptions(resamples=0)), reasons
+    return paired_tests(kept, SignificanceOptions(resamples=0, cluster=cluster)), reasons
 
 
 def paired_tests(
@@ -121,7 +124,9 @@ def paired_tests(
     first, *others = systems.values()
     if options.cluster is not None:
         check_clusters(options.cluster, first, others)
-    units = partial(first.units, cluster=options.cluster)
+    # Their samples are the same: one that kept the column has the clusters of all.
+    known = (one for one in systems.values() if options.cluster in one.metadata)
+    units = partial(next(known, first).units, cluster=options.cluster)
     pairs = compare_pairs(sides, units, first.size, options)
     found = [
         output

@@ -47,7 +47,7 @@ class Draw:
 def draws(samples: int, resamples: int, seed: int) -> Iterator[Draw]:
     """Blocks of resamples of N samples: `resamples` in all, one stream of numbers a seed."""
     check_positive("resamples", resamples)
-    generator = np.random.default_rng(seed)
+    generator = _generator(seed)
     for rows in _blocks(samples, resamples, 1):
         yield Draw(generator.integers(0, samples, size=(rows, samples)))
 
@@ -55,7 +55,7 @@ def draws(samples: int, resamples: int, seed: int) -> Iterator[Draw]:
 def swaps(samples: int, trials: int, seed: int) -> Iterator[NDArray[np.bool_]]:
     """Blocks (b, N) of coin tosses: `trials` rows in all, one stream of numbers a seed."""
     check_positive("trials", trials)
-    generator = np.random.default_rng(seed)
+    generator = _generator(seed)
     # Tosses are drawn 32 to a word: multiples of 32 rows keep the stream whole across blocks.
     for rows in _blocks(samples, trials, 32):
         tossed = generator.integers(2, size=(rows, samples), dtype=bool)
@@ -64,9 +64,15 @@ def swaps(samples: int, trials: int, seed: int) -> Iterator[NDArray[np.bool_]]:
         yield from (tossed[start : start + step] for start in range(0, rows, step))
 
 
+def _generator(seed: int) -> np.random.Generator:
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ParameterError(None, "seed", seed, "an integer of at least 0")
+    return np.random.default_rng(seed)
+
+
 def check_level(level: float) -> None:
     """Raise `ParameterError` unless the level of an interval lies between 0 and 1."""
-    if not 0 < level < 1:
+    if isinstance(level, str) or not 0 < level < 1:
         raise ParameterError(None, "level", level, "a number between 0 and 1, such as 0.95")
 
 

@@ -74,6 +74,17 @@ def test_clusters_make_the_intervals_of_documents() -> None:
     plain = run("compare", "a.jsonl", "b.jsonl", "-m", "wer")
     assert compared.stdout != plain.stdout
     assert "did you mean 'doc'" in error(run(*how, "--cluster", "dco"), 2)
+    assert "add --intervals" in error(run(*how[:-1], "--cluster", "doc"), 2)
+
+
+def test_clusters_hold_for_the_marks_of_a_table_too() -> None:
+    # Two documents swapped whole can't prove what 24 sentences do: p is a half at least.
+    for name, text in (("x", "the cat sat on the mat"), ("y", "nothing of it")):
+        rows = [row | {"prediction": text, "doc": number // 12} for number, row in enumerate(ROWS)]
+        write(f"{name}.jsonl", rows)
+    how = ("score", "x.jsonl", "y.jsonl", "-m", "wer", "--format", "table")
+    assert "x beats y" in run(*how).stdout
+    assert "x beats y" not in run(*how, "--cluster", "doc").stdout
 
 
 def test_a_key_keeps_sums_with_intervals_and_tests() -> None:

@@ -55,6 +55,19 @@ def test_an_address_has_a_name_a_split_and_a_subset(text: str, parsed: tuple[Any
     assert found.choosing("dev", "fr")[1:] == (split or "dev", subset or "fr")
 
 
+def test_a_folder_of_save_to_disk_is_read_as_its_rows(tmp_path: Path) -> None:
+    saved, several = tmp_path / "saved", tmp_path / "several"
+    test = datasets.Dataset.from_list([TEST[0], TEST[1] | {"id": None}])
+    test.save_to_disk(saved)
+    assert metrichub.read(saved)["id"] == [2, None]
+    assert Hub("exact_match").evaluate(saved).scores()["exact_match"]["score"] == EXPECTED["test"]
+    train = datasets.Dataset.from_list(TRAIN)
+    datasets.DatasetDict({"train": train, "test": test}).save_to_disk(several)
+    with pytest.raises(FileError, match=r"several splits; give one of them: .*train or .*test"):
+        metrichub.read(several)
+    assert metrichub.read(several / "train")["prediction"] == ["a"]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -259,6 +259,23 @@ def test_a_parquet_folder_is_one_table_in_the_order_of_names_with_its_parts_as_c
     assert [part.share for part in parts] == [0.2, 0.4, 0.6, 0.8, 1.0]
 
 
+@pytest.mark.filterwarnings("ignore:Arrow output on a DB-API result")
+def test_a_plan_that_a_library_cannot_run_is_one_line() -> None:
+    wrong = polars.LazyFrame(TABLE).select("nothing")
+    with pytest.raises(InputError, match=r"rows of the LazyFrame can't be read: .*nothing") as told:
+        HUB.evaluate(wrong)
+    assert "\n" not in str(told.value)
+    with pytest.raises(InputError, match="rows of the DuckDBPyConnection can't be read"):
+        HUB.evaluate(duckdb.connect())
+
+    def own() -> Iterator[dict[str, list[str]]]:
+        raise ZeroDivisionError
+        yield {}
+
+    with pytest.raises(ZeroDivisionError):
+        HUB.evaluate(own())
+
+
 def test_a_folder_without_parquet_and_one_with_a_broken_file_are_told() -> None:
     Path("empty").mkdir()
     with pytest.raises(FileError, match="empty: this is a folder without Parquet files; give"):

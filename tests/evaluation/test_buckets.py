@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -172,6 +174,9 @@ def test_clusters_have_to_be_there_and_the_same() -> None:
     moved = hub.evaluate([row | {"doc_id": row["id"]} for row in rows(SUMMEVAL, 20)])
     with pytest.raises(ReportError, match="different 'doc_id'"):
         compare_all({"a": report, "b": moved}, cluster="doc_id")
+    bare = hub.evaluate(rows(SUMMEVAL, 20), keep=[])
+    for one, other in ((report, bare), (bare, report)):
+        assert not np.isnan(one.compare(other, cluster="doc_id")["bleu"]["score"].p)
     with pytest.raises(ReportError, match="evaluate with key='doc_id'"):
         hub.evaluate(rows(SUMMEVAL, 20), samples=False).intervals(cluster="doc_id")
 
@@ -232,7 +237,7 @@ def test_a_key_names_columns_that_are_there_and_full() -> None:
     hub, samples = Hub("wer"), rows(SUMMEVAL, 3)
     with pytest.raises(MissingColumn, match=r"the key names the column 'ids', .* 'id'"):
         hub.evaluate(samples, samples=False, key="ids")
-    with pytest.raises(InputError, match=r"id\[1\] is missing; a key is a text or a number"):
+    with pytest.raises(InputError, match=r"id\[1\] is missing; a key is a text, a number, a date"):
         hub.evaluate([samples[0], samples[1] | {"id": None}], samples=False, key="id")
     with pytest.raises(InputError, match="without samples: samples=False"):
         hub.evaluate(samples, key="id")
@@ -246,6 +251,24 @@ def test_a_key_is_the_same_in_every_table_of_numbers() -> None:
     hub = Hub("wer")
     found = [hub.evaluate(t, samples=False, key=["id", "doc_id"]) for t in (frame, fractions)]
     assert sums(found[0], "wer") == sums(found[1], "wer")
+
+
+def test_a_key_of_dates_or_uuids_is_that_of_the_file_which_has_them_as_text() -> None:
+    samples = rows(SUMMEVAL, 10)
+    hub = Hub("wer")
+    days = [datetime.date(2026, 1, 1 + number) for number in range(10)]
+    names = [UUID(int=number) for number in range(10)]
+    for values, texts in ((days, [day.isoformat() for day in days]), (names, map(str, names))):
+        found = [
+            hub.evaluate(
+                [row | {"id": value} for row, value in zip(samples, column, strict=True)],
+                samples=False,
+                key="id",
+            )
+            for column in (values, texts)
+        ]
+        assert found[0] == found[1]
+        assert found[0].buckets is not None
 
 
 def test_a_report_of_buckets_is_saved_whole(tmp_path: Path) -> None:

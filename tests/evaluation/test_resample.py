@@ -290,7 +290,14 @@ def test_a_seed_gives_the_same_and_another_gives_others(reports: tuple[Report, R
     assert reports[0].intervals(resamples=50, seed=2) != one
 
 
-@pytest.mark.parametrize("wrong", [{"level": 0}, {"level": 1}, {"level": 95}, {"resamples": 0}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"level": level} for level in (0, 1, 95, "95%")),
+        *({"seed": seed} for seed in ("x", 1.5, -1)),
+        {"resamples": 0},
+    ],
+)
 def test_a_level_or_number_out_of_its_domain_is_refused(
     reports: tuple[Report, Report], wrong: dict[str, Any]
 ) -> None:
