@@ -21,15 +21,12 @@ from metrichub.evaluation.explanation import ErrorBudget
 from metrichub.evaluation.measure import Measure, Progress, measured
 from metrichub.evaluation.observation import is_async
 from metrichub.evaluation.reduce import Reduction, name_of
-from metrichub.evaluation.run_options import OTHER_METHODS, check_run
+from metrichub.evaluation.run_options import OTHER_METHODS, check_run, rounds_of
 from metrichub.judge.protocol import VOTE_RULES, Judge, VoteRule
 from metrichub.metric import Metric, load_metrics
 from metrichub.models.usage import Usage, UsageBudget
 from metrichub.report.report import Report
 from metrichub.report.scores import Nested
-
-if TYPE_CHECKING:
-    from metrichub.models.batch import BatchRun
 
 _NO_PROMPTS = (
     "none here: it is that of judges' prompts, and no metric of this hub asks a judge; a metric's "
@@ -110,6 +107,12 @@ class Hub:
     def __repr__(self) -> str:
         """The metrics with all their parameters."""
         return f"Hub(metrics={list(self.metrics)!r}, reduce_fn={self.reduce_fn!r})"
+
+    def _repr_html_(self) -> str:
+        """What each metric reads and gives, as a table for notebooks."""
+        from metrichub.report.notebook import hub_table
+
+        return hub_table(self.metrics).html()
 
     if not TYPE_CHECKING:
 
@@ -203,7 +206,7 @@ class Hub:
         metrics, asked = self._repeated(repeats)
         key = names_of("key", key)
         check_run(more, progress, key, samples, repeats if asked else 1)
-        rounds = _rounds(batch, workers)
+        rounds = rounds_of(batch, workers)
         budget = ErrorBudget(max_errors, usage=usage)
         measure = Measure(metrics, reduction, self.block_characters, budget, batch=rounds)
         run = partial(
@@ -238,7 +241,7 @@ class Hub:
         """
         reports: dict[str, Report] = {}
         batch = options.get("batch")
-        if rounds := _rounds(batch, options.get("workers", 1)):
+        if rounds := rounds_of(batch, options.get("workers", 1)):
             options["batch"] = rounds
         for name, data in systems_of(systems).items():
             try:
@@ -326,15 +329,6 @@ class Hub:
         needed = self.needs()
         check_options(given, needed, Hub.evaluate.__kwdefaults__ or ())
         return batches_of(data, given, needed, columns, self.objects(), keep, key)
-
-
-def _rounds(batch: str | PathLike[str] | None, workers: int) -> BatchRun | None:
-    """The run over a batch's folder; one that several systems share is given as it is."""
-    if batch is None:
-        return None
-    from metrichub.models.batch import batch_run
-
-    return batch_run(batch, workers)
 
 
 def _ready(metric: Metric, asked: Mapping[str, object]) -> Metric:

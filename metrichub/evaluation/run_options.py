@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
+from typing import TYPE_CHECKING
 
 from metrichub.errors import InputError
+
+if TYPE_CHECKING:
+    from metrichub.models.batch import BatchRun
 
 _IN_PARTS = (
     "give samples that come in parts to hub.evaluate(...) as an iterator of tables, or join the "
@@ -40,3 +45,12 @@ def check_run(
         raise InputError("a key chooses the buckets of a report without samples: samples=False")
     if key and repeats > 1:
         raise InputError("repeated runs have no buckets; leave out the key or repeats")
+
+
+def rounds_of(batch: str | PathLike[str] | None, workers: int) -> BatchRun | None:
+    """The run over a batch's folder; one that several systems share is given as it is."""
+    if batch is None:
+        return None
+    from metrichub.models.batch import batch_run
+
+    return batch_run(batch, workers)

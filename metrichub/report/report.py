@@ -83,6 +83,7 @@ class Report(RatedReport):
             ReportError: other samples, no common metric or none of a chosen name, metrics with
                 other parameters or of another definition, or pooled.
         """
+        from metrichub.report.notebook import ByOutput
         from metrichub.report.ranking import compare_all
 
         if not isinstance(other, Report):
@@ -90,7 +91,7 @@ class Report(RatedReport):
         how: dict[str, Any] = {"level": level, "resamples": resamples, "trials": trials}
         systems = {"the other system": other, "this system": self}
         ranking = compare_all(systems, metrics=metrics, **how, seed=seed, cluster=cluster)
-        return ranking.against("the other system")["this system"]
+        return ByOutput(ranking.against("the other system")["this system"])
 
     def by(self, column: str) -> dict[Any, Report]:
         """A report for every value of a column that travelled, in the order of first samples.

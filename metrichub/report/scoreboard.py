@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 OutputChoice = Literal["headline", "all"]
 """Which outputs of a metric are shown: those that its card names to be read first, or all."""
 _CHOICES = ("headline", "all")
-_ARROWS = {"higher": " ↑", "lower": " ↓"}
+ARROWS = {"higher": " ↑", "lower": " ↓"}
 _COUNTS = ("unscored", "unanswered", "errors", "pending")
 TIE = "≈"
 """Marks a system without a significant difference from the first one."""
@@ -229,7 +229,7 @@ def _columns(reports: Mapping[str, Measurement], form: ScoreFormat) -> list[_Col
         scale = card.scale(output)
         percent = form.percent and bool(scale) and (scale.low, scale.high) == (0, 1)  # type: ignore[union-attr]  # a scale
         label = f"{output_label(metric, card.name, output)}{' %' * percent}"
-        head = f"{label}{_ARROWS.get(card.better(output), '')}"
+        head = f"{label}{ARROWS.get(card.better(output), '')}"
         decimals = 1 if percent else _decimals(values, scale, output)
         columns.append(_Column(metric, output, head, 100 if percent else 1, decimals))
     return columns

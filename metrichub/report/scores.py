@@ -138,6 +138,9 @@ class ReportScores(Measurement):
             ReportError: no such metric or column, or the report was pooled.
             ParameterError: level isn't between 0 and 1, or resamples isn't positive.
         """
+        # Scoring alone shows no table.
+        from metrichub.report.notebook import ByOutput
+
         results = {
             name: self.results[name] for name in chosen_metrics(metrics, self.results, "the report")
         }
@@ -151,7 +154,7 @@ class ReportScores(Measurement):
         drawn = {name: result for name, result in results.items() if name not in none}
         units = partial(self.units, cluster=cluster)
         found = none | significance.intervals(drawn, units, level, resamples, seed)
-        return {name: found[name] for name in results}
+        return ByOutput({name: found[name] for name in results})
 
     def signatures(self) -> dict[str, str]:
         """Each metric's signature: parameters, definition, version, reduction, candidates.
