@@ -49,7 +49,7 @@ class ScoreFormat:
             raise ParameterError(None, "outputs", self.outputs, " or ".join(map(repr, _CHOICES)))
 
 
-class _Column(NamedTuple):
+class OutputColumn(NamedTuple):
     """One output: what it is called, and how its numbers are written."""
 
     metric: str
@@ -98,7 +98,7 @@ def score_table(
 
     `counts` are the nested scores of the report, which have such counts.
     """
-    columns = _columns({"": report}, form)
+    columns = output_columns({"": report}, form)
     shown = [name for name in _COUNTS if any(name in found for found in counts.values())]
     head = [f"score [{_level(form)} interval]" if intervals else "score", *shown]
     rows: list[list[Cell]] = []
@@ -117,7 +117,7 @@ def scoreboard(
     form: ScoreFormat,
 ) -> Table:
     """Several systems: a row each, with ranks, and `TIE` for what doesn't differ from the first."""
-    columns = _columns(reports, form)
+    columns = output_columns(reports, form)
     rows: list[list[Cell]] = []
     best = set()
     sizes = len({report.size for report in reports.values()}) > 1
@@ -144,7 +144,7 @@ def differences(tests: PairedTests, form: ScoreFormat) -> Table:
     head += ["p uncorrected", "p sacrebleu bootstrap"] if form.outputs == "all" else []
     head += ["samples", "left out"] if tests.left_out else []
     rows: list[list[Cell]] = []
-    for column in _columns(tests.reports, form):
+    for column in output_columns(tests.reports, form):
         for name in others:
             test = _test(tests, name, column)
             if test is None:
@@ -217,7 +217,8 @@ def _swapped(cluster: str | None) -> str:
     return "" if cluster is None else f", each {cluster} swapped whole"
 
 
-def _columns(reports: Mapping[str, Measurement], form: ScoreFormat) -> list[_Column]:
+def output_columns(reports: Mapping[str, Measurement], form: ScoreFormat) -> list[OutputColumn]:
+    """The outputs that are shown of these reports, in their order."""
     found = dict.fromkeys(
         key for report in reports.values() for key in chosen(report, form.outputs)
     )
@@ -231,7 +232,7 @@ def _columns(reports: Mapping[str, Measurement], form: ScoreFormat) -> list[_Col
         label = f"{output_label(metric, card.name, output)}{' %' * percent}"
         head = f"{label}{ARROWS.get(card.better(output), '')}"
         decimals = 1 if percent else _decimals(values, scale, output)
-        columns.append(_Column(metric, output, head, 100 if percent else 1, decimals))
+        columns.append(OutputColumn(metric, output, head, 100 if percent else 1, decimals))
     return columns
 
 
@@ -269,11 +270,11 @@ def _part(board: Table, columns: Sequence[int]) -> Table:
     return Table([board.head[i] for i in columns], rows, best)
 
 
-def _ranks(tests: PairedTests | None, column: _Column) -> Mapping[str, int]:
+def _ranks(tests: PairedTests | None, column: OutputColumn) -> Mapping[str, int]:
     return tests.ranks.get(column.metric, {}).get(column.output, {}) if tests else {}
 
 
-def _test(tests: PairedTests | None, name: str, column: _Column) -> Comparison | None:
+def _test(tests: PairedTests | None, name: str, column: OutputColumn) -> Comparison | None:
     """The test of a system against the first one."""
     found = tests.pairs.get((name, tests.systems[0]), {}) if tests else {}
     return found.get(column.metric, {}).get(column.output)
@@ -283,7 +284,7 @@ def _is_tie(test: Comparison | None, tests: PairedTests | None) -> bool:
     return bool(test and tests and test.p > 1 - tests.options.level + 1e-12)
 
 
-def _difference(test: Comparison, column: _Column) -> Score:
+def _difference(test: Comparison, column: OutputColumn) -> Score:
     low, high = (column.number(bound, "+") for bound in test.interval[:2])
     bounds = "" if math.isnan(test.interval.low) else f"[{low}, {high}]"
     return Score(column.number(test.difference, "+"), interval=bounds)

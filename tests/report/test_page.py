@@ -80,8 +80,8 @@ def page_of(folder: Path, *metrics: Any, **options: Any) -> Page:
 def test_a_page_tells_scores_intervals_signatures_and_citations(tmp_path: Path) -> None:
     page = page_of(tmp_path, "exact_match", "b = bleu(max_order=2)")
     # One of three matches.
-    assert "exact_match 0.3333" in page.text
-    assert "low and high hold 95% of 20 bootstrap resamples." in page.text
+    assert "exact_match ↑ 0.000 to 1.000 0.333 [" in page.text
+    assert "In brackets and as lines: 95% of 20 bootstrap resamples;" in page.text
     assert "b = bleu(" in page.text
     assert "max_order=2" in page.text
     assert "@inproceedings{papineni" in page.text
@@ -106,11 +106,11 @@ def test_one_sample_is_no_plural(tmp_path: Path) -> None:
 
 def test_the_level_and_the_seed_of_the_intervals_are_told(tmp_path: Path) -> None:
     page = page_of(tmp_path, "wer", level=0.9, resamples=30, seed=7)
-    assert "low and high hold 90% of 30 bootstrap resamples." in page.text
+    assert "In brackets and as lines: 90% of 30 bootstrap resamples;" in page.text
     assert "the seed 7" in page.text
     report = Hub("wer").evaluate(**COLUMNS)
     low, high, *_ = report.intervals(level=0.9, resamples=30, seed=7)["wer"]["score"]
-    assert f"{low:.4f} {high:.4f}" in page.text
+    assert f"[{low:.3f}, {high:.3f}]" in page.text
 
 
 def test_the_data_hold_every_output_of_every_sample(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ from metrichub.evaluation.merge import comparable
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.metric import has_sample_scores
 from metrichub.models.usage import Usage
-from metrichub.report.export import headlines
 from metrichub.report.html import numbers, plots
+from metrichub.report.html.answer import WIDTH, answer_of
 from metrichub.report.html.escape import digest, image, inside_script, readable, script_json
 from metrichub.report.html.plots import Scores
 from metrichub.report.html.records import (
@@ -59,6 +59,8 @@ def report_page(
     outputs = outputs_of(systems)
     main = [scores for _, output, scores in outputs if output == "score"]
     ranking = compare_all(systems, **options._asdict()) if others else None
+    how = options.of_intervals()
+    intervals = {name: report.intervals(**how) for name, report in systems.items()}
     records = records_of(systems, outputs, limits)
     scripts = [_asset(name) for name in SCRIPTS]
     style = _asset("report.css")
@@ -74,7 +76,9 @@ def report_page(
             systems=list(systems),
             size=first.size,
             options=options,
-            scores=_scores(systems, options, ranking),
+            answer=answer_of(systems, ranking, intervals, options.level),
+            width=WIDTH,
+            all_scores=Table.beside(systems, intervals, ranking.ranks if ranking else None),
             tests=_tests(ranking),
             ranking=ranking,
             figures=_figures(main),
@@ -138,17 +142,6 @@ def _metadata(systems: Mapping[str, Report]) -> dict[str, Sequence[Any]]:
             same = all(other.metadata.get(name) == values for other in systems.values())
             found[name if same else f"{name} of {system}"] = values
     return found
-
-
-def _scores(
-    systems: Mapping[str, Report], options: SignificanceOptions, ranking: Ranking | None
-) -> tuple[Table, Table | None]:
-    """The headline outputs of every metric, and all outputs where there are more."""
-    how = options.of_intervals()
-    intervals = {name: report.intervals(**how) for name, report in systems.items()}
-    whole = Table.beside(systems, intervals, ranking.ranks if ranking else None)
-    main = whole.only(set().union(*map(headlines, systems.values())))
-    return main, whole if len(main.rows) < len(whole.rows) else None
 
 
 def _sentence_level(systems: Mapping[str, Report]) -> list[str]:

@@ -1,0 +1,125 @@
+"""The answer: which system is better on what, in words, in a chart and in a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from metrichub.catalog.frontmatter import Scale
+from metrichub.evaluation.resample import Interval
+from metrichub.report.ranking import Ranking
+from metrichub.report.report import Report
+from metrichub.report.scoreboard import (
+    OutputColumn,
+    ScoreFormat,
+    legend,
+    output_columns,
+    score_table,
+    scoreboard,
+)
+from metrichub.report.tables import Score, Table, first_of
+
+WIDTH = 240
+"""How wide the chart of an output is drawn, in units of its own."""
+_EDGE = 6
+
+Intervals = Mapping[str, Mapping[str, Mapping[str, Interval]]]
+
+
+class ScoreRange(NamedTuple):
+    """A system's score with its interval, as text and as places in the chart; None without one."""
+
+    system: str
+    score: Score
+    best: bool
+    low: float | None
+    at: float | None
+    high: float | None
+
+
+class RangeChart(NamedTuple):
+    """The scores of the systems by one output, between the ends of their common scale."""
+
+    label: str
+    start: str
+    end: str
+    ranges: Sequence[ScoreRange]
+
+
+class PageAnswer(NamedTuple):
+    """What the page begins with; of one system, a table only if samples have no score."""
+
+    sentences: Sequence[str]
+    charts: Sequence[RangeChart]
+    board: Table | None
+    marks: str
+
+
+def answer_of(
+    systems: Mapping[str, Report], ranking: Ranking | None, intervals: Intervals, level: float
+) -> PageAnswer:
+    """The answer for these systems; of one alone, its scores."""
+    form = ScoreFormat(level=level)
+    columns = output_columns(systems, form)
+    charts = [chart for one in columns if (chart := _chart(one, systems, ranking, intervals))]
+    if ranking is None:
+        ((name, report),) = systems.items()
+        board = score_table(report, report.scores(), intervals[name], form)
+        return PageAnswer((), charts, board if len(board.head) > 2 else None, "")
+    board = scoreboard(systems, ranking, intervals, form)
+    return PageAnswer(ranking.sentences, charts, board, legend(board, ranking))
+
+
+def _chart(
+    column: OutputColumn,
+    systems: Mapping[str, Report],
+    ranking: Ranking | None,
+    intervals: Intervals,
+) -> RangeChart | None:
+    """The chart of an output; None where no system has a finite score."""
+    found = {}
+    for name, report in systems.items():
+        result = report.results.get(column.metric)
+        value = result.scores().get(column.output, math.nan) if result else math.nan
+        found[name] = value, intervals[name].get(column.metric, {}).get(column.output)
+    ends = [
+        end
+        for value, interval in found.values()
+        for end in (value, *(interval[:2] if interval else ()))
+        if math.isfinite(end)
+    ]
+    if not ends:
+        return None
+    low, high = min(ends), max(ends)
+    if len(systems) == 1:
+        low, high = _bounds(column, systems, low, high)
+    ranks = ranking.ranks.get(column.metric, {}).get(column.output, {}) if ranking else {}
+    first = first_of(ranks)
+
+    def place(value: float) -> float | None:
+        if not math.isfinite(value):
+            return None
+        share = (value - low) / (high - low) if high > low else 0.5
+        return round(_EDGE + share * (WIDTH - 2 * _EDGE), 1)
+
+    rows = []
+    for name, (value, interval) in found.items():
+        score = column.score(value, interval)
+        if score is None:
+            continue
+        ends_of = [place(end) for end in interval[:2]] if interval else [None, None]
+        rows.append(ScoreRange(name, score, name in first, ends_of[0], place(value), ends_of[1]))
+    return RangeChart(column.head, column.number(low), column.number(high), rows)
+
+
+def _bounds(
+    column: OutputColumn, systems: Mapping[str, Report], low: float, high: float
+) -> tuple[float, float]:
+    """The scale of one system's score: its range as far as the card knows it."""
+    scales = (r.results[column.metric].metric.card.scale(column.output) for r in systems.values())
+    scale = next(scales) or Scale()
+    return (
+        low if scale.low is None else min(scale.low, low),
+        high if scale.high is None else max(scale.high, high),
+    )
