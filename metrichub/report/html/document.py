@@ -30,6 +30,7 @@ from metrichub.report.html.records import (
     records_of,
     score_columns,
 )
+from metrichub.report.html.slices import slices_of
 from metrichub.report.ranking import Ranking, compare_all
 from metrichub.report.report import Report
 from metrichub.report.tables import Table
@@ -81,6 +82,7 @@ def report_page(
             all_scores=Table.beside(systems, intervals, ranking.ranks if ranking else None),
             tests=_tests(ranking),
             ranking=ranking,
+            slices=slices_of(systems, options),
             figures=_figures(main),
             quartiles=numbers.quartiles(main),
             correlations=numbers.correlations(main) if len(main) > 1 else None,

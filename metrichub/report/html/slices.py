@@ -1,0 +1,112 @@
+"""Slices: the systems' scores by the values of a column, and by length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.evaluation.lengths import COUNTED, sample_lengths
+from metrichub.evaluation.significance import SignificanceOptions
+from metrichub.evaluation.units import groups
+from metrichub.report.report import Report
+from metrichub.report.scoreboard import ScoreFormat, output_columns
+from metrichub.report.tables import Cell, Table
+
+MOST_SAMPLES = 20_000
+"""Of larger reports only the slices' scores are shown, without intervals."""
+_MOST_COLUMNS, _MOST_VALUES = 4, 12
+_BUCKETS, _FEWEST = 4, 20
+_LENGTHS = ("references", "sources", "predictions")
+"""The columns that tell how long a sample is, the first that is there."""
+
+Groups = Mapping[str, NDArray[np.int64]]
+
+
+class Slices(NamedTuple):
+    """The scores of each group of samples, a row a group and system."""
+
+    title: str
+    table: Table
+    about: str = ""
+
+
+def slices_of(systems: Mapping[str, Report], options: SignificanceOptions) -> list[Slices]:
+    """By each column of few values that travelled with all systems alike, and by length."""
+    first = next(iter(systems.values()))
+    found = [*_by_columns(systems)][:_MOST_COLUMNS]
+    if by_length := _by_length(first):
+        found.append(by_length)
+    return [
+        Slices(title, _table(title, systems, parts, options), about)
+        for title, parts, about in found
+    ]
+
+
+def _by_columns(systems: Mapping[str, Report]) -> Iterator[tuple[str, Groups, str]]:
+    first, *others = systems.values()
+    for name, values in first.metadata.items():
+        if any(isinstance(value, list) for value in values):
+            continue
+        if any(other.metadata.get(name) != values for other in others):
+            continue
+        parts = groups(name, first.metadata, first.size)
+        if 1 < len(parts) <= min(_MOST_VALUES, first.size / 2):
+            order = sorted(parts, key=lambda value: (value is None, isinstance(value, str), value))
+            shown = {"no value" if value is None else str(value): parts[value] for value in order}
+            # The text "1" beside the number 1 would be one row.
+            if len(shown) == len(parts):
+                yield name, shown, ""
+
+
+def _by_length(report: Report) -> tuple[str, Groups, str] | None:
+    """Four groups of about equal size, by the words of the reference."""
+    if not report.texts or report.size < _FEWEST:
+        return None
+    for column in _LENGTHS:
+        lengths = sample_lengths(report.texts, column)
+        if lengths is None or not lengths.any():
+            continue
+        cuts = np.unique(np.quantile(lengths, np.arange(1, _BUCKETS) / _BUCKETS, method="lower"))
+        place = np.searchsorted(cuts, lengths, side="left")
+        parts = {}
+        for k in np.unique(place).tolist():
+            index = np.flatnonzero(place == k)
+            low, high = int(lengths[index].min()), int(lengths[index].max())
+            parts[f"{low}" if low == high else f"{low} to {high}"] = index
+        one = column.removesuffix("s")
+        about = f"Length is that of the {one} in words: {COUNTED}."
+        return (f"words of the {one}", parts, about) if len(parts) > 1 else None
+    return None
+
+
+def _table(
+    title: str, systems: Mapping[str, Report], parts: Groups, options: SignificanceOptions
+) -> Table:
+    several = len(systems) > 1
+    form = ScoreFormat(level=options.level)
+    columns = output_columns(systems, form)
+    rows: list[list[Cell]] = []
+    for value, index in parts.items():
+        for number, (name, report) in enumerate(systems.items()):
+            part = report.take(index)
+            intervals = _intervals(part, report.size, options)
+            row: list[Cell] = [value if not number else "", *([name] if several else []), part.size]
+            for column in columns:
+                result = part.results.get(column.metric)
+                scores = result.scores() if result else {}
+                interval = intervals.get(column.metric, {}).get(column.output)
+                row.append(column.score(scores.get(column.output), interval))
+            rows.append(row)
+    head = [title, *(["system"] if several else []), "samples", *(one.head for one in columns)]
+    return Table(head, rows)
+
+
+def _intervals(part: Report, size: int, options: SignificanceOptions) -> Mapping[str, Any]:
+    """The intervals of what adds up, which take a moment."""
+    if size > MOST_SAMPLES or (options.cluster and options.cluster not in part.metadata):
+        return {}
+    kept: Sequence[str] = [name for name, result in part.results.items() if result.adds_up]
+    return part.intervals(metrics=kept, **options.of_intervals()) if kept else {}
