@@ -235,7 +235,7 @@ class Report(RatedReport):
 
         `others` are systems to be compared with this one, which `name` then names. The options
         are those of `metrichub.report.html.write`: level, resamples, trials, seed, cluster, ids,
-        explained, size.
+        human, explained, size.
 
         Raises:
             MissingDependency: the packages of the extra `plots` aren't installed.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ SIZE = 64_000_000
 """Bytes of texts and explanations that a file holds at most."""
 
 
-def write(
+def write(  # noqa: PLR0913  # the options of one call, each by its name
     path: str | Path,
     systems: Mapping[str, Report],
     *,
@@ -29,6 +29,7 @@ def write(
     trials: int = 10_000,
     seed: int = SEED,
     cluster: str | None = None,
+    human: str | Iterable[str] | None = None,
     explained: int = EXPLAINED,
     size: int = SIZE,
 ) -> None:
@@ -37,13 +38,16 @@ def write(
     Several systems are tested against the first, on the same samples. `ids` name the samples;
     else their column `id` does, where one travelled with the first report.
     `cluster` names a column whose samples of one value are drawn and swapped together.
+    `human` names the columns of people's ratings that the scores are compared with; else those
+    that travelled and hold numbers, lists of numbers or yes and no, which the page then names.
     Each metric without a judge explains the first `explained` samples, and as many with the
     lowest and the highest scores; judges' explanations are there for all. Texts and explanations
     take `size` bytes at most, and where they would take more, the page says how many are there.
 
     Raises:
         MissingDependency: the packages of the extra `plots` aren't installed.
-        ReportError: no system, a pooled report, or systems that can't be compared.
+        ReportError: no system, a pooled report, systems that can't be compared, or no such column
+            of ratings.
     """
     require()
     from metrichub.data.files import write_text
@@ -54,7 +58,8 @@ def write(
     if ids is None:
         ids = next((report.metadata.get("id") for report in systems.values()), None)
     options = SignificanceOptions(level, resamples, trials, seed, cluster)
-    write_text(path, report_page(systems, ids, options, PageLimits(explained, size)))
+    limits = PageLimits(explained, size)
+    write_text(path, report_page(systems, ids, options, limits, human))
 
 
 def require() -> None:

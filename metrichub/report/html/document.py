@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from metrichub.models.usage import Usage
 from metrichub.report.html import numbers, plots
 from metrichub.report.html.answer import WIDTH, answer_of
 from metrichub.report.html.escape import digest, image, inside_script, readable, script_json
+from metrichub.report.html.people import people_of
 from metrichub.report.html.plots import Scores
 from metrichub.report.html.records import (
     CHUNK,
@@ -36,6 +37,7 @@ from metrichub.report.report import Report
 from metrichub.report.tables import Table
 
 SCRIPTS = ("steps.js", "samples.js")
+OF_RATINGS = ("scatter.js", "people.js")
 
 
 class Figure(NamedTuple):
@@ -50,6 +52,7 @@ def report_page(
     ids: Sequence[Any] | None,
     options: SignificanceOptions,
     limits: PageLimits,
+    human: str | Iterable[str] | None = None,
 ) -> str:
     """The page of these systems; the first is the one that the others are compared with."""
     if not systems:
@@ -63,8 +66,11 @@ def report_page(
     how = options.of_intervals()
     intervals = {name: report.intervals(**how) for name, report in systems.items()}
     records = records_of(systems, outputs, limits)
-    scripts = [_asset(name) for name in SCRIPTS]
+    people = people_of(systems, outputs, options, human)
+    scripts = [_asset(name) for name in (*SCRIPTS, *(OF_RATINGS if people else ()))]
     style = _asset("report.css")
+    data = _data(systems, ids, outputs, limits, records)
+    data |= {"people": people.data} if people else {}
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     page.globals |= {"table": lambda table, caption="": Markup(table.html(caption))}
     return readable(
@@ -72,7 +78,8 @@ def report_page(
             policy=_policy(scripts, style),
             style=Markup(style),
             scripts=[Markup(script) for script in scripts],
-            data=Markup(inside_script(script_json(_data(systems, ids, outputs, limits, records)))),
+            data=Markup(inside_script(script_json(data))),
+            people=people,
             chunks=[Markup(inside_script(chunk)) for chunk in records.chunks],
             systems=list(systems),
             size=first.size,

@@ -66,13 +66,14 @@ def score_columns(outputs: Iterable[tuple[str, str, Scores]]) -> list[dict[str, 
             "metric": metric,
             "output": output,
             "better": scores.better,
-            "values": [_numbers(values) for values in scores.systems.values()],
+            "values": [page_numbers(values) for values in scores.systems.values()],
         }
         for metric, output, scores in outputs
     ]
 
 
-def _numbers(values: Values) -> list[float | str | None]:
+def page_numbers(values: Values) -> list[float | str | None]:
+    """Numbers as the page's script reads them; None for `nan`."""
     return [_number(value) for value in values.tolist()]
 
 

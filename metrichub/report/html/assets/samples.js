@@ -1,6 +1,6 @@
 "use strict";
 // The samples: sorted, filtered and paged from the data in this file; few are ever in the page.
-(() => {
+const samples = (() => {
   const { element, own, shown, value } = steps;
   const by = id => document.getElementById(id);
   const read = id => JSON.parse(by(id).textContent);
@@ -142,7 +142,7 @@
 
   const scores = (sample, metric, system) => data.outputs
     .filter(output => output.metric === metric)
-    .map(({ output, values, whole }) => `${output.replaceAll("_", " ")} ${number(values[system][sample], whole)}`)
+    .map(({ output, values, whole }) => `${output} ${number(values[system][sample], whole)}`)
     .join(" · ");
 
   const seen = (sample, metric, system, found) => {
@@ -166,15 +166,19 @@
     return parts;
   };
 
+  // Names of columns and systems are the user's own, and stay as they are.
+  const label = text => element("p", "label", text);
+
   const detail = sample => {
     const found = record(sample);
     const made = [];
     if (found === null) {
       made.push(element("p", "label", `The texts of ${data.kept} samples fit into this file; this one isn't among them.`));
     } else {
-      for (const [name, part] of Object.entries(found.shared)) made.push(...value(part, name));
+      for (const [name, part] of Object.entries(found.shared)) made.push(label(name), ...value(part));
       found.said.forEach((part, system) => {
-        if (part !== null) made.push(...value(part, several ? `prediction of ${data.systems[system]}` : "prediction"));
+        if (part === null) return;
+        made.push(label(several ? `prediction of ${data.systems[system]}` : "prediction"), ...value(part));
       });
       const columns = Object.entries(data.metadata).filter(([name]) => name !== "id" || !data.ids);
       if (columns.length) {
@@ -211,6 +215,7 @@
     button.type = "button";
     button.setAttribute("aria-expanded", "false");
     button.setAttribute("aria-label", `sample ${sample}`);
+    button.dataset.sample = sample;
     const about = element("td", "short", short(sample));
     about.dir = "auto";
     const cells = [
@@ -240,6 +245,21 @@
     by("next").disabled = by("last").disabled = state.page === pages - 1;
   };
 
+  // A sample that the filters hide is shown without them.
+  const reveal = sample => {
+    if (!state.rows.includes(sample)) {
+      by("query").value = "";
+      by("status").value = "all";
+      filter();
+    }
+    state.page = Math.floor(state.rows.indexOf(sample) / Number(by("rows").value));
+    show();
+    const button = by("table").tBodies[0].querySelector(`button[data-sample="${sample}"]`);
+    button.click();
+    button.focus({ preventScroll: true });
+    button.scrollIntoView({ block: "start" });
+  };
+
   const turn = to => () => { state.page = to(state.page); show(); };
   by("first").addEventListener("click", turn(() => 0));
   by("previous").addEventListener("click", turn(page => page - 1));
@@ -255,4 +275,5 @@
   data.outputs.forEach((output, i) => by("output").append(new Option(output.label, i)));
   for (const id of ["controls", "pages", "legend"]) by(id).hidden = false;
   choose();
+  return { data, number, open: reveal };
 })();

@@ -1,0 +1,141 @@
+"""Columns of ratings among those that travelled with the samples, by what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from metrichub.agreement.ratings import Ratings, read_ratings
+from metrichub.errors import InputError, MissingColumn, ReportError, did_you_mean
+from metrichub.report.html.plots import Values
+from metrichub.report.rated import ITEMS, SYSTEMS
+from metrichub.report.report import Report
+
+MOST = 8
+"""Columns of ratings that a page shows."""
+
+MOST_RATERS = 50
+"""Longer lists are no ratings of one sample."""
+
+LONGEST_COUNT = 10
+"""Fewer samples may well be rated 1, 2, 3 and so on in their order."""
+
+LONGEST_SCALE = 101
+"""No scale has more whole numbers than that from 0 to 100."""
+
+
+class RatedColumns(NamedTuple):
+    """The mean ratings of each system's samples by column; `nan` where nobody rated.
+
+    `left_out` are columns of numbers that are no ratings, with the reason; `rated` the systems
+    any of whose samples were rated; `named` says that the columns were named, not found.
+    """
+
+    ratings: dict[str, list[Values]]
+    yes_or_no: frozenset[str]
+    left_out: dict[str, str]
+    rated: list[str]
+    named: bool = False
+
+    def numbers(self) -> list[str]:
+        """The columns of ratings on a scale."""
+        return [name for name in self.ratings if name not in self.yes_or_no]
+
+    def labels(self) -> list[str]:
+        """The columns of yes and no."""
+        return [name for name in self.ratings if name in self.yes_or_no]
+
+    def sentence(self) -> str:
+        """Which columns count as ratings, and which of numbers don't."""
+        found = ", ".join(self.ratings)
+        if self.named:
+            return f"The columns of people's ratings: {found}."
+        left = "; ".join(f"{name} ({why})" for name, why in self.left_out.items())
+        return (
+            "Columns of numbers, of lists of numbers (several raters) or of yes and no that came "
+            f"with the samples count as people's ratings: {found}."
+            f"{f' Left out: {left}.' if left else ''}"
+        )
+
+
+def rated_columns(
+    systems: Mapping[str, Report], cluster: str | None = None, named: Sequence[str] | None = None
+) -> RatedColumns:
+    """The columns of ratings that travelled with any of the reports, or those that are named.
+
+    Raises:
+        MissingColumn: none of this name travelled.
+        ReportError: one that is named holds no ratings.
+    """
+    travelled = dict.fromkeys(name for report in systems.values() for name in report.metadata)
+    labels = {*ITEMS, *SYSTEMS, cluster}
+    found: dict[str, list[Ratings]] = {}
+    left_out: dict[str, str] = {}
+    for name in travelled if named is None else named:
+        if name not in travelled:
+            known = ", ".join(travelled) or "none"
+            raise MissingColumn(
+                f"no column {name!r} travelled{did_you_mean(name, travelled)} (there are: {known})"
+            )
+        ratings = None if named is None and name in labels else _read(name, systems)
+        if named is not None and ratings is None:
+            raise ReportError(f"the column {name!r} holds no ratings: numbers, or yes and no")
+        if ratings is None:
+            continue
+        why = "" if named is not None else _no_rating(ratings, len(found))
+        if why:
+            left_out[name] = why
+        else:
+            found[name] = ratings
+    yes_or_no = frozenset(name for name, ratings in found.items() if _of_labels(ratings))
+    rated = [
+        name
+        for at, name in enumerate(systems)
+        if any(not np.isnan(ratings[at].table).all() for ratings in found.values())
+    ]
+    means = {name: [one.mean for one in ratings] for name, ratings in found.items()}
+    return RatedColumns(means, yes_or_no, left_out, rated, named is not None)
+
+
+def _read(name: str, systems: Mapping[str, Report]) -> list[Ratings] | None:
+    """A column's ratings of each system; None where it holds anything else, or nothing."""
+    found = []
+    for report in systems.values():
+        given = report.metadata.get(name, [None] * report.size)
+        if any(_is_long(one) for one in given):
+            return None
+        try:
+            found.append(read_ratings(name, given, report.size))
+        except (InputError, OverflowError):
+            return None
+    values = np.concatenate([one.table.ravel() for one in found])
+    values = values[~np.isnan(values)]
+    return found if len(values) and np.isfinite(values).all() else None
+
+
+def _is_long(value: Any) -> bool:
+    return isinstance(value, (list, tuple, np.ndarray)) and len(value) > MOST_RATERS
+
+
+def _of_labels(ratings: Sequence[Ratings]) -> bool:
+    """Whether all ratings are yes or no."""
+    return all(one.of_labels for one in ratings if not np.isnan(one.table).all())
+
+
+def _no_rating(ratings: Sequence[Ratings], before: int) -> str:
+    """Why numbers are no ratings, or an empty text; `before` columns were found."""
+    means = [one.mean for one in ratings]
+    given = np.concatenate(means)
+    given = given[~np.isnan(given)]
+    distinct = len(np.unique(given))
+    if distinct == 1:
+        return "the same everywhere"
+    if len(means) > 1 and all(np.array_equal(means[0], one, equal_nan=True) for one in means):
+        return "the same for every system"
+    if distinct == len(given) and not (given % 1).any():
+        counted = len(given) > LONGEST_COUNT and bool((np.diff(given) == 1).all())
+        if counted or distinct > LONGEST_SCALE:
+            return "a number of its own for each sample"
+    return f"more than {MOST} columns" if before == MOST else ""

@@ -1,0 +1,230 @@
+"""People: how far the scores agree with ratings that travelled, and where both part most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.agreement.coefficients import coefficient
+from metrichub.agreement.correlation import correlate, with_sources
+from metrichub.agreement.result import CEILING, CHANCE, Agreement, AgreementRow
+from metrichub.agreement.rows import mid_ranks
+from metrichub.errors import InputError
+from metrichub.evaluation.significance import SignificanceOptions
+from metrichub.report.export import headlines
+from metrichub.report.html.columns import RatedColumns, rated_columns
+from metrichub.report.html.plots import Scores, Values
+from metrichub.report.html.records import page_numbers
+from metrichub.report.rated import scores_by_label, sources_of
+from metrichub.report.report import Report
+from metrichub.report.tables import Cell, Score, Table, format_cell
+
+WORK = 10_000_000
+"""Draws times samples times values: about so much is done for the intervals."""
+
+FEW_DRAWS = 100
+"""Fewer draws say nothing of the ends of an interval."""
+
+PARTED = 10
+"""Samples that are listed at either end of the differences of ranks."""
+
+_LEVELS = {
+    "item": "over the outputs of each item, then the mean over items",
+    "pooled": "over all outputs at once",
+}
+
+
+class People(NamedTuple):
+    """What a page says of agreement with people: tables, sentences, and its script's data."""
+
+    main: Table
+    whole: list[Table]
+    said: list[str]
+    notes: list[str]
+    lines: list[str]
+    data: dict[str, Any]
+
+
+def people_of(
+    systems: Mapping[str, Report],
+    outputs: Sequence[tuple[str, str, Scores]],
+    options: SignificanceOptions,
+    human: str | Iterable[str] | None = None,
+) -> People | None:
+    """Agreement with the ratings that travelled with the reports; None without any.
+
+    `human` names the columns of ratings, which else are found by what is in them.
+
+    Raises:
+        MissingColumn: no such column travelled.
+        ReportError: a column that was named holds no ratings.
+    """
+    names = [human] if isinstance(human, str) else None if human is None else list(human)
+    columns = rated_columns(systems, options.cluster, names)
+    main = set().union(*map(headlines, systems.values()))
+    shown = [one for one in outputs if one[:2] in main]
+    if not columns.ratings or not shown:
+        return None
+    found = [
+        _agreement(systems, columns, names, options, len(shown))
+        for names in (columns.numbers(), columns.labels())
+        if names
+    ]
+    return People(
+        main=_main(found),
+        whole=[Table(*one.table()) for one in found],
+        said=[columns.sentence(), *_how(found)],
+        notes=list(dict.fromkeys(note for one in found for note in one.notes)),
+        lines=[one.line() for one in found],
+        data=_data(shown, columns),
+    )
+
+
+def _agreement(
+    systems: Mapping[str, Report],
+    columns: RatedColumns,
+    names: Sequence[str],
+    options: SignificanceOptions,
+    outputs: int,
+) -> Agreement:
+    """What the command says of these columns, with as many draws as there is time for."""
+    reports = [systems[name] for name in columns.rated]
+    work = sum(report.size for report in reports) * len(names) * outputs
+    draws = min(options.resamples, WORK // max(work, 1))
+    how: dict[str, Any] = {
+        "draws": draws if draws >= min(FEW_DRAWS, options.resamples) else 0,
+        "confidence": options.level,
+        "seed": options.seed,
+    }
+    if len(reports) == 1:
+        return _of_one(reports[0], names, how)
+    return _of_several(dict(zip(columns.rated, reports, strict=True)), names, how)
+
+
+def _of_one(report: Report, names: Sequence[str], how: Mapping[str, Any]) -> Agreement:
+    """The report's own agreement; over all outputs where its labels don't lay them out."""
+    try:
+        return report.agreement(names, **how)
+    except InputError:
+        ratings = {name: report.metadata[name] for name in names}
+        return replace(report, metadata=ratings).agreement(names, **how)
+
+
+def _of_several(
+    systems: Mapping[str, Report], names: Sequence[str], how: Mapping[str, Any]
+) -> Agreement:
+    """Agreement over systems that answered the same samples: each sample is an item."""
+    size = next(iter(systems.values())).size
+    found = [scores_by_label(report) for report in systems.values()]
+    none = np.full(size, np.nan)
+    labels = dict.fromkeys(label for scores, _ in found for label in scores)
+    agreement = correlate(
+        {
+            label: np.concatenate([scores.get(label, none) for scores, _ in found])
+            for label in labels
+        },
+        {
+            name: [one for r in systems.values() for one in r.metadata.get(name, [None] * size)]
+            for name in names
+        },
+        item=list(range(size)) * len(systems),
+        system=[name for name in systems for _ in range(size)],
+        better={label: way for _, better in found for label, way in better.items()},
+        **how,
+    )
+    sources = [sources_of(report, labels) for report in systems.values()]
+    signatures = {name: line for lines, _ in sources for name, line in lines.items()}
+    bibtex = list(dict.fromkeys(one for _, entries in sources for one in entries))
+    return with_sources(agreement, signatures, bibtex)
+
+
+def _read_first(found: Agreement) -> str:
+    """The coefficient that is read first: that of ranks, or the only one."""
+    names = [row.coefficient for row in found.rows]
+    return "spearman" if "spearman" in names else names[0]
+
+
+def _main(found: Sequence[Agreement]) -> Table:
+    """A row a metric, a column a rating; the ceiling and chance last."""
+    rows = [r for one in found for r in one.rows if r.coefficient == _read_first(one)]
+    places = {(row.metric, row.dimension): row for row in rows}
+    metrics = sorted(dict.fromkeys(r.metric for r in rows), key=[CEILING, CHANCE].__contains__)
+    dimensions = list(dict.fromkeys(row.dimension for row in rows))
+    cells: list[list[Cell]] = [
+        [metric, *(_cell(places.get((metric, d))) for d in dimensions)] for metric in metrics
+    ]
+    return Table(["metric", *dimensions], cells)
+
+
+def _cell(row: AgreementRow | None) -> Score:
+    if row is None:
+        return Score("–")
+    bounds = f"[{row.low:.4f}, {row.high:.4f}]" if row.low == row.low else ""
+    return Score(format_cell(row.value), interval=bounds)
+
+
+def _how(found: Sequence[Agreement]) -> list[str]:
+    """What the table shows, in plain sentences."""
+    said = []
+    for one in found:
+        name = _read_first(one)
+        row = next(row for row in one.rows if row.coefficient == name)
+        dimensions = ", ".join(dict.fromkeys(row.dimension for row in one.rows))
+        said.append(f"{dimensions}: {coefficient(name).title} {_LEVELS[row.level]}.")
+    drawn, data = found[0].drawn, found[0].data
+    if drawn.draws:
+        samples = "samples" if data.items == data.samples else "items"
+        what = "systems and items" if drawn.draw == "both" else samples
+        share = f"{found[0].confidence * 100:g}%"
+        said.append(f"In brackets: {share} of {drawn.draws:,} bootstrap draws of {what}.")
+    else:
+        said.append(
+            "There are too many samples for intervals on a page; 'metrichub agreement' makes them."
+        )
+    return [*said, "Chance is what a constant score gets."]
+
+
+def _data(outputs: Sequence[tuple[str, str, Scores]], columns: RatedColumns) -> dict[str, Any]:
+    """The ratings of every sample, and where each headline output and people part most."""
+    parted = []
+    for metric, output, scores in outputs:
+        found = np.concatenate(list(scores.systems.values()))
+        turned = -found if scores.better == "lower" else found
+        for name, ratings in columns.ratings.items():
+            ends = parted_samples(turned, np.concatenate(ratings), len(ratings[0]))
+            parted.append({"metric": metric, "output": output, "rating": name, **ends})
+    means = [
+        {"name": name, "values": [page_numbers(one) for one in values]}
+        for name, values in columns.ratings.items()
+    ]
+    return {"ratings": means, "parted": parted}
+
+
+def parted_samples(scores: Values, ratings: Values, size: int) -> dict[str, Any]:
+    """The samples that a metric ranks further above people, and further below, than any other.
+
+    `scores` and `ratings` (S·size,) are of S systems one after the other, higher ones better. A
+    row is the system, the sample, and the share of all rated samples below it, by both; half of
+    those that are equal count as below.
+    """
+    there = np.flatnonzero(~np.isnan(scores) & ~np.isnan(ratings))
+    mine, theirs = (
+        (mid_ranks(one[there][None])[0] - 0.5) / max(len(there), 1) for one in (scores, ratings)
+    )
+    order = np.argsort(theirs - mine, kind="stable")
+
+    def rows(places: NDArray[np.int64]) -> list[list[float]]:
+        return [
+            [*divmod(int(there[at]), size), round(float(mine[at]), 4), round(float(theirs[at]), 4)]
+            for at in places.tolist()
+        ]
+
+    apart = (theirs - mine)[order]
+    return {
+        "higher": rows(order[:PARTED][apart[:PARTED] < 0]),
+        "lower": rows(order[::-1][:PARTED][apart[::-1][:PARTED] > 0]),
+    }

@@ -1,0 +1,212 @@
+"""Report files in a browser: scores beside people's ratings, by mouse and keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("jinja2", reason="the extra plots is not installed")
+pytest.importorskip("matplotlib", reason="the extra plots is not installed")
+pytest.importorskip("playwright", reason="playwright is not installed")
+
+from playwright.sync_api import expect
+
+from metrichub import Hub
+from metrichub.report.html import write
+from tests.browser.reports import ATTACKS, FEW, Told, numbered
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+
+def rated(size: int, wrong: int = 0, **columns: list[Any]) -> list[dict[str, Any]]:
+    """Samples of `numbered` as rows, with columns that travel."""
+    given = numbered(size, wrong)
+    return [
+        {"prediction": prediction, "reference": reference}
+        | {name: values[i] for name, values in columns.items()}
+        for i, (prediction, reference) in enumerate(
+            zip(given["predictions"], given["references"], strict=True)
+        )
+    ]
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Thirty samples, rated high where few words are wrong, but for samples 0 and 29."""
+    path = tmp_path_factory.mktemp("one") / "report.html"
+    stars = [5 - (i % 10) // 2 for i in range(30)]
+    stars[0], stars[29] = 1, 5
+    fluency = [[1 + i % 3, 2 + i % 3] for i in range(30)]
+    rows = rated(30, stars=stars, fluency=fluency, id=[f"id{i}" for i in range(30)])
+    Hub(["wer", "bleu"]).evaluate(rows).to_html(path, **FEW)
+    return path.as_uri()
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Two systems with names of a user's own."""
+    path = tmp_path_factory.mktemp("several") / "report.html"
+    hub = Hub(["wer"])
+    write(
+        path,
+        {
+            "by_a": hub.evaluate(rated(30, my_stars=[5 - (i % 10) // 2 for i in range(30)])),
+            "by_b_2": hub.evaluate(rated(30, 4, my_stars=[1 + i % 4 for i in range(30)])),
+        },
+        **FEW,
+    )
+    return path.as_uri()
+
+
+def listed(page: Page, table: int) -> list[str]:
+    return page.locator("#parted table").nth(table).locator("tbody button").all_inner_texts()
+
+
+def test_a_sample_on_which_both_part_is_a_click_away(page: Page, one: str) -> None:
+    page.goto(one)
+    # wer finds nothing wrong with sample 0, which people rated lowest; 29 is the other way round.
+    assert listed(page, 0)[0] == "0"
+    assert listed(page, 1)[0] == "29"
+    first = page.locator("#parted table").first
+    expect(first).to_contain_text("wer ranks them higher than people do")
+    cells = first.locator("tbody tr").first.locator("td").all_inner_texts()
+    assert cells[1:4] == ["id0", "0.0000", "1"]
+    first.get_by_role("button", name="show sample 0 (id0)").click()
+    expect(page.locator("#sample-0")).to_be_in_viewport()
+    expect(page.get_by_role("button", name="sample 0", exact=True)).to_be_focused()
+    expect(page.locator("#sample-0")).to_contain_text("stars 1")
+
+
+def test_a_sample_that_the_filters_hide_is_shown_without_them(page: Page, one: str) -> None:
+    page.goto(one)
+    page.get_by_label("Text", exact=True).fill("n17")
+    expect(page.locator("#found")).to_have_text("1 to 1 of 1 samples")
+    page.get_by_role("button", name="show sample 29 (id29)").click()
+    expect(page.locator("#sample-29")).to_be_in_viewport()
+    expect(page.get_by_label("Text", exact=True)).to_have_value("")
+
+
+def test_a_point_shows_its_sample(page: Page, one: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto(one)
+    expect(page.locator("#scatter .point")).to_have_count(30)
+    expect(page.locator("#drawn")).to_contain_text("30 rated samples.")
+    page.locator("#scatter").scroll_into_view_if_needed()
+    # The one sample of five stars with nine wrong words lies highest.
+    boxes = page.locator("#scatter .point").evaluate_all(
+        "found => found.map(e => e.getBoundingClientRect().toJSON())"
+    )
+    box = boxes[29]
+    assert box["y"] == min(other["y"] for other in boxes)
+    at = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.move(*at)
+    expect(page.locator("#pointed")).to_have_text("sample 29 (id29): stars 5, wer 0.8182")
+    page.mouse.click(*at)
+    expect(page.locator("#sample-29")).to_be_in_viewport()
+
+
+def test_the_points_are_walked_by_keyboard(page: Page, one: str) -> None:
+    page.goto(one)
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == "scatter":
+            break
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.keyboard.press("End")
+    # Of those with most stars the one with most errors.
+    expect(page.locator("#pointed")).to_contain_text("sample 29")
+    page.keyboard.press("Home")
+    # Of those with one star the one with fewest.
+    expect(page.locator("#pointed")).to_have_text("sample 0 (id0): stars 1, wer 0.0000")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#pointed")).to_contain_text("stars 1, wer 0.7273")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="sample 0", exact=True)).to_be_focused()
+
+
+def test_other_scores_and_ratings_can_be_chosen(page: Page, one: str) -> None:
+    page.goto(one)
+    page.get_by_label("Score", exact=True).select_option("bleu")
+    page.get_by_label("Rating", exact=True).select_option("fluency")
+    page.locator("#scatter").press("Home")
+    # The raters of sample 0 gave 1 and 2.
+    expect(page.locator("#pointed")).to_contain_text("fluency 1.5000, bleu")
+    expect(page.locator("#parted caption").first).to_contain_text("bleu")
+
+
+def test_names_of_systems_and_columns_stay_as_they_are(page: Page, several: str) -> None:
+    page.goto(several)
+    expect(page.locator("#kinds li")).to_have_text([" by_a", " by_b_2"])
+    page.locator("#parted tbody button").first.click()
+    shown = page.locator(".sample")
+    expect(shown).to_contain_text("prediction of by_a")
+    expect(shown).to_contain_text("prediction of by_b_2")
+    expect(shown).to_contain_text("my_stars of by_a")
+    expect(page.locator("#people table").first.locator("th")).to_have_text(["metric", "my_stars"])
+
+
+def test_hostile_columns_are_shown_and_never_run(page: Page, tmp_path: Path) -> None:
+    rows = [
+        {"prediction": attack, "reference": attack, "id": attack}
+        | {name: (i * k) % 5 for k, name in enumerate((*ATTACKS[:6], "__proto__"), 2)}
+        for i, attack in enumerate(ATTACKS * 2)
+    ]
+    metrics = [Told(name=ATTACKS[0]), Told(name="constructor"), Hub("wer").metrics[0]]
+    report = Hub(metrics).evaluate(rows)
+    write(tmp_path / "report.html", {ATTACKS[1]: report, "b": report}, human=ATTACKS[:6], **FEW)
+    page.goto((tmp_path / "report.html").as_uri())
+    for name in ("Score", "Rating"):
+        for choice in page.get_by_label(name, exact=True).locator("option").all():
+            page.get_by_label(name, exact=True).select_option(label=choice.inner_text())
+            page.locator("#scatter").press("End")
+    page.locator("#parted button").first.click()
+    expect(page.locator("#people")).to_contain_text(ATTACKS[5])
+    assert page.evaluate("() => window.hit") is None
+    expect(page.locator("h1")).to_have_text("Report")
+    assert page.locator("main a, main style, main img[src='x']").count() == 0
+    assert page.locator("main svg svg, main svg script, main svg [onload]").count() == 0
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 800), ("dark", 390)])
+@pytest.mark.parametrize("address", ["one", "several"])
+def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_page(
+    page: Page,
+    address: str,
+    scheme: str,
+    width: int,
+    request: pytest.FixtureRequest,
+    violations: Callable[[Page], list[str]],
+    shoot: Callable[[Page, str], None],
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    page.goto(request.getfixturevalue(address))
+    page.locator("#people summary").click()
+    page.locator("#scatter").press("End")
+    assert violations(page) == []
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+    box = page.locator("#scatter").bounding_box()
+    assert box is not None
+    assert box["width"] <= width
+    shoot(page, f"report-people-{address}-{scheme}-{width}")
+
+
+def test_a_plot_of_many_samples_has_few_points(page: Page, tmp_path: Path) -> None:
+    size = 20_000
+    stars = [(i % 10) // 2 for i in range(size)]
+    report = Hub("wer").evaluate(rated(size, stars=stars))
+    report.to_html(tmp_path / "report.html", resamples=2, explained=2)
+    page.goto((tmp_path / "report.html").as_uri())
+    expect(page.locator("#drawn")).to_contain_text("of 20,000 rated samples are drawn.")
+    # An even choice of 2,000, and the listed ones.
+    assert 2000 <= page.locator("#scatter .point").count() <= 2020
+    sample = page.locator("#parted tbody button").first.inner_text()
+    page.locator("#parted tbody button").first.click()
+    expect(page.locator(f"#sample-{sample}")).to_be_in_viewport()

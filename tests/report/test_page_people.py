@@ -1,0 +1,263 @@
+"""Page: agreement with the ratings that travelled, and the columns that count as ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jinja2", reason="the extra plots is not installed")
+pytest.importorskip("matplotlib", reason="the extra plots is not installed")
+
+from metrichub import Hub
+from metrichub.errors import MissingColumn, ReportError
+from metrichub.metric import Metric
+from metrichub.report.html import people
+from metrichub.report.html.columns import MOST, rated_columns
+from metrichub.report.html.people import parted_samples
+from metrichub.report.report import Report
+from tests.report.test_page import FEW, Page
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words(Metric):
+    """The number of words."""
+
+    def observe(self, prediction: str) -> float:
+        return float(len(prediction.split()))
+
+
+def report_of(words: list[int], **columns: Any) -> Report:
+    """A report whose samples score so many words, with columns that travelled."""
+    texts = ["w " * number for number in words]
+    rows = [
+        {"prediction": text} | {name: values[i] for name, values in columns.items()}
+        for i, text in enumerate(texts)
+    ]
+    return Hub(Words(name="words")).evaluate(rows)
+
+
+def page_of(folder: Path, systems: Mapping[str, Report], **options: Any) -> Page:
+    (name, first), *others = systems.items()
+    path = folder / "report.html"
+    first.to_html(path, name=name, others=dict(others), **{**FEW, **options})
+    return Page(path)
+
+
+def row_of(page: Page, metric: str) -> str:
+    """The text of a row of the first table of the section."""
+    section = page.source.partition('<section id="people"')[2]
+    line = next(one for one in section.splitlines() if f"<tr><td>{metric}</td>" in one)
+    return " ".join(line.replace("<", " <").replace(">", "> ").split())
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, 2, 4, 3],
+        [1.5, 2, None, 3],
+        ["4", "2", "", "3"],
+        [[1, 2], [2], [], [3, 4]],
+        ["yes", "no", "yes", "yes"],
+        [True, False, True, True],
+        [1, 2, 3, 4],
+    ],
+)
+def test_numbers_lists_of_numbers_and_yes_and_no_are_ratings(values: list[Any]) -> None:
+    found = rated_columns({"": report_of([1, 2, 3, 4], mine=values)})
+    assert list(found.ratings) == ["mine"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["good", "bad", "good", "good"],
+        [None, None, None, None],
+        [[0.5] * 51] * 4,
+        [{"a": 1}, 2, 3, 3],
+        ["inf", "2", "3", "3"],
+        [10**400, 2, 3, 3],
+        [["x"], [1], [2], [2]],
+    ],
+)
+def test_anything_else_is_no_rating_and_not_named(values: list[Any]) -> None:
+    found = rated_columns({"": report_of([1, 2, 3, 4], mine=values)})
+    assert found.ratings == {}
+    assert found.left_out == {}
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ([2024] * 11, "the same everywhere"),
+        (list(range(7, 18)), "a number of its own for each sample"),
+    ],
+)
+def test_numbers_that_rate_nothing_are_left_out_and_named(values: list[int], why: str) -> None:
+    found = rated_columns({"": report_of([1] * 11, stars=[1, 2] * 5 + [1], mine=values)})
+    assert list(found.ratings) == ["stars"]
+    assert found.left_out == {"mine": why}
+    assert found.sentence().endswith(f"people's ratings: stars. Left out: mine ({why}).")
+
+
+def test_more_whole_numbers_than_a_scale_has_are_no_ratings() -> None:
+    # Steps of 3 count nothing, so that it is their number alone that tells: 101 fit a scale.
+    for size, is_rating in ((101, True), (102, False)):
+        numbers = {"mine": [3 * i for i in range(size)]}
+        found = rated_columns({"": report_of([1] * size, **numbers)})
+        assert ("mine" in found.ratings) == is_rating
+
+
+def test_labels_of_samples_and_clusters_are_no_ratings() -> None:
+    labels = {name: [1, 2, 2, 1] for name in ("id", "doc_id", "item", "system", "group", "mine")}
+    found = rated_columns({"": report_of([1, 2, 3, 4], **labels)}, cluster="group")
+    assert list(found.ratings) == ["mine"]
+
+
+def test_columns_are_bounded_and_the_rest_is_named() -> None:
+    many = {f"r{k}": [1, 2, 2, 3] for k in range(MOST + 1)}
+    found = rated_columns({"": report_of([1, 2, 3, 4], **many)})
+    assert len(found.ratings) == MOST
+    assert found.left_out == {f"r{MOST}": f"more than {MOST} columns"}
+
+
+def test_what_is_the_same_for_every_system_rates_none_of_them() -> None:
+    systems = {
+        name: report_of([1, 2, 3], length=[5, 9, 9], stars=stars)
+        for name, stars in (("a", [1, 2, 2]), ("b", [2, 2, 1]))
+    }
+    found = rated_columns(systems)
+    assert list(found.ratings) == ["stars"]
+    assert found.left_out == {"length": "the same for every system"}
+
+
+def test_a_page_shows_what_agreement_says(tmp_path: Path) -> None:
+    report = report_of([1, 2, 3, 4], stars=[1, 2, 4, 3], good=["no", "no", "yes", "yes"])
+    page = page_of(tmp_path, {"": report}, resamples=200)
+    # The last two change places: 1 - 6·2/(4·15) = .8 for rho; 5 pairs of 6 agree, tau-b 4/6.
+    low, high = report.agreement("stars", draws=200).row(coefficient="spearman")[5:7]
+    assert f"0.8000 [{low:.4f}, {high:.4f}]" in row_of(page, "words")
+    # Both good ones have more words than both others.
+    assert "1.0000 [" in row_of(page, "words")
+    assert "chance </td> <td> 0.0000 </td> <td> 0.5000" in row_of(page, "chance")
+    assert "stars: Spearman's rho over all outputs at once." in page.text
+    assert "In brackets: 95% of 200 bootstrap draws of samples." in page.text
+    assert "words stars pooled tau_b 0.6667" in page.text
+    assert "agreement|values:pooled pearson,pooled spearman,pooled tau_b|" in page.text
+
+
+def test_raters_of_a_list_give_the_ceiling(tmp_path: Path) -> None:
+    report = report_of([1, 2, 3], stars=[[1, 1], [2, 3], [3, 2]])
+    page = page_of(tmp_path, {"": report})
+    # Each rater against the other: ranks 1 2 3 and 1 3 2, so rho is 1 - 6·2/(3·8) = .5.
+    assert "human ceiling </td> <td> 0.5000" in row_of(page, "human ceiling")
+
+
+def test_systems_are_compared_on_the_samples_that_they_share(tmp_path: Path) -> None:
+    systems = {
+        "a": report_of([1, 1, 1], stars=[1, 2, 1]),
+        "by_b": report_of([2, 2, 2], stars=[2, 1, 2]),
+    }
+    page = page_of(tmp_path, systems)
+    # Of the three samples more words are better in two: (1 - 1 + 1) / 3.
+    assert "0.3333 [" in row_of(page, "words")
+    assert "over the outputs of each item, then the mean over items" in page.text
+    assert "draws of systems and items" in page.text
+
+
+def test_ratings_of_one_system_are_held_to_its_scores(tmp_path: Path) -> None:
+    systems = {"a": report_of([4, 3, 2, 1]), "b": report_of([1, 2, 3, 4], stars=[1, 2, 4, 3])}
+    page = page_of(tmp_path, systems)
+    assert "0.8000 [" in row_of(page, "words")
+    assert page.data["people"]["ratings"][0]["values"] == [[None] * 4, [1, 2, 4, 3]]
+
+
+def test_labels_that_lay_out_nothing_are_left_aside(tmp_path: Path) -> None:
+    # Two samples of one document by one system fit no grid of systems and items.
+    labels = {"doc_id": ["d", "d", "e", "f"], "system": ["s"] * 4}
+    page = page_of(tmp_path, {"": report_of([1, 2, 3, 4], stars=[1, 2, 4, 3], **labels)})
+    assert "0.8000 [" in row_of(page, "words")
+    assert "over all outputs at once" in page.text
+
+
+def test_columns_can_be_named(tmp_path: Path) -> None:
+    report = report_of([1, 2, 3, 4], stars=[1, 2, 4, 3], length=[4, 5, 6, 7], note=list("abcd"))
+    page = page_of(tmp_path, {"": report}, human="length")
+    assert "The columns of people's ratings: length." in page.text
+    assert "1.0000 [" in row_of(page, "words")
+    assert "people" not in page_of(tmp_path, {"": report}, human=[]).data
+    with pytest.raises(MissingColumn, match="did you mean 'stars'"):
+        page_of(tmp_path, {"": report}, human="star")
+    with pytest.raises(ReportError, match="'note' holds no ratings"):
+        page_of(tmp_path, {"": report}, human="note")
+
+
+def test_a_page_without_ratings_has_no_section_and_no_script_of_it(tmp_path: Path) -> None:
+    page = page_of(tmp_path, {"": report_of([1, 2])})
+    assert "Agreement with people" not in page.text
+    assert "people" not in page.data
+    assert page.tags.count("script") == 4
+    assert "svg" not in page.tags
+
+
+def test_intervals_are_left_out_where_they_take_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = report_of([1, 2, 3, 4], stars=[1, 2, 4, 3])
+    # 400 times 4 samples, one metric and one rating.
+    monkeypatch.setattr(people, "WORK", 400 * 4)
+    assert "of 400 bootstrap draws" in page_of(tmp_path, {"": report}, resamples=1000).text
+    monkeypatch.setattr(people, "WORK", 99 * 4)
+    page = page_of(tmp_path, {"": report}, resamples=1000)
+    assert "too many samples for intervals on a page" in page.text
+    assert "0.8000" in row_of(page, "words")
+    assert "[" not in row_of(page, "words")
+
+
+def test_samples_part_by_their_ranks() -> None:
+    scores, ratings = np.array([1.0, 2, 3, 4, 9]), np.array([4.0, 2, 3, 1, np.nan])
+    # Of four rated samples the k-th is above k - 1/2 of them.
+    assert parted_samples(scores, ratings, 5) == {
+        "higher": [[0, 3, 0.875, 0.125]],
+        "lower": [[0, 0, 0.125, 0.875]],
+    }
+
+
+def test_the_samples_of_several_systems_part_together() -> None:
+    # Two systems of two samples; equal ratings share the mean of their ranks.
+    found = parted_samples(np.array([4.0, 3, 2, 1]), np.array([1.0, 2, 2, 3]), 2)
+    assert found["higher"] == [[0, 0, 0.875, 0.125], [0, 1, 0.625, 0.5]]
+    assert found["lower"] == [[1, 1, 0.125, 0.875], [1, 0, 0.375, 0.5]]
+
+
+def test_where_less_is_better_people_part_from_the_low(tmp_path: Path) -> None:
+    rows = [
+        {"prediction": p, "reference": "a b", "stars": stars}
+        for p, stars in (("a b", 1), ("a x", 2), ("x y", 3))
+    ]
+    Hub("wer").evaluate(rows).to_html(tmp_path / "report.html", **FEW)
+    (parted,) = Page(tmp_path / "report.html").data["people"]["parted"]
+    # wer finds sample 0 the best, and people the worst.
+    assert parted["higher"][0][:2] == [0, 0]
+    assert parted["lower"][0][:2] == [0, 2]
+
+
+def test_few_samples_are_listed_of_many() -> None:
+    scores = np.arange(1000.0)
+    found = parted_samples(scores, -scores, 1000)
+    assert [row[1] for row in found["higher"]] == list(range(999, 989, -1))
+    assert [row[1] for row in found["lower"]] == list(range(10))
+
+
+def test_hostile_columns_stay_inside_their_script(tmp_path: Path) -> None:
+    name = "</script><!--<script>&\u2028\ud800"
+    report = report_of([1, 2, 3, 4], **{name: [1, 2, 4, 3], "__proto__": [1, 1, 2, 2]})
+    page = page_of(tmp_path, {"": report})
+    assert [one["name"] for one in page.data["people"]["ratings"]] == [name, "__proto__"]
+    # steps, samples, scatter, people, the data and one chunk.
+    assert page.tags.count("script") == page.tags.count("/script") == 6
+    assert "<!--" not in page.source
