@@ -22,7 +22,7 @@ _BUCKETS, _FEWEST = 4, 20
 _LENGTHS = ("references", "sources", "predictions")
 """The columns that tell how long a sample is, the first that is there."""
 
-Groups = Mapping[str, NDArray[np.int64]]
+SampleGroups = Mapping[str, NDArray[np.int64]]
 
 
 class Slices(NamedTuple):
@@ -45,7 +45,7 @@ def slices_of(systems: Mapping[str, Report], options: SignificanceOptions) -> li
     ]
 
 
-def _by_columns(systems: Mapping[str, Report]) -> Iterator[tuple[str, Groups, str]]:
+def _by_columns(systems: Mapping[str, Report]) -> Iterator[tuple[str, SampleGroups, str]]:
     first, *others = systems.values()
     for name, values in first.metadata.items():
         if any(isinstance(value, list) for value in values):
@@ -61,7 +61,7 @@ def _by_columns(systems: Mapping[str, Report]) -> Iterator[tuple[str, Groups, st
                 yield name, shown, ""
 
 
-def _by_length(report: Report) -> tuple[str, Groups, str] | None:
+def _by_length(report: Report) -> tuple[str, SampleGroups, str] | None:
     """Four groups of about equal size, by the words of the reference."""
     if not report.texts or report.size < _FEWEST:
         return None
@@ -83,7 +83,7 @@ def _by_length(report: Report) -> tuple[str, Groups, str] | None:
 
 
 def _table(
-    title: str, systems: Mapping[str, Report], parts: Groups, options: SignificanceOptions
+    title: str, systems: Mapping[str, Report], parts: SampleGroups, options: SignificanceOptions
 ) -> Table:
     several = len(systems) > 1
     form = ScoreFormat(level=options.level)
