@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from metrichub import Hub, Report, compare_all
+from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.html.answer import WIDTH, PageAnswer, answer_of
 
 REFERENCES = ["the cat sat on the mat"] * 12
@@ -17,7 +18,7 @@ def answer(systems: dict[str, list[str]], *metrics: str) -> tuple[PageAnswer, di
     found = {n: hub.evaluate(predictions=t, references=REFERENCES) for n, t in systems.items()}
     ranking = compare_all(found, resamples=50, trials=500) if len(found) > 1 else None
     intervals = {name: report.intervals(resamples=50) for name, report in found.items()}
-    return answer_of(found, ranking, intervals, 0.95), found
+    return answer_of(found, ranking, intervals, SignificanceOptions(resamples=50)), found
 
 
 def test_the_better_system_is_said_and_marked_in_the_metrics_own_direction() -> None:

@@ -8,11 +8,15 @@ from typing import NamedTuple
 
 from metrichub.catalog.frontmatter import Scale
 from metrichub.evaluation.resample import Interval
+from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.ranking import Ranking
 from metrichub.report.report import Report
 from metrichub.report.scoreboard import (
     OutputColumn,
     ScoreFormat,
+    about_intervals,
+    about_tests,
+    caption,
     legend,
     output_columns,
     score_table,
@@ -48,27 +52,50 @@ class RangeChart(NamedTuple):
 
 
 class PageAnswer(NamedTuple):
-    """What the page begins with; of one system, a table only if samples have no score."""
+    """What the page begins with; of one system, a table only if samples have no score.
+
+    `paper` is the table with its caption and signatures, as one copies it.
+    """
 
     sentences: Sequence[str]
     charts: Sequence[RangeChart]
     board: Table | None
     marks: str
+    paper: Table
 
 
 def answer_of(
-    systems: Mapping[str, Report], ranking: Ranking | None, intervals: Intervals, level: float
+    systems: Mapping[str, Report],
+    ranking: Ranking | None,
+    intervals: Intervals,
+    options: SignificanceOptions,
 ) -> PageAnswer:
     """The answer for these systems; of one alone, its scores."""
-    form = ScoreFormat(level=level)
+    form = ScoreFormat(level=options.level)
     columns = output_columns(systems, form)
     charts = [chart for one in columns if (chart := _chart(one, systems, ranking, intervals))]
     if ranking is None:
         ((name, report),) = systems.items()
         board = score_table(report, report.scores(), intervals[name], form)
-        return PageAnswer((), charts, board if len(board.head) > 2 else None, "")
+        shown = board if len(board.head) > 2 else None
+        return PageAnswer((), charts, shown, "", _paper(board, systems, None, options))
     board = scoreboard(systems, ranking, intervals, form)
-    return PageAnswer(ranking.sentences, charts, board, legend(board, ranking))
+    paper = _paper(board, systems, ranking, options)
+    return PageAnswer(ranking.sentences, charts, board, legend(board, ranking), paper)
+
+
+def _paper(
+    board: Table,
+    systems: Mapping[str, Report],
+    ranking: Ranking | None,
+    options: SignificanceOptions,
+) -> Table:
+    """The table with what a paper says below it."""
+    about = about_intervals(options.level, options.resamples, options.cluster)
+    size = next(iter(systems.values())).size
+    signatures = dict.fromkeys(t for one in systems.values() for t in one.signatures().values())
+    said = caption(size, about, about_tests(board, ranking))
+    return board._replace(caption=said, signatures=list(signatures))
 
 
 def _chart(

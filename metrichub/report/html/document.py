@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from metrichub.errors import ReportError
 from metrichub.evaluation.explanation import json_value
+from metrichub.evaluation.lengths import COUNTED
 from metrichub.evaluation.merge import comparable
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.metric import has_sample_scores
@@ -31,12 +32,12 @@ from metrichub.report.html.records import (
     records_of,
     score_columns,
 )
-from metrichub.report.html.slices import slices_of
+from metrichub.report.html.slices import slices_of, text_lengths
 from metrichub.report.ranking import Ranking, compare_all
 from metrichub.report.report import Report
 from metrichub.report.tables import Table
 
-SCRIPTS = ("steps.js", "samples.js")
+SCRIPTS = ("steps.js", "details.js", "filters.js", "histogram.js", "view.js", "samples.js")
 OF_RATINGS = ("scatter.js", "people.js")
 
 
@@ -71,6 +72,13 @@ def report_page(
     style = _asset("report.css")
     data = _data(systems, ids, outputs, limits, records)
     data |= {"people": people.data} if people else {}
+    answer = answer_of(systems, ranking, intervals, options)
+    whole = Table.beside(systems, intervals, ranking.ranks if ranking else None)
+    exports = {
+        "Markdown": answer.paper.markdown(),
+        "LaTeX": answer.paper.latex(),
+        "CSV": whole.csv(),
+    }
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     page.globals |= {"table": lambda table, caption="": Markup(table.html(caption))}
     return readable(
@@ -84,9 +92,12 @@ def report_page(
             systems=list(systems),
             size=first.size,
             options=options,
-            answer=answer_of(systems, ranking, intervals, options.level),
+            answer=answer,
+            exports=list(exports),
+            exports_json=Markup(inside_script(script_json(exports))),
+            lengths=f"Lengths are {COUNTED}." if data["lengths"] else "",
             width=WIDTH,
-            all_scores=Table.beside(systems, intervals, ranking.ranks if ranking else None),
+            all_scores=whole,
             tests=_tests(ranking),
             ranking=ranking,
             slices=slices_of(systems, options),
@@ -140,7 +151,14 @@ def _data(
         "explained": limits.explained,
         "kept": records.kept,
         "texts": any(report.texts for report in systems.values()),
+        "lengths": _lengths(next(iter(systems.values()))),
     }
+
+
+def _lengths(report: Report) -> dict[str, Any] | None:
+    """The words of every sample, by which the page filters."""
+    found = text_lengths(report)
+    return {"of": found[0], "values": found[1].tolist()} if found else None
 
 
 def _metadata(systems: Mapping[str, Report]) -> dict[str, Sequence[Any]]:

@@ -61,25 +61,32 @@ def _by_columns(systems: Mapping[str, Report]) -> Iterator[tuple[str, SampleGrou
                 yield name, shown, ""
 
 
-def _by_length(report: Report) -> tuple[str, SampleGroups, str] | None:
-    """Four groups of about equal size, by the words of the reference."""
-    if not report.texts or report.size < _FEWEST:
+def text_lengths(report: Report) -> tuple[str, NDArray[np.int64]] | None:
+    """What tells how long a sample is, such as its reference, and its words; None without texts."""
+    if not report.texts:
         return None
     for column in _LENGTHS:
         lengths = sample_lengths(report.texts, column)
-        if lengths is None or not lengths.any():
-            continue
-        cuts = np.unique(np.quantile(lengths, np.arange(1, _BUCKETS) / _BUCKETS, method="lower"))
-        place = np.searchsorted(cuts, lengths, side="left")
-        parts = {}
-        for k in np.unique(place).tolist():
-            index = np.flatnonzero(place == k)
-            low, high = int(lengths[index].min()), int(lengths[index].max())
-            parts[f"{low}" if low == high else f"{low} to {high}"] = index
-        one = column.removesuffix("s")
-        about = f"Length is that of the {one} in words: {COUNTED}."
-        return (f"words of the {one}", parts, about) if len(parts) > 1 else None
+        if lengths is not None and lengths.any():
+            return column.removesuffix("s"), lengths
     return None
+
+
+def _by_length(report: Report) -> tuple[str, SampleGroups, str] | None:
+    """Four groups of about equal size, by the words of the reference."""
+    found = text_lengths(report)
+    if found is None or report.size < _FEWEST:
+        return None
+    one, lengths = found
+    cuts = np.unique(np.quantile(lengths, np.arange(1, _BUCKETS) / _BUCKETS, method="lower"))
+    place = np.searchsorted(cuts, lengths, side="left")
+    parts = {}
+    for k in np.unique(place).tolist():
+        index = np.flatnonzero(place == k)
+        low, high = int(lengths[index].min()), int(lengths[index].max())
+        parts[f"{low}" if low == high else f"{low} to {high}"] = index
+    about = f"Length is that of the {one} in words: {COUNTED}."
+    return (f"words of the {one}", parts, about) if len(parts) > 1 else None
 
 
 def _table(

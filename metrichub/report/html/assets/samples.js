@@ -1,7 +1,7 @@
 "use strict";
 // The samples: sorted, filtered and paged from the data in this file; few are ever in the page.
 const samples = (() => {
-  const { element, own, shown, value } = steps;
+  const { element, shown } = steps;
   const by = id => document.getElementById(id);
   const read = id => JSON.parse(by(id).textContent);
   const data = read("data");
@@ -41,34 +41,13 @@ const samples = (() => {
     ];
   };
 
-  const statuses = new Map();
-  for (const problems of data.problems) {
-    for (const { reasons, samples } of Object.values(problems)) {
-      for (const [sample, reason] of Object.entries(samples)) {
-        const found = statuses.get(Number(sample)) ?? new Set();
-        statuses.set(Number(sample), found.add(reasons[reason][0]));
-      }
-    }
-  }
-  const fits = sample => {
-    const wanted = by("status").value;
-    const found = statuses.get(sample);
-    return wanted === "all" || (wanted === "ok" ? !found : Boolean(found?.has(wanted)));
-  };
-
-  const holds = (part, query) => typeof part === "string"
-    ? part.toLowerCase().includes(query)
-    : part !== null && typeof part === "object" && Object.values(part).some(inner => holds(inner, query));
-  const matches = (sample, query) => {
-    if (!query) return true;
-    if (data.ids && String(data.ids[sample]).toLowerCase() === query) return true;
-    const found = record(sample);
-    return found !== null && (holds(found.said, query) || holds(found.shared, query));
-  };
+  const details = sampleDetails(data, number);
+  data.outputs.forEach((output, i) => by("output").append(new Option(output.label, i)));
+  const filters = sampleFilters(data, record);
+  const output = () => data.outputs[Number(by("output").value)];
 
   const filter = () => {
-    const query = by("query").value.trim().toLowerCase();
-    state.rows = order.filter(sample => fits(sample) && matches(sample, query));
+    state.rows = order.filter(filters.test(output(), state.columns[state.sorted]?.values));
     sort();
   };
 
@@ -90,6 +69,8 @@ const samples = (() => {
   // The first click shows the worst first, the next one the best.
   const worstDown = index => state.columns[index]?.better === "lower";
   const sortBy = (index, down) => {
+    // A range is one of the column that is sorted by.
+    if (index !== state.sorted) by("low").value = by("high").value = "";
     state.sorted = index;
     state.down = down;
     [...by("table").tHead.rows[0].cells].forEach(cell => {
@@ -97,7 +78,10 @@ const samples = (() => {
       const mine = Number(cell.dataset.index) === index;
       cell.setAttribute("aria-sort", mine ? (down ? "descending" : "ascending") : "none");
     });
-    sort();
+    const chosen = state.columns[index];
+    by("range-of").textContent = chosen && several ? `${output().label} of ${chosen.label}` : chosen?.label ?? "Score";
+    by("low").disabled = by("high").disabled = !chosen;
+    filter();
   };
 
   const heading = (label, index, className) => {
@@ -118,114 +102,84 @@ const samples = (() => {
   };
 
   const choose = () => {
-    const chosen = data.outputs[Number(by("output").value)];
+    const chosen = output();
+    filters.name(chosen);
     state.columns = columnsOf(chosen);
     by("table").tHead.replaceChildren(element("tr", "",
       heading("sample", -1),
       ...(data.ids ? [plain("id")] : []),
-      plain("text"),
+      plain(several ? "outputs" : "text"),
       ...state.columns.map((found, index) => heading(found.label, index, "number"))));
+    sortBy(...opening());
+  };
+
+  // The worst first; of several systems, where the second loses most.
+  const opening = () => {
     const index = several
       ? data.systems.length
-      : state.columns.findIndex(found => found.output === chosen);
-    sortBy(index, worstDown(index));
+      : state.columns.findIndex(found => found.output === output());
+    return [index, worstDown(index)];
   };
 
-  const first = part => Array.isArray(part) ? first(part[0]) : part;
+  // What the systems said; where nothing was kept of that, what they were given.
   const short = sample => {
     const found = record(sample);
-    if (found === null) return "";
-    const { questions, sources, references } = found.shared;
-    const part = shown(first(several ? questions ?? sources ?? references ?? found.said : found.said));
-    return part.length > 160 ? `${part.slice(0, 160)}…` : part;
+    if (found === null) return [];
+    const shortened = (part, most) => {
+      const text = details.first(part);
+      return text.length > most ? `${text.slice(0, most)}…` : text;
+    };
+    const said = found.said.flatMap((part, system) => {
+      if (part === null) return [];
+      const name = several ? [element("b", "", data.systems[system]), " "] : [];
+      const line = element("span", "said", ...name, shortened(part, several ? 110 : 160));
+      line.dir = "auto";
+      return system < 3 ? [line] : [];
+    });
+    return said.length ? said : [shortened(Object.values(found.shared)[0] ?? "", 160)];
   };
 
-  const scores = (sample, metric, system) => data.outputs
-    .filter(output => output.metric === metric)
-    .map(({ output, values, whole }) => `${output} ${number(values[system][sample], whole)}`)
-    .join(" · ");
-
-  const seen = (sample, metric, system, found) => {
-    const problem = own(data.problems[system], metric);
-    const parts = [element("p", "figures", scores(sample, metric, system))];
-    const reason = own(problem?.samples, sample);
-    if (reason !== undefined) {
-      const [status, why] = problem.reasons[reason];
-      parts.push(element("p", "why", `${status === "undefined" ? "unscored" : status}: ${why}`));
-    }
-    const given = own(found?.steps[system], metric);
-    if (given) {
-      given.forEach((step, i) => {
-        if (given.length > 1) parts.push(element("p", "label", `candidate ${i + 1}`));
-        parts.push(...value(step));
-      });
-    } else if (data.explaining.includes(metric)) {
-      parts.push(element("p", "label",
-        `This file shows what ${metric} saw in ${data.explained} samples at each end of its scores, and in the first.`));
-    }
-    return parts;
-  };
-
-  // Names of columns and systems are the user's own, and stay as they are.
-  const label = text => element("p", "label", text);
-
-  const detail = sample => {
-    const found = record(sample);
-    const made = [];
-    if (found === null) {
-      made.push(element("p", "label", `The texts of ${data.kept} samples fit into this file; this one isn't among them.`));
-    } else {
-      for (const [name, part] of Object.entries(found.shared)) made.push(label(name), ...value(part));
-      found.said.forEach((part, system) => {
-        if (part === null) return;
-        made.push(label(several ? `prediction of ${data.systems[system]}` : "prediction"), ...value(part));
-      });
-      const columns = Object.entries(data.metadata).filter(([name]) => name !== "id" || !data.ids);
-      if (columns.length) {
-        const told = ([name, values]) => `${name} ${[values[sample]].flat().map(shown).join(", ")}`;
-        made.push(element("p", "figures", columns.map(told).join(" · ")));
-      }
-      if (!data.texts) made.push(element("p", "label", "The report was made without its texts."));
-    }
-    for (const metric of new Set(data.outputs.map(output => output.metric))) {
-      made.push(element("h3", "", metric));
-      data.systems.forEach((name, system) => {
-        if (several) made.push(element("h4", "", name));
-        made.push(...seen(sample, metric, system, found));
-      });
-    }
+  const button = (text, does) => {
+    const made = element("button", "", text);
+    made.type = "button";
+    made.addEventListener("click", () => does(made));
     return made;
   };
 
-  const open = (row, button, sample, width) => {
+  const opened = new Set();
+  const open = (row, toggle, sample, width) => {
     if (row.classList.toggle("opened")) {
-      const cell = element("td", "sample", element("div", "", ...detail(sample)));
+      opened.add(sample);
+      const found = record(sample);
+      const copy = button("Copy as Markdown", made => view.copy(made, details.markdown(sample, found)));
+      const cell = element("td", "sample",
+        element("div", "", ...details.of(sample, found, output()), element("p", "copy", copy)));
       cell.colSpan = width;
       const made = element("tr", "", cell);
       made.id = `sample-${sample}`;
       row.after(made);
     } else {
+      opened.delete(sample);
       row.nextElementSibling.remove();
     }
-    button.setAttribute("aria-expanded", row.classList.contains("opened"));
+    toggle.setAttribute("aria-expanded", row.classList.contains("opened"));
+    remember();
   };
 
   const rowOf = sample => {
-    const button = element("button", "", String(sample));
-    button.type = "button";
-    button.setAttribute("aria-expanded", "false");
-    button.setAttribute("aria-label", `sample ${sample}`);
-    button.dataset.sample = sample;
-    const about = element("td", "short", short(sample));
+    const toggle = button(String(sample), () => open(row, toggle, sample, cells.length));
+    toggle.setAttribute("aria-expanded", "false");
+    toggle.setAttribute("aria-label", `sample ${sample}`);
+    toggle.dataset.sample = sample;
+    const about = element("td", "short", ...short(sample));
     about.dir = "auto";
     const cells = [
-      element("td", "", button),
+      element("td", "", toggle),
       ...(data.ids ? [element("td", "", String(data.ids[sample]))] : []),
       about,
       ...state.columns.map(({ values, whole }) => element("td", "number", number(values[sample], whole))),
     ];
     const row = element("tr", "", ...cells);
-    button.addEventListener("click", () => open(row, button, sample, cells.length));
     return row;
   };
 
@@ -238,26 +192,79 @@ const samples = (() => {
     by("table").tBodies[0].replaceChildren(...Array.from(part, rowOf));
     const say = count => count.toLocaleString("en");
     by("page").textContent = `page ${say(state.page + 1)} of ${say(pages)}`;
-    by("found").textContent = part.length
+    const said = filters.said();
+    const range = part.length
       ? `${say(start + 1)} to ${say(start + part.length)} of ${say(state.rows.length)} samples`
       : "no samples";
+    by("found").textContent = said.length ? `${range} with ${said.join(", ")}` : range;
+    by("means").textContent = said.length && part.length ? means() : "";
+    by("clear").hidden = !said.length;
     by("first").disabled = by("previous").disabled = state.page === 0;
     by("next").disabled = by("last").disabled = state.page === pages - 1;
+    histogram.draw(state.columns[state.sorted], state.rows, [by("low").value, by("high").value]);
+    opened.clear();
+    remember();
+  };
+
+  // Of single samples, so that nobody takes them for the scores above.
+  const means = () => {
+    const of = values => {
+      const known = Array.from(state.rows, sample => values[sample]).filter(Number.isFinite);
+      return number(known.reduce((sum, v) => sum + v, 0) / known.length, false);
+    };
+    const chosen = output();
+    const told = chosen.values.map((values, k) => `${several ? `${data.systems[k]} ` : ""}${of(values)}`);
+    return `${chosen.label}, mean of the samples in this selection: ${told.join(" · ")}`;
+  };
+
+  // The view is the address: filters, order, page and opened samples.
+  const remember = () => {
+    if (!state.ready) return;
+    const params = new URLSearchParams();
+    filters.write(params);
+    const [start, down] = opening();
+    if (state.sorted !== start || state.down !== down) {
+      params.set("sort", state.sorted);
+      params.set("down", Number(state.down));
+    }
+    if (state.page) params.set("page", state.page + 1);
+    if (opened.size) params.set("open", [...opened].join(" "));
+    const said = params.toString();
+    const now = location.hash.startsWith("#view?");
+    if (said || now) history.replaceState(null, "", said ? `#view?${said}` : "#samples");
+  };
+
+  const recall = () => {
+    if (!location.hash.startsWith("#view?")) return false;
+    const params = new URLSearchParams(location.hash.slice("#view?".length));
+    filters.read(params);
+    const [low, high] = [by("low").value, by("high").value];
+    choose();
+    const index = Number(params.get("sort") ?? NaN);
+    if (index >= -1 && index < state.columns.length) sortBy(index, params.get("down") === "1");
+    [by("low").value, by("high").value] = [low, high];
+    filter();
+    state.page = Number(params.get("page") ?? 1) - 1 || 0;
+    show();
+    for (const sample of (params.get("open") ?? "").split(" ").filter(Boolean)) {
+      by("table").tBodies[0].querySelector(`button[data-sample="${Number(sample)}"]`)?.click();
+    }
+    by("samples").scrollIntoView();
+    return true;
   };
 
   // A sample that the filters hide is shown without them.
   const reveal = sample => {
     if (!state.rows.includes(sample)) {
-      by("query").value = "";
-      by("status").value = "all";
+      filters.clear();
       filter();
     }
     state.page = Math.floor(state.rows.indexOf(sample) / Number(by("rows").value));
     show();
-    const button = by("table").tBodies[0].querySelector(`button[data-sample="${sample}"]`);
-    button.click();
-    button.focus({ preventScroll: true });
-    button.scrollIntoView({ block: "start" });
+    const toggle = by("table").tBodies[0].querySelector(`button[data-sample="${sample}"]`);
+    toggle.click();
+    toggle.focus({ preventScroll: true });
+    toggle.scrollIntoView({ block: "start" });
   };
 
   const turn = to => () => { state.page = to(state.page); show(); };
@@ -266,14 +273,31 @@ const samples = (() => {
   by("next").addEventListener("click", turn(page => page + 1));
   by("last").addEventListener("click", turn(() => Infinity));
   by("rows").addEventListener("change", turn(() => 0));
-  by("status").addEventListener("change", filter);
   by("output").addEventListener("change", choose);
   by("controls").addEventListener("submit", event => { event.preventDefault(); filter(); });
+  for (const id of ["status", "better", "column", "value"]) by(id).addEventListener("change", filter);
   let waiting;
-  by("query").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(filter, 200); });
+  for (const id of ["query", "low", "high", "shortest", "longest"]) {
+    by(id).addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(filter, 200); });
+  }
+  by("clear").addEventListener("click", () => { filters.clear(); filter(); by("query").focus(); });
 
-  data.outputs.forEach((output, i) => by("output").append(new Option(output.label, i)));
+  // The chosen samples as a file: what the list shows, with the texts.
+  const chosen = () => state.rows;
+  const rowsOf = () => Array.from(chosen(), sample => {
+    const found = record(sample);
+    const scores = Object.fromEntries(data.outputs.flatMap(one => data.systems.map((system, k) =>
+      [several ? `${system}.${one.metric}.${one.output}` : `${one.metric}.${one.output}`, Number.isFinite(one.values[k][sample]) ? one.values[k][sample] : null])));
+    const metadata = Object.fromEntries(Object.entries(data.metadata).map(([name, values]) => [name, values[sample]]));
+    const said = Object.fromEntries(data.systems.map((system, k) => [several ? `${system}.prediction` : "prediction", found?.said[k] ?? null]));
+    return { sample, ...(data.ids ? { id: data.ids[sample] } : {}), ...metadata, ...(found?.shared ?? {}), ...said, ...scores };
+  });
+  view.offer(rowsOf);
+  histogram.onPick((low, high) => { by("low").value = low; by("high").value = high; filter(); });
+
   for (const id of ["controls", "pages", "legend"]) by(id).hidden = false;
-  choose();
+  if (!recall()) choose();
+  state.ready = true;
+  addEventListener("hashchange", recall);
   return { data, number, open: reveal };
 })();

@@ -1,0 +1,153 @@
+"use strict";
+// An opened sample: what the systems share, then a column each, one metric at a time.
+const sampleDetails = (data, number) => {
+  const { element, own, shown, value } = steps;
+  const several = data.systems.length > 1;
+  const LONG = 600;
+
+  // Names of columns and systems are the user's own, and stay as they are.
+  const label = text => element("p", "label", text);
+  const folded = (summary, ...parts) =>
+    element("details", "", element("summary", "", summary), ...parts);
+
+  const scores = (sample, metric, system) => data.outputs
+    .filter(output => output.metric === metric)
+    .map(({ output, values, whole }) => `${output} ${number(values[system][sample], whole)}`)
+    .join(" · ");
+
+  const seen = (sample, metric, system, found) => {
+    const problem = own(data.problems[system], metric);
+    const parts = [element("p", "figures", scores(sample, metric, system))];
+    const reason = own(problem?.samples, sample);
+    if (reason !== undefined) {
+      const [status, why] = problem.reasons[reason];
+      parts.push(element("p", "why", `${status === "undefined" ? "unscored" : status}: ${why}`));
+    }
+    const given = own(found?.steps[system], metric);
+    if (given) {
+      const steps = given.flatMap((step, i) =>
+        [...(given.length > 1 ? [label(`candidate ${i + 1}`)] : []), ...value(step)]);
+      // Beside other systems, marked texts repeat what is read already; what a judge said doesn't.
+      const repeats = several && data.explaining.includes(metric);
+      parts.push(...(repeats ? [folded(`What ${metric} saw`, ...steps)] : steps));
+    } else if (data.explaining.includes(metric)) {
+      parts.push(label(
+        `This file shows what ${metric} saw in ${data.explained} samples at each end of its scores, and in the first.`));
+    }
+    return parts;
+  };
+
+  // Words as the browser cuts them in the text's script; what stands between them is kept.
+  const cut = text => typeof Intl.Segmenter === "function"
+    ? Array.from(new Intl.Segmenter(undefined, { granularity: "word" }).segment(text))
+    : text.split(/(\s+)/).map(segment => ({ segment, isWordLike: segment.trim() !== "" }));
+  const wordsOf = part => new Set(
+    cut(first(part)).filter(one => one.isWordLike).map(one => one.segment.toLowerCase()));
+  const first = part => Array.isArray(part) ? first(part[0] ?? "") : String(part ?? "");
+
+  // A system's text, with the words marked that no other system has.
+  const compared = (part, others) => {
+    if (Array.isArray(part) || typeof part !== "string" || !others.length) return value(part);
+    const known = new Set(others.flatMap(other => [...wordsOf(other)]));
+    const made = element("p", "text");
+    made.dir = "auto";
+    // White space between two such words belongs to both.
+    let run = null, gap = "";
+    for (const { segment, isWordLike } of cut(part)) {
+      if (isWordLike && !known.has(segment.toLowerCase())) {
+        if (run) run.append(gap, segment);
+        else made.append(gap, run = element("mark", "only", segment));
+        gap = "";
+      } else if (run && segment.trim() === "") {
+        gap += segment;
+      } else {
+        made.append(gap, segment);
+        [run, gap] = [null, ""];
+      }
+    }
+    made.append(gap);
+    return [made];
+  };
+
+  // The first text is there to be read at once; the others, and what is very long, are folded.
+  const sharedColumn = (name, part) => {
+    const list = Array.isArray(part) && part.length > 1 && part.every(item => typeof item === "string");
+    const [head, rest] = list ? [part[0], part.slice(1)] : [part, []];
+    const texts = value(Array.isArray(head) && head.length === 1 ? head[0] : head);
+    const long = typeof head === "string" && head.length > LONG;
+    const made = long
+      ? [folded(`${name}: ${head.slice(0, 120)}…`, ...texts)]
+      : [label(name), ...texts];
+    return rest.length ? [...made, folded(`${rest.length} more of ${name}`, ...value(rest))] : made;
+  };
+
+  const columns = sample => Object.entries(data.metadata)
+    .filter(([name]) => name !== "id" || !data.ids)
+    .map(([name, values]) => [name, [values[sample]].flat().map(shown).join(", ")]);
+
+  // A system's name, its score by the chosen output, and whether it won or lost this sample.
+  const heading = (sample, output, system) => {
+    const made = element("h4", "", data.systems[system]);
+    const values = output.values.map(list => list[sample]);
+    const known = values.filter(Number.isFinite);
+    const mine = values[system];
+    made.append(` ${number(mine, output.whole)}`);
+    if (output.better === "neither" || !Number.isFinite(mine)) return made;
+    const [low, high] = [Math.min(...known), Math.max(...known)];
+    const [best, worst] = output.better === "lower" ? [low, high] : [high, low];
+    if (low < high && (mine === best || mine === worst)) {
+      made.append(" ", element("span", "rank", mine === best ? "best here" : "worst here"));
+    }
+    return made;
+  };
+
+  const sides = (sample, output, found, texts) => element("div", "sides", ...data.systems.map((_, system) => {
+    const said = found?.said[system] ?? null;
+    const others = texts ? found.said.filter((other, k) => k !== system && other !== null) : [];
+    return element("div", "side",
+      ...(several ? [heading(sample, output, system)] : texts && said !== null ? [label("prediction")] : []),
+      ...(texts && said !== null ? compared(said, others) : []),
+      ...seen(sample, output.metric, system, found));
+  }));
+
+  const of = (sample, found, chosen) => {
+    const { metric } = chosen;
+    const made = [];
+    if (found === null) {
+      made.push(label(`The texts of ${data.kept} samples fit into this file; this one isn't among them.`));
+    } else {
+      for (const [name, part] of Object.entries(found.shared)) made.push(...sharedColumn(name, part));
+      if (!data.texts) made.push(label("The report was made without its texts."));
+    }
+    made.push(element("h3", "", metric), sides(sample, chosen, found, found !== null));
+    const others = [...new Set(data.outputs.map(output => output.metric))].filter(name => name !== metric);
+    for (const name of others) {
+      const main = data.outputs.find(output => output.metric === name && output.output === "score");
+      made.push(folded(name, sides(sample, main ?? data.outputs.find(output => output.metric === name), found, false)));
+    }
+    const told = columns(sample);
+    if (told.length) made.push(element("p", "figures", told.map(one => one.join(" ")).join(" · ")));
+    return made;
+  };
+
+  // The same as Markdown, for a ticket or a letter.
+  const markdown = (sample, found) => {
+    const name = data.ids ? `Sample ${sample} (${shown(data.ids[sample])})` : `Sample ${sample}`;
+    const quoted = text => first(text).split("\n").map(line => `> ${line}`).join("\n");
+    const lines = [`### ${name}`, ""];
+    for (const [column, part] of Object.entries(found?.shared ?? {})) lines.push(`${column}:`, "", quoted(part), "");
+    data.systems.forEach((system, k) => {
+      const said = found?.said[k];
+      if (said !== null && said !== undefined) lines.push(`${several ? system : "prediction"}:`, "", quoted(said), "");
+    });
+    const metrics = [...new Set(data.outputs.map(output => output.metric))];
+    for (const metric of metrics) {
+      data.systems.forEach((system, k) =>
+        lines.push(`- ${metric}${several ? `, ${system}` : ""}: ${scores(sample, metric, k)}`));
+    }
+    for (const [column, text] of columns(sample)) lines.push(`- ${column}: ${text}`);
+    return lines.join("\n");
+  };
+
+  return { of, markdown, first };
+};

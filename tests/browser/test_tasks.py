@@ -1,0 +1,316 @@
+"""The ten tasks of tests/newcomers.json on an opened report, each as a person does it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("jinja2", reason="the extra plots is not installed")
+pytest.importorskip("matplotlib", reason="the extra plots is not installed")
+pytest.importorskip("playwright", reason="playwright is not installed")
+
+from playwright.sync_api import expect
+
+from metrichub import Hub, compare_all
+from metrichub.report.html import write
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+TASKS = {
+    task["id"]: task
+    for task in json.loads(Path(__file__, "../../newcomers.json").resolve().read_text("utf-8"))[
+        "tasks"
+    ]
+}
+SIZE = 60
+LANGUAGES = ("zh", "de", "en")
+
+
+def reference(i: int) -> str:
+    """Of i + 10 words; each character of Chinese is one."""
+    if LANGUAGES[i % 3] == "zh":
+        return "他坐在垫子上" * ((i + 10) // 6) + "猫" * ((i + 10) % 6)
+    return " ".join(f"word{k}" for k in range(i + 10))
+
+
+def rows(wrong: int) -> list[dict[str, Any]]:
+    """Sample i lacks the end of its reference, the more the larger i % 7 + `wrong` is."""
+    found = []
+    for i in range(SIZE):
+        text = reference(i)
+        cut = i % 7 + (wrong if i % 5 else -wrong)
+        kept = (
+            text[: -cut or None]
+            if LANGUAGES[i % 3] == "zh"
+            else " ".join(text.split()[: -cut or None])
+        )
+        extra = " of_b_alone 50% more" if wrong and i % 3 else ""
+        found.append(
+            {
+                "id": f"n{i}",
+                "language": LANGUAGES[i % 3],
+                "prediction": kept + extra,
+                "reference": text,
+            }
+        )
+    return found
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("tasks") / "report.html"
+    hub = Hub(["chrf", "cer"])
+    systems = {"model_a": hub.evaluate(rows(0)), "model_b": hub.evaluate(rows(3))}
+    write(path, systems, resamples=50, trials=200)
+    return path.as_uri()
+
+
+@pytest.fixture
+def report(page: Page, address: str) -> Page:
+    page.goto(address)
+    return page
+
+
+def listed(page: Page) -> list[int]:
+    return [
+        int(text)
+        for text in page.locator("#table tbody tr > td:first-child button").all_inner_texts()
+    ]
+
+
+def test_every_task_has_its_test() -> None:
+    done = {
+        name.removeprefix("test_").replace("_", "-")
+        for name in globals()
+        if name.startswith("test_")
+    }
+    assert set(TASKS) <= done
+
+
+def test_which_better(report: Page) -> None:
+    # The first screen, untouched.
+    box = report.locator(".answer").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < 720
+    first = report.locator(".answer li").first
+    assert re.match(r"model_a beats model_b on (chrf|cer)", first.inner_text())
+    chart = report.locator(".ranges").inner_text()
+    assert "chrf ↑" in chart
+    assert "cer ↓" in chart
+    assert report.locator(".ranges strong").count() == 2
+
+
+def ten_worst(page: Page) -> None:
+    page.get_by_label("Output", exact=True).select_option("cer")
+    page.get_by_label("Column", exact=True).select_option("language")
+    page.get_by_label("is", exact=True).select_option("zh")
+    page.get_by_label("words at least").fill("51")
+
+
+def test_ten_worst_long_chinese(report: Page) -> None:
+    ten_worst(report)
+    expect(report.locator("#found")).to_contain_text(
+        "language zh, words of the reference at least 51"
+    )
+    numbers = listed(report)
+    # 51 words or more: samples from 41 on, of which every third is Chinese.
+    assert sorted(numbers) == [i for i in range(SIZE) if i % 3 == 0 and i + 10 >= 51]
+    scores = [
+        float(text)
+        for text in report.locator("#table tbody tr > td:nth-child(6)").all_inner_texts()
+    ]
+    # More errors are worse: the largest loss of the second system first.
+    assert scores == sorted(scores, reverse=True)
+    assert "in Chinese" in report.locator("#legend").inner_text()
+    report.get_by_label("words at least").fill("500")
+    expect(report.locator("#found")).to_contain_text("no samples")
+
+
+def test_why_17_lost(report: Page) -> None:
+    report.get_by_label("Text", exact=True).fill("n17")
+    expect(report.locator("#found")).to_contain_text("1 to 1 of 1 samples")
+    report.get_by_role("button", name="sample 17", exact=True).click()
+    opened = report.locator("#sample-17")
+    boxes = [side.bounding_box() for side in opened.locator(".sides").first.locator(".side").all()]
+    assert boxes[0]
+    assert boxes[1]
+    assert boxes[0]["y"] == boxes[1]["y"]
+    assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"]
+    expect(opened).to_contain_text(reference(17))
+    expect(opened).to_contain_text(re.compile(r"model_a [\d.]+ best here"))
+    expect(opened).to_contain_text(re.compile(r"model_b [\d.]+ worst here"))
+    assert opened.locator(".side").nth(1).locator("mark.only").first.inner_text() == "of_b_alone 50"
+    whole = opened.bounding_box()
+    assert whole
+    assert whole["height"] < 720
+
+
+def test_send_view(report: Page, browser: Browser) -> None:
+    ten_worst(report)
+    expect(report.locator("#found")).to_contain_text("words of the reference at least 51")
+    report.locator("#table tbody button").nth(1).click()
+    sent = report.url
+    other = browser.new_context().new_page()
+    other.goto(sent)
+    for place in ("#found", "#table"):
+        assert other.locator(place).inner_text() == report.locator(place).inner_text()
+    assert other.locator(".opened").count() == 1
+    assert other.get_by_label("is", exact=True).input_value() == "zh"
+    # Taken back by hand, the address is plain again.
+    other.get_by_role("button", name="Show all samples").click()
+    expect(other.locator("#found")).to_have_text(re.compile(f"of {SIZE} samples$"))
+    other.context.close()
+
+
+def test_biggest_win_a_over_b(report: Page) -> None:
+    report.get_by_label("Output", exact=True).select_option("cer")
+    report.get_by_label("Which is better").select_option("model_a better than model_b")
+    expect(report.locator("#found")).to_contain_text("model_a better than model_b on cer")
+    found = [
+        float(text)
+        for text in report.locator("#table tbody tr > td:nth-child(6)").all_inner_texts()
+    ]
+    # cer of B minus that of A: more errors, so more of them first.
+    assert found == sorted(found, reverse=True)
+    assert found[-1] > 0
+    heading = report.locator("#table thead").inner_text()
+    assert "model_b − model_a" in heading
+
+
+def test_said_by_one_only(report: Page) -> None:
+    report.get_by_label("Text", exact=True).fill("n17")
+    expect(report.locator("#found")).to_contain_text("1 to 1 of 1 samples")
+    report.get_by_role("button", name="sample 17", exact=True).click()
+    sides = report.locator("#sample-17 .side")
+    marks = sides.nth(1).locator("mark.only")
+    assert "of_b_alone" in marks.first.inner_text()
+    # What the second system cut off is the first one's alone.
+    assert sides.nth(0).locator("mark.only").all_inner_texts() == ["word21 word22 word23"]
+    style = marks.first.evaluate(
+        "e => [getComputedStyle(e).borderBottomStyle, getComputedStyle(e).fontWeight]"
+    )
+    assert style == ["dotted", "600"]
+    expect(report.locator("#legend")).to_contain_text("words that only this system has")
+
+
+def test_table_for_paper(browser: Browser, address: str) -> None:
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(address)
+    page.get_by_role("button", name="Copy as LaTeX").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert r"\begin{tabular}" in copied
+    assert r"model\_a" in copied
+    shown = page.locator(".ranges .score").first.inner_text()
+    number, interval = shown.split(" ", 1)
+    assert number in copied
+    assert interval in copied
+    context.close()
+
+
+def test_german_only_scores(report: Page) -> None:
+    report.get_by_label("Column", exact=True).select_option("language")
+    report.get_by_label("is", exact=True).select_option("de")
+    expect(report.locator("#found")).to_contain_text("of 20 samples with language de")
+    assert {i % 3 for i in listed(report)} == {1}
+    expect(report.locator("#means")).to_contain_text(
+        "mean of the samples in this selection: model_a"
+    )
+    # The scores of the whole selection stand among the slices.
+    hub = Hub("chrf").evaluate(rows(0)).by("language")["de"].scores()["chrf"]["score"]
+    row = report.locator("#slices tr", has_text="de").first
+    expect(row).to_contain_text(f"{hub:.3f}")
+    report.get_by_role("button", name="Show all samples").click()
+    expect(report.locator("#found")).to_have_text(f"1 to 25 of {SIZE} samples")
+
+
+def test_real_or_luck(report: Page) -> None:
+    hub = Hub(["chrf", "cer"])
+    systems = {"model_a": hub.evaluate(rows(0)), "model_b": hub.evaluate(rows(3))}
+    ranking = compare_all(systems, resamples=50, trials=200)
+    for sentence in ranking.sentences:
+        expect(report.locator(".answer")).to_contain_text(sentence)
+    tests = report.locator("#tests table").first.inner_text()
+    test = ranking.pairs["model_b", "model_a"]["chrf"]["score"]
+    for number in (test.difference, *test.interval[:2]):
+        assert f"{number:.4f}" in tests
+    assert f"{SIZE} samples" in report.locator("header").inner_text()
+
+
+def test_print_for_meeting(report: Page) -> None:
+    report.get_by_label("Column", exact=True).select_option("language")
+    report.get_by_role("button", name="Theme: auto").click()
+    report.get_by_role("button", name="Theme: light").click()
+    dark = report.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert dark == "rgb(21, 23, 26)"
+    report.emulate_media(media="print")
+    assert (
+        report.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    )
+    for gone in ("#theme", "#controls", "#copy-link", ".histogram"):
+        expect(report.locator(gone)).to_be_hidden()
+    expect(report.locator("#found")).to_be_visible()
+    expect(report.locator("#found")).to_contain_text("language de")
+    report.set_viewport_size({"width": 720, "height": 1000})  # A4 without its margins
+    wide = report.locator(".ranges").bounding_box()
+    assert wide
+    assert wide["x"] + wide["width"] <= 720
+    report.emulate_media(media="screen")
+    assert report.evaluate("getComputedStyle(document.body).backgroundColor") == dark
+
+
+def test_a_bar_of_the_histogram_chooses_its_samples(report: Page) -> None:
+    bars = report.locator("#histogram .bar")
+    expect(bars).to_have_count(20)
+    name = next(
+        b for b in bars.all() if not (b.get_attribute("aria-label") or "0").startswith("0 ")
+    )
+    count = int((name.get_attribute("aria-label") or "0").split()[0])
+    name.focus()
+    report.keyboard.press("Enter")
+    expect(report.locator("#found")).to_contain_text("at least")
+    assert len(listed(report)) >= count
+    report.keyboard.press("Enter")
+    expect(report.locator("#found")).to_have_text(f"1 to 25 of {SIZE} samples")
+
+
+def test_the_samples_of_a_selection_are_saved(report: Page) -> None:
+    report.get_by_label("Text", exact=True).fill("n17")
+    expect(report.locator("#found")).to_contain_text("1 to 1 of 1 samples")
+    with report.expect_download() as saved:
+        report.get_by_role("button", name="Samples as JSONL").click()
+    (row,) = map(json.loads, Path(saved.value.path()).read_text("utf-8").splitlines())
+    assert (row["id"], row["language"], row["references"]) == ("n17", "en", reference(17))
+    assert row["model_b.prediction"] == rows(3)[17]["prediction"]
+    with report.expect_download() as saved:
+        report.get_by_role("button", name="Samples as CSV").click()
+    assert Path(saved.value.path()).read_text("utf-8").startswith("sample,id,")
+
+
+def test_three_tasks_by_keyboard(report: Page, browser: Browser) -> None:
+    keys = report.keyboard
+    report.get_by_label("Column", exact=True).focus()
+    keys.press("l")  # language
+    keys.press("Tab")
+    keys.press("z")
+    keys.press("Tab")
+    keys.type("51")
+    expect(report.locator("#found")).to_contain_text(
+        "language zh, words of the reference at least 51"
+    )
+    for _ in range(60):
+        keys.press("Tab")
+        if report.evaluate("document.activeElement.dataset.sample !== undefined"):
+            break
+    keys.press("Enter")
+    expect(report.locator(".sides").first).to_be_visible()
+    sample = report.evaluate("document.activeElement.dataset.sample")
+    assert f"open={sample}" in report.url
