@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from metrichub.agreement.preferences import PreferenceAgreement as PreferenceAgreement
     from metrichub.agreement.preferences import preference_agreement as preference_agreement
     from metrichub.agreement.preferences import ranked_pairs as ranked_pairs
+    from metrichub.agreement.preferred import correlate_preferences as correlate_preferences
     from metrichub.agreement.protocol import Protocol as Protocol
     from metrichub.agreement.protocol import protocols as protocols
     from metrichub.agreement.ranks import holm as holm
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from metrichub.agreement.verdicts import VerdictAgreement as VerdictAgreement
     from metrichub.agreement.verdicts import corrected_rate as corrected_rate
     from metrichub.agreement.verdicts import verdict_agreement as verdict_agreement
+    from metrichub.agreement.votes import Votes as Votes
 
 _HOMES = {
     name: home
@@ -60,6 +62,7 @@ _HOMES = {
         "levels": "Value value_at",
         "permutation": "AgreementTest pair_swap_test",
         "preferences": "PreferenceAgreement preference_agreement ranked_pairs",
+        "preferred": "correlate_preferences",
         "protocol": "Protocol protocols",
         "ranks": "holm significance_clusters",
         "raters": "cohen_kappa fleiss_kappa krippendorff_alpha",
@@ -69,6 +72,7 @@ _HOMES = {
         "spans": "error_weight span_scores",
         "student": "williams_test",
         "verdicts": "VerdictAgreement corrected_rate verdict_agreement",
+        "votes": "Votes",
     }.items()
     for name in names.split()
 }

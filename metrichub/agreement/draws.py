@@ -72,7 +72,7 @@ def resampled(
         values = coefficient(name).of_rows(*rows_at(level, scores, human), options, 0.0)
         return _means_of_drawn(values, [block.systems for block in blocks])
     if level == "item" and (of_weights := weighted_items(name, scores, human, options)):
-        found = [of_weights(_weights(block.systems), _item_weights(block)) for block in blocks]
+        found = [of_weights(draw_counts(block.systems), _item_counts(block)) for block in blocks]
         return np.concatenate([np.empty(0), *found])
     found = [_materialised(level, name, scores, human, block, options) for block in blocks]
     return np.concatenate([np.empty(0), *found])
@@ -102,7 +102,7 @@ def _blocks(shape: tuple[int, ...], drawn: Drawn) -> Iterator[_Block]:
         yield _Block(which, which_items, size)
 
 
-def _weights(index: Index | None) -> Array:
+def draw_counts(index: Index | None) -> Array:
     """How often each system was drawn, from which ones were: (b, S)."""
     assert index is not None
     offset = index + np.arange(len(index))[:, None] * index.shape[1]
@@ -110,8 +110,8 @@ def _weights(index: Index | None) -> Array:
     return counts.reshape(index.shape).astype(np.float64)
 
 
-def _item_weights(block: _Block) -> Array | None:
-    return None if block.items is None else _weights(block.items)
+def _item_counts(block: _Block) -> Array | None:
+    return None if block.items is None else draw_counts(block.items)
 
 
 def _means_of_drawn(values: Array, blocks: list[Index | None]) -> Array:
@@ -121,7 +121,7 @@ def _means_of_drawn(values: Array, blocks: list[Index | None]) -> Array:
     found = [np.empty(0)]
     with np.errstate(invalid="ignore", divide="ignore"):
         for index in blocks:
-            weights = _weights(index)
+            weights = draw_counts(index)
             found.append(weights @ filled / (weights @ there.astype(np.float64)))
     return np.concatenate(found)
 
@@ -141,7 +141,7 @@ def _soft(scores: Array, human: Array, block: _Block, _: Options) -> Array:
         if block.items is not None or apart is None:
             drawn = block._replace(systems=None)
             apart = p_distances(_taken(scores, drawn, k), _taken(human, drawn, k))
-        weights = np.ones(len(scores)) if block.systems is None else _weights(block.systems)[k]
+        weights = np.ones(len(scores)) if block.systems is None else draw_counts(block.systems)[k]
         pairs = weights[i] * weights[j]
         found.append(1 - (pairs * apart).sum() / pairs.sum() if pairs.any() else np.nan)
     return np.array(found)

@@ -15,12 +15,21 @@ from numpy.typing import NDArray
 from metrichub.agreement.coefficients import Options
 from metrichub.agreement.grid import Grid
 from metrichub.agreement.levels import LABELS
+from metrichub.agreement.permutation import AgreementTest, Swapped, permutation_test
 from metrichub.agreement.ratings import Ratings, read_ratings, read_scores
 from metrichub.errors import InputError, ParameterError
 
 Array = NDArray[np.float64]
 Many = Mapping[str, Any]
 DIRECTIONS = ("higher", "lower", "neither")
+
+
+class Place(NamedTuple):
+    """What a value is about: the dimension that people rated, the level and the coefficient."""
+
+    dimension: str
+    level: str
+    coefficient: str
 
 
 class DataFacts(NamedTuple):
@@ -68,12 +77,8 @@ class Inputs:
             metrics, ratings, labels = _flattened(metrics, ratings)
         first = next(iter(metrics.values()))
         size = len(first) if hasattr(first, "__len__") else len(list(first))
-        directions = {name: better for name in metrics} if isinstance(better, str) else better
         read = {name: read_scores(name, given, size) for name, given in metrics.items()}
-        found = {name: directions.get(name, "higher") for name in metrics}
-        for name, direction in found.items():
-            if direction not in DIRECTIONS:
-                raise ParameterError(name, "better", direction, ", ".join(DIRECTIONS))
+        found = check_directions(metrics, better)
         return cls(
             Grid.of(size, *labels),
             {name: -one if found[name] == "lower" else one for name, one in read.items()},
@@ -101,6 +106,20 @@ class Inputs:
             given = given.labels(dimension, self.yes_from)
         return [self.grid.matrix(given.table[:, k]) for k in range(given.raters)]
 
+    def test(
+        self, metrics: tuple[str, str], place: Place, swap: str | None, draws: int, seed: int
+    ) -> AgreementTest:
+        """The permutation test of two metrics; what is swapped fits the data unless it is said."""
+        if swap is None:
+            whole = self.grid.named_systems and place.coefficient != "acc_eq_calibrated"
+            swap = "systems_xor_items" if whole else "items"
+        one, other = (self.grid.matrix(self.scores[name]) for name in metrics)
+        human = self.ratings(place.dimension, place.coefficient)
+        how = Swapped(swap, draws, seed)
+        return permutation_test(
+            place.level, place.coefficient, one, other, human, how, self.options
+        )
+
     def unscored(self, metric: str, dimension: str) -> int:
         """How many rated samples a metric has no score of."""
         rated = ~np.isnan(self.human[dimension].mean)
@@ -122,6 +141,20 @@ class Inputs:
         digest = hashlib.sha256("\n".join(cells).encode()).hexdigest()
         raters = max(one.raters for one in self.human.values())
         return DataFacts(grid.size, len(grid.systems), len(grid.items), raters, digest)
+
+
+def check_directions(metrics: Iterable[str], better: str | Mapping[str, str]) -> dict[str, str]:
+    """The direction of every metric, higher where none is given.
+
+    Raises:
+        ParameterError: another word.
+    """
+    given = {name: better for name in metrics} if isinstance(better, str) else better
+    found = {name: given.get(name, "higher") for name in metrics}
+    for name, direction in found.items():
+        if direction not in DIRECTIONS:
+            raise ParameterError(name, "better", direction, ", ".join(DIRECTIONS))
+    return found
 
 
 def _given(row: Array) -> list[float]:

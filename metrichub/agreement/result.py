@@ -7,14 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from math import isnan
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metrichub.agreement.draws import Drawn
-from metrichub.agreement.inputs import DataFacts, Inputs
-from metrichub.agreement.permutation import AgreementTest, Swapped, permutation_test
+from metrichub.agreement.inputs import DataFacts, Inputs, Place
+from metrichub.agreement.permutation import AgreementTest
 from metrichub.agreement.protocol import DRAWS_BIBTEX, protocol_of
 from metrichub.agreement.ranks import holm, significance_clusters
 from metrichub.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    from metrichub.agreement.pairs import PairInputs
 
 CEILING = "human ceiling"
 CHANCE = "chance"
@@ -58,7 +61,7 @@ class Agreement:
     notes: Sequence[str]
     signatures: Mapping[str, str] = field(default_factory=dict)
     citations: Sequence[str] = ()
-    _inputs: Inputs | None = None
+    _inputs: Inputs | PairInputs | None = None
 
     def row(
         self,
@@ -112,8 +115,8 @@ class Agreement:
     ) -> AgreementTest:
         """The permutation test of two metrics; `AgreementTest.swap` says what is swapped.
 
-        Without a `swap` it is "systems_xor_items" where outputs have systems, and "items" else or
-        with tie calibration. The p-value isn't corrected for other tests.
+        Without a `swap` it is "systems_xor_items" where outputs have systems, and "items" else,
+        with tie calibration, and of preferences. The p-value isn't corrected for other tests.
 
         Raises:
             InputError: no such row, or several.
@@ -123,16 +126,9 @@ class Agreement:
         if self._inputs is None:
             raise InputError("agreement that was read from a file has no scores to test")
         self.row(other, row.dimension, level=row.level, coefficient=row.coefficient)
-        inputs = self._inputs
-        if swap is None:
-            whole = inputs.grid.named_systems and row.coefficient != "acc_eq_calibrated"
-            swap = "systems_xor_items" if whole else "items"
-        mine, human = inputs.sides(one, row.dimension, row.coefficient)
-        theirs, _ = inputs.sides(other, row.dimension, row.coefficient)
-        how = Swapped(swap, draws, self.drawn.seed if seed is None else seed)
-        return permutation_test(
-            row.level, row.coefficient, mine, theirs, human, how, inputs.options
-        )
+        place = Place(row.dimension, row.level, row.coefficient)
+        seed = self.drawn.seed if seed is None else seed
+        return self._inputs.test((one, other), place, swap, draws, seed)
 
     def ranks(
         self,

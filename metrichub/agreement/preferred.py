@@ -1,0 +1,150 @@
+"""`correlate_preferences`: scores of two outputs and what people prefer in, a table out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.agreement.draws import SEED, Drawn, check_drawn, interval_of
+from metrichub.agreement.levels import mean_of
+from metrichub.agreement.outcomes import WITH_TIES, coefficient_of, counted, outcomes_of
+from metrichub.agreement.pairs import PairInputs
+from metrichub.agreement.protocol import protocol_of
+from metrichub.agreement.result import CEILING, CHANCE, Agreement, AgreementRow
+from metrichub.agreement.shares import check_confidence
+from metrichub.agreement.votes import most
+from metrichub.errors import ParameterError
+
+Array = NDArray[np.float64]
+LEVEL = "pairs"
+
+
+def correlate_preferences(  # noqa: PLR0913  # the options of one call, each by its name
+    scores: Any,
+    preferred: Any,
+    *,
+    item: Iterable[Any] | None = None,
+    systems: tuple[Sequence[Any], Sequence[Any]] | None = None,
+    protocol: str | None = None,
+    coefficient: str | Sequence[str] | None = None,
+    better: str | Mapping[str, str] = "higher",
+    draw: str | None = None,
+    draws: int = 1000,
+    confidence: float = 0.95,
+    seed: int = SEED,
+) -> Agreement:
+    """How far scores order P pairs of outputs as people do, who prefer a or b.
+
+    >>> found = correlate_preferences(
+    ...     {"mine": ([0.5, 0.3, 0.3, 0.1], [0.4, 0.3, 0.6, 0.9])}, ["a", "a", "b", "tie"], draws=0
+    ... )
+    >>> found.row(coefficient="accuracy").value  # of three two are right, and the tie is wrong
+    0.6666666666666666
+
+    Args:
+        scores: the scores of all a and those of all b, or metric -> both. Verdicts of a judge that
+            compares, such as "a", in place of both.
+        preferred: "a", "b" or "tie" a pair, a list of several raters', or dimension -> those.
+        item: what the outputs of each pair were made for; pairs of one item are drawn together.
+        systems: what made the a and the b of each pair.
+        protocol: "wmt20-darr", which is the coefficient `tau_wmt`.
+        coefficient: one or several of these. `accuracy` is the share of pairs in the right order,
+            a metric's tie being wrong, and `accuracy_ties_half` takes it for half right. Kendall's
+            (C - D) / (C + D) is `tau_wmt` where a tie is discordant, as at WMT 2017 to 2020, and
+            `tau_ties_left_out` without ties. All leave out pairs that people tie. `acc_eq` and
+            Cohen's `kappa` take a tie for a third answer of both. Without it the first and
+            `tau_wmt`.
+        better: "higher", "lower" or "neither", for all metrics or by name.
+        draw: what is drawn for the intervals, "items", "systems" or "both".
+        draws: how often; 0 for no intervals.
+        confidence: the share of the draws that an interval holds.
+        seed: where the random numbers start.
+
+    Raises:
+        InputError: scores and preferences that don't pair, or what is no preference.
+        ParameterError: no such coefficient or draw, or a protocol of ratings.
+    """
+    check_confidence(confidence)
+    inputs = PairInputs.of(scores, preferred, item, systems, better)
+    names = _coefficients(protocol, coefficient)
+    how = Drawn(_drawn(inputs, draw), draws, seed)
+    check_drawn(how)
+    rows = [r for one in inputs.human for r in _rows(inputs, one, names, how, confidence)]
+    notes = _notes(inputs, names)
+    return Agreement(rows, inputs.facts(), how, confidence, protocol, notes, _inputs=inputs)
+
+
+def _coefficients(protocol: str | None, given: str | Sequence[str] | None) -> list[str]:
+    if protocol is not None:
+        if given is not None or protocol_of(protocol).values != (("item", "tau_wmt"),):
+            raise ParameterError(None, "protocol", protocol, "wmt20-darr alone for preferences")
+        return ["tau_wmt"]
+    named = [given] if isinstance(given, str) else list(given or ("accuracy", "tau_wmt"))
+    for name in named:
+        coefficient_of(name)
+    return named
+
+
+def _drawn(inputs: PairInputs, draw: str | None) -> str:
+    if draw not in (None, "items") and inputs.systems is None:
+        raise ParameterError(None, "draw", draw, "'items': there are no systems to draw")
+    return draw or ("both" if inputs.systems else "items")
+
+
+def _rows(
+    inputs: PairInputs, dimension: str, names: Sequence[str], how: Drawn, confidence: float
+) -> list[AgreementRow]:
+    """For each coefficient a row for every metric, then the ceiling and chance."""
+    side, none = most(inputs.human[dimension]), float("nan")
+    outcomes = {metric: inputs.outcomes(metric, dimension) for metric in inputs.leads}
+    drawn = inputs.resampled(dimension, how)
+    found = []
+    for name in names:
+        of, where = coefficient_of(name), (dimension, LEVEL, name)
+        tied = 0 if name in WITH_TIES else int((side == 0).sum())
+        for metric, one in outcomes.items():
+            value = float(of(one.sum(0)[None])[0])
+            ends = interval_of(of(drawn[metric]), confidence)
+            note = "neither direction is better" if inputs.better[metric] == "neither" else ""
+            counts = counted(name, one), tied, inputs.unscored(metric, dimension)
+            found.append(AgreementRow(metric, *where, value, *ends, *counts, note=note))
+        last = {CEILING: _ceiling(inputs.human[dimension], of), CHANCE: _chance(side, name)}
+        found += [AgreementRow(k, *where, v, none, none, 0, 0, 0) for k, v in last.items()]
+    return found
+
+
+def _ceiling(sides: Array, of: Callable[[Array], Array]) -> float:
+    """What a rater gets against most of the others, the mean over raters."""
+    if sides.shape[1] < 2:
+        return float("nan")
+    tables = [
+        outcomes_of(sides[:, k], most(np.delete(sides, k, axis=1))).sum(0)
+        for k in range(sides.shape[1])
+    ]
+    return mean_of(of(np.stack(tables)))
+
+
+def _chance(side: Array, name: str) -> float:
+    """What a coin gets, or a constant where a tie can be right."""
+    if name == "acc_eq":
+        return float(coefficient_of(name)(outcomes_of(np.zeros(len(side)), side).sum(0)[None])[0])
+    return 0.5 if name.startswith("accuracy") else 0.0
+
+
+def _notes(inputs: PairInputs, names: Sequence[str]) -> list[str]:
+    """What a reader of the table has to know."""
+    notes = []
+    if "tau_wmt" in names:
+        notes.append(
+            "tau_wmt takes a metric's tie for discordant, as at WMT 2017 to 2020, and leaves out "
+            "pairs that people tie"
+        )
+    if any(one.shape[1] > 1 for one in inputs.human.values()):
+        notes.append("several raters of a pair count once, by what most of them prefer")
+    for name, lead in inputs.leads.items():
+        if (known := lead[~np.isnan(lead)]).size and not known.any():
+            notes.append(f"{name} ties every pair, so it orders none")
+    return notes

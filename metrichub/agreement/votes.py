@@ -1,0 +1,164 @@
+"""Votes: which of two outputs people prefer, as words in a column or as rows that name systems."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from math import isnan
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.errors import InputError, MissingColumn, did_you_mean, what
+
+Array = NDArray[np.float64]
+ITEMS = ("doc_id", "item", "id", "question_id")
+FIRST = ("system_a", "model_a")
+SECOND = ("system_b", "model_b")
+PREFERRED = ("winner", "preferred", "preference")
+"""The columns of rows that prefer one system's output to another's."""
+_SIDE = re.compile(r"(?:[a-z]+[\s_-]?)?([ab12])")
+_SIDES = {"a": 1.0, "1": 1.0, "b": -1.0, "2": -1.0}
+_TIES = ("draw", "equal", "same", "both", "neither", "bothbad", "both_bad", "both bad")
+
+
+def side_of(given: Any, names: tuple[Any, Any] = ("a", "b")) -> float | None:
+    """1 for a, -1 for b, 0 for a tie, `nan` where nothing is said; None if it says no such thing.
+
+    Written as "a", "A", "model_a", "1" or the name of the one that is preferred; "tie" or "draw".
+
+    >>> side_of("model_b"), side_of("tie (bothbad)"), side_of("gpt", ("gpt", "llama"))
+    (-1.0, 0.0, 1.0)
+    """
+    if given is None or given == "" or (isinstance(given, float) and isnan(given)):
+        return float("nan")
+    for name, side in zip(names, (1.0, -1.0), strict=True):
+        if str(given).strip() == str(name):
+            return side
+    word = str(given).strip().lower()
+    if word.startswith("tie") or word in _TIES:
+        return 0.0
+    found = _SIDE.fullmatch(word)
+    return _SIDES[found[1]] if found and not isinstance(given, bool) else None
+
+
+def are_preferences(values: Iterable[Any]) -> bool:
+    """Whether a column says which of two outputs is preferred, by words and not by numbers."""
+    given = [one for value in values for one in _listed(value) if one not in (None, "")]
+    words = [one for one in given if isinstance(one, str) and not one.strip().isdigit()]
+    return bool(words) and all(side_of(one) is not None for one in given)
+
+
+def read_sides(dimension: str, given: Sequence[Any], names: tuple[Any, Any] = ("a", "b")) -> Array:
+    """Preferences of P pairs by up to R raters each, as `side_of` has them: (P, R).
+
+    Raises:
+        InputError: what is no preference; the text says where.
+    """
+    cells = [_listed(value) for value in given]
+    table = np.full((len(cells), max(map(len, cells), default=1) or 1), np.nan)
+    for at, cell in enumerate(cells):
+        for rater, one in enumerate(cell):
+            side = side_of(one, names)
+            if side is None:
+                raise InputError(
+                    f"pair {at}: {dimension} is {what(one)}; write 'a', 'b' or 'tie', or the "
+                    "name of the one that is preferred"
+                )
+            table[at, rater] = side
+    return table
+
+
+def most(sides: Array) -> Array:
+    """What most raters of each pair prefer (P,): 1, -1, 0 where as many prefer either."""
+    there = ~np.isnan(sides)
+    sums = np.sign(np.where(there, sides, 0).sum(1))
+    return np.where(there.any(1), sums, np.nan)
+
+
+class Votes(NamedTuple):
+    """Preferences between the outputs of two systems for an item, a list of votes a pair.
+
+    `sides` (P, R) has a vote a column: 1 for `first`, -1 for `second`, 0 for a tie.
+    """
+
+    item: tuple[Hashable, ...]
+    first: tuple[Hashable, ...]
+    second: tuple[Hashable, ...]
+    sides: Array
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Sequence[Any]], item: str | None = None) -> Votes:
+        """The votes of a table with a row a vote: item, system_a, system_b, winner.
+
+        Rows of the same two outputs, in either order, are votes of several raters.
+
+        Raises:
+            MissingColumn: one of these isn't there, under any of its usual names.
+            InputError: a winner that is neither.
+        """
+        items = columns[_named(columns, (item,) if item else ITEMS)]
+        a, b = columns[_named(columns, FIRST)], columns[_named(columns, SECOND)]
+        name = _named(columns, PREFERRED)
+        pairs: dict[tuple[Hashable, Hashable, Hashable], list[float]] = {}
+        for number, (one, x, y, said) in enumerate(zip(items, a, b, columns[name], strict=True)):
+            side = side_of(said, (x, y))
+            if side is None or x == y:
+                wrong = f"{name} is {what(said)}" if x != y else f"{x!r} is beside itself"
+                raise InputError(
+                    f"vote {number}: {wrong}; write 'a', 'b', 'tie' or the system's name"
+                )
+            if (one, y, x) in pairs:
+                pairs[one, y, x].append(-side)
+            else:
+                pairs.setdefault((one, x, y), []).append(side)
+        sides = np.full((len(pairs), max(map(len, pairs.values()), default=1)), np.nan)
+        for at, votes in enumerate(pairs.values()):
+            sides[at, : len(votes)] = votes
+        voted, first, second = (tuple(one[k] for one in pairs) for k in range(3))
+        return cls(voted, first, second, sides)
+
+    def scores(
+        self, scores: Array, item: Sequence[Any], system: Sequence[Any]
+    ) -> tuple[Array, Array]:
+        """The scores of both outputs of each pair, out of those of N samples; `nan` without one.
+
+        Raises:
+            InputError: there is no sample of any pair, or two of the same output.
+        """
+        places: dict[tuple[str, str], int] = {}
+        for sample, place in enumerate(zip(map(str, item), map(str, system), strict=True)):
+            if places.setdefault(place, sample) != sample:
+                raise InputError(
+                    f"system {place[1]!r} has several samples of item {place[0]!r}; there has to "
+                    "be one"
+                )
+        sides = []
+        for systems in (self.first, self.second):
+            found = [
+                scores[places[one]] if one in places else np.nan for one in self._places(systems)
+            ]
+            sides.append(np.array(found, np.float64))
+        if not places.keys() & {*self._places(self.first), *self._places(self.second)}:
+            raise InputError(
+                f"no sample is one that was voted on, such as system {self.first[0]!r} of item "
+                f"{self.item[0]!r}; items and systems have to have the same names in both"
+            )
+        return sides[0], sides[1]
+
+    def _places(self, systems: Sequence[Hashable]) -> Iterator[tuple[str, str]]:
+        return zip(map(str, self.item), map(str, systems), strict=True)
+
+
+def _named(columns: Mapping[str, Any], usual: Sequence[str]) -> str:
+    found = next((name for name in usual if name in columns), None)
+    if found is None:
+        known = ", ".join(columns)
+        hint = did_you_mean(usual[0], columns)
+        raise MissingColumn(f"votes have no column {usual[0]!r}{hint} (there are: {known})")
+    return found
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value]

@@ -1,0 +1,212 @@
+"""`correlate_preferences` as its users call it: pairs of outputs of which people prefer one."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from metrichub.agreement import (
+    Votes,
+    correlate_preferences,
+    krippendorff_alpha,
+    preference_agreement,
+)
+from metrichub.agreement.votes import are_preferences, side_of
+from metrichub.errors import InputError, MissingColumn, ParameterError
+from tests.agreement.vectors import starting
+
+NAN = float("nan")
+# Of five pairs people prefer a, a, b, b and neither. The metric has the first and the third in
+# order, the second the wrong way round, ties the fourth, and is alone in ordering the fifth.
+PREFERRED = ["a", "a", "b", "b", "tie"]
+PAIRS = {"mine": ([3, 1, 1, 2, 5], [1, 2, 2, 2, 4])}
+ALL = ("accuracy", "accuracy_ties_half", "tau_wmt", "tau_ties_left_out", "acc_eq", "kappa")
+
+
+def found(scores: Any = PAIRS, preferred: Any = PREFERRED, **options: Any):
+    return correlate_preferences(scores, preferred, **{"draws": 0, **options})
+
+
+def test_each_coefficient_has_its_own_way_with_ties() -> None:
+    agreement = found(coefficient=ALL)
+    values = {name: agreement.row("mine", coefficient=name) for name in ALL}
+    # C = 2, D = 1, T = 1 of four pairs that people don't tie.
+    assert values["accuracy"].value == 2 / 4
+    assert values["accuracy_ties_half"].value == 2.5 / 4
+    assert values["tau_wmt"].value == (2 - 1 - 1) / 4
+    assert values["tau_ties_left_out"].value == pytest.approx((2 - 1) / 3)
+    # The metric says a, b, b, tie, a and people a, a, b, b, tie: 2 of 5 are the same. By chance it
+    # is (2 · 2 + 2 · 2 + 1 · 1) / 25 = 9/25, so kappa is (2/5 - 9/25) / (1 - 9/25) = 1/16.
+    assert values["acc_eq"].value == 2 / 5
+    assert values["kappa"].value == pytest.approx(1 / 16)
+    assert (values["accuracy"].used, values["accuracy"].undefined) == (4, 1)
+    assert (values["acc_eq"].used, values["acc_eq"].undefined) == (5, 0)
+
+
+def test_pairs_of_better_and_worse_outputs_have_wmt_s_values() -> None:
+    (row,) = starting("darr")
+    given = row["input"]["better"], row["input"]["worse"]
+    agreement = found({"metric": given}, ["a"] * 5, coefficient=ALL[:3])
+    for name in ALL[:3]:
+        value = agreement.row(coefficient=name).value
+        assert value == pytest.approx(row["expected"][name]), name
+    darr = found({"metric": given}, ["a"] * 5, protocol="wmt20-darr")
+    assert darr.row().value == pytest.approx(row["expected"]["tau_wmt"])
+    assert "@inproceedings{mathur-etal-2020-results" in darr.cite()
+
+
+def test_the_last_rows_are_the_ceiling_and_chance() -> None:
+    votes = [["a", "a"], ["a", "b"], ["b", "b"], ["b"], ["tie", "tie"]]
+    agreement = found(preferred=votes, coefficient=["accuracy", "acc_eq"])
+    assert [row.metric for row in agreement.rows[:3]] == ["mine", "human ceiling", "chance"]
+    # Of three pairs that both raters judged and the other didn't tie two are the same, for each.
+    ceiling = agreement.row("human ceiling", coefficient="accuracy")
+    assert ceiling.value == pytest.approx(2 / 3)
+    # The second pair is a tie of people now, so a constant is right about 2 of 5.
+    assert agreement.row("chance", coefficient="acc_eq").value == 2 / 5
+    assert agreement.row("chance", coefficient="accuracy").value == 0.5
+    assert agreement.data.raters == 2
+    assert np.isnan(found().row("human ceiling", coefficient="accuracy").value)
+
+
+def test_a_metric_where_lower_is_better_is_turned_and_a_missing_score_is_counted() -> None:
+    scores = {"errors": ([-3, -1, -1, -2, NAN], [-1, -2, -2, -2, None])}
+    row = found(scores, better={"errors": "lower"}, coefficient="accuracy").row()
+    assert (row.value, row.unscored) == (2 / 4, 1)
+    assert found(scores, better="neither").rows[0].note == "neither direction is better"
+
+
+def test_verdicts_of_a_judge_that_compares_are_taken_as_they_are() -> None:
+    verdicts = ["a", "model_b", "B", "tie", None]
+    assert found(verdicts, coefficient="accuracy").row().value == 2 / 4
+    assert found({"judge": verdicts}, coefficient="accuracy").row().unscored == 1
+
+
+def test_intervals_are_drawn_by_items_and_hold_pairs_of_one_together() -> None:
+    # Item i is right in both pairs, j wrong in both: a draw of two items is right in 1, 1/2 or 0.
+    scores, preferred = {"mine": ([2, 2, 1, 1], [1, 1, 2, 2])}, ["a"] * 4
+    both = found(scores, preferred, item=list("iijj"), draws=400, coefficient="accuracy")
+    alone = found(scores, preferred, draws=400, coefficient="accuracy")
+    assert both.drawn.draw == "items"
+    assert (both.row().low, both.row().high) == (0, 1)
+    # A quarter of the draws has item j twice, and one of 16 none of the two right pairs.
+    for one, share in ((both, 1 / 4), (alone, 1 / 16)):
+        right = one._inputs.resampled("preferred", one.drawn)["mine"][:, 8]
+        assert (right == 0).mean() == pytest.approx(share, abs=0.06)
+
+
+def test_a_pair_of_systems_is_drawn_as_often_as_both_together() -> None:
+    scores, preferred = {"mine": ([2, 2], [1, 1])}, ["a", "a"]
+    systems = ["x", "x"], ["y", "z"]
+    agreement = found(scores, preferred, item=["i", "i"], systems=systems, draws=300)
+    assert agreement.drawn.draw == "both"
+    tables = agreement._inputs.resampled("preferred", agreement.drawn)
+    # Three systems are drawn three times: x k times and y l times weigh k · l, at most 2.
+    assert {float(n) for n in tables["mine"].sum(1)} == {0.0, 2.0}
+    with pytest.raises(ParameterError, match="there are no systems to draw"):
+        found(draw="systems")
+
+
+def test_two_metrics_are_compared_by_swapping_items() -> None:
+    random = np.random.default_rng(7)
+    people = np.where(random.random(120) < 0.5, "a", "b").tolist()
+    lead = np.where(np.array(people) == "a", 1.0, -1.0)
+    good = lead + random.normal(size=120)
+    bad = random.normal(size=120)
+    none = np.zeros(120)
+    scores = {"good": (good, none), "bad": (bad, none), "same": (good, none)}
+    agreement = found(scores, people, coefficient="accuracy")
+    assert agreement.compare("good", "bad").p < 0.01
+    assert agreement.compare("good", "bad").swap == "items"
+    assert agreement.compare("good", "same").p == 1
+    assert agreement.ranks() == {"good": 1, "same": 1, "bad": 2}
+    with pytest.raises(ParameterError, match="swap='cells'"):
+        agreement.compare("good", "bad", swap="cells")
+
+
+def test_swapping_items_finds_about_five_false_differences_of_a_hundred() -> None:
+    # Two metrics that know as much; 400 trials have a standard error of .011.
+    random = np.random.default_rng(15)
+    hits = 0
+    for number in range(400):
+        lead = random.choice([-1.0, 1.0], 80)
+        one, other = lead + 1.5 * random.normal(size=(2, 80))
+        zero, words = np.zeros(80), np.where(lead > 0, "a", "b").tolist()
+        both = found({"x": (one, zero), "y": (other, zero)}, words, coefficient="accuracy")
+        hits += both.compare("x", "y", draws=199, seed=number).p <= 0.05
+    assert hits / 400 <= 0.05 + 2 * 0.011
+
+
+def test_it_equals_the_shares_of_preference_agreement() -> None:
+    random = np.random.default_rng(3)
+    a, b = random.integers(0, 3, (2, 50)).astype(float)
+    words = random.choice(["a", "b", "tie"], 50).tolist()
+    one, all_of = preference_agreement(a, b, words), found({"x": (a, b)}, words, coefficient=ALL)
+    for name in ("accuracy", "accuracy_ties_half", "tau_wmt"):
+        assert all_of.row(coefficient=name).value == pytest.approx(getattr(one, name))
+    # Kappa of three answers is that of two raters, whose alpha differs by small-sample terms only.
+    lead = np.sign(a - b)
+    sides = np.array([side_of(word) for word in words])
+    alpha = krippendorff_alpha(np.stack([lead, sides], 1), "nominal")
+    assert all_of.row(coefficient="kappa").value == pytest.approx(alpha, abs=0.03)
+
+
+VOTES = {
+    "question_id": [1, 1, 1, 2],
+    "model_a": ["x", "x", "y", "x"],
+    "model_b": ["y", "y", "x", "y"],
+    "winner": ["model_a", "tie", "x", "tie (bothbad)"],
+}
+
+
+def test_votes_on_the_same_outputs_are_those_of_several_raters_in_either_order() -> None:
+    votes = Votes.of(VOTES)
+    assert (votes.item, votes.first, votes.second) == ((1, 2), ("x", "x"), ("y", "y"))
+    np.testing.assert_array_equal(votes.sides, [[1, 0, 1], [0, NAN, NAN]])
+    a, b = votes.scores(np.array([1.0, 2.0, 3.0]), ["1", "1", "2"], ["x", "y", "x"])
+    np.testing.assert_array_equal([a, b], [[1, 3], [2, NAN]])
+
+
+def test_a_preference_is_written_in_many_ways() -> None:
+    for word in ("a", "A", "model_a", "System A", "response_a", "1", 1, "gpt"):
+        assert side_of(word, ("gpt", "b7")) == 1, word
+    for word in ("tie", "Tie (bothbad)", "draw", "both_bad"):
+        assert side_of(word) == 0, word
+    assert side_of("both are good") is None
+    assert side_of(True) is None
+    assert are_preferences(["a", None, ["b", "tie"]])
+    assert not are_preferences(["1", "2", 1])
+    assert not are_preferences(["yes", "no"])
+
+
+WRONG: dict[str, dict[str, Any]] = {
+    "pair 1: preferred is 'left' (str); write 'a', 'b' or 'tie'": {"preferred": ["a", "left"]},
+    "mine has 2 verdicts for 1 pairs": {"scores": {"mine": ["a", "b"]}, "preferred": ["a"]},
+    "mine of b has scores of the shape (1,) for 2 samples": {
+        "scores": {"mine": ([1, 2], [1])},
+        "preferred": ["a", "b"],
+    },
+    "item has 1 values for 5 pairs": {"item": ["i"]},
+    "there are no scores": {"scores": {}},
+    "coefficient='spearman' is not allowed": {"coefficient": "spearman"},
+    "protocol='g-eval' is not allowed": {"protocol": "g-eval"},
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_a_mistake_is_named_in_one_line(message: str) -> None:
+    with pytest.raises((InputError, ParameterError)) as caught:
+        found(**WRONG[message])
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_votes_that_fit_no_sample_or_lack_a_column_are_named() -> None:
+    with pytest.raises(MissingColumn, match="no column 'system_a'; did you mean 'system_b' or"):
+        Votes.of({"item": [1], "sistem_a": ["x"], "system_b": ["y"], "winner": ["a"]})
+    with pytest.raises(InputError, match="vote 0: winner is 'z'"):
+        Votes.of({**VOTES, "winner": ["z", "a", "a", "a"]})
+    with pytest.raises(InputError, match="no sample is one that was voted on, such as system 'x'"):
+        Votes.of(VOTES).scores(np.ones(1), ["9"], ["x"])
+    with pytest.raises(InputError, match="system 'x' has several samples of item '1'"):
+        Votes.of(VOTES).scores(np.ones(2), [1, 1], ["x", "x"])
