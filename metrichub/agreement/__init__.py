@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from metrichub.agreement.soft import pairwise_p as pairwise_p
     from metrichub.agreement.soft import soft_pairwise_accuracy as soft_pairwise_accuracy
     from metrichub.agreement.spans import error_weight as error_weight
+    from metrichub.agreement.spans import rater_span_scores as rater_span_scores
+    from metrichub.agreement.spans import span_ratings as span_ratings
     from metrichub.agreement.spans import span_scores as span_scores
     from metrichub.agreement.student import williams_test as williams_test
     from metrichub.agreement.verdicts import VerdictAgreement as VerdictAgreement
@@ -69,7 +71,7 @@ _HOMES = {
         "result": "Agreement AgreementRow",
         "shares": "Share wilson",
         "soft": "pairwise_p soft_pairwise_accuracy",
-        "spans": "error_weight span_scores",
+        "spans": "error_weight rater_span_scores span_ratings span_scores",
         "student": "williams_test",
         "verdicts": "VerdictAgreement corrected_rate verdict_agreement",
         "votes": "Votes",

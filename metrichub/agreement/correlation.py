@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,21 @@ from metrichub.errors import ParameterError
 Array = NDArray[np.float64]
 AVERAGE = "average"
 FEW_SYSTEMS = 20
+
+
+class CorrelationKeywords(TypedDict, total=False):
+    """What is correlated how, and how sure it is, as `correlate` takes it."""
+
+    protocol: str | None
+    level: str | Sequence[str] | None
+    coefficient: str | Sequence[str] | None
+    cut: float | None
+    yes_from: float | None
+    threshold: float
+    draw: str | None
+    draws: int
+    confidence: float
+    seed: int
 
 
 def correlate(  # noqa: PLR0913  # the options of one call, each by its name
@@ -60,7 +75,7 @@ def correlate(  # noqa: PLR0913  # the options of one call, each by its name
         scores: one score a sample, or metric -> scores; `nan` or None where there is none. A matrix
             (S, I) has a row a system, and so has `human` then, (S, I) or (S, I, R) for R raters.
         human: one rating a sample, a list of several raters', or dimension -> ratings. "yes" and
-            "no" are 1 and 0.
+            "no" are 1 and 0, and a list of errors, `{"severity": "major"}`, is their score by MQM.
         item: what each sample's output was made for, such as its document; each sample is an item
             of its own without it.
         system: what made each sample's output.

@@ -1,4 +1,4 @@
-"""People's ratings as numbers: one a sample, several raters', or yes and no."""
+"""People's ratings as numbers: one a sample, several raters', yes and no, or errors by MQM."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.agreement.spans import are_spans, span_ratings
 from metrichub.errors import InputError, what
 
 Array = NDArray[np.float64]
@@ -60,6 +61,8 @@ class Ratings(NamedTuple):
 def read_ratings(dimension: str, given: Iterable[Any], size: int) -> Ratings:
     """Ratings from a number, a list of numbers or None a sample; "yes" and "no" are 1 and 0.
 
+    A list of errors, dicts with a severity, is minus their weights (see `span_ratings`).
+
     Raises:
         InputError: another length, or what is no number.
     """
@@ -69,6 +72,8 @@ def read_ratings(dimension: str, given: Iterable[Any], size: int) -> Ratings:
         if table.ndim != 2 or len(table) != size:
             raise InputError(f"{dimension} has the shape {given.shape} for {size} samples")
         return Ratings(table)
+    given = list(given)
+    given = span_ratings(dimension, given) if are_spans(given) else given
     cells = [one if isinstance(one, (list, tuple, np.ndarray)) else [one] for one in given]
     if len(cells) != size:
         raise InputError(f"{dimension} has {len(cells)} ratings for {size} samples")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from math import isnan
+from typing import Any
 
-from metrichub.errors import InputError
+from metrichub.errors import InputError, what
 
 MAJOR, MINOR, PUNCTUATION, NON_TRANSLATION = 5.0, 1.0, 0.1, 25.0
 
@@ -43,12 +45,82 @@ def span_scores(
     >>> span_scores(["s1", "s1", "s2"], ["major", "minor", "no-error"])
     {'s1': -6.0, 's2': 0.0}
     """
+    found = rater_span_scores(segments, severities, categories, raters)
+    return {segment: sum(of.values()) / len(of) for segment, of in found.items()}
+
+
+def rater_span_scores(
+    segments: Sequence[Hashable],
+    severities: Sequence[str],
+    categories: Sequence[str | None] | None = None,
+    raters: Sequence[Hashable] | None = None,
+) -> dict[Hashable, dict[Hashable, float]]:
+    """Each segment's scores by rater, of one row an error: minus the weights of a rater's errors.
+
+    Raises:
+        InputError: columns of other lengths, or an unknown severity; the text says where.
+    """
     kinds = [""] * len(segments) if categories is None else categories
     who = [None] * len(segments) if raters is None else raters
     if not len(segments) == len(severities) == len(kinds) == len(who):
         raise InputError("segments, severities, categories and raters need one entry an error")
     sums: dict[Hashable, dict[Hashable, float]] = {}
-    for segment, severity, kind, rater in zip(segments, severities, kinds, who, strict=True):
+    rows = zip(segments, severities, kinds, who, strict=True)
+    for at, (segment, severity, kind, rater) in enumerate(rows):
         of_raters = sums.setdefault(segment, {})
-        of_raters[rater] = of_raters.get(rater, 0.0) - error_weight(severity, kind or "")
-    return {segment: sum(found.values()) / len(found) for segment, found in sums.items()}
+        of_raters[rater] = of_raters.get(rater, 0.0) - _weight(f"row {at}", severity, kind)
+    return sums
+
+
+def are_spans(values: Iterable[Any]) -> bool:
+    """Whether a column has lists of errors: dicts with a severity."""
+    return any(isinstance(error, Mapping) for value in values for error in _errors(value))
+
+
+def span_ratings(dimension: str, values: Sequence[Any]) -> list[list[float] | None]:
+    """The ratings of each sample, a list of its raters', from the errors that they marked.
+
+    A sample has a list of errors, each a dict with "severity" and perhaps "category", or a list of
+    such lists, one a rater. An empty list is a text without errors; None is one that nobody rated.
+
+    >>> span_ratings("mqm", [[{"severity": "major"}, {"severity": "minor"}], [], None])
+    [[-6.0], [0.0], None]
+
+    Raises:
+        InputError: what is no error; the text says where.
+    """
+    found: list[list[float] | None] = []
+    for at, value in enumerate(values):
+        if value is None or (isinstance(value, float) and isnan(value)):
+            found.append(None)
+            continue
+        listed = isinstance(value, (list, tuple))
+        several = listed and bool(value) and all(isinstance(one, (list, tuple)) for one in value)
+        raters = value if several else [value]
+        found.append([_of_rater(f"sample {at}: {dimension}", one) for one in raters])
+    return found
+
+
+def _of_rater(where: str, errors: Any) -> float:
+    if not isinstance(errors, (list, tuple)) or not all(isinstance(e, Mapping) for e in errors):
+        raise InputError(
+            f"{where} is {what(errors)}; errors are a list of dicts with a severity, and a text "
+            "without any has an empty list"
+        )
+    weights = (_weight(where, one.get("severity"), one.get("category")) for one in errors)
+    return -sum(weights, 0.0) or 0.0
+
+
+def _weight(where: str, severity: Any, category: Any) -> float:
+    if not isinstance(severity, str):
+        raise InputError(f"{where} has an error of the severity {what(severity)}; it is a word")
+    try:
+        return error_weight(severity, category if isinstance(category, str) else "")
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _errors(value: Any) -> Iterator[Any]:
+    """The errors in a list of them, or in lists of several raters'."""
+    for one in value if isinstance(value, (list, tuple)) else ():
+        yield from one if isinstance(one, (list, tuple)) else (one,)

@@ -119,6 +119,11 @@ class Votes(NamedTuple):
         voted, first, second = (tuple(one[k] for one in pairs) for k in range(3))
         return cls(voted, first, second, sides)
 
+    def words(self) -> list[list[str | None]]:
+        """Every pair's votes as "a", "b", "tie" or None."""
+        said = {1.0: "a", -1.0: "b", 0.0: "tie"}
+        return [[said.get(side) for side in row] for row in self.sides.tolist()]
+
     def scores(
         self, scores: Array, item: Sequence[Any], system: Sequence[Any]
     ) -> tuple[Array, Array]:

@@ -1,5 +1,7 @@
 """Judges beside people: calibrated means, verdicts, the alternative annotator test, MQM."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -8,8 +10,11 @@ from metrichub.agreement import (
     alternative_test,
     calibrated_mean,
     corrected_rate,
+    correlate,
     error_weight,
     preference_agreement,
+    rater_span_scores,
+    span_ratings,
     span_scores,
     verdict_agreement,
     williams_test,
@@ -112,6 +117,33 @@ def test_error_spans_become_scores_of_segments() -> None:
         error_weight("grave")
     with pytest.raises(InputError, match="one entry an error"):
         span_scores(["s1"], [])
+
+
+def test_lists_of_errors_in_a_column_are_ratings() -> None:
+    minor, major = {"severity": "minor"}, {"severity": "major", "category": "Accuracy"}
+    point = {"severity": "minor", "category": "Fluency/Punctuation"}
+    # -6, -.1 and 0, the second by two raters, -.2 and 0; nobody saw the last.
+    errors = [[minor, major], [[point, point], []], [], None]
+    assert span_ratings("mqm", errors) == [[-6], [-0.2, 0], [0], None]
+    found = correlate([1, 2, 3, 4], {"mqm": errors}, coefficient="spearman", draws=0)
+    assert (found.row().value, found.row().used) == (1, 1)
+    assert found.data.raters == 2
+    wrong: list[tuple[Any, str]] = [
+        ("minor", "sample 1: mqm is 'minor' .str.; errors are a list of dicts"),
+        ([1.5], "sample 1: mqm is .* errors are a list of dicts"),
+        ([{"severity": "grave"}], "sample 1: mqm: an error is 'major', 'minor' or 'no-error', not"),
+        ([{"category": "Style"}], "sample 1: mqm has an error of the severity None"),
+    ]
+    for cell, message in wrong:
+        with pytest.raises(InputError, match=message):
+            correlate([1, 2], {"mqm": [[minor], cell]})
+
+
+def test_errors_keep_their_raters_apart() -> None:
+    found = rater_span_scores(["s", "s", "s"], ["major", "minor", "minor"], None, ["A", "A", "B"])
+    assert found == {"s": {"A": -6, "B": -1}}
+    with pytest.raises(InputError, match="row 1: an error is 'major'"):
+        rater_span_scores(["s", "s"], ["major", "worse"])
 
 
 def test_preferences_count_ties_and_missing_scores_apart() -> None:
