@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from metrichub.errors import MissingColumn, ReportError, did_you_mean
+from metrichub.errors import InputError, MissingColumn, ReportError, did_you_mean
 from metrichub.evaluation.measurement import chosen_metrics
-from metrichub.evaluation.resample import SEED
+from metrichub.metric import Metric
 from metrichub.report.scores import ReportScores
 
 if TYPE_CHECKING:
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from metrichub.agreement.calibrated import CalibratedMean
+    from metrichub.agreement.correlation import CorrelationKeywords
     from metrichub.agreement.result import Agreement
     from metrichub.agreement.verdicts import VerdictAgreement
+    from metrichub.data.frames import Data
 
 ITEMS = ("doc_id", "item", "id")
 SYSTEMS = ("system",)
@@ -29,31 +31,30 @@ SYSTEMS = ("system",)
 class RatedReport(ReportScores):
     """What a report says beside people's ratings; no metric runs again for it."""
 
-    def agreement(  # noqa: PLR0913  # the options of one call, each by its name
+    def agreement(
         self,
-        human: str | Iterable[str],
+        human: str | Iterable[str] | Mapping[str, Sequence[Any]] | None = None,
         *,
+        preferences: Data | None = None,
         item: str | None = None,
         system: str | None = None,
         metrics: str | Iterable[str] | None = None,
         all_outputs: bool = False,
-        protocol: str | None = None,
-        level: str | Sequence[str] | None = None,
-        coefficient: str | Sequence[str] | None = None,
-        cut: float | None = None,
-        yes_from: float | None = None,
-        threshold: float = 25.0,
-        draw: str | None = None,
-        draws: int = 1000,
-        confidence: float = 0.95,
-        seed: int = SEED,
+        **how: Unpack[CorrelationKeywords],
     ) -> Agreement:
-        """How far the scores of samples agree with columns of ratings in `metadata`.
+        """How far the scores of samples agree with people; no metric runs again.
 
-        `human` names one or several columns, of numbers, lists of several raters' or yes and no.
+        `human` names one or several columns of `metadata` with ratings: numbers, lists of several
+        raters', yes and no, or errors by MQM; or it gives them, name -> ratings. A column of "a",
+        "b" and "tie" is what people prefer of prediction (a) and reference (b), beside metrics that
+        ask a judge which is better. `preferences` are votes between the outputs of two systems
+        instead, a table or a file with the columns item, system_a, system_b and winner.
+
         `item` is the column that says what a sample was made for (doc_id, item or id unless given),
         `system` the one that says by what. Scores of which lower is better are turned. Headline
-        outputs are shown, or `all_outputs`. The rest is as `metrichub.agreement.correlate` has it.
+        outputs are shown, or `all_outputs`. The rest, protocol, level, coefficient, cut, yes_from,
+        threshold, draw, draws, confidence and seed, is as `metrichub.agreement.correlate` has it,
+        or `correlate_preferences`.
 
         Raises:
             MissingColumn: no such column travelled with the report.
@@ -62,28 +63,27 @@ class RatedReport(ReportScores):
             ReportError: no such metric, or the samples weren't kept.
         """
         from metrichub.agreement.correlation import correlate, with_sources
+        from metrichub.agreement.votes import are_preferences
+        from metrichub.report.preferred import verdicts_correlated, votes_correlated
 
-        scores, better = scores_by_label(self, metrics, all_outputs=all_outputs)
-        dimensions = [human] if isinstance(human, str) else list(human)
-        found = correlate(
-            scores,
-            {name: self._column(name) for name in dimensions},
-            item=self._labels(item, ITEMS),
-            system=self._labels(system, SYSTEMS),
-            protocol=protocol,
-            level=level,
-            coefficient=coefficient,
-            better=better,
-            cut=cut,
-            yes_from=yes_from,
-            threshold=threshold,
-            draw=draw,
-            draws=draws,
-            confidence=confidence,
-            seed=seed,
-        )
-        signatures, bibtex = sources_of(self, scores)
-        return with_sources(found, signatures, bibtex, each_note(self, protocol))
+        named = [human] if isinstance(human, str) else human or ()
+        given = named if isinstance(named, Mapping) else {k: self._column(k) for k in named}
+        items, systems = self._labels(item, ITEMS), self._labels(system, SYSTEMS)
+        of_preferences = bool(given) and all(map(are_preferences, given.values()))
+        if (preferences is None) == (not given):
+            raise ReportError("give columns of ratings, or preferences=, and not both")
+        if of_preferences:
+            verdicts = verdicts_by_label(self, metrics)
+            found = verdicts_correlated(verdicts, given, items, how)
+        else:
+            scores, better = scores_by_label(self, metrics, all_outputs=all_outputs)
+            if preferences is not None:
+                found = votes_correlated(scores, better, preferences, (items, systems), how)
+            else:
+                found = correlate(scores, given, item=items, system=systems, better=better, **how)
+        signatures, bibtex = sources_of(self, found.metrics)
+        notes = each_note(self, how.get("protocol"))
+        return with_sources(found, signatures, bibtex, notes)
 
     def calibrated(
         self,
@@ -176,6 +176,34 @@ def scores_by_label(
             label = name if output == "score" else f"{name}.{output}"
             scores[label], better[label] = samples[output], metric.card.better(output)
     return scores, better
+
+
+def verdicts_by_label(
+    report: ReportScores, metrics: str | Iterable[str] | None = None
+) -> dict[str, Sequence[str | None]]:
+    """Which of prediction (a) and reference (b) each metric puts first, by its name.
+
+    Raises:
+        InputError: a metric scores outputs alone, and doesn't ask a judge which is better.
+    """
+    found: dict[str, Sequence[str | None]] = {}
+    for name, samples in chosen_samples(report, metrics).items():
+        if not compares(report.results[name].metric):
+            raise InputError(
+                f"{name} scores one output, and people chose between two: give their votes as "
+                "preferences=, or on the command line both columns as --pair"
+            )
+        # The mean of several runs may lie anywhere between a win and a loss.
+        found[name] = [
+            None if isnan(one) else "a" if one > 0.5 else "b" if one < 0.5 else "tie"
+            for one in samples["score"].tolist()
+        ]
+    return found
+
+
+def compares(metric: Metric) -> bool:
+    """Whether a metric asks a judge which of prediction and reference is better."""
+    return "choose" in getattr(metric, "asks", {})
 
 
 def chosen_samples(report: ReportScores, metrics: str | Iterable[str] | None) -> Mapping[str, Any]:

@@ -1,0 +1,99 @@
+"""`report.agreement` beside the forms of what people say: ratings, errors, votes, preferences."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metrichub import Hub, load_metric
+from metrichub.agreement import correlate
+from metrichub.authoring import Choice
+from metrichub.errors import InputError, MissingColumn, ParameterError, ReportError
+from metrichub.testing import Scripted
+
+# token_f1 with "b c d e": 2/5, 2/3, 6/7 for item i; 2/3, 6/7, 1 for j.
+TEXTS = {"i": ["b", "b c", "b c d"], "j": ["b c", "b c d", "b c d e"]}
+ROWS = [
+    {"item": item, "system": system, "prediction": text, "reference": "b c d e"}
+    for item, texts in TEXTS.items()
+    for system, text in zip("xyz", texts, strict=True)
+]
+VOTES = [
+    {"item": "i", "system_a": "x", "system_b": "y", "winner": "y"},
+    {"item": "i", "system_a": "z", "system_b": "y", "winner": "b"},
+    {"item": "j", "system_a": "z", "system_b": "x", "winner": "a"},
+    {"item": "j", "system_a": "x", "system_b": "y", "winner": "tie"},
+    {"item": "k", "system_a": "x", "system_b": "y", "winner": "a"},
+]
+
+
+def report(rows: Any = ROWS):
+    return Hub(["token_f1", "wer"]).evaluate(rows)
+
+
+def test_votes_between_systems_are_joined_by_item_and_system() -> None:
+    found = report().agreement(preferences=VOTES, draws=0)
+    # y and z before x are in order, y before z isn't; people tied one, and one has no texts.
+    row = found.row("token_f1", coefficient="accuracy")
+    assert (row.value, row.used, row.undefined, row.unscored) == (pytest.approx(2 / 3), 3, 1, 1)
+    # wer falls where more words are there, and is turned.
+    assert found.row("wer", coefficient="tau_wmt").value == pytest.approx(1 / 3)
+    assert found.data.systems == 3
+    assert set(found.signatures) == {"token_f1", "wer"}
+
+
+def test_votes_may_lie_in_a_file_whose_items_are_texts(tmp_path: Path) -> None:
+    rows = [{**row, "item": int(row["item"] == "j")} for row in ROWS]
+    path = tmp_path / "votes.csv"
+    path.write_text("item,model_a,model_b,winner\n0,x,y,model_b\n1,x,z,model_b\n")
+    found = report(rows).agreement(preferences=path, coefficient="accuracy", draws=0)
+    assert found.row("token_f1").value == 1
+
+
+def test_ratings_that_did_not_travel_are_given_by_name() -> None:
+    errors = [[{"severity": "major"}], [{"severity": "minor"}], [], None, None, None]
+    found = report().agreement({"mqm": errors}, coefficient="tau_b", draws=0)
+    assert found.row("token_f1").value == 1
+    by_hand = correlate([0.4, 2 / 3, 6 / 7], [-5, -1, 0], coefficient="tau_b", draws=0)
+    assert found.row("token_f1").value == by_hand.row().value
+
+
+class ByLength(Scripted):
+    """Prefers the longer text, and the first of two as long."""
+
+    async def choose(self, prompt, candidates, fields):
+        a, b = map(len, candidates)
+        return Choice(int(b > a), "by length")
+
+
+def pairs(winners: list[str | None], **options: Any):
+    texts = [("long text", "short"), ("b", "longer"), ("same", "size"), ("longest", "c")]
+    rows = [
+        {"prediction": a, "reference": b, "winner": winner}
+        for (a, b), winner in zip(texts, winners, strict=True)
+    ]
+    metric = load_metric("pairwise", judge=ByLength({}), question=False)
+    return Hub(metric).evaluate(rows, **options)
+
+
+def test_a_judge_that_compares_agrees_with_what_people_prefer() -> None:
+    found = pairs(["a", "model_a", "tie", "A"]).agreement("winner", draws=0)
+    # It says a, b, tie (the order decided) and a; people tie the third.
+    assert found.row("pairwise", coefficient="accuracy").value == pytest.approx(2 / 3)
+    same = pairs(["a", "b", "tie", None]).agreement("winner", coefficient="kappa", draws=0)
+    assert (same.row().value, same.row().used) == (1, 3)
+
+
+def test_mistakes_are_named() -> None:
+    with pytest.raises(InputError, match="token_f1 scores one output, and people chose"):
+        report([{**row, "winner": "a"} for row in ROWS]).agreement("winner")
+    with pytest.raises(ReportError, match="give columns of ratings, or preferences="):
+        report().agreement()
+    with pytest.raises(InputError, match="need the system of every sample: give system="):
+        report([{**row, "system": None} for row in ROWS]).agreement(preferences=VOTES)
+    with pytest.raises(ParameterError, match="level='item' is not allowed; choose it for ratings"):
+        report().agreement(preferences=VOTES, level="item")
+    with pytest.raises(MissingColumn, match="votes have no column 'winner'"):
+        report().agreement(preferences=[{"item": 1, "system_a": "x", "system_b": "y"}])
+    with pytest.raises(TypeError, match="'levels'"):
+        report().agreement({"good": [1, 2, 3, 4, 5, 6]}, levels="item")
