@@ -77,6 +77,9 @@ def most(sides: Array) -> Array:
     return np.where(there.any(1), sums, np.nan)
 
 
+_Places = dict[tuple[str, str], int]
+
+
 class Votes(NamedTuple):
     """Preferences between the outputs of two systems for an item, a list of votes a pair.
 
@@ -124,35 +127,49 @@ class Votes(NamedTuple):
         said = {1.0: "a", -1.0: "b", 0.0: "tie"}
         return [[said.get(side) for side in row] for row in self.sides.tolist()]
 
-    def scores(
-        self, scores: Array, item: Sequence[Any], system: Sequence[Any]
-    ) -> tuple[Array, Array]:
-        """The scores of both outputs of each pair, out of those of N samples; `nan` without one.
+    def check(self, item: Sequence[Any] | None, system: Sequence[Any] | None) -> _Places:
+        """Where each output lies among samples with these items and systems.
 
         Raises:
-            InputError: there is no sample of any pair, or two of the same output.
+            InputError: samples without items or systems, none of any pair, or two of one output.
         """
-        places: dict[tuple[str, str], int] = {}
-        for sample, place in enumerate(zip(map(str, item), map(str, system), strict=True)):
-            if places.setdefault(place, sample) != sample:
+        for name, labels in (("item", item), ("system", system)):
+            if labels is None:
+                raise InputError(
+                    f"votes between systems need the {name} of every sample: name its column, "
+                    f"{name}="
+                )
+        places: _Places = {}
+        for at, place in enumerate(zip(map(str, item or ()), map(str, system or ()), strict=True)):
+            if places.setdefault(place, at) != at:
                 raise InputError(
                     f"system {place[1]!r} has several samples of item {place[0]!r}; there has to "
                     "be one"
                 )
-        sides = []
-        for systems in (self.first, self.second):
-            found = [
-                scores[places[one]] if one in places else np.nan for one in self._places(systems)
-            ]
-            sides.append(np.array(found, np.float64))
-        if not places.keys() & {*self._places(self.first), *self._places(self.second)}:
+        if not places.keys() & {*self._outputs(self.first), *self._outputs(self.second)}:
+            first = next(self._outputs(self.first), ("", ""))
             raise InputError(
-                f"no sample is one that was voted on, such as system {self.first[0]!r} of item "
-                f"{self.item[0]!r}; items and systems have to have the same names in both"
+                f"no sample is one that was voted on, such as system {first[1]!r} of item "
+                f"{first[0]!r}; items and systems have to have the same names in both"
             )
-        return sides[0], sides[1]
+        return places
 
-    def _places(self, systems: Sequence[Hashable]) -> Iterator[tuple[str, str]]:
+    def scores(
+        self, scores: Array, item: Sequence[Any] | None, system: Sequence[Any] | None
+    ) -> tuple[Array, Array]:
+        """The scores of both outputs of each pair, out of those of N samples; `nan` without one.
+
+        Raises:
+            InputError: as `check`.
+        """
+        places, known = self.check(item, system), np.append(scores, np.nan)
+        a, b = (
+            known[[places.get(one, -1) for one in self._outputs(systems)]]
+            for systems in (self.first, self.second)
+        )
+        return a, b
+
+    def _outputs(self, systems: Sequence[Hashable]) -> Iterator[tuple[str, str]]:
         return zip(map(str, self.item), map(str, systems), strict=True)
 
 

@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrichub.cli.correlated import correlated
 from metrichub.cli.judging import JudgeOptions, judge_options, tell_usage
 from metrichub.cli.output import emit, format_option, output_file, output_option, shown_as
 from metrichub.cli.program import Command, note
-from metrichub.cli.rated import RatedScores, column, one_row_an_output, scores_of_metrics
 from metrichub.cli.rating_options import (
-    DIRECTIONS,
     CorrelationOptions,
     RatingOptions,
     correlation_options,
     rating_options,
 )
-from metrichub.cli.systems import MetricOptions, chosen_hub, metric_options, tell_notes
+from metrichub.cli.systems import MetricOptions, metric_options, tell_notes
 from metrichub.cli.write_study import write_option, write_studies
-from metrichub.data.files import Samples, read
 from metrichub.errors import did_you_mean
 from metrichub.report.tables import Table
 
@@ -66,24 +64,35 @@ def agreement(
     plot: Path | None,
     fail_under: tuple[str, ...],
 ) -> None:
-    """Measure how far metrics agree with people's ratings of the same outputs.
+    """Measure how far metrics agree with people who saw the same outputs.
 
     The last rows say what one rater gets against the others, and what knows nothing. Intervals are
     of other items, other systems, or both.
 
+    Ratings, yes and no, or lists of errors by MQM, and scores that the file has:
+
     metrichub agreement rated.jsonl -m rouge -m chrf --human relevance --protocol g-eval
 
     metrichub agreement rated.jsonl --score my_score --human relevance
+
+    A row for each rater, and a row for each error that a rater marked:
+
+    metrichub agreement rated.csv -m chrf --human good --rater annotator
+
+    metrichub agreement mqm.tsv -m chrf --severity severity --category category --rater rater
+    --item seg_id
+
+    Two outputs a row of which people prefer one; votes between systems, in a file of their own
+    with the columns item, system_a, system_b and winner; a judge that compares prediction (a) and
+    reference (b):
+
+    metrichub agreement arena.jsonl -m readability --pair answer_a,answer_b --human winner
+
+    metrichub agreement outputs.jsonl -m chrf --preferences votes.csv
+
+    metrichub agreement pairs.jsonl -m pairwise --human winner
     """
-    if not chosen.metrics and not rated.score:
-        raise click.UsageError("nothing to correlate; add -m METRIC, or --score COLUMN of the file")
-    samples = read(file, format=chosen.input_format)
-    if rated.rater:
-        keys = [name for name in (_item(samples, rated), _system(samples, rated)) if name]
-        samples = one_row_an_output(samples, rated.rater, keys, rated.human)
-    human = {name: column(samples, name) for name in rated.human}
-    scores = _scores(samples, file, chosen, judging, rated, how.protocol, all_outputs)
-    found = _correlated(samples, scores, human, rated, how)
+    found, scores = correlated(file, chosen, judging, rated, how, all_outputs=all_outputs)
     bounds = [_bound(text, found) for text in fail_under]
     ranks = dict(_ranks(found)) if with_ranks else {}
     signatures = [found.line(), *(found.signatures.values() if with_citations else ())]
@@ -99,7 +108,7 @@ def agreement(
 
         forest(found).savefig(plot)
     if data:
-        write_studies(found, chosen.metrics, data, each=_each(how.protocol))
+        write_studies(found, chosen.metrics, data, each=how.each_reference)
     for text in found.notes:
         note(text)
     for report in scores.reports:
@@ -110,83 +119,6 @@ def agreement(
         click.echo(f"metrichub: failed: {line}", err=True)
     errors = any(report.failed for report in scores.reports)
     context.exit(1 if failed else 4 if errors else 0)
-
-
-def _item(samples: Samples, rated: RatingOptions) -> str | None:
-    from metrichub.report.rated import ITEMS
-
-    return rated.item or next((name for name in ITEMS if name in samples), None)
-
-
-def _system(samples: Samples, rated: RatingOptions) -> str | None:
-    from metrichub.report.rated import SYSTEMS
-
-    return rated.system or next((name for name in SYSTEMS if name in samples), None)
-
-
-def _scores(
-    samples: Samples,
-    file: str,
-    chosen: MetricOptions,
-    judging: JudgeOptions,
-    rated: RatingOptions,
-    protocol: str | None,
-    all_outputs: bool,
-) -> RatedScores:
-    """The scores of the chosen metrics, then those that the file has."""
-    found = RatedScores()
-    if chosen.metrics:
-        example = f"metrichub agreement {file} --human {rated.human[0]}"
-        hub = chosen_hub(chosen.metrics, chosen.reduce, example, judging)
-        found = scores_of_metrics(
-            hub, samples, chosen, judging, each_reference=_each(protocol), all_outputs=all_outputs
-        )
-    directions = dict(_direction(text, rated.score) for text in rated.better)
-    for name in rated.score:
-        if name in found.scores:
-            raise click.UsageError(f"--score {name} is called like a metric; rename one of them")
-        found.scores[name] = column(samples, name)
-        found.better[name] = directions.get(name, "higher")
-    return found
-
-
-def _each(protocol: str | None) -> bool:
-    """Whether a protocol scores each reference alone."""
-    from metrichub.agreement.protocol import protocol_of
-
-    return protocol is not None and protocol_of(protocol).references == "each"
-
-
-def _direction(text: str, known: Sequence[str]) -> tuple[str, str]:
-    name, _, direction = text.rpartition("=")
-    if name not in known or direction not in DIRECTIONS:
-        raise click.UsageError(
-            f"--better {text}: write COLUMN=lower (or higher, neither) for a --score"
-            f"{did_you_mean(name, known)}"
-        )
-    return name, direction
-
-
-def _correlated(
-    samples: Samples,
-    scores: RatedScores,
-    human: Mapping[str, Sequence[Any]],
-    rated: RatingOptions,
-    how: CorrelationOptions,
-) -> Agreement:
-    from metrichub.agreement.correlation import correlate, with_sources
-    from metrichub.report.rated import ITEMS, SYSTEMS, usual_labels
-
-    found = correlate(
-        scores.scores,
-        human,
-        item=column(samples, rated.item) if rated.item else usual_labels(samples, ITEMS),
-        system=column(samples, rated.system) if rated.system else usual_labels(samples, SYSTEMS),
-        better=scores.better,
-        yes_from=rated.yes_from,
-        **how.values(),
-    )
-    return with_sources(found, scores.signatures, scores.citations)
 
 
 _Place = tuple[str, str, str]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from metrichub.cli.judging import JudgeOptions
+from metrichub.cli.rating_options import DIRECTIONS, RatingOptions
 from metrichub.cli.systems import MetricOptions, measure
 from metrichub.data import columns as names
 from metrichub.data.columns import column_of
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     from metrichub.report.report import Report
 
 _REFERENCES = "references"
+_MARK = re.compile("</?v>")
 
 
 @dataclass
@@ -65,6 +70,54 @@ def one_row_an_output(
     }
     lines = samples.lines and [samples.lines[places[0]] for places in rows.values()]
     return replace(samples, columns=found, lines=lines or None)
+
+
+def one_row_an_error(
+    samples: Samples, keys: Sequence[str], severity: str, category: str | None, rater: str | None
+) -> Samples:
+    """The samples of a file that has a row for each error that a rater marked, with a column "mqm".
+
+    It has a score a rater. Marks of an error in the texts, `<v>` and `</v>`, are left out.
+    """
+    from metrichub.agreement.spans import rater_span_scores
+
+    found = one_row_an_output(samples, severity, keys, ())
+    segments = list(zip(*(column(samples, key) for key in keys), strict=True))
+    kinds, who = (column(samples, name) if name else None for name in (category, rater))
+    scores = rater_span_scores(segments, column(samples, severity), kinds, who)
+    unmarked = {
+        name: [_MARK.sub("", one) if isinstance(one, str) else one for one in values]
+        for name, values in found.columns.items()
+    }
+    rated = [list(scores[segment].values()) for segment in dict.fromkeys(segments)]
+    return replace(found, columns={**unmarked, "mqm": rated})
+
+
+def labels(
+    samples: Samples, rated: RatingOptions
+) -> tuple[Sequence[Any] | None, Sequence[Any] | None]:
+    """The item and the system of every sample, by the columns that were named or are usual."""
+    from metrichub.report.rated import ITEMS, SYSTEMS, usual_labels
+
+    return (
+        column(samples, rated.item) if rated.item else usual_labels(samples, ITEMS),
+        column(samples, rated.system) if rated.system else usual_labels(samples, SYSTEMS),
+    )
+
+
+def directions_of(rated: RatingOptions) -> dict[str, str]:
+    """The directions of columns of scores, by `--better`."""
+    return dict(_direction(text, rated.score) for text in rated.better)
+
+
+def _direction(text: str, known: Sequence[str]) -> tuple[str, str]:
+    name, _, direction = text.rpartition("=")
+    if name not in known or direction not in DIRECTIONS:
+        raise click.UsageError(
+            f"--better {text}: write COLUMN=lower (or higher, neither) for a --score"
+            f"{did_you_mean(name, known)}"
+        )
+    return name, direction
 
 
 def scores_of_metrics(

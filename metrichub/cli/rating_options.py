@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import click
@@ -13,11 +13,24 @@ _DRAWS = ("items", "systems", "both")
 DIRECTIONS = ("higher", "lower", "neither")
 
 
+def _two(_: click.Context, parameter: click.Parameter, given: str | None) -> tuple[str, str] | None:
+    if given is None:
+        return None
+    a, _comma, b = given.partition(",")
+    if not a or not b or "," in b:
+        raise click.BadParameter(f"{given!r} isn't two columns; write A,B", param=parameter)
+    return a, b
+
+
 @dataclass(frozen=True)
 class RatingOptions:
-    """Which columns hold ratings, scores, items and systems."""
+    """Which columns hold what people said, scores, items and systems."""
 
     human: tuple[str, ...]
+    pair: tuple[str, str] | None
+    preferences: str | None
+    severity: str | None
+    category: str | None
     score: tuple[str, ...]
     better: tuple[str, ...]
     item: str | None
@@ -33,12 +46,34 @@ rating_options = option_group(
         "--human",
         metavar="COLUMN",
         multiple=True,
-        required=True,
-        help="A column of people's ratings: numbers, lists of several raters', or yes and no; "
-        "repeatable.",
+        help="A column of what people said: numbers, lists of several raters', yes and no, lists "
+        "of errors by MQM, or which of two outputs is better (a, b or tie); repeatable.",
     ),
     click.option(
-        "--score", metavar="COLUMN", multiple=True, help="A column of scores; repeatable."
+        "--pair",
+        metavar="A,B",
+        callback=_two,
+        help="The columns of two outputs of which people prefer one: that of --human, or else A.",
+    ),
+    click.option(
+        "--preferences",
+        metavar="FILE",
+        help="Votes between systems instead: item, system_a, system_b and winner, a row a vote.",
+    ),
+    click.option(
+        "--severity",
+        metavar="COLUMN",
+        help="How bad an error is, where each error has a row: major, minor or no-error, which MQM "
+        "weighs 5, 1 and 0.",
+    ),
+    click.option(
+        "--category", metavar="COLUMN", help="What kind of error; punctuation weighs 0.1."
+    ),
+    click.option(
+        "--score",
+        metavar="COLUMN",
+        multiple=True,
+        help="A column of scores, or A,B of those of both outputs of a pair; repeatable.",
     ),
     click.option(
         "--better",
@@ -72,19 +107,19 @@ class CorrelationOptions:
     draws: int
     confidence: float
     seed: int
+    threshold: float | None
 
     def values(self) -> dict[str, Any]:
-        """The options as `correlate` takes them."""
-        return {
-            "protocol": self.protocol,
-            "level": list(self.level) or None,
-            "coefficient": list(self.coefficient) or None,
-            "cut": self.cut,
-            "draw": self.draw,
-            "draws": self.draws,
-            "confidence": self.confidence,
-            "seed": self.seed,
-        }
+        """Those that were given, as `correlate` takes them."""
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in given.items() if value not in (None, ())}
+
+    @property
+    def each_reference(self) -> bool:
+        """Whether the protocol scores each reference alone."""
+        from metrichub.agreement.protocol import protocol_of
+
+        return self.protocol is not None and protocol_of(self.protocol).references == "each"
 
 
 correlation_options = option_group(
@@ -106,9 +141,16 @@ correlation_options = option_group(
         metavar="NAME",
         multiple=True,
         help="pearson, spearman, tau_b, tau_c, tau_23, acc_eq, acc_eq_calibrated, "
-        "soft_pairwise_accuracy, tau_wmt, auc or balanced_accuracy; repeatable.",
+        "soft_pairwise_accuracy, tau_wmt, auc or balanced_accuracy; of preferences accuracy, "
+        "accuracy_ties_half, tau_wmt, tau_ties_left_out, acc_eq or kappa; repeatable.",
     ),
     click.option("--cut", type=float, metavar="N", help="The score from which a metric says yes."),
+    click.option(
+        "--threshold",
+        type=float,
+        metavar="N",
+        help="How far ratings differ in a pair of tau_wmt.  [default: 25]",
+    ),
     click.option(
         "--draw",
         type=click.Choice(_DRAWS),

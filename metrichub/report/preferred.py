@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from metrichub.errors import InputError, ParameterError
+from metrichub.errors import ParameterError
 
 if TYPE_CHECKING:
     from metrichub.agreement.result import Agreement
@@ -36,13 +36,9 @@ def votes_correlated(
     from metrichub.agreement.preferred import correlate_preferences
     from metrichub.agreement.votes import Votes
 
-    items, systems = labels
-    if items is None or systems is None:
-        what = "item" if items is None else "system"
-        raise InputError(f"votes between systems need the {what} of every sample: give {what}=")
     votes = preferences if isinstance(preferences, Votes) else read_votes(preferences)
     return correlate_preferences(
-        {name: votes.scores(one, items, systems) for name, one in scores.items()},
+        {name: votes.scores(one, *labels) for name, one in scores.items()},
         {"preferred": votes.words()},
         item=votes.item,
         systems=(votes.first, votes.second),

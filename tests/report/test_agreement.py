@@ -89,7 +89,7 @@ def test_mistakes_are_named() -> None:
         report([{**row, "winner": "a"} for row in ROWS]).agreement("winner")
     with pytest.raises(ReportError, match="give columns of ratings, or preferences="):
         report().agreement()
-    with pytest.raises(InputError, match="need the system of every sample: give system="):
+    with pytest.raises(InputError, match="need the system of every sample: name its"):
         report([{**row, "system": None} for row in ROWS]).agreement(preferences=VOTES)
     with pytest.raises(ParameterError, match="level='item' is not allowed; choose it for ratings"):
         report().agreement(preferences=VOTES, level="item")

@@ -1,0 +1,172 @@
+"""Preferences in files: two outputs a row, votes between systems, and verdicts of judges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from metrichub.cli.judging import JudgeOptions
+from metrichub.cli.rated import RatedScores, column, directions_of, labels
+from metrichub.cli.rating_options import CorrelationOptions, RatingOptions
+from metrichub.cli.systems import MetricOptions, measure
+from metrichub.data.rows import Samples
+
+if TYPE_CHECKING:
+    from metrichub.agreement.result import Agreement
+    from metrichub.agreement.votes import Votes
+    from metrichub.hub import Hub
+
+_PREDICTIONS = "predictions"
+
+
+def tells_preferences(samples: Samples, rated: RatingOptions) -> bool:
+    """Whether the columns of people's say which of two outputs is better."""
+    from metrichub.agreement.votes import are_preferences
+
+    columns = [column(samples, name) for name in rated.human]
+    return _systems(samples) is not None or all(map(are_preferences, columns))
+
+
+def votes_on(samples: Samples, rated: RatingOptions) -> Votes:
+    """The votes in the file of `--preferences`, which the samples have to fit."""
+    from metrichub.report.preferred import read_votes
+
+    votes = read_votes(rated.preferences or "", rated.item)
+    votes.check(*labels(samples, rated))
+    return votes
+
+
+def with_votes(
+    samples: Samples,
+    votes: Votes,
+    scores: RatedScores,
+    rated: RatingOptions,
+    how: CorrelationOptions,
+) -> Agreement:
+    """How far scores of a file's samples order them as votes do."""
+    from metrichub.agreement.correlation import with_sources
+    from metrichub.report.preferred import votes_correlated
+
+    found = votes_correlated(
+        scores.scores, scores.better, votes, labels(samples, rated), how.values()
+    )
+    return with_sources(found, scores.signatures, scores.citations)
+
+
+def pairs_correlated(
+    samples: Samples,
+    hub: Hub | None,
+    chosen: MetricOptions,
+    judging: JudgeOptions,
+    rated: RatingOptions,
+    how: CorrelationOptions,
+) -> tuple[Agreement, RatedScores]:
+    """How far metrics order the two outputs of each row as people do."""
+    from metrichub.agreement.correlation import with_sources
+    from metrichub.agreement.preferred import correlate_preferences
+    from metrichub.report.preferred import of_preferences
+
+    scores = RatedScores()
+    if hub is not None:
+        of_hub = _of_outputs if rated.pair else _verdicts
+        scores = of_hub(hub, samples, chosen, judging, rated)
+    directions = directions_of(rated)
+    for name in rated.score:
+        scores.scores[name] = _sides(samples, name)
+        scores.better[name] = directions.get(name, "higher")
+    systems = _systems(samples)
+    found = correlate_preferences(
+        scores.scores,
+        _preferred(samples, rated, systems),
+        item=labels(samples, rated)[0],
+        systems=systems,
+        better=scores.better,
+        **of_preferences({**how.values(), "yes_from": rated.yes_from}),
+    )
+    return with_sources(found, scores.signatures, scores.citations), scores
+
+
+def _of_outputs(
+    hub: Hub, samples: Samples, chosen: MetricOptions, judging: JudgeOptions, rated: RatingOptions
+) -> RatedScores:
+    """The scores of both outputs of each row, of all first ones and then of all second ones."""
+    from metrichub.report.rated import scores_by_label, sources_of
+
+    a, b = rated.pair or ("", "")
+    outputs = [*column(samples, a), *column(samples, b)]
+    given = {name: [*values, *values] for name, values in samples.columns.items()}
+    lines = samples.lines and [*samples.lines, *samples.lines]
+    doubled = replace(samples, columns={**given, _PREDICTIONS: outputs}, lines=lines or None)
+    read = replace(chosen, columns={**chosen.columns, _PREDICTIONS: _PREDICTIONS})
+    (system,) = measure(hub, {samples.path: [doubled]}, read, judging).values()
+    scores, better = scores_by_label(system.report)
+    half = samples.size
+    return RatedScores(
+        {name: (values[:half], values[half:]) for name, values in scores.items()},
+        better,
+        *sources_of(system.report, scores),
+        [system.report],
+    )
+
+
+def _verdicts(
+    hub: Hub, samples: Samples, chosen: MetricOptions, judging: JudgeOptions, _: RatingOptions
+) -> RatedScores:
+    """What metrics that compare say of prediction and reference."""
+    from metrichub.report.rated import compares, sources_of, verdicts_by_label
+
+    for metric in hub.metrics:
+        if not compares(metric):
+            raise click.UsageError(
+                f"{metric.name} scores one output, and people chose between two: name the columns "
+                "of both, --pair A,B"
+            )
+    (system,) = measure(hub, {samples.path: [samples]}, chosen, judging).values()
+    found = verdicts_by_label(system.report)
+    return RatedScores(dict(found), {}, *sources_of(system.report, found), [system.report])
+
+
+def _sides(samples: Samples, name: str) -> Any:
+    """The scores of both outputs, of two columns; or verdicts, of one."""
+    a, comma, b = name.partition(",")
+    return (column(samples, a), column(samples, b)) if comma else column(samples, name)
+
+
+def _systems(samples: Samples) -> tuple[Sequence[Any], Sequence[Any]] | None:
+    """What made the two outputs of each row, where the file says it."""
+    from metrichub.agreement.votes import FIRST, SECOND
+    from metrichub.report.rated import usual_labels
+
+    a, b = usual_labels(samples, FIRST), usual_labels(samples, SECOND)
+    return None if a is None or b is None else (a, b)
+
+
+def _preferred(
+    samples: Samples, rated: RatingOptions, systems: tuple[Sequence[Any], Sequence[Any]] | None
+) -> Mapping[str, Sequence[Any]]:
+    """What people prefer, by columns; the first output where no column says it."""
+    if not rated.human:
+        return {"preferred": ["a"] * samples.size}
+    names = list(zip(*systems, strict=True)) if systems else [("a", "b")] * samples.size
+    return {
+        name: [
+            _words(value, (of_systems, rated.pair or of_systems))
+            for value, of_systems in zip(column(samples, name), names, strict=True)
+        ]
+        for name in rated.human
+    }
+
+
+def _words(value: Any, names: Sequence[tuple[Any, Any]]) -> Any:
+    """What is preferred as "a", "b" or "tie", by any of the names; what isn't known stays."""
+    from metrichub.agreement.votes import side_of
+
+    if isinstance(value, (list, tuple)):
+        return [_words(one, names) for one in value]
+    for pair in names:
+        if (side := side_of(value, pair)) is not None:
+            return {1.0: "a", -1.0: "b", 0.0: "tie"}.get(side)
+    return value

@@ -1,0 +1,230 @@
+"""`metrichub agreement` beside the forms in which people's judgements come."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metrichub.agreement import pearson
+from tests.commands import error, run, write
+
+# token_f1 with "b c d e": "b" 2/5, "b c" 2/3, "b c d" 6/7.
+PAIRS: list[dict[str, Any]] = [
+    {"id": 1, "one": "b", "two": "b c", "gold": "b c d e", "winner": "two", "ab": "b"},
+    {"id": 2, "one": "b c d", "two": "b", "gold": "b c d e", "winner": "model_a", "ab": "a"},
+    {"id": 3, "one": "b c d", "two": "b c", "gold": "b c d e", "winner": "b", "ab": "b"},
+    {"id": 4, "one": "b c", "two": "b c", "gold": "b c d e", "winner": "tie", "ab": "tie"},
+]
+OF_PAIRS = ("-m", "token_f1", "--columns", "references=gold")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("pairs.jsonl", PAIRS)
+
+
+def measured(*arguments: str) -> dict[str, Any]:
+    result = run("agreement", *arguments, "--draws", "0", "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def values(*arguments: str) -> dict[tuple[str, str], float | None]:
+    return {
+        (row["metric"], row["coefficient"]): row["value"] for row in measured(*arguments)["results"]
+    }
+
+
+def test_two_outputs_a_row_are_scored_alone_and_compared() -> None:
+    found = values("pairs.jsonl", *OF_PAIRS, "--pair", "one,two", "--human", "winner")
+    # Two of the three pairs that people don't tie are in order.
+    assert found["token_f1", "accuracy"] == pytest.approx(2 / 3)
+    assert found["token_f1", "tau_wmt"] == pytest.approx(1 / 3)
+    assert found["chance", "accuracy"] == 0.5
+
+
+def test_without_a_column_of_winners_the_first_output_is_preferred() -> None:
+    # As in a reward benchmark, chosen and rejected: rows 2 and 3 are right, row 1 is wrong, and the
+    # tie of row 4 is wrong, too.
+    found = values("pairs.jsonl", *OF_PAIRS, "--pair", "one,two")
+    assert found["token_f1", "accuracy"] == 2 / 4
+
+
+def test_scores_of_both_outputs_may_be_in_the_file() -> None:
+    write("pairs.jsonl", [{**row, "r1": len(row["one"]), "r2": len(row["two"])} for row in PAIRS])
+    found = values("pairs.jsonl", "--score", "r1,r2", "--pair", "one,two", "--human", "winner")
+    assert found["r1,r2", "accuracy"] == pytest.approx(2 / 3)
+    lower = ("--better", "r1,r2=lower", "--pair", "one,two", "--human", "winner")
+    assert values("pairs.jsonl", "--score", "r1,r2", *lower)["r1,r2", "accuracy"] == (
+        pytest.approx(1 / 3)
+    )
+
+
+def test_a_winner_is_a_system_s_name_where_rows_name_both() -> None:
+    rows = [
+        {"question_id": 1, "model_a": "x", "model_b": "y", "winner": "y", "judge": "model_b"},
+        {"question_id": 2, "model_a": "y", "model_b": "z", "winner": "y", "judge": "model_b"},
+        {"question_id": 2, "model_a": "x", "model_b": "z", "winner": "tie", "judge": "tie"},
+    ]
+    write("arena.jsonl", rows)
+    given = ("arena.jsonl", "--human", "winner", "--score", "judge")
+    found = measured(*given, "--coefficient", "acc_eq", "--coefficient", "kappa")
+    # The judge says b, b, tie and people b, a, tie: 2 of 3, and (2·1 + 1·1)/9 by chance.
+    assert found["results"][0]["value"] == pytest.approx(2 / 3)
+    assert found["results"][3]["value"] == pytest.approx((2 / 3 - 1 / 3) / (1 - 1 / 3))
+    assert (found["data"]["systems"], found["draw"]) == (3, "both")
+
+
+def test_several_raters_of_a_pair_have_rows_of_their_own() -> None:
+    rows = [
+        {**row, "who": who, "winner": winner}
+        for row, winners in zip(PAIRS, [("one", "two", "two"), "aaa", "bab", "aba"], strict=True)
+        for who, winner in zip("ABC", winners, strict=True)
+    ]
+    write("pairs.jsonl", rows)
+    given = ("--pair", "one,two", "--human", "winner", "--rater", "who", "--coefficient", "acc_eq")
+    found = measured("pairs.jsonl", *OF_PAIRS, *given)
+    # Most prefer two, one, two and one; F1 two, one, one and neither.
+    assert found["results"][0]["value"] == 2 / 4
+    assert (found["data"]["raters"], found["data"]["samples"]) == (3, 4)
+
+
+def test_votes_between_systems_lie_in_a_file_of_their_own() -> None:
+    texts = {"x": "b", "y": "b c", "z": "b c d"}
+    rows = [
+        {"id": item, "system": name, "prediction": text, "reference": "b c d e"}
+        for item in (1, 2)
+        for name, text in texts.items()
+    ]
+    write("outputs.jsonl", rows)
+    Path("votes.csv").write_text(
+        "id,system_a,system_b,winner\n1,x,y,b\n1,y,x,a\n2,z,y,y\n2,x,z,z\n", encoding="utf-8"
+    )
+    given = ("outputs.jsonl", "-m", "token_f1", "--preferences", "votes.csv")
+    found = measured(*given, "--coefficient", "accuracy")
+    # The first two rows are votes on one pair; y before z is the wrong one of three.
+    assert found["results"][0]["value"] == pytest.approx(2 / 3)
+    assert found["data"] | {"sha256": ""} == {
+        "samples": 3,
+        "systems": 3,
+        "items": 2,
+        "raters": 2,
+        "sha256": "",
+    }
+    assert measured(*given, "--ranks")["ranks"][0]["ranks"] == {"token_f1": 1}
+
+
+MQM = [
+    ("s1", "x", "A", "Accuracy/Omission", "Major", "b <v>c</v>"),
+    ("s1", "x", "A", "Fluency/Punctuation", "Minor", "<v>b</v> c"),
+    ("s1", "x", "B", "No-error", "No-error", "b c"),
+    ("s1", "y", "A", "Style/Awkward", "Minor", "b <v>c</v> d"),
+    ("s2", "x", "A", "Non-translation!", "Major", "<v>b</v>"),
+    ("s2", "y", "A", "No-error", "No-error", "b c d"),
+]
+
+
+def test_a_row_for_each_error_becomes_a_score_of_each_segment_and_rater() -> None:
+    head = "seg_id\tsystem\trater\tcategory\tseverity\ttarget\treference\tlength"
+    rows = ["\t".join((*row, "b c d e", str(len(row[5])))) for row in MQM]
+    Path("mqm.tsv").write_text("\n".join([head, *rows, ""]), encoding="utf-8")
+    given = ("mqm.tsv", "--severity", "severity", "--rater", "rater", "--item", "seg_id")
+    # Scores are -(5.1 + 0)/2 and -1 of s1, and -25 and 0 of s2.
+    found = measured(
+        *given, "--category", "category", "-m", "token_f1", "--columns", "predictions=target",
+        "--coefficient", "pearson", "--level", "pooled",
+    )  # fmt: skip
+    f1, rated = [2 / 3, 6 / 7, 2 / 5, 6 / 7], [-2.55, -1, -25, 0]
+    assert found["results"][0]["value"] == pytest.approx(pearson(f1, rated))
+    assert (found["data"]["raters"], found["results"][0]["dimension"]) == (2, "mqm")
+    # Without categories a non-translation is a major error, and punctuation a minor one.
+    alone = measured(
+        *given, "-m", "token_f1", "--columns", "predictions=target", "--coefficient", "pearson",
+        "--level", "pooled",
+    )  # fmt: skip
+    assert alone["results"][0]["value"] == pytest.approx(pearson(f1, [-3, -1, -5, 0]))
+
+
+def test_lists_of_errors_in_a_column_are_ratings() -> None:
+    rows = [
+        {"m": 1, "errors": [{"severity": "major"}, {"severity": "minor"}]},
+        {"m": 2, "errors": [{"severity": "minor"}]},
+        {"m": 3, "errors": []},
+    ]
+    write("rated.jsonl", rows)
+    found = values("rated.jsonl", "--score", "m", "--human", "errors")
+    assert found["m", "spearman"] == 1
+    # 1, 2, 3 and -6, -1, 0, less their means: 6 / sqrt(2 · (121 + 16 + 49) / 9).
+    assert found["m", "pearson"] == pytest.approx(6 / (2 * 186 / 9) ** 0.5)
+
+
+def test_yes_and_no_are_read_as_labels_and_ratings_by_a_bound() -> None:
+    rows = [
+        {"m": m, "ok": ok, "grade": grade}
+        for m, ok, grade in [(1, "no", 2), (2, "yes", 4), (3, "no", 1), (4, "yes", 5)]
+    ]
+    write("rated.jsonl", rows)
+    # Of four pairs of a yes and a no one is the wrong way round: 2 below 3.
+    assert values("rated.jsonl", "--score", "m", "--human", "ok")["m", "auc"] == 3 / 4
+    given = ("--score", "m", "--human", "grade", "--yes-from", "4")
+    assert values("rated.jsonl", *given)["m", "auc"] == 3 / 4
+    cut = ("--coefficient", "balanced_accuracy", "--cut", "3", "--level", "pooled")
+    assert values("rated.jsonl", *given, *cut)["m", "balanced_accuracy"] == 1 / 2
+
+
+def test_ratings_make_pairs_by_how_far_they_are_from_each_other() -> None:
+    rows = [{"id": 1, "system": s, "m": m, "da": da} for s, m, da in zip(
+        "vwxyz", [1, 3, 2, 5, 4], [0, 10, 30, 60, 90], strict=True)]  # fmt: skip
+    write("rated.jsonl", rows)
+    given = ("rated.jsonl", "--score", "m", "--human", "da", "--coefficient", "tau_wmt")
+    # mt-metrics-eval: 8 pairs are 25 apart or more, and tau is .75. Of all ten, two are wrong.
+    assert values(*given)["m", "tau_wmt"] == 0.75
+    assert values(*given, "--threshold", "1")["m", "tau_wmt"] == pytest.approx((8 - 2) / 10)
+
+
+MISTAKES: dict[tuple[str, ...], tuple[int, str]] = {
+    (): (2, "nothing to correlate with; add --human COLUMN"),
+    ("--pair", "one"): (2, "'one' isn't two columns; write A,B"),
+    ("--pair", "one,tow"): (3, "there is no column 'tow'; did you mean 'two'?"),
+    ("--human", "ab"): (2, "token_f1 scores one output, and people chose between two"),
+    ("--pair", "one,two", "--human", "gold"): (3, "pair 0: gold is 'b c d e' (str); write 'a'"),
+    ("--pair", "one,two", "--level", "item"): (2, "choose it for ratings; preferences have none"),
+    ("--pair", "one,two", "--protocol", "qags"): (2, "wmt20-darr alone for preferences"),
+    ("--pair", "one,two", "--human", "winner", "--human", "gold"): (2, "--pair takes one --human"),
+    ("--pair", "one,two", "--preferences", "votes.csv"): (2, "takes the place of"),
+    ("--preferences", "none.csv"): (3, "none.csv"),
+    ("--severity", "winner"): (2, "--severity needs --item COLUMN"),
+    ("--category", "winner", "--human", "id"): (2, "--category goes with --severity"),
+    ("--severity", "gold", "--item", "id"): (3, "row 0: an error is 'major', 'minor' or"),
+    ("--pair", "one,two", "--draw", "systems"): (2, "there are no systems to draw"),
+}
+
+
+@pytest.mark.parametrize("arguments", MISTAKES)
+def test_a_mistake_is_one_line(arguments: tuple[str, ...]) -> None:
+    columns = () if "--pair" in arguments else ("--columns", "predictions=one")
+    status, message = MISTAKES[arguments]
+    result = run("agreement", "pairs.jsonl", *OF_PAIRS, *columns, *arguments, "--draws", "0")
+    assert message in error(result, status)
+
+
+def test_one_file_and_votes_that_do_not_fit_are_told() -> None:
+    Path("votes.csv").write_text("id,system_a,system_b,winner\n7,x,y,b\n", encoding="utf-8")
+    rows = [{"id": row["id"], "system": "x", "prediction": "b", "reference": "b"} for row in PAIRS]
+    write("outputs.jsonl", rows)
+    given = ("agreement", "outputs.jsonl", "-m", "token_f1", "--preferences", "votes.csv")
+    assert "no sample is one that was voted on, such as system 'x' of item '7'" in error(
+        run(*given), 3
+    )
+    assert "votes between systems need the system of every sample" in error(
+        run("agreement", "pairs.jsonl", *OF_PAIRS, "--columns", "predictions=one", *given[4:]), 3
+    )
+
+
+def test_help_has_an_example_of_each_form() -> None:
+    shown = " ".join(run("agreement", "--help").stdout.split())
+    for part in ("--human relevance", "--rater annotator", "--severity severity", "--pair answer_a",
+                 "--preferences votes.csv", "-m pairwise --human winner"):  # fmt: skip
+        assert part in shown, part
