@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from metrichub.agreement.coefficients import tau_23 as tau_23
     from metrichub.agreement.coefficients import tau_b as tau_b
     from metrichub.agreement.coefficients import tau_c as tau_c
+    from metrichub.agreement.consistency import JudgeConsistency as JudgeConsistency
+    from metrichub.agreement.consistency import judge_consistency as judge_consistency
     from metrichub.agreement.correlation import correlate as correlate
     from metrichub.agreement.inputs import DataFacts as DataFacts
     from metrichub.agreement.levels import Value as Value
@@ -59,6 +61,7 @@ _HOMES = {
         "alternative": "AlternativeTest alternative_test",
         "calibrated": "CalibratedMean calibrated_mean",
         "coefficients": "acc_eq auc balanced_accuracy pearson spearman tau_23 tau_b tau_c",
+        "consistency": "JudgeConsistency judge_consistency",
         "correlation": "correlate",
         "inputs": "DataFacts",
         "levels": "Value value_at",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from metrichub.agreement.ceiling import ceiling, chance
 from metrichub.agreement.coefficients import Options, coefficient
+from metrichub.agreement.consistency import JudgeConsistency
 from metrichub.agreement.draws import SEED, Drawn, check_drawn, interval_of, resampled
 from metrichub.agreement.inputs import Inputs
 from metrichub.agreement.levels import LABELS, check_level_of, value_at
@@ -120,10 +121,11 @@ def with_sources(
     signatures: Mapping[str, str],
     citations: Sequence[str],
     notes: Sequence[str] = (),
+    judges: Sequence[JudgeConsistency] = (),
 ) -> Agreement:
-    """The same agreement with its metrics' signatures and BibTeX, and more notes."""
+    """The same agreement with its metrics' signatures and BibTeX, more notes, and their judges."""
     together = [*found.notes, *notes]
-    return replace(found, signatures=signatures, citations=citations, notes=together)
+    return replace(found, signatures=signatures, citations=citations, notes=together, judges=judges)
 
 
 def _values(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from metrichub.agreement.consistency import JudgeConsistency
 from metrichub.agreement.draws import Drawn
 from metrichub.agreement.inputs import DataFacts, Inputs, Place
 from metrichub.agreement.permutation import AgreementTest
@@ -50,7 +51,7 @@ class AgreementRow(NamedTuple):
 class Agreement:
     """How far metrics agree with people: `rows`, the ceiling and chance last of each dimension.
 
-    `notes` are for readers of all rows.
+    `notes` are for readers of all rows; `judges` says how far judges agree with themselves.
     """
 
     rows: Sequence[AgreementRow]
@@ -61,6 +62,7 @@ class Agreement:
     notes: Sequence[str]
     signatures: Mapping[str, str] = field(default_factory=dict)
     citations: Sequence[str] = ()
+    judges: Sequence[JudgeConsistency] = ()
     _inputs: Inputs | PairInputs | None = None
 
     def row(
@@ -200,6 +202,16 @@ class Agreement:
         head += [name for name in more if any(getattr(row, name) for row in self.rows)]
         return head, [[getattr(row, name) for name in head] for row in self.rows]
 
+    def judge_table(self) -> tuple[list[str], list[list[str | float | None]]]:
+        """The head and the rows of how far judges agree with themselves; no rows without any."""
+        found = [one.as_dict() for one in self.judges]
+        head = [
+            name
+            for name in (found[0] if found else ())
+            if any(name in ("metric", "runs") or not isnan(row[name]) for row in found)
+        ]
+        return head, [[row[name] for name in head] for row in found]
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values; `nan` where there is none."""
         return {
@@ -212,6 +224,7 @@ class Agreement:
             "confidence": self.confidence,
             "signatures": dict(self.signatures),
             "results": [row._asdict() for row in self.rows],
+            "judges": [judge.as_dict() for judge in self.judges],
             "notes": list(self.notes),
         }
 
@@ -221,14 +234,18 @@ class Agreement:
 
     def __repr__(self) -> str:
         """The table as aligned text, with the line and the notes below."""
-        head, rows = self.table()
-        cells = [head, *([_shown(cell) for cell in row] for row in rows)]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in cells
-        ]
+        tables = [self.table(), *([self.judge_table()] if self.judges else [])]
+        lines = [line for head, rows in tables for line in _aligned(head, rows)]
         return "\n".join([*lines, self.line(), *self.notes])
+
+
+def _aligned(head: list[str], rows: list[list[str | float | None]]) -> Iterator[str]:
+    """The lines of a table whose columns are as wide as their longest cell."""
+    cells = [head, *([_shown(cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield "  ".join(padded).rstrip()
 
 
 def _shown(cell: str | float | None) -> str:

@@ -96,9 +96,10 @@ def agreement(
     bounds = [_bound(text, found) for text in fail_under]
     ranks = dict(_ranks(found)) if with_ranks else {}
     signatures = [found.line(), *(found.signatures.values() if with_citations else ())]
+    form = shown_as(form, output)
     emit(
-        shown_as(form, output),
-        lambda: _table(found, ranks, signatures),
+        form,
+        lambda: _tables(found, ranks, signatures, form),
         lambda: _document(found, ranks, with_citations),
         output=output,
         foot=found.cite().splitlines() if with_citations else signatures,
@@ -133,17 +134,27 @@ def _ranks(found: Agreement) -> Iterator[tuple[_Place, dict[str, int]]]:
             yield (dimension, level, coefficient), ranks
 
 
-def _table(
-    found: Agreement, ranks: Mapping[_Place, Mapping[str, int]], said: Sequence[str]
-) -> Table:
-    """The table, with what Markdown and LaTeX say below it."""
+def _tables(
+    found: Agreement, ranks: Mapping[_Place, Mapping[str, int]], said: Sequence[str], form: str
+) -> list[Table]:
+    """The table, and how far judges agree with themselves, in CSV as columns of the same.
+
+    Markdown and LaTeX have lines below the last.
+    """
     head, rows = found.table()
-    table = Table(head, rows, signatures=said)
-    if not ranks:
-        return table
-    at = [ranks.get((r.dimension, r.level, r.coefficient), {}).get(r.metric) for r in found.rows]
-    ranked = [[*row, rank] for row, rank in zip(rows, at, strict=True)]
-    return table._replace(head=[*head, "rank"], rows=ranked)
+    if ranks:
+        places = [ranks.get((r.dimension, r.level, r.coefficient), {}) for r in found.rows]
+        of_rows = [place.get(r.metric) for place, r in zip(places, found.rows, strict=True)]
+        head, rows = [*head, "rank"], [[*a, b] for a, b in zip(rows, of_rows, strict=True)]
+    judged, judges = found.judge_table()
+    if not judges:
+        return [Table(head, rows, signatures=said)]
+    if form != "csv":
+        return [Table(head, rows), Table(judged, judges, signatures=said)]
+    by_name = {row[0]: row[1:] for row in judges}
+    more = [by_name.get(row[0], [None] * len(judged[1:])) for row in rows]
+    names = [f"judge {name}" for name in judged[1:]]
+    return [Table([*head, *names], [[*a, *b] for a, b in zip(rows, more, strict=True)])]
 
 
 def _document(

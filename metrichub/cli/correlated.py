@@ -129,7 +129,7 @@ def _scores(
 def _with_ratings(
     samples: Samples, scores: RatedScores, rated: RatingOptions, how: CorrelationOptions
 ) -> Agreement:
-    from metrichub.agreement.correlation import correlate, with_sources
+    from metrichub.agreement.correlation import correlate
 
     names = [*rated.human, *(["mqm"] if rated.severity else [])]
     items, systems = labels(samples, rated)
@@ -142,4 +142,4 @@ def _with_ratings(
         yes_from=rated.yes_from,
         **how.values(),
     )
-    return with_sources(found, scores.signatures, scores.citations)
+    return scores.cited(found)

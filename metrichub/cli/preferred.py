@@ -47,13 +47,12 @@ def with_votes(
     how: CorrelationOptions,
 ) -> Agreement:
     """How far scores of a file's samples order them as votes do."""
-    from metrichub.agreement.correlation import with_sources
     from metrichub.report.preferred import votes_correlated
 
     found = votes_correlated(
         scores.scores, scores.better, votes, labels(samples, rated), how.values()
     )
-    return with_sources(found, scores.signatures, scores.citations)
+    return scores.cited(found)
 
 
 def pairs_correlated(
@@ -65,7 +64,6 @@ def pairs_correlated(
     how: CorrelationOptions,
 ) -> tuple[Agreement, RatedScores]:
     """How far metrics order the two outputs of each row as people do."""
-    from metrichub.agreement.correlation import with_sources
     from metrichub.agreement.preferred import correlate_preferences
     from metrichub.report.preferred import of_preferences
 
@@ -86,7 +84,7 @@ def pairs_correlated(
         better=scores.better,
         **of_preferences({**how.values(), "yes_from": rated.yes_from}),
     )
-    return with_sources(found, scores.signatures, scores.citations), scores
+    return scores.cited(found), scores
 
 
 def _of_outputs(

@@ -18,6 +18,7 @@ from metrichub.data.rows import Samples
 from metrichub.errors import MissingColumn, did_you_mean
 
 if TYPE_CHECKING:
+    from metrichub.agreement.result import Agreement
     from metrichub.hub import Hub
     from metrichub.report.report import Report
 
@@ -34,6 +35,18 @@ class RatedScores:
     signatures: dict[str, str] = field(default_factory=dict)
     citations: list[str] = field(default_factory=list)
     reports: list[Report] = field(default_factory=list)
+
+    def cited(self, found: Agreement) -> Agreement:
+        """Their agreement with signatures, BibTeX, and how far judges agree with themselves."""
+        from metrichub.agreement.correlation import with_sources
+        from metrichub.report.rated import judges_of
+
+        judges = [
+            judge
+            for report in self.reports
+            for judge in judges_of(report, found.metrics, found.confidence)
+        ]
+        return with_sources(found, self.signatures, self.citations, judges=judges)
 
 
 def column(samples: Samples, name: str) -> Sequence[Any]:

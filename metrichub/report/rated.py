@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from metrichub.agreement.calibrated import CalibratedMean
+    from metrichub.agreement.consistency import JudgeConsistency
     from metrichub.agreement.correlation import CorrelationKeywords
     from metrichub.agreement.result import Agreement
     from metrichub.agreement.verdicts import VerdictAgreement
@@ -83,7 +84,8 @@ class RatedReport(ReportScores):
                 found = correlate(scores, given, item=items, system=systems, better=better, **how)
         signatures, bibtex = sources_of(self, found.metrics)
         notes = each_note(self, how.get("protocol"))
-        return with_sources(found, signatures, bibtex, notes)
+        judges = judges_of(self, found.metrics, found.confidence)
+        return with_sources(found, signatures, bibtex, notes, judges)
 
     def calibrated(
         self,
@@ -198,6 +200,25 @@ def verdicts_by_label(
             None if isnan(one) else "a" if one > 0.5 else "b" if one < 0.5 else "tie"
             for one in samples["score"].tolist()
         ]
+    return found
+
+
+def judges_of(
+    report: ReportScores, labels: Iterable[str], confidence: float = 0.95
+) -> list[JudgeConsistency]:
+    """How far judges agree with themselves that were asked several times, or in both orders."""
+    from metrichub.agreement.consistency import judge_consistency
+
+    found = []
+    for label in labels:
+        name, _, output = label.partition(".")
+        if name not in report.results:
+            continue
+        runs = [run.samples()[output or "score"] for run in report.runs.get(name, ())]
+        in_order = compares(report.results[name].metric)
+        kept = report.results[name].samples().get("consistent") if in_order else None
+        if runs or kept is not None:
+            found.append(judge_consistency(label, runs or [[]], kept, confidence))
     return found
 
 

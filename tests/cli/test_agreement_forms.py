@@ -184,6 +184,20 @@ def test_ratings_make_pairs_by_how_far_they_are_from_each_other() -> None:
     assert values(*given, "--threshold", "1")["m", "tau_wmt"] == pytest.approx((8 - 2) / 10)
 
 
+def test_how_far_a_judge_agrees_with_itself_stands_beside() -> None:
+    rows = [{"prediction": "p" * n, "reference": "r", "ab": "ab"[n % 2]} for n in range(2, 8)]
+    write("pairs.jsonl", rows)
+    given = ("pairs.jsonl", "-m", "pairwise(question=False)", "--judge", "chance", "--human", "ab")
+    (judge,) = measured(*given, "--repeats", "3")["judges"]
+    # The judge is a hash of the texts: it says the same whenever it is asked, in any order.
+    assert (judge["metric"], judge["runs"], judge["same"], judge["order"]) == ("pairwise", 3, 1, 1)
+    form = ("agreement", *given, "--draws", "0", "--format")
+    table, document = run(*form, "table").stdout, run(*form, "csv").stdout.splitlines()
+    assert "metric    runs   order  order_low  order_high" in table
+    assert document[0].endswith("judge runs,judge order,judge order_low,judge order_high")
+    assert len(document) == 7
+
+
 MISTAKES: dict[tuple[str, ...], tuple[int, str]] = {
     (): (2, "nothing to correlate with; add --human COLUMN"),
     ("--pair", "one"): (2, "'one' isn't two columns; write A,B"),

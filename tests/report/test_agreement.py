@@ -1,7 +1,8 @@
 """`report.agreement` beside the forms of what people say: ratings, errors, votes, preferences."""
 
+from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -82,6 +83,47 @@ def test_a_judge_that_compares_agrees_with_what_people_prefer() -> None:
     assert found.row("pairwise", coefficient="accuracy").value == pytest.approx(2 / 3)
     same = pairs(["a", "b", "tie", None]).agreement("winner", coefficient="kappa", draws=0)
     assert (same.row().value, same.row().used) == (1, 3)
+
+
+def test_a_judge_that_is_asked_in_both_orders_shows_whether_they_agree() -> None:
+    found = pairs(["a", "b", "tie", "A"]).agreement("winner", draws=0)
+    (judge,) = found.judges
+    # The third pair is as long, so the first shown wins in either order.
+    assert (judge.metric, judge.runs, judge.order.value) == ("pairwise", 1, 3 / 4)
+    assert found.to_dict()["judges"][0]["order"] == 3 / 4
+    assert "order_low" in repr(found)
+
+
+class Changing(Scripted):
+    """Prefers the longer text when it is first asked, and later the shorter one if there is a b."""
+
+    asked: ClassVar[Counter[tuple[str, ...]]] = Counter()
+
+    async def choose(self, prompt, candidates, fields):
+        first, second = candidates
+        self.asked[first, second] += 1
+        turned = "b" in first + second and self.asked[first, second] > 1
+        return Choice(int((len(second) > len(first)) != turned), "by length")
+
+
+def test_a_judge_that_is_asked_twice_shows_how_far_it_agrees_with_itself() -> None:
+    Changing.asked.clear()
+    metric = load_metric("pairwise", judge=Changing({}), question=False)
+    rows = [
+        {"prediction": a, "reference": b, "winner": "a", "good": 1 + len(a)}
+        for a, b in [("bbb", "b"), ("aaa", "a"), ("a", "aaa"), ("bb", "c")]
+    ]
+    report = Hub(metric).evaluate(rows, repeats=2)
+    (judge,) = report.agreement("winner", draws=0).judges
+    # The two pairs with a "b" change from a to b in the second run, and keep it in both orders.
+    assert (judge.runs, judge.same.value, judge.order.value) == (2, 2 / 4, 1)
+    # Wins are 1, 1, 0, 1 and 0, 1, 0, 0: of 8 verdicts 4 are beside another one, by chance 32/56.
+    assert judge.alpha == pytest.approx(1 - (4 / 8) / (32 / 56))
+    # Ratings show it too, for every output that they are correlated with.
+    by_ratings = report.agreement("good", coefficient="pearson", level="pooled", draws=0)
+    assert by_ratings.judges[0] == judge
+    assert [one.metric for one in by_ratings.judges] == by_ratings.metrics
+    assert "judges" not in repr(Hub("token_f1").evaluate(ROWS).agreement({"g": range(6)}, draws=0))
 
 
 def test_mistakes_are_named() -> None:

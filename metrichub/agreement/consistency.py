@@ -1,0 +1,81 @@
+"""Consistency: how far a judge agrees with itself, over several runs and over both orders.
+
+One that gives other verdicts when it is asked again can't agree with people either.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrichub.agreement.raters import fleiss_kappa, krippendorff_alpha
+from metrichub.agreement.shares import Share, wilson
+
+Array = NDArray[np.float64]
+_NONE = Share(*[float("nan")] * 3)
+_VERDICTS = (0.0, 0.5, 1.0)
+
+
+class JudgeConsistency(NamedTuple):
+    """How far a judge's scores of the same samples are the same.
+
+    `same` is the share of samples to which all `runs` gave one score, `alpha` is Krippendorff's for
+    intervals, `kappa` Fleiss' where scores are verdicts (0, 0.5 and 1 alone). `order` is the share
+    of pairs whose verdict is the same in both orders. Shares have Wilson intervals; `nan` is what
+    wasn't asked.
+    """
+
+    metric: str
+    runs: int
+    same: Share
+    alpha: float
+    kappa: float
+    order: Share
+
+    def as_dict(self) -> dict[str, Any]:
+        """Its numbers by flat names: "same", "same_low", "same_high"."""
+        found: dict[str, Any] = {}
+        for name, value in self._asdict().items():
+            if isinstance(value, Share):
+                found |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
+            else:
+                found[name] = value
+        return found
+
+
+def judge_consistency(
+    metric: str,
+    runs: ArrayLike,
+    kept_order: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> JudgeConsistency:
+    """How far the scores of several runs (R, N) are the same, and verdicts in both orders (N,).
+
+    `kept_order` is 1 where both orders gave one verdict, and 0 where they didn't. A sample counts
+    that all runs scored; of one run there is only the order.
+
+    >>> judge_consistency("mine", [[1, 0, 1, 1], [1, 1, 1, 0]]).same.value
+    0.5
+    """
+    scores = np.atleast_2d(np.asarray(runs, np.float64))
+    order = _NONE
+    if kept_order is not None:
+        kept = np.asarray(kept_order, np.float64)
+        kept = kept[~np.isnan(kept)]
+        order = wilson(round(float(kept.sum())), len(kept), confidence)
+    if len(scores) < 2:
+        nan = float("nan")
+        return JudgeConsistency(metric, len(scores), _NONE, nan, nan, order)
+    whole = scores[:, ~np.isnan(scores).any(0)].T
+    same = int((whole == whole[:, :1]).all(1).sum())
+    verdicts = bool(len(whole)) and bool(np.isin(whole, _VERDICTS).all())
+    return JudgeConsistency(
+        metric,
+        len(scores),
+        wilson(same, len(whole), confidence),
+        krippendorff_alpha(scores.T),
+        fleiss_kappa(whole.tolist()) if verdicts else float("nan"),
+        order,
+    )
