@@ -1,8 +1,9 @@
 """How far the metrics on the shelf agree with people: `python -m benchmarks.agreement`.
 
-`--data FOLDER` holds SummEval: with all of it (`summ_summeval_*.jsonl`) the studies that the cards
-show are made anew; with the cut in `tests/data` the smaller ones by which the tests know that these
-came from this code. `--metric NAME` makes those of one metric alone.
+`--data FOLDER` holds rated data. With all of SummEval (`summ_summeval_*.jsonl`) and QAGS
+(`fact_qags_cnn.jsonl`), whose texts aren't in the repository, the studies that the cards show are
+made anew; with the cut of SummEval in `tests/data` the smaller ones by which the tests know that
+these came from this code. `--metric NAME` makes those of one metric alone.
 """
 
 from __future__ import annotations
@@ -51,39 +52,85 @@ BY_SOURCE = {
 }
 """Metrics that compare with the article; `abstractness` takes it for its reference."""
 SOURCED = "against the article"
+FACTUAL = BY_SOURCE | {name: BY_REFERENCE[name] for name in ("bleu", "chrf", "rouge")}
+"""Metrics that may tell whether a summary is true to its article, which they compare it with."""
 _START, _END = "<!-- generated: agreement -->\n", "<!-- end -->\n"
 
 
-class SummEval(NamedTuple):
-    """Outputs with their references, articles if they are there, and three experts' ratings."""
+class Rated(NamedTuple):
+    """Summaries with what they are compared with, and what people said of them.
+
+    `rows` have "hyp", "src" and perhaps "refs"; `specs` are the metrics to measure; `shown` says
+    whether cards show the study.
+    """
 
     rows: list[dict[str, Any]]
-    whole: bool
+    specs: Mapping[str, str]
+    facts: Mapping[str, str]
+    human: Mapping[str, Sequence[Any]]
+    item: Sequence[str]
+    system: Sequence[str] | None
+    protocol: str
+    shown: bool
 
-    @classmethod
-    def read(cls, folder: Path) -> SummEval:
-        """All of SummEval in a folder, or the cut of it."""
-        whole = (folder / "summ_summeval_experts.jsonl").exists()
-        start = "summ_summeval" if whole else "summeval"
-        documents = {row["doc_id"]: row for row in _rows(folder / f"{start}_docs.jsonl")}
-        rows = _rows(folder / f"{start}_outputs.jsonl")
-        if whole:
-            experts = _rows(folder / "summ_summeval_experts.jsonl")
-            rated = {(row["doc_id"], row["system"]): row for row in experts}
-            rows = [{**row, **rated[row["doc_id"], row["system"]]} for row in rows]
-        return cls([{**documents[row["doc_id"]], **row} for row in rows], whole)
 
-    @property
-    def facts(self) -> Mapping[str, str]:
-        """What a study says of its data."""
-        title = "SummEval (Fabbri et al. 2021)"
-        return {
-            "name": "summeval" if self.whole else "summeval-cut",
-            "title": title if self.whole else f"{title}, a cut",
+def rated_data(folder: Path) -> list[Rated]:
+    """The rated data in a folder."""
+    found = [summeval(folder)]
+    if (folder / "fact_qags_cnn.jsonl").exists():
+        found.append(qags(folder))
+    return found
+
+
+def summeval(folder: Path) -> Rated:
+    """All of SummEval with its three experts' ratings, or the cut of it, which has no articles."""
+    whole = (folder / "summ_summeval_experts.jsonl").exists()
+    start = "summ_summeval" if whole else "summeval"
+    documents = {row["doc_id"]: row for row in _rows(folder / f"{start}_docs.jsonl")}
+    rows = _rows(folder / f"{start}_outputs.jsonl")
+    if whole:
+        experts = _rows(folder / "summ_summeval_experts.jsonl")
+        rated = {(row["doc_id"], row["system"]): row for row in experts}
+        rows = [{**row, **rated[row["doc_id"], row["system"]]} for row in rows]
+    rows = [{**documents[row["doc_id"]], **row} for row in rows]
+    title = "SummEval (Fabbri et al. 2021)"
+    return Rated(
+        rows,
+        BY_REFERENCE | BY_PREDICTION | (BY_SOURCE if whole else {}),
+        {
+            "name": "summeval" if whole else "summeval-cut",
+            "title": title if whole else f"{title}, a cut",
             "task": "summarization",
             "licence": "MIT",
             "cite": "fabbri-etal-2021-summeval",
-        }
+        },
+        {dimension: [row[dimension] for row in rows] for dimension in DIMENSIONS},
+        [row["doc_id"] for row in rows],
+        [row["system"] for row in rows],
+        "g-eval",
+        whole,
+    )
+
+
+def qags(folder: Path) -> Rated:
+    """QAGS on CNN/DailyMail: a summary of each article, and how much of it people found true."""
+    rows = _rows(folder / "fact_qags_cnn.jsonl")
+    return Rated(
+        rows,
+        FACTUAL,
+        {
+            "name": "qags-cnn",
+            "title": "QAGS, CNN/DailyMail (Wang et al. 2020)",
+            "task": "summarization",
+            "licence": "none is stated for the ratings; the texts aren't in the repository",
+            "cite": "wang-etal-2020-asking",
+        },
+        {"factuality": [row["human_factuality"] for row in rows]},
+        [str(row["id"]) for row in rows],
+        None,
+        "qags",
+        True,
+    )
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
@@ -104,10 +151,12 @@ class Scored(NamedTuple):
     references: str
 
 
-def scored(spec: str, name: str, data: SummEval) -> Scored:
+def scored(spec: str, name: str, data: Rated) -> Scored:
     """A metric's scores of the summaries, by what it compares them with."""
     predictions = [lines(row["hyp"]) for row in data.rows]
-    if name in BY_REFERENCE:
+    if name in BY_PREDICTION:
+        return _report(spec, predictions)._replace(references="no reference")
+    if name in BY_REFERENCE and "refs" in data.rows[0]:
         found = [
             _report(spec, predictions, references=[lines(row["refs"][k]) for row in data.rows])
             for k in range(11)
@@ -116,11 +165,15 @@ def scored(spec: str, name: str, data: SummEval) -> Scored:
         means = {name: np.mean([one.scores[name] for one in found], axis=0) for name in labels}
         signatures = {key: f"{line}|mean of each" for key, line in found[0].signatures.items()}
         return found[0]._replace(scores=means, signatures=signatures, references=EACH)
-    if name in BY_PREDICTION:
-        return _report(spec, predictions)._replace(references="no reference")
     articles = [row["src"] for row in data.rows]
-    columns = "references" if name == "abstractness" else "sources"
-    given = {columns: articles, "contexts": [[article] for article in articles]}
+    given: dict[str, Sequence[Any]] = {
+        "sources": articles,
+        "contexts": [[article] for article in articles],
+    }
+    if name == "abstractness":
+        given = {"references": articles}
+    elif name in BY_REFERENCE:
+        given = {"references": list(map(lines, articles))}
     return _report(spec, predictions, **given)._replace(references=SOURCED)
 
 
@@ -133,16 +186,16 @@ def _report(spec: str, predictions: Sequence[str], **given: Sequence[Any]) -> Sc
     return Scored(scores, better, signatures, "")
 
 
-def measure(name: str, spec: str, data: SummEval) -> bool:
+def measure(name: str, spec: str, data: Rated) -> bool:
     """Measure a metric, and put the study beside its card; whether anything changed."""
     found = scored(spec, name, data)
     agreement = correlate(
         found.scores,
-        {dimension: [row[dimension] for row in data.rows] for dimension in DIMENSIONS},
-        item=[row["doc_id"] for row in data.rows],
-        system=[row["system"] for row in data.rows],
+        data.human,
+        item=data.item,
+        system=data.system,
         better=found.better,
-        protocol="g-eval",
+        protocol=data.protocol,
     )
     study = study_of(
         with_sources(agreement, found.signatures, ()),
@@ -151,11 +204,11 @@ def measure(name: str, spec: str, data: SummEval) -> bool:
         data=data.facts,
         references=found.references,
         date=datetime.now(UTC).date().isoformat(),
-        shown=data.whole,
+        shown=data.shown,
     )
     entry = registry().find(name)
     changed = add_study(entry.folder, name, study)
-    if data.whole:
+    if data.shown:
         _mark(entry.folder / "README.md")
         changed |= update_card(name)
     return changed
@@ -175,15 +228,15 @@ def _mark(card: Path) -> None:
 def main() -> None:
     """Make the studies anew."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, help="the folder with SummEval")
+    parser.add_argument("--data", type=Path, required=True, help="the folder with rated data")
     parser.add_argument("--metric", action="append", help="one metric; repeatable")
     options = parser.parse_args()
-    data = SummEval.read(options.data)
-    specs = BY_REFERENCE | BY_PREDICTION | (BY_SOURCE if data.whole else {})
-    for name, spec in sorted(specs.items()):
-        if not options.metric or name in options.metric:
-            changed = measure(name, spec, data)
-            print(f"{name}: {'changed' if changed else 'the same'}", flush=True)
+    for data in rated_data(options.data):
+        for name, spec in sorted(data.specs.items()):
+            if not options.metric or name in options.metric:
+                changed = measure(name, spec, data)
+                what = "changed" if changed else "the same"
+                print(f"{data.facts['name']}: {name}: {what}", flush=True)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.agreement import BY_PREDICTION, BY_REFERENCE, SummEval, scored
+from benchmarks.agreement import BY_PREDICTION, BY_REFERENCE, qags, scored, summeval
 from metrichub import list_metrics
 from metrichub.agreement.correlation import correlate, with_sources
 from metrichub.catalog.registry import registry
@@ -22,7 +22,7 @@ from metrichub.report.studies import add_study, study_of
 from metrichub.testing import blocks
 from metrichub.testing.under_test import Broken, MetricUnderTest
 from tests.commands import run
-from tests.vectors import DATA
+from tests.vectors import DATA, SHARED
 
 OURS = [entry for entry in list_metrics() if entry.distribution == "metrichub"]
 STUDIED = [entry.name for entry in OURS if read_studies(entry.folder)]
@@ -30,7 +30,7 @@ STUDIED = [entry.name for entry in OURS if read_studies(entry.folder)]
 
 def measured(name: str):
     """The study of a metric on the cut in the repository, measured now."""
-    data = SummEval.read(DATA)
+    data = summeval(DATA)
     spec = {**BY_REFERENCE, **BY_PREDICTION}[name]
     found = scored(spec, name, data)
     agreement = correlate(
@@ -57,18 +57,52 @@ def test_there_are_studies_beside_cards() -> None:
     assert len(STUDIED) >= 15
 
 
+EXPERTS = {"coherence", "consistency", "fluency", "relevance"}
+# What was rated, by how many.
+RATED = {"summeval": (EXPERTS, 3), "summeval-cut": (EXPERTS, 3), "qags-cnn": ({"factuality"}, 1)}
+
+
 @pytest.mark.parametrize("name", STUDIED)
-def test_a_study_has_values_of_four_dimensions_with_ceiling_and_interval(name: str) -> None:
+def test_a_study_has_values_of_all_dimensions_with_interval_and_ceiling(name: str) -> None:
     for study in read_studies(registry().find(name).folder):
-        assert {value.dimension for value in study.results} == {
-            *("coherence", "consistency", "fluency", "relevance")
-        }
-        assert study.data["raters"] == 3
+        dimensions, raters = RATED[study.data["name"]]
+        assert {value.dimension for value in study.results} == dimensions
+        assert study.data["raters"] == raters
         for value in study.results:
-            assert value.ceiling is not None
+            assert (value.ceiling is None) == (raters == 1)
             assert value.low is not None
             assert value.value is not None
             assert -1 <= value.low <= value.high <= 1  # type: ignore[operator]  # measured studies have ends
+
+
+# BARTScore's repository, SUM/QAGS_CNN; and measured once beside them: see the shared reference.
+QAGS = {"rouge": {"rouge1": 0.337667, "rouge2": 0.459141, "rougeLsum": 0.356889}}
+BESIDE = {"abstractness": -0.405, "bleu": 0.117, "chrf": 0.366, "density": 0.473}
+
+
+def test_studies_of_qags_are_the_published_values() -> None:
+    expected = QAGS | {name: {"score": value} for name, value in BESIDE.items()}
+    for name, values in expected.items():
+        folder = registry().find(name).folder
+        (study,) = [one for one in read_studies(folder) if one.data["name"] == "qags-cnn"]
+        found = {value.output: value.value for value in study.results}
+        assert {k: found[k] for k in values} == pytest.approx(values, abs=0.002), name
+        assert (study.protocol, study.data["items"]) == ("qags", 235)
+
+
+@pytest.mark.corpora
+@pytest.mark.parametrize("name", ["chrf", "density"])
+def test_a_study_of_data_that_is_not_here_is_what_is_measured_today(name: str) -> None:
+    if not (SHARED / "data" / "fact_qags_cnn.jsonl").exists():
+        pytest.skip("needs ../shared/data/fact_qags_cnn.jsonl")
+    data = qags(SHARED / "data")
+    found = scored(name, name, data)
+    today = correlate(
+        found.scores, data.human, item=data.item, better=found.better, protocol="qags", draws=0
+    )
+    (study,) = [s for s in read_studies(registry().find(name).folder) if s.protocol == "qags"]
+    assert study.results[0].value == pytest.approx(today.row().value, abs=1e-4)
+    assert study.data["sha256"] == today.data.sha256
 
 
 @pytest.mark.parametrize("name", ["token_f1", "aun"])
@@ -82,7 +116,7 @@ def test_a_study_of_the_cut_is_what_is_measured_today(name: str) -> None:
 
 
 def hash_of_the_cut() -> str:
-    rows = SummEval.read(DATA).rows
+    rows = summeval(DATA).rows
     dimensions = ("coherence", "consistency", "fluency", "relevance")
     labels = {"item": [r["doc_id"] for r in rows], "system": [r["system"] for r in rows]}
     human = {d: [row[d] for row in rows] for d in dimensions}
@@ -153,6 +187,12 @@ def test_which_metric_for_the_relevance_of_summaries_has_a_measured_answer() -> 
     assert {row["human ceiling"] for row in rows} == {0.4129}
     assert all(row["low"] <= row["agreement"] <= row["high"] for row in rows)
     assert "rouge" in [row["name"] for row in rows[:5]]
+
+
+def test_which_metric_for_the_factuality_of_summaries_has_one_too() -> None:
+    rows = json.loads(run("list", "--agreement", "factuality", "--format", "json").stdout)
+    assert rows[0]["name"] == "faithfulness"
+    assert {row["coefficient"] for row in rows} == {"pearson (pooled)"}
 
 
 def test_a_dimension_that_nobody_rated_is_told_with_those_that_were() -> None:
