@@ -17,6 +17,7 @@ from metrichub.agreement.grid import Grid
 from metrichub.agreement.levels import LABELS
 from metrichub.agreement.permutation import AgreementTest, Swapped, permutation_test
 from metrichub.agreement.ratings import Ratings, read_ratings, read_scores
+from metrichub.agreement.verdicts import VerdictAgreement, verdict_agreement
 from metrichub.errors import InputError, ParameterError
 
 Array = NDArray[np.float64]
@@ -46,7 +47,8 @@ class DataFacts(NamedTuple):
 class Inputs:
     """Scores of metrics and ratings of dimensions, of the same samples.
 
-    Scores of which lower is better are negated. `better` keeps the directions.
+    Scores of which lower is better are negated. `better` keeps the directions, and `cut` is the
+    score from which a metric says yes, or down to which where lower is better.
     """
 
     grid: Grid
@@ -55,6 +57,7 @@ class Inputs:
     better: Mapping[str, str]
     options: Options
     yes_from: float | None
+    cut: float | None
 
     @classmethod
     def of(
@@ -84,13 +87,30 @@ class Inputs:
             {name: -one if found[name] == "lower" else one for name, one in read.items()},
             {name: read_ratings(name, given, size) for name, given in ratings.items()},
             found,
-            options,
+            # Scores become 1 and -1 by their own cut, so that all metrics have that in between.
+            options if options.cut is None else options._replace(cut=0.0),
             yes_from,
+            options.cut,
         )
 
     def sides(self, metric: str, dimension: str, coefficient: str) -> tuple[Array, Array]:
         """A metric's scores and people's ratings as matrices (S, I)."""
-        return self.grid.matrix(self.scores[metric]), self.ratings(dimension, coefficient)
+        scores = self.scores[metric]
+        if coefficient == "balanced_accuracy" and self.cut is not None:
+            yes = np.where(scores >= self._sign(metric) * self.cut, 1.0, -1.0)
+            scores = np.where(np.isnan(scores), np.nan, yes)
+        return self.grid.matrix(scores), self.ratings(dimension, coefficient)
+
+    def verdicts(self, metric: str, dimension: str, confidence: float) -> VerdictAgreement:
+        """A metric's yes and no by the cut beside people's."""
+        if self.cut is None:
+            raise ParameterError(None, "cut", None, "the score from which a text counts as good")
+        labels = self.human[dimension].labels(dimension, self.yes_from).majority()
+        cut = self._sign(metric) * self.cut
+        return verdict_agreement(self.scores[metric], labels, cut=cut, confidence=confidence)
+
+    def _sign(self, metric: str) -> int:
+        return -1 if self.better[metric] == "lower" else 1
 
     def ratings(self, dimension: str, coefficient: str) -> Array:
         """The mean of people's ratings as (S, I), or what most said of labels."""
@@ -113,8 +133,8 @@ class Inputs:
         if swap is None:
             whole = self.grid.named_systems and place.coefficient != "acc_eq_calibrated"
             swap = "systems_xor_items" if whole else "items"
-        one, other = (self.grid.matrix(self.scores[name]) for name in metrics)
-        human = self.ratings(place.dimension, place.coefficient)
+        one, human = self.sides(metrics[0], place.dimension, place.coefficient)
+        other, _ = self.sides(metrics[1], place.dimension, place.coefficient)
         how = Swapped(swap, draws, seed)
         return permutation_test(
             place.level, place.coefficient, one, other, human, how, self.options

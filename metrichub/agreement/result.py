@@ -19,6 +19,7 @@ from metrichub.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from metrichub.agreement.pairs import PairInputs
+    from metrichub.agreement.verdicts import VerdictAgreement
 
 CEILING = "human ceiling"
 CHANCE = "chance"
@@ -131,6 +132,29 @@ class Agreement:
         place = Place(row.dimension, row.level, row.coefficient)
         seed = self.drawn.seed if seed is None else seed
         return self._inputs.test((one, other), place, swap, draws, seed)
+
+    def verdicts(self, metric: str, dimension: str) -> VerdictAgreement:
+        """A metric's yes and no beside people's: error rates, kappa, the disagreements to read.
+
+        Raises:
+            InputError: no such metric or dimension, preferences, or what is no label.
+            ParameterError: `correlate` was given no `cut`, the score from which a metric says yes.
+        """
+        for kind, name, known in (
+            ("metric", metric, self.metrics),
+            ("dimension", dimension, list(dict.fromkeys(row.dimension for row in self.rows))),
+        ):
+            if name not in known:
+                hint = f"{did_you_mean(name, known)} (there are: {', '.join(known)})"
+                raise InputError(f"there is no {kind} {name!r}{hint}")
+        if not isinstance(self._inputs, Inputs):
+            raise InputError("only labels have verdicts, with the scores that were held to them")
+        return self._inputs.verdicts(metric, dimension, self.confidence)
+
+    @property
+    def cut_into_verdicts(self) -> bool:
+        """Whether scores were cut into yes and no, so that `verdicts` has an answer."""
+        return isinstance(self._inputs, Inputs) and self._inputs.cut is not None
 
     def ranks(
         self,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from metrichub.cli.agreement_tables import Place, document_of, tables_of
 from metrichub.cli.correlated import correlated
 from metrichub.cli.judging import JudgeOptions, judge_options, tell_usage
 from metrichub.cli.output import emit, format_option, output_file, output_option, shown_as
@@ -21,7 +22,6 @@ from metrichub.cli.rating_options import (
 from metrichub.cli.systems import MetricOptions, metric_options, tell_notes
 from metrichub.cli.write_study import write_option, write_studies
 from metrichub.errors import did_you_mean
-from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
     from metrichub.agreement.result import Agreement
@@ -99,8 +99,8 @@ def agreement(
     form = shown_as(form, output)
     emit(
         form,
-        lambda: _tables(found, ranks, signatures, form),
-        lambda: _document(found, ranks, with_citations),
+        lambda: tables_of(found, ranks, signatures, form),
+        lambda: document_of(found, ranks, with_citations),
         output=output,
         foot=found.cite().splitlines() if with_citations else signatures,
     )
@@ -122,51 +122,13 @@ def agreement(
     context.exit(1 if failed else 4 if errors else 0)
 
 
-_Place = tuple[str, str, str]
-
-
-def _ranks(found: Agreement) -> Iterator[tuple[_Place, dict[str, int]]]:
+def _ranks(found: Agreement) -> Iterator[tuple[Place, dict[str, int]]]:
     """The ranks of the metrics for each dimension, level and coefficient."""
     places = dict.fromkeys((r.dimension, r.level, r.coefficient) for r in found.rows)
     for dimension, level, coefficient in places:
         if level != "average":
             ranks = found.ranks(dimension, level=level, coefficient=coefficient)
             yield (dimension, level, coefficient), ranks
-
-
-def _tables(
-    found: Agreement, ranks: Mapping[_Place, Mapping[str, int]], said: Sequence[str], form: str
-) -> list[Table]:
-    """The table, and how far judges agree with themselves, in CSV as columns of the same.
-
-    Markdown and LaTeX have lines below the last.
-    """
-    head, rows = found.table()
-    if ranks:
-        places = [ranks.get((r.dimension, r.level, r.coefficient), {}) for r in found.rows]
-        of_rows = [place.get(r.metric) for place, r in zip(places, found.rows, strict=True)]
-        head, rows = [*head, "rank"], [[*a, b] for a, b in zip(rows, of_rows, strict=True)]
-    judged, judges = found.judge_table()
-    if not judges:
-        return [Table(head, rows, signatures=said)]
-    if form != "csv":
-        return [Table(head, rows), Table(judged, judges, signatures=said)]
-    by_name = {row[0]: row[1:] for row in judges}
-    more = [by_name.get(row[0], [None] * len(judged[1:])) for row in rows]
-    names = [f"judge {name}" for name in judged[1:]]
-    return [Table([*head, *names], [[*a, *b] for a, b in zip(rows, more, strict=True)])]
-
-
-def _document(
-    found: Agreement, ranks: Mapping[_Place, Mapping[str, int]], cited: bool
-) -> dict[str, Any]:
-    document = found.to_dict()
-    if ranks:
-        document["ranks"] = [
-            dict(zip(("dimension", "level", "coefficient"), place, strict=True)) | {"ranks": one}
-            for place, one in ranks.items()
-        ]
-    return document | ({"cite": found.cite()} if cited else {})
 
 
 def _bound(text: str, found: Agreement) -> tuple[str, float]:

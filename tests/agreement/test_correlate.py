@@ -84,6 +84,39 @@ def test_most_raters_decide_a_label() -> None:
     assert correlate(SCORES, votes, draws=0).row().value == pytest.approx((0 + 3 + 2) / 9)
 
 
+def test_a_cut_is_of_each_metric_s_own_scale() -> None:
+    labels = ["yes", "no", "no", "yes", None, "yes"]
+    # By .3 or more: yes but for .1, of which people say yes; .4 and .3 are no. TPR 2/3, TNR 0/2.
+    errors = [-score for score in SCORES]
+    found = correlate(
+        {"mine": SCORES, "errors": errors},
+        {"good": labels},
+        better={"errors": "lower"},
+        coefficient="balanced_accuracy",
+        cut=0.3,
+        draws=50,
+    )
+    assert found.row("mine").value == pytest.approx((2 / 3 + 0) / 2)
+    # Errors of at most .3 are a yes, and all of these are negative.
+    assert found.row("errors").value == pytest.approx((1 + 0) / 2)
+    assert found.row("human ceiling").used == 0
+    verdicts = found.verdicts("mine", "good")
+    assert verdicts.confusion == ((0, 2), (1, 2))
+    assert (verdicts.disagreements, verdicts.undecided) == ((0, 1, 2), 1)
+    assert found.verdicts("errors", "good").tpr.value == 1
+    assert found.compare("mine", "errors", draws=50).difference == pytest.approx(1 / 3 - 1 / 2)
+
+
+def test_verdicts_need_a_cut_and_names_that_are_there() -> None:
+    found = correlate({"mine": SCORES}, {"good": [1, 0, 0, 1, 1, 0]}, draws=0)
+    with pytest.raises(ParameterError, match="the score from which a text counts as good"):
+        found.verdicts("mine", "good")
+    with pytest.raises(InputError, match="no dimension 'god'; did you mean 'good'"):
+        found.verdicts("mine", "god")
+    with pytest.raises(InputError, match="no metric 'mind'; did you mean 'mine'"):
+        found.verdicts("mind", "good")
+
+
 def test_missing_scores_are_counted_and_never_zero() -> None:
     scores = [None, *SCORES[1:5], float("nan")]
     found = correlate(scores, HUMAN, item=ITEM, coefficient="tau_b", draws=0).row()

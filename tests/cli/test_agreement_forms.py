@@ -172,6 +172,16 @@ def test_yes_and_no_are_read_as_labels_and_ratings_by_a_bound() -> None:
     assert values("rated.jsonl", *given)["m", "auc"] == 3 / 4
     cut = ("--coefficient", "balanced_accuracy", "--cut", "3", "--level", "pooled")
     assert values("rated.jsonl", *given, *cut)["m", "balanced_accuracy"] == 1 / 2
+    # 3 and 4 are a yes: one of two each, and both errors are there to be read.
+    (verdicts,) = measured("rated.jsonl", *given, *cut)["verdicts"]
+    assert verdicts["confusion"] == [[1, 1], [1, 1]]
+    assert [verdicts[rate]["value"] for rate in ("tpr", "tnr")] == [0.5, 0.5]
+    assert verdicts["kappa"] == 0
+    assert verdicts["disagreements"] == [1, 2]
+    shown = run(
+        "agreement", "rated.jsonl", *given, *cut, "--draws", "0", "--format", "table"
+    ).stdout
+    assert "true no  false yes  false no  true yes" in shown
 
 
 def test_ratings_make_pairs_by_how_far_they_are_from_each_other() -> None:
