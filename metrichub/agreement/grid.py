@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from metrichub.errors import InputError
 
 Array = NDArray[np.float64]
+ITEMS = ("doc_id", "item", "id")
+SYSTEMS = ("system",)
+"""The columns that name items and systems, unless others are given."""
 
 
 @dataclass(frozen=True)

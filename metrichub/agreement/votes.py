@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.agreement.grid import ITEMS
 from metrichub.errors import InputError, MissingColumn, did_you_mean, what
 
 Array = NDArray[np.float64]
-ITEMS = ("doc_id", "item", "id", "question_id")
 FIRST = ("system_a", "model_a")
 SECOND = ("system_b", "model_b")
 PREFERRED = ("winner", "preferred", "preference")
@@ -101,7 +101,7 @@ class Votes(NamedTuple):
             MissingColumn: one of these isn't there, under any of its usual names.
             InputError: a winner that is neither.
         """
-        items = columns[_named(columns, (item,) if item else ITEMS)]
+        items = columns[_named(columns, (item,) if item else (*ITEMS, "question_id"))]
         a, b = columns[_named(columns, FIRST)], columns[_named(columns, SECOND)]
         name = _named(columns, PREFERRED)
         pairs: dict[tuple[Hashable, Hashable, Hashable], list[float]] = {}

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrichub.catalog.frontmatter import BETTER
 from metrichub.cli.judging import JudgeOptions
-from metrichub.cli.rating_options import DIRECTIONS, RatingOptions
+from metrichub.cli.rating_options import RatingOptions
 from metrichub.cli.systems import MetricOptions, measure
 from metrichub.data import columns as names
 from metrichub.data.columns import column_of
@@ -125,7 +126,7 @@ def directions_of(rated: RatingOptions) -> dict[str, str]:
 
 def _direction(text: str, known: Sequence[str]) -> tuple[str, str]:
     name, _, direction = text.rpartition("=")
-    if name not in known or direction not in DIRECTIONS:
+    if name not in known or direction not in BETTER:
         raise click.UsageError(
             f"--better {text}: write COLUMN=lower (or higher, neither) for a --score"
             f"{did_you_mean(name, known)}"

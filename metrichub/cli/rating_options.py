@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from metrichub.cli.groups import option_group
+from metrichub.cli.systems import CONFIDENCE, seed_option
 
 _DRAWS = ("items", "systems", "both")
-DIRECTIONS = ("higher", "lower", "neither")
 
 
 def _two(_: click.Context, parameter: click.Parameter, given: str | None) -> tuple[str, str] | None:
@@ -165,11 +165,11 @@ correlation_options = option_group(
     ),
     click.option(
         "--confidence",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        type=CONFIDENCE,
         default=0.95,
         show_default=True,
         help="The confidence of the intervals.",
     ),
-    click.option("--seed", type=int, default=12345, show_default=True),
+    seed_option,
 )
 """--protocol, --level, --coefficient, --draw and their like as `how`."""

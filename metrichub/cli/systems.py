@@ -128,6 +128,10 @@ metric_options = option_group(
 """-m, --columns, --keep, --reduce, --workers and --input-format as `chosen`."""
 
 
+CONFIDENCE = click.FloatRange(0, 1, min_open=True, max_open=True)
+seed_option = click.option("--seed", type=int, default=12345, show_default=True)
+
+
 @dataclass(frozen=True)
 class ResamplingOptions:
     """How samples are drawn again for intervals and tests."""
@@ -143,7 +147,7 @@ resampling_options = option_group(
     ResamplingOptions,
     click.option(
         "--level",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        type=CONFIDENCE,
         default=0.95,
         show_default=True,
         help="The confidence level of the intervals.",
@@ -155,7 +159,7 @@ resampling_options = option_group(
         show_default=True,
         help="How many times the samples are drawn for an interval.",
     ),
-    click.option("--seed", type=int, default=12345, show_default=True),
+    seed_option,
     click.option(
         "--cluster",
         metavar="COLUMN",

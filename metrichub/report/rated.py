@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Any, Unpack
 
+from metrichub.agreement.grid import ITEMS as ITEMS
+from metrichub.agreement.grid import SYSTEMS as SYSTEMS
 from metrichub.errors import InputError, MissingColumn, ReportError, did_you_mean
 from metrichub.evaluation.measurement import chosen_metrics
 from metrichub.metric import Metric
@@ -22,10 +24,6 @@ if TYPE_CHECKING:
     from metrichub.agreement.result import Agreement
     from metrichub.agreement.verdicts import VerdictAgreement
     from metrichub.data.frames import Data
-
-ITEMS = ("doc_id", "item", "id")
-SYSTEMS = ("system",)
-"""The columns that name items and systems, unless others are given."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
