@@ -45,6 +45,16 @@ def test_two_outputs_a_row_are_scored_alone_and_compared() -> None:
     assert found["chance", "accuracy"] == 0.5
 
 
+def test_a_bound_and_a_plot_are_of_preferences_too() -> None:
+    given = ("agreement", "pairs.jsonl", *OF_PAIRS, "--pair", "one,two", "--human", "winner")
+    accuracy = (*given, "--coefficient", "accuracy", "--draws", "9")
+    assert run(*accuracy, "--fail-under", "token_f1=0.6", "--plot", "p.svg").exit_code == 0
+    assert Path("p.svg").exists()
+    result = run(*accuracy, "--fail-under", "token_f1=0.7")
+    assert result.exit_code == 1
+    assert "token_f1: accuracy of pairs with winner is 0.6667, under 0.7" in result.stderr
+
+
 def test_without_a_column_of_winners_the_first_output_is_preferred() -> None:
     # As in a reward benchmark, chosen and rejected: rows 2 and 3 are right, row 1 is wrong, and the
     # tie of row 4 is wrong, too.
