@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from metrichub.catalog.registry import Entry
+from metrichub.catalog.studies import FILE, Study, StudyValue, studies_text
 
 FRONT = """---
 name: {name}
@@ -86,6 +88,25 @@ def toy(  # noqa: PLR0913  # whatever a test changes of a card, by name
     return Entry(name, distribution, "1.0", f"{package}.{name}:Toy")
 
 
+def study(*values: tuple[Any, ...], task: str = "testing", title: str = "toys") -> Study:
+    """A study of (output, dimension, value) by tau-b of items, with a ceiling of .9."""
+    results = tuple(
+        StudyValue(output, dimension, "item", "tau_b", value, -0.1, 0.8, 9, 0, 0, 0.9, 0.0)
+        for output, dimension, value in values
+    )
+    data = {"name": title, "title": title, "task": task, "systems": 2, "items": 9, "raters": 3}
+    return Study(
+        *("toy", "toy()", data, "no reference", "g-eval", "both"),
+        *(1000, 12345, 0.95, "2026-01-01", True, results),
+    )
+
+
+def measured(entry: Entry, *studies: Study) -> Entry:
+    """The entry, with studies beside its card."""
+    (entry.folder / FILE).write_text(studies_text(entry.name, studies), encoding="utf-8")
+    return entry
+
+
 def hostile(site: Path) -> Entry:
     """A card whose every field tries to run something, and to read a file outside of its folder."""
     (site / "secret.md").write_text("the secret text", encoding="utf-8")
@@ -107,4 +128,7 @@ def hostile(site: Path) -> Entry:
     prompts.mkdir()
     (prompts / "ask.md").write_text(f"</pre><script>{RUN}</script>", encoding="utf-8")
     (prompts / "linked.md").symlink_to(site / "secret.md")
+    attack = f"'\"><script>{RUN}</script>"
+    found = study((attack, attack, 0.5), task=attack, title=attack)
+    (prompts.parent / FILE).write_text(studies_text("hostile", [found]), encoding="utf-8")
     return entry

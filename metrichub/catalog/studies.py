@@ -88,12 +88,22 @@ def read_studies(folder: Path) -> tuple[Study, ...]:
         found = json.loads(path.read_text(encoding="utf-8"))
         if found["schema"] != SCHEMA:
             raise CardError(f"{path}:1: schema {found['schema']} isn't {SCHEMA}")
-        return tuple(
-            Study(**{**one, "results": tuple(StudyValue(**value) for value in one["results"])})
-            for one in found["studies"]
-        )
+        return tuple(_study(one) for one in found["studies"])
     except (ValueError, TypeError, KeyError) as error:
         raise CardError(f"{path}:1: no studies of agreement: {error}") from None
+
+
+def _study(given: Mapping[str, Any]) -> Study:
+    """A study from its file; raises what `read_studies` catches."""
+    values = tuple(StudyValue(**value) for value in given["results"])
+    for value in values:
+        if not all(isinstance(text, str) for text in value[:4]):
+            raise TypeError(f"{value[:4]} aren't an output, dimension, level and coefficient")
+        if not all(one is None or isinstance(one, (int, float)) for one in value[4:]):
+            raise TypeError(f"what isn't null is a number in {list(value[4:])}")
+    if not isinstance(given["data"], dict):
+        raise TypeError("data is no object")
+    return Study(**{**given, "results": values})
 
 
 def studies_text(metric: str, studies: Iterable[Study]) -> str:

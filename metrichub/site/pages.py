@@ -14,6 +14,7 @@ from metrichub.catalog.frontmatter import JUDGES
 from metrichub.errors import MissingDependency
 from metrichub.site.index import CardPage, SiteIndex
 from metrichub.site.links import Links
+from metrichub.site.measured import measured_rows
 from metrichub.web.markup import html
 
 if TYPE_CHECKING:
@@ -43,7 +44,11 @@ def gallery_page(index: SiteIndex) -> str:
         facet: [(value, words.get(value, value)) for value in index.choices(facet)]
         for facet, (_, words) in FACETS.items()
     }
-    return _render("gallery.html", index=index, facets=FACETS, choices=choices)
+    rows = measured_rows(index.pages)
+    rated = list(dict.fromkeys(row.rated for row in rows))
+    return _render(
+        "gallery.html", index=index, facets=FACETS, choices=choices, measured=rows, rated=rated
+    )
 
 
 def card_page(page: CardPage, links: Links) -> str:
@@ -86,6 +91,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["filtered"] = lambda value, facet: "../index.html?" + urlencode({facet: value})
+    made.filters["figure"] = lambda value: "–" if value is None else f"{value:.3f}"
     return made
 
 

@@ -19,6 +19,7 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
 from metrichub.catalog.registry import Registry
+from metrichub.catalog.studies import best_value
 from metrichub.site.build import build_site
 from metrichub.site.index import SiteIndex
 from tests.site_cards import hostile
@@ -125,6 +126,53 @@ def test_metrics_without_an_input_and_for_a_language_are_found(page: Page, site:
     expect(page.get_by_text("No metric has all of these.")).to_be_visible()
 
 
+def measured(page: Page) -> list[str]:
+    """The names in the table of agreement, from above."""
+    return page.locator("#mh-measured tbody tr:visible td:first-child > code").all_inner_texts()
+
+
+def test_metrics_are_found_by_their_agreement_with_people(page: Page, site: Site) -> None:
+    page.goto(site.file + "index.html")
+    assert measured(page) == []
+    page.get_by_label("Agreement with people").select_option("summarization: relevance")
+    best = {
+        found.name: value.value or 0.0
+        for found in site.index.pages
+        if (value := best_value(found.entry.studies, "relevance"))
+    }
+    ranked = sorted(best, key=lambda name: -best[name])
+    # On SummEval, chrF is the best of the metrics without a judge, as published figures have it.
+    assert ranked[0] == "chrf"
+    assert measured(page) == ranked
+    expect(page.locator("#mh-gallery")).to_be_hidden()
+    every = len(site.index.pages)
+    expect(page.locator("#mh-count")).to_have_text(f"{len(ranked)} of {every} metrics")
+    # Of those, what needs no reference.
+    page.get_by_label("Needs").select_option("-references")
+    wanted = {f.name for f in site.index.pages if "references" not in f.facets["input"]}
+    assert measured(page) == [name for name in ranked if name in wanted] != []
+    page.reload()
+    assert measured(page) == [name for name in ranked if name in wanted]
+
+
+def test_the_table_of_agreement_is_sorted_by_its_headings(page: Page, site: Site) -> None:
+    page.goto(site.file + "index.html?agreement=summarization: relevance")
+    ranked = measured(page)
+    table = page.locator("#mh-measured")
+    agreement = table.locator("th", has=page.get_by_role("button", name="Agreement"))
+    expect(agreement).to_have_attribute("aria-sort", "descending")
+    table.get_by_role("button", name="Agreement").press("Enter")
+    assert measured(page) == ranked[::-1]
+    expect(agreement).to_have_attribute("aria-sort", "ascending")
+    table.get_by_role("button", name="Metric").click()
+    expect(agreement).to_have_attribute("aria-sort", "none")
+    titles = page.locator("#mh-measured tbody tr:visible a").all_inner_texts()
+    assert titles == sorted(titles, key=str.lower)
+    page.get_by_role("button", name="Show all").click()
+    expect(page.locator("#mh-gallery")).to_be_visible()
+    expect(table).to_be_hidden()
+
+
 def test_a_tag_on_a_card_leads_to_the_gallery_that_it_filters(page: Page, site: Site) -> None:
     page.goto(site.file + "metrics/bleu.html")
     page.locator(".mh-facts").get_by_role("link", name="overlap").click()
@@ -222,6 +270,7 @@ def test_the_gallery_is_whole_without_scripts(browser: Browser, site: Site) -> N
     page.goto(site.file + "index.html")
     assert names(page) == {found.name for found in site.index.pages}
     expect(page.locator("#mh-filters")).to_be_hidden()
+    expect(page.locator("#mh-measured")).to_contain_text("summarization: relevance")
     context.close()
 
 
@@ -243,6 +292,9 @@ def test_a_hostile_card_runs_nothing(page: Page, site: Site, way: str) -> None:
     page.goto(getattr(site, way) + "index.html?task=<script>window.ran=1</script>")
     page.get_by_label("Family").select_option("<script>window.ran = 1</script>")
     assert names(page) == {"hostile"}
+    page.get_by_label("Family").select_option("")
+    page.get_by_label("Agreement with people").select_option(index=1)
+    assert measured(page) == ["hostile"]
     assert page.evaluate("window.ran") is None
 
 
@@ -271,12 +323,16 @@ def test_axe_finds_no_serious_violation_and_nothing_is_wider_than_the_page(
 ) -> None:
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
-    for name in ("index", "metrics/faithfulness"):
-        page.goto(f"{site.http}{name}.html")
+    for name, query in (
+        *(("index", ""), ("index", "?agreement=summarization: relevance")),
+        ("metrics/faithfulness", ""),
+    ):
+        page.goto(f"{site.http}{name}.html{query}")
         expect(page.locator("html")).to_have_class(re.compile(r"\bjs\b"))
         assert violations(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        shoot(page, f"site-{name.removeprefix('metrics/')}-{scheme}-{width}")
+        shown = "agreement" if query else name.removeprefix("metrics/")
+        shoot(page, f"site-{shown}-{scheme}-{width}")
     search(page, "brevity")
     expect(page.get_by_role("option").first).to_be_visible()
     assert violations(page) == []

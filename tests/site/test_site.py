@@ -13,7 +13,7 @@ from metrichub.catalog.registry import Entry, Registry
 from metrichub.site import pages
 from metrichub.site.index import SiteIndex
 from metrichub.site.links import Links
-from tests.site_cards import hostile, toy
+from tests.site_cards import hostile, measured, study, toy
 
 SETTING = {"style", "src", "srcset", "action", "formaction", "xlink:href"}
 
@@ -215,3 +215,36 @@ def test_a_hostile_card_stays_text(site: Path) -> None:
     assert not [href for href in seen.addresses if ":" in href and not href.startswith("https:")]
     assert "the secret text" not in shown
     assert "root:" not in shown
+
+
+def test_measured_metrics_stand_in_a_table_the_best_of_each_dimension_first(site: Path) -> None:
+    low = measured(toy(site, "low"), study(("score", "fluency", 0.2), ("score", "ease", None)))
+    high = measured(
+        toy(site, "high", better="neither"),
+        study(("score", "fluency", -0.1), ("other", "fluency", 0.6)),
+        study(("score", "fluency", 0.4), task="translation"),
+    )
+    html = pages.gallery_page(index(low, high, toy(site, "unmeasured")))
+    rows = [line for line in html.splitlines() if line.startswith("<tr data-rated")]
+    rated = [row.split('"')[1] for row in rows]
+    assert rated == ["testing: fluency", "testing: fluency", "translation: fluency"]
+    figures = [line for line in html.splitlines() if line.startswith("<td data-value")]
+    # Value and ceiling by turns; the best output of "high" is "other", of no direction.
+    assert [line.partition(">")[2].partition("<")[0].strip() for line in figures] == [
+        *("0.600", "0.900"),
+        *("0.200", "0.900"),
+        *("0.400", "0.900"),
+    ]
+    assert "<small>other</small>" in html
+    assert html.count("neither direction is better") == 2
+    assert '<option value="translation: fluency">' in html
+    assert "testing: ease" not in html
+
+
+def test_without_studies_or_with_broken_ones_there_is_no_table(site: Path) -> None:
+    broken = toy(site, "broken")
+    for text in ("{", '{"schema": 1, "metric": "m", "studies": [{"results": [], "data": []}]}'):
+        (broken.folder / "agreement.json").write_text(text, encoding="utf-8")
+        html = pages.gallery_page(index(broken))
+        assert "mh-measured" not in html
+        assert 'href="metrics/broken.html"' in html
