@@ -29,7 +29,9 @@ from metrichub.testing import update_card
 DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
 BY_REFERENCE = {
     "bleu": "bleu",
+    "cer": "cer",
     "chrf": "chrf",
+    "cider": "cider",
     "edit_similarity": "edit_similarity",
     "eed": "eed",
     "gleu": "gleu",
@@ -39,9 +41,17 @@ BY_REFERENCE = {
     "rouge": "rouge(stemmer=True)",
     "ter": "ter",
     "token_f1": "token_f1",
+    "wer": "wer",
 }
 """Metrics that compare with references: each reference alone, then the mean."""
-BY_PREDICTION = {"aun": "aun", "repetition": "repetition", "ttr": "ttr", "unr": "unr"}
+BY_PREDICTION = {
+    "aun": "aun",
+    "nid": "nid",
+    "readability": "readability",
+    "repetition": "repetition",
+    "ttr": "ttr",
+    "unr": "unr",
+}
 """Metrics that look at the prediction alone."""
 BY_SOURCE = {
     "abstractness": "abstractness",
@@ -49,6 +59,8 @@ BY_SOURCE = {
     "coverage": "coverage",
     "density": "density",
     "faithfulness": "faithfulness(judge='offline')",
+    "summarization": "summarization(judge='offline')",
+    "summarization_score": "summarization_score(judge='offline')",
 }
 """Metrics that compare with the article; `abstractness` takes it for its reference."""
 SOURCED = "against the article"
