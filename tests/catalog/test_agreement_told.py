@@ -1,0 +1,134 @@
+"""Agreement on cards: no figure without a study or a source, and nothing left unsaid."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from metrichub import list_metrics
+from metrichub.catalog.card import Card
+from metrichub.catalog.registry import Entry, registry
+
+OURS = [entry.name for entry in list_metrics() if entry.distribution == "metrichub"]
+
+_BLOCK = re.compile(r"<!-- generated: agreement -->.*?<!-- end -->", re.DOTALL)
+_CITED = re.compile(
+    r"(?P<who>[A-Z][\w'’-]+)(?: and [A-Z][\w'’-]+|\s+et\s+al\.)?,?\s+\(?(?P<year>(?:19|20)\d\d)\b"
+)
+# Fractions, percentages and signed numbers; not years, counts of texts or parts of names.
+_FIGURE = re.compile(r"(?<![\w.])[-−+]?\d*\.\d+|\d+\s?%|\d+ in \d+\b")
+_SETTING = re.compile(r"95% (?:certainty|intervals?)|`[^`]*`|\bdefinition \d+")
+_UNRATED = re.compile(
+    r"(?:have|has) not (?:been )?(?:measured|compared)|know of no (?:such )?study"
+    r"|obody (?:has )?rated"
+)
+
+
+def section(card: Card, heading: str) -> str:
+    return card.body.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+
+
+def paragraphs(text: str) -> list[str]:
+    """The paragraphs, a table with what leads to it."""
+    found: list[str] = []
+    for part in re.split(r"\n\s*\n", _BLOCK.sub("", text).strip()):
+        if part.startswith("|") and found:
+            found[-1] += f"\n{part}"
+        elif part:
+            found.append(part)
+    return found
+
+
+def unsourced(card: Card) -> list[str]:
+    """The paragraphs with figures of agreement and without a source that the card lists."""
+    listed = f"{section(card, 'Citation')}\n{section(card, 'Further reading')}"
+    entries = re.split(r"\n(?=- |\s*\n|@)", listed)
+
+    def sourced(part: str) -> bool:
+        return any(
+            found["who"] in entry and found["year"] in entry
+            for found in _CITED.finditer(part)
+            for entry in entries
+        )
+
+    told = paragraphs(section(card, "Agreement with people"))
+    return [part for part in told if _FIGURE.search(_SETTING.sub("", part)) and not sourced(part)]
+
+
+def shown(entry: Entry) -> bool:
+    return any(study.shown for study in entry.studies)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_no_figure_of_agreement_stands_without_its_source(name: str) -> None:
+    assert unsourced(registry().find(name).card) == []
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_card_without_a_study_says_that_nobody_measured_it(name: str) -> None:
+    entry = registry().find(name)
+    if not shown(entry):
+        told = " ".join(section(entry.card, "Agreement with people").split())
+        assert _UNRATED.search(told), told
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_what_is_measured_stands_in_its_block_and_nowhere_else(name: str) -> None:
+    entry = registry().find(name)
+    told = section(entry.card, "Agreement with people")
+    assert ("<!-- generated: agreement -->" in told) == shown(entry)
+    outside = " ".join(_BLOCK.sub("", told).split())
+    assert not re.search(r"[Ww]e measured", outside), outside
+
+
+CARD = """---
+name: toy
+title: Toy
+summary: A toy.
+inputs: [prediction]
+scores:
+  score: {{range: [0, 1], better: higher}}
+tags: {{task: [testing], dimension: [novelty], family: toy}}
+license: MIT
+---
+
+# Toy
+
+## Agreement with people
+
+{told}
+
+## Citation
+
+```bibtex
+@misc{{smith2020, author = {{Smith, Ann}}, year = {{2020}}}}
+```
+
+## Further reading
+
+- Jones et al. (2021), [a study](https://localhost/study)
+"""
+
+
+@pytest.mark.parametrize(
+    ("told", "is_sourced"),
+    [
+        ("It agrees with people.", True),
+        ("It correlates at 0.43.", False),
+        ("Smith (2020) reports 0.43.", True),
+        ("It correlates at 0.43 (Jones et al. 2021).", True),
+        # Another year, or nobody whom the card lists.
+        ("Jones et al. (2022) report 0.43.", False),
+        ("Brown (2020) reports 0.43.", False),
+        ("Smith (2020) looked at it.\n\nIt agrees in 85% of the pairs.", False),
+        ("Smith (2020) reports:\n\n| a |\n| --- |\n| −0.43 |", True),
+        ("We found:\n\n| a |\n| --- |\n| −0.43 |", False),
+    ],
+)
+def test_a_figure_needs_a_source_that_the_card_lists(
+    tmp_path: Path, told: str, is_sourced: bool
+) -> None:
+    (tmp_path / "README.md").write_text(CARD.format(told=told), encoding="utf-8")
+    assert (unsourced(Card.read(tmp_path / "README.md")) == []) == is_sourced
