@@ -9,13 +9,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from metrichub.catalog.card import Card
 from metrichub.catalog.elsewhere import elsewhere
 from metrichub.catalog.requirements import install_command, missing_requirements
 from metrichub.catalog.spec import Spec
-from metrichub.catalog.studies import Study, read_studies
 from metrichub.errors import (
     AmbiguousMetric,
     BrokenMetric,
@@ -25,6 +24,11 @@ from metrichub.errors import (
     UnknownMetric,
     did_you_mean,
 )
+
+if TYPE_CHECKING:
+    from importlib_metadata import Distribution
+
+    from metrichub.catalog.studies import Study
 
 METRICS = "metrichub.metrics"
 _OURS = "metrichub"
@@ -60,6 +64,8 @@ class Entry:
         Raises:
             CardError: the file breaks the format.
         """
+        from metrichub.catalog.studies import read_studies
+
         return read_studies(self.folder)
 
     @property
@@ -132,11 +138,13 @@ class Registry:
         """The entries of every installed distribution, ours first, then by name."""
         import importlib_metadata
 
-        entries = [
-            Entry(point.name, _normal(point.dist.name), point.dist.version, point.value)
-            for point in importlib_metadata.entry_points(group=group)
-            if point.dist is not None
-        ]
+        entries = []
+        named: dict[int, tuple[str, str]] = {}
+        for point in importlib_metadata.entry_points(group=group):
+            if point.dist is not None:
+                if id(point.dist) not in named:
+                    named[id(point.dist)] = _name_and_version(point.dist)
+                entries.append(Entry(point.name, *named[id(point.dist)], point.value))
         return cls(
             tuple(sorted(entries, key=lambda e: (e.distribution != _OURS, e.qualified))), kind
         )
@@ -249,6 +257,15 @@ def _as_written_here(name: str) -> str:
     words = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", name)
     snake = re.sub(r"\W+", "_", words).strip("_").lower()
     return re.sub(r"(?<=.)_?(metric|score)$", "", snake) or snake
+
+
+def _name_and_version(distribution: Distribution) -> tuple[str, str]:
+    """Both as the metadata says; parsed as mail, README and all, only where need be."""
+    head = (distribution.read_text("METADATA") or "").partition("\n\n")[0]
+    said = dict(re.findall(r"^(Name|Version):[ \t]*(.*)$", head, re.MULTILINE))
+    if len(said) < 2:
+        return _normal(distribution.name), distribution.version
+    return _normal(said["Name"]), said["Version"]
 
 
 def _normal(distribution: str) -> str:

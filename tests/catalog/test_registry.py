@@ -49,6 +49,27 @@ def test_a_distribution_is_found_however_its_name_is_spelt(site: Path, name: str
     assert registry().find(name).qualified == "toy-dist/shout"
 
 
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        "Name: toy-dist\nVersion: 2.0\n\nName: other\nVersion: 3.0\n",
+        "Version:   2.0\nSummary: a\n        Name: other\nName: Toy_Dist\n",
+        # The names of headers may be written in any case.
+        "name: toy-dist\nVERSION: 2.0\n\nName: other\nVersion: 3.0\n",
+    ],
+)
+@pytest.mark.parametrize("file", ["METADATA", "PKG-INFO"])
+def test_name_and_version_stand_in_the_head_of_the_metadata(
+    site: Path, file: str, metadata: str
+) -> None:
+    plugins.distribution(site, "toy-dist", ["shout = toy_dist.shout:Toy"])
+    info = site / "toy_dist-1.0.dist-info"
+    (info / "METADATA").unlink()
+    (info / file).write_text(metadata)
+    found = registry().find("shout")
+    assert (found.distribution, found.version) == ("toy-dist", "2.0")
+
+
 def test_listing_and_reading_cards_runs_no_code_of_a_plugin(site: Path) -> None:
     plugins.distribution(site, "toy-dist", ["shout = toy_dist.shout:Toy"])
     plugins.metric(site, "toy_dist", "shout", code="raise SystemExit('imported')")
