@@ -29,7 +29,6 @@ that the command line ends with.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -214,6 +213,8 @@ class SiteError(MetrichubError, RuntimeError):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Up to three near matches as "; did you mean 'x' or 'y'?", or nothing."""
+    import difflib
+
     names = list(known)
     near = difflib.get_close_matches(word.lower(), names, n=3, cutoff=0.6)
     # "f1" is no near match of "token_f1", and yet what is meant.

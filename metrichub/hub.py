@@ -15,18 +15,20 @@ from metrichub.data.given import batches_of, check_options, systems_of
 from metrichub.data.objects import TextOf, objects_of
 from metrichub.data.tables import is_stream
 from metrichub.data.values import names_of
-from metrichub.embed import Embedder
 from metrichub.errors import InputError, ParameterError
 from metrichub.evaluation.explanation import ErrorBudget
 from metrichub.evaluation.measure import Measure, Progress, measured
 from metrichub.evaluation.observation import is_async
 from metrichub.evaluation.reduce import Reduction, name_of
 from metrichub.evaluation.run_options import OTHER_METHODS, check_run, rounds_of
-from metrichub.judge.protocol import VOTE_RULES, Judge, VoteRule
 from metrichub.metric import Metric, load_metrics
 from metrichub.models.usage import Usage, UsageBudget
 from metrichub.report.report import Report
 from metrichub.report.scores import Nested
+
+if TYPE_CHECKING:
+    from metrichub.embed import Embedder
+    from metrichub.judge.protocol import Judge, VoteRule
 
 _NO_PROMPTS = (
     "none here: it is that of judges' prompts, and no metric of this hub asks a judge; a metric's "
@@ -81,8 +83,7 @@ class Hub:
             raise InputError(
                 "several metrics are given as one list, Hub(['bleu', 'rouge']), the rest by name"
             )
-        if vote not in (None, *VOTE_RULES):
-            raise ParameterError(None, "vote", vote, " or ".join(map(repr, VOTE_RULES)))
+        _check_vote(vote)
         asked = {"judge": judge, "vote": vote, "embedder": embedder, "language": language}
         self.metrics = tuple(_ready(metric, asked) for metric in load_metrics(metrics))
         if language is not None and not any(hasattr(metric, "prompts") for metric in self.metrics):
@@ -339,3 +340,12 @@ def _ready(metric: Metric, asked: Mapping[str, object]) -> Metric:
     from metrichub.judge.appointed import appointed
 
     return appointed(metric, asked)
+
+
+def _check_vote(vote: object) -> None:
+    if vote is None:
+        return
+    from metrichub.judge.protocol import VOTE_RULES
+
+    if vote not in VOTE_RULES:
+        raise ParameterError(None, "vote", vote, " or ".join(map(repr, VOTE_RULES)))

@@ -81,6 +81,17 @@ def test_scoring_loads_only_the_metrics_that_are_used_and_nothing_heavy() -> Non
     assert not found & {*HEAVY, "asyncio", "click", "rich"}
 
 
+def test_a_first_score_loads_nothing_that_it_has_no_use_for() -> None:
+    found = loaded(
+        "from metrichub import Hub\n"
+        "Hub('bleu')(predictions=['the cat sat'], references=['the cat is here'])\n"
+    )
+    files = {"csv", "gzip", "logging", "metrichub.data.files", "metrichub.data.formats"}
+    rare = {"decimal", "difflib", "email.parser", "numpy.ma", "rapidfuzz", "tomllib", "uuid"}
+    judges = {"metrichub.judge", "metrichub.models.store", "metrichub.agreement", "sqlite3"}
+    assert not found & (files | rare | judges)
+
+
 def test_every_metric_scores_without_datasets_evaluate_and_openai() -> None:
     found = loaded(
         "import sys\n"

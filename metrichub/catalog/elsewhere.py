@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -20,4 +19,6 @@ def elsewhere(letters: str) -> str | None:
 
 @cache
 def _known() -> Mapping[str, Mapping[str, str]]:
+    import tomllib
+
     return tomllib.loads(Path(__file__).with_name("elsewhere.toml").read_text(encoding="utf-8"))

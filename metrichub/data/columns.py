@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
@@ -170,6 +169,8 @@ def _singulars(column: str) -> Iterator[str]:
 
 def missing_column(column: str, metric: str, names: Iterable[str]) -> MissingColumn:
     """The error for a column that a metric needs and nobody gave."""
+    import difflib
+
     have = list(names)
     others = ALIASES.get(column, ())
     strange = [name for name in have if name not in _KNOWN]

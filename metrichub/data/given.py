@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -85,6 +84,12 @@ def check_options(
             raise InputError(f"there is no column {name!r}; did you mean {slip!r}?")
         if name in options and name not in needed:
             raise InputError(f"nothing is sent here, so there is no {name}; evaluate takes it")
-        close = difflib.get_close_matches(name, options, n=1)
-        if close and (value is None or isinstance(value, (bool, int, float))):
-            raise InputError(f"there is no option {name!r}; did you mean {close[0]!r}?")
+        if value is None or isinstance(value, (bool, int, float)):
+            _check_slip(name, options)
+
+
+def _check_slip(name: str, options: Collection[str]) -> None:
+    import difflib
+
+    if close := difflib.get_close_matches(name, options, n=1):
+        raise InputError(f"there is no option {name!r}; did you mean {close[0]!r}?")

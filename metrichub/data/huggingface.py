@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-from metrichub.data.rows import Samples
+from metrichub.data.rows import ROWS, Samples
 from metrichub.errors import FileError, InputError, MetrichubError, did_you_mean, listed
 
 SCHEME = "hf://"
 _SAVED, _SAVED_SPLITS = "state.json", "dataset_dict.json"
-ROWS = 2_048
-"""How many rows of a data set are held at a time."""
 
 
 class DatasetAddress(NamedTuple):

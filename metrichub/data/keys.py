@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import json
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +41,8 @@ def read_keys(
 
 def _value(name: str, sample: int, value: Any) -> str | int | float | bool:
     plain = value.item() if hasattr(value, "item") else value
-    if isinstance(plain, (datetime.date, datetime.time, UUID)):
-        # As a file has it, so that a table and the file of its rows have the same buckets.
-        plain = as_text(plain)
+    if plain is not None and not isinstance(plain, (str, int, float)):
+        plain = _as_in_files(plain)
     # A table with a missing value somewhere holds whole numbers as fractions.
     if isinstance(plain, float) and plain.is_integer():
         return int(plain)
@@ -56,3 +53,11 @@ def _value(name: str, sample: int, value: Any) -> str | int | float | bool:
             f"{name}[{sample}] {said}; a key is a text, a number, a date or a UUID for every sample"
         )
     return plain
+
+
+def _as_in_files(value: Any) -> Any:
+    """A date, a time or a UUID as a file has it, so that a table and its file have equal keys."""
+    import datetime
+    from uuid import UUID
+
+    return as_text(value) if isinstance(value, (datetime.date, datetime.time, UUID)) else value

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import math
 import numbers
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from decimal import Decimal
-from typing import Any
-from uuid import UUID
+from typing import TYPE_CHECKING, Any
 
 from metrichub.data.columns import TEXT, column_of_alias
 from metrichub.data.values import as_list, named_values, names_of
 from metrichub.errors import InputError, what
+
+if TYPE_CHECKING:
+    import datetime
+    from uuid import UUID
 
 LONGEST = 200
 """How many characters the longest value of a column may have that is kept, lists as JSON."""
@@ -130,9 +131,21 @@ def _scalar(value: Any) -> Any:
         return value
     if isinstance(value, numbers.Integral):
         return int(value)
-    if isinstance(value, (numbers.Real, Decimal)):
-        number = float(value)
-        return number if math.isfinite(number) else None
+    return _fraction(value) if isinstance(value, numbers.Real) else _rare(value)
+
+
+def _fraction(value: Any) -> float | None:
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+def _rare(value: Any) -> Any:
+    import datetime
+    from decimal import Decimal
+    from uuid import UUID
+
+    if isinstance(value, Decimal):
+        return _fraction(value)
     if isinstance(value, (datetime.date, datetime.time, UUID)):
         return as_text(value)
     raise TypeError(what(value))
@@ -140,6 +153,8 @@ def _scalar(value: Any) -> Any:
 
 def as_text(value: datetime.date | datetime.time | UUID) -> str | None:
     """A date, a time or a UUID as JSON has it; None for pandas' NaT, a date without a year."""
+    from uuid import UUID
+
     if isinstance(value, UUID):
         return str(value)
     return None if value != value else value.isoformat()  # noqa: PLR0124

@@ -9,6 +9,9 @@ from typing import Any
 from metrichub.data.paths import column_of_path, values_at
 from metrichub.errors import FileError, InputError, MissingColumn, did_you_mean
 
+ROWS = 2_048
+"""How many rows of a data set or a table in parts are held at a time."""
+
 
 @dataclass(frozen=True, eq=False)
 class Samples(Mapping[str, list[Any]]):

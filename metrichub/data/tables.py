@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from metrichub.data.batch import Batch
-from metrichub.data.files import STDIN, read_batches
 from metrichub.data.frames import Data, Tabular, only_split
-from metrichub.data.huggingface import ROWS, is_address
 from metrichub.data.reading import Reading
-from metrichub.data.rows import Samples
+from metrichub.data.rows import ROWS, Samples
 from metrichub.errors import FileError, InputError
 
 
@@ -89,6 +87,8 @@ def _file_batches(reading: Reading, read: Callable[[Samples], Batch]) -> Iterato
 
 
 def _samples(path: str | Path) -> Iterator[Samples]:
+    from metrichub.data.files import read_batches
+
     if isinstance(path, str) and not os.path.splitext(path)[1] and not _is_there(path):
         shown = path if len(path) <= 40 else f"{path[:37]}..."
         raise FileError(shown, "no such file; texts are given by name, predictions=[...]")
@@ -96,6 +96,9 @@ def _samples(path: str | Path) -> Iterator[Samples]:
 
 
 def _is_there(path: str) -> bool:
+    from metrichub.data.files import STDIN
+    from metrichub.data.huggingface import is_address
+
     return path == STDIN or is_address(path) or os.path.exists(path)
 
 

@@ -21,8 +21,7 @@ from metrichub.models.gathering import Gathering, Waiting
 from metrichub.models.run_store import Keeping
 from metrichub.models.session import Request, board
 from metrichub.models.state import ClientState, per_loop
-from metrichub.models.store import Answer, spent_on
-from metrichub.models.usage import batch_of_run, tokens_in
+from metrichub.models.usage import Answer, batch_of_run, spent_on, tokens_in
 
 T = TypeVar("T")
 BATCH = 256

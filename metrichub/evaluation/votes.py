@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isnan
 from typing import Any
 
-from metrichub.agreement.raters import cohen_kappa, fleiss_kappa
-
 _COUPLE = 2
 
 
@@ -52,6 +50,8 @@ def agreement_notes(votes: Mapping[str, int]) -> list[str]:
 
 def _kappa(votes: Sequence[Sequence[str]]) -> str:
     """Cohen's kappa of two judges and Fleiss' of more, by its name."""
+    from metrichub.agreement.raters import cohen_kappa, fleiss_kappa
+
     couple = len(votes[0]) == _COUPLE
     pair = [[item[k] for item in votes] for k in (0, 1)]
     found = cohen_kappa(pair[0], pair[1]) if couple else fleiss_kappa(votes)

@@ -12,8 +12,7 @@ from metrichub.judge.request import PromptRequest
 from metrichub.models.client import Connection
 from metrichub.models.failures import Refused
 from metrichub.models.state import ClientState
-from metrichub.models.store import Answer, spent_on
-from metrichub.models.usage import tokens_in
+from metrichub.models.usage import Answer, spent_on, tokens_in
 
 if TYPE_CHECKING:
     from metrichub.judge.completion import Completion

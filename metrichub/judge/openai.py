@@ -25,7 +25,7 @@ from metrichub.judge.request import (
 )
 from metrichub.models.session import Request
 from metrichub.models.state import ClientState
-from metrichub.models.store import Answer
+from metrichub.models.usage import Answer
 
 if TYPE_CHECKING:
     from metrichub.judge.completion import Completion

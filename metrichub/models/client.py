@@ -26,8 +26,7 @@ from metrichub.models.secrets import (
 )
 from metrichub.models.session import Session, key_of_call
 from metrichub.models.state import ClientState, per_loop
-from metrichub.models.store import Answer, spent_on
-from metrichub.models.usage import Prices, batch_of_run
+from metrichub.models.usage import Answer, Prices, batch_of_run, spent_on
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

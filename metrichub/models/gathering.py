@@ -7,8 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 
-from metrichub.models.store import Answer
-from metrichub.models.usage import UsageTracker, tracker_of_run
+from metrichub.models.usage import Answer, UsageTracker, tracker_of_run
 
 WINDOW = 0.5
 """Seconds that a text waits at most for others to come, while its run waits for other answers."""

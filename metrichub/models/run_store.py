@@ -15,7 +15,8 @@ from weakref import WeakKeyDictionary
 
 from metrichub.errors import JudgeUnavailable
 from metrichub.models.cache import cache_folder
-from metrichub.models.store import Answer, Store
+from metrichub.models.store import Store
+from metrichub.models.usage import Answer
 
 T = TypeVar("T")
 _OPENING, _BRIEF = 10.0, 1.0

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
-from uuid import uuid4
 
 _travelling: ContextVar[bool] = ContextVar("travelling", default=False)
 _kept: dict[str, dict[str, Any]] = {}
@@ -32,7 +32,7 @@ def without_secrets(state: dict[str, Any], names: tuple[str, ...]) -> dict[str, 
     secret = {name: state[name] for name in names if state[name] is not None}
     if _travelling.get() or not secret:
         return state
-    token = _tokens.setdefault(repr(secret), uuid4().hex)
+    token = _tokens.setdefault(repr(secret), os.urandom(16).hex())
     _kept[token] = secret
     return {**state, **dict.fromkeys(secret), "secret": token}
 

@@ -15,8 +15,15 @@ from metrichub.models.claims import Claims
 from metrichub.models.failures import AnswerPending
 from metrichub.models.limits import limiter_of
 from metrichub.models.run_store import Keeping
-from metrichub.models.store import Answer, key_of
-from metrichub.models.usage import Prices, UsageTracker, recorded_keys, tokens_in, tracker_of_run
+from metrichub.models.store import key_of
+from metrichub.models.usage import (
+    Answer,
+    Prices,
+    UsageTracker,
+    recorded_keys,
+    tokens_in,
+    tracker_of_run,
+)
 
 Ask = Callable[[], Awaitable[Answer]]
 _LOOK_AGAIN = 0.1

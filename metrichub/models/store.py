@@ -12,11 +12,12 @@ from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 from metrichub.errors import JudgeUnavailable
 from metrichub.models.cache import cache_folder
 from metrichub.models.owner import has_ended
+from metrichub.models.usage import Answer
 
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS calls (key TEXT PRIMARY KEY, model TEXT NOT NULL, "
@@ -36,21 +37,6 @@ _CLAIM = 60.0
 """Seconds after which a request is made though another process claimed it: it may hang."""
 RENEWAL = _CLAIM / 3
 """Seconds after which one who still asks says so."""
-
-
-class Answer(NamedTuple):
-    """A whole answer as JSON, and what it took."""
-
-    reply: str
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
-def spent_on(done: object) -> Answer:
-    """The tokens that an answer took; 0 where the server doesn't say."""
-    usage = getattr(done, "usage", None)
-    found = (getattr(usage, name, 0) for name in ("prompt_tokens", "completion_tokens"))
-    return Answer("", *(n if isinstance(n, int) else 0 for n in found))
 
 
 def key_of(request: Mapping[str, Any]) -> str:

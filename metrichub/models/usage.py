@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from metrichub.errors import BudgetSpent, JudgeError, ParameterError
-from metrichub.models.store import Answer
 
 if TYPE_CHECKING:
     import asyncio
@@ -19,6 +18,21 @@ if TYPE_CHECKING:
 
 BYTES_A_TOKEN = 4
 """What an estimate takes a token to be, in UTF-8: English prose under usual tokenizers."""
+
+
+class Answer(NamedTuple):
+    """A whole answer as JSON, and what it took."""
+
+    reply: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+def spent_on(done: object) -> Answer:
+    """The tokens that an answer took; 0 where the server doesn't say."""
+    usage = getattr(done, "usage", None)
+    found = (getattr(usage, name, 0) for name in ("prompt_tokens", "completion_tokens"))
+    return Answer("", *(n if isinstance(n, int) else 0 for n in found))
 
 
 @dataclass(frozen=True)

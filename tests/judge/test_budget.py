@@ -18,7 +18,8 @@ from metrichub.authoring import Prompt
 from metrichub.errors import BudgetSpent, JudgeUnavailable, ParameterError
 from metrichub.models.loop import run
 from metrichub.models.run_store import usable_store
-from metrichub.models.store import Answer, Store
+from metrichub.models.store import Store
+from metrichub.models.usage import Answer
 from tests.commands import run as command
 from tests.commands import write
 from tests.judge_stub import Asked, Reply, Stub, answer, completion

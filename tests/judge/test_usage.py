@@ -9,8 +9,7 @@ import pytest
 from metrichub import Hub, OpenAIJudge, load_metric
 from metrichub.errors import ParameterError
 from metrichub.models.session import Session
-from metrichub.models.store import Answer
-from metrichub.models.usage import BYTES_A_TOKEN, Prices, Usage, tokens_in
+from metrichub.models.usage import BYTES_A_TOKEN, Answer, Prices, Usage, tokens_in
 from tests.judge_stub import Stub
 from tests.judge_toys import columns, spec
 

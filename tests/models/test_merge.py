@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from metrichub.errors import JudgeUnavailable
-from metrichub.models.store import Answer, Store
+from metrichub.models.store import Store
+from metrichub.models.usage import Answer
 from tests.commands import error, run
 
 FOLDERS = ("one", "two")

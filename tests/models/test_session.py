@@ -8,8 +8,7 @@ import pytest
 
 from metrichub.errors import JudgeError, JudgeUnavailable
 from metrichub.models.session import Request, Session
-from metrichub.models.store import Answer
-from metrichub.models.usage import UsageTracker, track_usage
+from metrichub.models.usage import Answer, UsageTracker, track_usage
 
 
 class Server:

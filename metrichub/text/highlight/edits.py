@@ -6,16 +6,17 @@ As in `marks`, tokens and counts are those of the engine; one side of all runs i
 from __future__ import annotations
 
 from collections import Counter
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from rapidfuzz.distance import Levenshtein
 
 from metrichub.text.column import Texts
-from metrichub.text.edits.shifts import Search, Shift
 from metrichub.text.highlight.marks import Step as Step
 from metrichub.text.highlight.spans import TokenSpans, numbered, token_spans
 from metrichub.text.ngrams.interning import intern_both
+
+if TYPE_CHECKING:
+    from metrichub.text.edits.shifts import Shift
 
 Edit = Literal["equal", "substitute", "insert", "delete"]
 
@@ -62,6 +63,10 @@ def _shifts(words: str, reference: str) -> list[Shift]:
     """The shifts that `shift_edits` makes, in texts whose characters stand for words."""
     if not (words and reference):
         return []
+    from rapidfuzz.distance import Levenshtein
+
+    from metrichub.text.edits.shifts import Search
+
     common = (Counter(words) & Counter(reference)).total()
     distance = np.array([Levenshtein.distance(words, reference)], np.int64)
     goal = np.array([max(len(words), len(reference)) - common + 1], np.int64)
@@ -71,6 +76,8 @@ def _shifts(words: str, reference: str) -> list[Shift]:
 
 
 def _alignment(prediction: TokenSpans, reference: TokenSpans) -> Step:
+    from rapidfuzz.distance import Levenshtein
+
     first, second = numbered(prediction, reference)
     ours, theirs = _edges(prediction), _edges(reference)
     runs = [

@@ -249,6 +249,8 @@ def _rows_with(characters: Characters, markup: Mapping[bytes, tuple[bytes, ...]]
             if data.startswith(marks, at):
                 places.append(at)
             at = data.find(beginning, at + 1)
+    if not places:
+        return np.zeros(0, np.int64)
     limits = characters.starts[characters.rows]
     rows = np.searchsorted(limits, np.array(sorted(places), np.int64), side="right") - 1
     return np.unique(rows)
