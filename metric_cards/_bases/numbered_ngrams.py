@@ -7,20 +7,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metrichub.text import Integers, Words, offsets_of, sort_equal
+from metrichub.text import Flags, Integers, Words, offsets_of, sort_equal
 
 
 class Ngrams(NamedTuple):
     """The n-grams of one order in all texts, (G,) each.
 
     `number` and `text` are those of every n-gram, and `context` is the number of the shorter
-    n-gram that it begins with; 0 for single tokens. `order` sorts them by number, then by text.
+    n-gram that it begins with; 0 for single tokens. `order` sorts them by number, then by text;
+    `changed` is where the number changes in it, (G+1,).
     """
 
     number: Integers
     text: Integers
     context: Integers
     order: Integers
+    changed: Flags
 
 
 def numbered_ngrams(
@@ -32,22 +34,22 @@ def numbered_ngrams(
     """
     text = np.repeat(np.arange(len(lengths)), lengths)
     left = np.repeat(offsets_of(lengths)[1:], lengths) - np.arange(len(text))
-    tokens, sorted_tokens = _numbered(tokens)
+    tokens, *equal = _numbered(tokens)
     kinds = int(tokens.max(initial=0)) + 1
     numbers = tokens
-    yield Ngrams(numbers, text, np.zeros_like(tokens), sorted_tokens)
+    yield Ngrams(numbers, text, np.zeros_like(tokens), *equal)
     for length in range(2, max_order + 1):
         whole = np.flatnonzero(left >= length)
         context = numbers[whole]
-        found, order = _numbered(context * kinds + tokens[whole + length - 1])
+        found, *equal = _numbered(context * kinds + tokens[whole + length - 1])
         numbers = np.zeros_like(tokens)
         numbers[whole] = found
-        yield Ngrams(found, text[whole], context, order)
+        yield Ngrams(found, text[whole], context, *equal)
 
 
-def _numbered(keys: Integers | Words) -> tuple[Integers, Integers]:
-    """Numbers from 0 that are equal where the keys are, and rise as they do; and their order."""
+def _numbered(keys: Integers | Words) -> tuple[Integers, Integers, Flags]:
+    """Numbers from 0 that are equal where the keys are and rise as they do, and their order."""
     order, changed = sort_equal(keys.astype(np.uint64, copy=False))
     numbers = np.empty(len(keys), np.int64)
     numbers[order] = np.cumsum(changed[:-1]) - 1
-    return numbers, order
+    return numbers, order, changed

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from math import log
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +23,9 @@ BETA = log(0.5) / log(1.5) ** 2
 
 def hashed(rows: Sequence[Row]) -> Sequence[Row]:
     """Rows as they are measured; a report that was saved earlier has strings for tokens."""
+    texts = chain.from_iterable((own, *references) for own, references in rows)
+    if str not in set(map(type, map(itemgetter(0), filter(None, texts)))):
+        return rows
     return [
         (_named(own), list(map(_named, references)))
         if any(text and isinstance(text[0], str) for text in (own, *references))

@@ -16,7 +16,7 @@ import numpy as np
 
 from metric_cards.nist.corpus import Row
 from metrichub.authoring import Array
-from metrichub.text import Integers, Words, offsets_of, sort_equal
+from metrichub.text import Flags, Integers, Words, offsets_of, sort_equal
 
 
 class Order(NamedTuple):
@@ -35,9 +35,11 @@ class _Column:
         lengths: How many each text has, (S,).
         text: The text of every token, (T,).
         row: The sample of every text, (S,).
+        sample: The sample of every token, (T,).
         heads: The prediction of every sample, (R,).
         number: How many references each sample has, (R,).
         referenced: The length of every reference, 0 for predictions, (S,).
+        mean_length: The mean length of every sample's references, (R,).
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:
@@ -51,8 +53,10 @@ class _Column:
         self.heads = offsets_of(1 + self.number)[:-1]
         self.referenced = self.lengths.copy()
         self.referenced[self.heads] = 0
+        self.mean_length = np.bincount(self.row, self.referenced, len(rows)) / self.number
         self.is_prediction = np.zeros(len(texts), np.bool_)
         self.is_prediction[self.heads] = True
+        self.sample = self.row[self.text]
 
     def ngrams(self, order: int) -> Integers:
         """How many n-grams each prediction has, (R,)."""
@@ -96,6 +100,7 @@ class _Grams:
         number[self.where] = np.cumsum(self.begins) - 1
         return number
 
+    @cached_property
     def matches(self) -> tuple[Integers, Integers]:
         """The pairs of matches with their predictions, and how often they match.
 
@@ -109,6 +114,13 @@ class _Grams:
         times = np.minimum(self.count[heads], most) * self.is_prediction[heads]
         found = np.flatnonzero(times)
         return heads[found], times[found]
+
+    @cached_property
+    def matched(self) -> Flags:
+        """Whether each n-gram matches in some sample, (G+1,); the last is for -1, none."""
+        some = np.zeros(len(self.total) + 1, np.bool_)
+        some[self.gram[self.matches[0]]] = True
+        return some
 
     def matches_by_reference(self) -> tuple[Integers, Integers, Integers]:
         """The pairs of matches with their predictions and references, and how often they match."""
@@ -133,7 +145,9 @@ def orders(rows: Sequence[Row], max_order: int, ignored: int | None, best: bool)
     context = np.full(len(grams.total), column.referenced.sum())
     for order in range(1, max_order + 1):
         if order > 1:
-            at = np.flatnonzero(left >= order)
+            # What doesn't match isn't part of a longer n-gram that does.
+            some = grams.matched[grams.number]
+            at = np.flatnonzero(some[:-1] & some[1:] & (left[:-1] >= order))
             kinds = len(tokens.total)
             names = grams.number[at] * kinds + tokens.number[at + order - 1]
             shorter, grams = grams, _Grams(column, names.astype(np.uint64), at)
@@ -147,12 +161,11 @@ def orders(rows: Sequence[Row], max_order: int, ignored: int | None, best: bool)
 def _pooled(grams: _Grams, context: Integers) -> tuple[Array, Array]:
     """The bits that are told to every sample, (R,), and the mean length of its references, (R,)."""
     column = grams.column
-    pairs, times = grams.matches()
+    pairs, times = grams.matches
     bits = np.zeros(len(column.text))
     bits[grams.first[pairs]] = times * _information(grams, context, pairs)
-    told = np.bincount(column.row[column.text], bits, len(column.heads))
-    length = np.bincount(column.row, column.referenced, len(column.heads))
-    return told, length / column.number
+    told = np.bincount(column.sample, bits, len(column.heads))
+    return told, column.mean_length
 
 
 def _best(grams: _Grams, context: Integers) -> tuple[Array, Array]:

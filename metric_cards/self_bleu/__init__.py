@@ -40,10 +40,9 @@ class SelfBleu(CorpusMetric):
         """The tokens of each text, named by 64-bit hashes; 1e6 kinds collide once in 1e7 runs."""
         column = prediction.lower() if self.lowercase else prediction
         tokens = column.tokens(self.tokenizer)
+        hashes = tokens.hashes.copy()
         return [
-            tokens.hashes[start:end].copy()
-            if end > start
-            else Unscored("the text has no tokens", "no_tokens")
+            hashes[start:end] if end > start else Unscored("the text has no tokens", "no_tokens")
             for start, end in spans(tokens.offsets)
         ]
 

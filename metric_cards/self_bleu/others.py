@@ -9,7 +9,7 @@ import numpy as np
 from metric_cards._bases.numbered_ngrams import Ngrams
 from metric_cards._bases.resampling import Sets, Sparse
 from metrichub.authoring import Array
-from metrichub.text import Flags, Integers, sort_equal
+from metrichub.text import Integers, sort_equal
 
 
 class Matches:
@@ -20,17 +20,20 @@ class Matches:
     """
 
     def __init__(self, ngrams: Ngrams, texts: int) -> None:
-        number, text = ngrams.number[ngrams.order], ngrams.text[ngrams.order]
-        begins = np.diff(number, prepend=-1) != 0
-        begins |= np.diff(text, prepend=-1) != 0
-        limits = np.flatnonzero(np.append(begins, True))
+        text = ngrams.text[ngrams.order]
+        number = np.cumsum(ngrams.changed[:-1]) - 1
+        begins = ngrams.changed.copy()
+        begins[1:-1] |= text[1:] != text[:-1]
+        limits = np.flatnonzero(begins)
         counts = np.diff(limits)
-        time = np.arange(len(text)) - np.repeat(limits[:-1], counts)
+        time = np.arange(len(text))
+        time -= np.repeat(limits[:-1], counts)
         most = int(counts.max(initial=1))
         shared = np.zeros(len(text), np.bool_)
         # Nearly all n-grams are in a text once; the texts that have one stand side by side.
         pairs = limits[:-1]
-        shared[pairs] = _several(number[pairs])
+        alone = ngrams.changed[limits]
+        shared[pairs] = ~(alone[:-1] & alone[1:])
         repeats = np.flatnonzero(time)
         order, changed = sort_equal((number[repeats] * most + time[repeats]).astype(np.uint64))
         shared[repeats[order]] = ~(changed[:-1] & changed[1:])
@@ -61,13 +64,6 @@ class Matches:
         texts, levels = self._sets
         several = (texts.times(counts > 0) > 1).astype(np.float64)
         return np.where(counts > 1, self.all, levels.times(several))
-
-
-def _several(numbers: Integers) -> Flags:
-    """Whether each of the sorted numbers is there more than once."""
-    changed = np.append(np.diff(numbers, prepend=-1) != 0, True)
-    several: Flags = ~(changed[:-1] & changed[1:])
-    return several
 
 
 def closest_among(lengths: Integers, counts: Array) -> Integers:

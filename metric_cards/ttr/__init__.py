@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metric_cards.ttr.diversity import counted, mattr, msttr, previous
+from metric_cards.ttr.diversity import counted, equal_words, mattr, msttr, previous
 from metric_cards.ttr.mtld import mtld
 from metrichub.authoring import Array, Measured, Metric, Range, Scores
 from metrichub.text import Texts, intern_one
@@ -45,9 +45,10 @@ class TypeTokenRatio(Metric):
     def measure(self, prediction: Texts) -> Measured:
         """The indices of every text, and which of them are defined, each (N, 12)."""
         words = intern_one(prediction.lower(), self.tokenizer)
-        before = previous(words)
+        equal = equal_words(words)
+        before = previous(words, equal)
         found = {
-            **counted(words, self.sample),
+            **counted(words, equal, self.sample),
             "msttr": msttr(words, before, self.window),
             "mattr": mattr(words, before, self.window),
             "mtld": mtld(words, before, self.threshold, self.mtld),

@@ -12,9 +12,9 @@ import numpy as np
 
 from metrichub.authoring import Array
 from metrichub.text import (
+    Flags,
     Integers,
     InternedIds,
-    Words,
     offsets_of,
     positions_within,
     row_sums,
@@ -22,15 +22,18 @@ from metrichub.text import (
     spans,
 )
 
+Equal = tuple[Integers, Flags]
+"""An order that brings equal words of a text together, (T,), and where they change, (T+1,)."""
+
 COUNTED = (
     *("score", "root_ttr", "corrected_ttr", "log_ttr", "maas", "hdd", "yule_k", "yule_i"),
     "simpson_d",
 )
 
 
-def counted(words: InternedIds, sample: int) -> dict[str, Array]:
+def counted(words: InternedIds, equal: Equal, sample: int) -> dict[str, Array]:
     """The indices that need no order of the words."""
-    order, changed = sort_equal(_names(words))
+    order, changed = equal
     limits = np.flatnonzero(changed)
     text = _texts(words)[order[limits[:-1]]]
     frequencies = np.diff(limits)
@@ -38,8 +41,11 @@ def counted(words: InternedIds, sample: int) -> dict[str, Array]:
     order = np.lexsort((frequencies, text))
     data = frequencies[order].astype(np.uint32).tobytes()
     ends = offsets_of(np.bincount(text, minlength=len(words.offsets) - 1)) * 4
-    found = [_of_frequencies(data[start:end], sample) for start, end in spans(ends)]
+    texts = [data[start:end] for start, end in spans(ends)]
+    kinds = {kind: number for number, kind in enumerate(dict.fromkeys(texts))}
+    found = [_of_frequencies(kind, sample) for kind in kinds]
     table = np.array(found, np.float64).reshape(-1, len(COUNTED))
+    table = table[np.fromiter(map(kinds.__getitem__, texts), np.int64, len(texts))]
     return dict(zip(COUNTED, table.T, strict=True))
 
 
@@ -97,9 +103,9 @@ def msttr(words: InternedIds, before: Integers, window: int) -> Array:
     return _divided(row_sums(new, words.offsets), size * segments)
 
 
-def previous(words: InternedIds) -> Integers:
+def previous(words: InternedIds, equal: Equal) -> Integers:
     """Where each word stands in its text for the last time before, or -1, (T,)."""
-    order, changed = sort_equal(_names(words))
+    order, changed = equal
     place = _places(words)
     found = np.full(len(place), -1)
     same = ~changed[1:-1]
@@ -107,10 +113,10 @@ def previous(words: InternedIds) -> Integers:
     return found
 
 
-def _names(words: InternedIds) -> Words:
-    """Numbers that are equal where a word of the same text is, (T,)."""
-    names: Words = (_texts(words) * (words.ids.max(initial=0) + 1) + words.ids).astype(np.uint64)
-    return names
+def equal_words(words: InternedIds) -> Equal:
+    """The order of the words of all texts."""
+    names = _texts(words) * (words.ids.max(initial=0) + 1) + words.ids
+    return sort_equal(names.astype(np.uint64))
 
 
 def _texts(words: InternedIds) -> Integers:

@@ -35,14 +35,46 @@ def _by_repeats(offsets: Integers, before: Integers, threshold: float) -> Array:
     values = sizes.astype(np.float64)
     repeats = np.flatnonzero(before >= 0)
     limits = np.searchsorted(repeats, offsets)
-    there = repeats - np.repeat(offsets[:-1], np.diff(limits))
-    pairs = list(zip(before[repeats].tolist(), there.tolist(), strict=True))
-    for text in np.flatnonzero(np.diff(limits)).tolist():
-        own, size = pairs[limits[text] : limits[text + 1]], int(sizes[text])
-        backwards = [(size - 1 - place, size - 1 - earlier) for earlier, place in own]
+    numbers = np.diff(limits)
+    some = np.flatnonzero(numbers)
+    size, repeated = sizes[some], numbers[some]
+    # Most texts complete no factor: all of it is one part of a factor, in both directions.
+    values[some] = size / ((1 - (size - repeated) / size) / (1 - threshold))
+    earlier, place = before[repeats], repeats - np.repeat(offsets[:-1], numbers)
+    text = np.repeat(np.arange(len(sizes)), numbers)
+    for one in _completing(offsets, text, limits, earlier, place, threshold):
+        own, length = slice(limits[one], limits[one + 1]), int(sizes[one])
+        pairs = list(zip(earlier[own].tolist(), place[own].tolist(), strict=True))
+        backwards = [(length - 1 - there, length - 1 - first) for first, there in pairs]
         backwards.sort(key=itemgetter(1))
-        values[text] = (_words(own, size, threshold) + _words(backwards, size, threshold)) / 2
+        both = (_words(found, length, threshold) for found in (pairs, backwards))
+        values[one] = sum(both) / 2
     return values
+
+
+def _completing(
+    offsets: Integers,
+    text: Integers,
+    limits: Integers,
+    earlier: Integers,
+    place: Integers,
+    threshold: float,
+) -> list[int]:
+    """The texts that complete a factor in one direction: the first, which starts with the text.
+
+    Each repeated word has its `text`, its own `place` there, and the `earlier` one of its kind.
+    """
+    repeated = np.arange(len(text)) - limits[text] + 1
+    falls = (place + 1 - repeated) / (place + 1) <= threshold
+    # Read backwards, the earlier word is the repeated one; those behind it came before.
+    first = np.zeros(int(offsets[-1]) + 1, np.int64)
+    first[offsets[text] + earlier + 1] = 1
+    passed = np.cumsum(first)
+    tokens = offsets[text + 1] - offsets[text] - earlier
+    repeated = passed[offsets[text + 1]] - passed[offsets[text] + earlier]
+    falls |= (tokens - repeated) / tokens <= threshold
+    found: list[int] = np.unique(text[falls]).tolist()
+    return found
 
 
 def _words(repeats: list[tuple[int, int]], size: int, threshold: float) -> float:
