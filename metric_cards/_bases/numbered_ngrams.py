@@ -34,17 +34,17 @@ def numbered_ngrams(
     """
     text = np.repeat(np.arange(len(lengths)), lengths)
     left = np.repeat(offsets_of(lengths)[1:], lengths) - np.arange(len(text))
-    tokens, *equal = _numbered(tokens)
+    tokens, order, changed = _numbered(tokens)
     kinds = int(tokens.max(initial=0)) + 1
     numbers = tokens
-    yield Ngrams(numbers, text, np.zeros_like(tokens), *equal)
+    yield Ngrams(numbers, text, np.zeros_like(tokens), order, changed)
     for length in range(2, max_order + 1):
         whole = np.flatnonzero(left >= length)
         context = numbers[whole]
-        found, *equal = _numbered(context * kinds + tokens[whole + length - 1])
+        found, order, changed = _numbered(context * kinds + tokens[whole + length - 1])
         numbers = np.zeros_like(tokens)
         numbers[whole] = found
-        yield Ngrams(found, text[whole], context, *equal)
+        yield Ngrams(found, text[whole], context, order, changed)
 
 
 def _numbered(keys: Integers | Words) -> tuple[Integers, Integers, Flags]:

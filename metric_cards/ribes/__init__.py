@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from dataclasses import dataclass
 from math import comb, exp
 from typing import Annotated, Literal
 
 import numpy as np
 
-from metric_cards.ribes.alignment import IN_CONTEXT, NOWHERE, in_context, places
+from metric_cards.ribes.alignment import NOWHERE, places
+from metric_cards.ribes.order import rising_pairs
 from metrichub.authoring import Array, Metric, Range
-from metrichub.text import Texts, intern_both
+from metrichub.text import Texts, intern_both, offsets_of, row_sums
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,33 +31,19 @@ class Ribes(Metric):
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
         """The score of each pair, (N,)."""
         words = intern_both(prediction, reference, self.tokenize)
-        texts = words.strings
-        pairs = zip(texts[::2], texts[1::2], places(words), strict=True)
-        return {"score": np.array([self._ribes(*pair) for pair in pairs], np.float64)}
+        lengths = np.diff(words.segments)
+        own, reference_lengths = lengths[::2], lengths[1::2]
+        place = places(words)
+        known = place != NOWHERE
+        aligned = row_sums(known, offsets_of(own))
+        rising = rising_pairs(place[known], offsets_of(aligned))
+        counts = (each.tolist() for each in (rising, aligned, own, reference_lengths))
+        return {"score": np.array(list(map(self._ribes, *counts)), np.float64)}
 
-    def _ribes(self, words: str, reference: str, found: list[int]) -> float:
-        if not words:
+    def _ribes(self, rising: int, aligned: int, size: int, reference: int) -> float:
+        if aligned < 2:
             return 0.0
-        if IN_CONTEXT in found:
-            starts = [i for i, place in enumerate(found) if place == IN_CONTEXT]
-            known = in_context(starts, words, reference)
-            found = [next(known) if place == IN_CONTEXT else place for place in found]
-        order = [place for place in found if place != NOWHERE]
-        precision = len(order) / len(words)
-        brevity = min(1.0, exp(1 - len(reference) / len(words)))
-        return float(_rising(order) * precision**self.alpha * brevity**self.beta)
-
-
-def _rising(order: list[int]) -> float:
-    """The fraction of word pairs in the order of the reference; 0 with fewer than two words.
-
-    This is Kendall's tau, rescaled to 0..1.
-    """
-    if len(order) < 2:
-        return 0.0
-    seen: list[int] = []
-    rising = 0
-    for place in order:
-        rising += bisect_left(seen, place)
-        insort(seen, place)
-    return (2 * rising / comb(len(order), 2) - 1 + 1) / 2
+        # Kendall's tau, rescaled to 0..1.
+        order = (2 * rising / comb(aligned, 2) - 1 + 1) / 2
+        brevity = min(1.0, exp(1 - reference / size))
+        return float(order * (aligned / size) ** self.alpha * brevity**self.beta)
