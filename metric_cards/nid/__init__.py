@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import log, nan
 from typing import Literal
 
@@ -12,7 +14,7 @@ import numpy as np
 
 from metric_cards.nid.stopwords import ENGLISH
 from metrichub.authoring import Measured, Metric
-from metrichub.text import Texts
+from metrichub.text import Texts, intern_one
 
 _WORD = re.compile(r"\b\w\w+\b")
 
@@ -34,9 +36,11 @@ class NormalizedInverseOfDiversity(Metric):
     def measure(self, prediction: Texts) -> Measured:
         """The NID of each text, (N,); `nan` with fewer than two tokens or only stop words."""
         scores, reasons = [], {}
-        tokens = prediction.tokens(self.tokenizer).all_strings()
+        tokens = intern_one(prediction, self.tokenizer).lists
         for row, (text, all_words) in enumerate(zip(prediction, tokens, strict=True)):
-            words = all_words if self.stop_words == "none" else _content_words(text)
+            words: Sequence[object] = all_words
+            if self.stop_words == "english":
+                words = _content_words(text)
             if len(all_words) < 2:
                 reasons[row] = "the text has fewer than two tokens"
             elif not words:
@@ -52,7 +56,12 @@ def _content_words(text: str) -> list[str]:
     return [word for word in _WORD.findall(text) if word not in ENGLISH]
 
 
-def _entropy(words: list[str]) -> float:
+def _entropy(words: Sequence[object]) -> float:
     """The entropy of the words' distribution, in nats."""
-    shares = np.array(list(Counter(words).values())) / len(words)
+    return _of_counts(tuple(Counter(words).values()))
+
+
+@lru_cache(maxsize=1 << 14)
+def _of_counts(counts: tuple[int, ...]) -> float:
+    shares = np.array(counts) / sum(counts)
     return float(-(shares * np.log(shares)).sum())

@@ -124,7 +124,7 @@ def _sentences(text: str) -> list[list[str]]:
     from sentencex import segment
 
     # sentencex takes no lone surrogates; no word holds one.
-    readable = text.encode("utf-8", "replace").decode()
+    readable = text if text.isascii() else text.encode("utf-8", "replace").decode()
     found = (WORD.findall(sentence) for sentence in segment("en", readable))
     return [words for words in found if words]
 
