@@ -119,7 +119,8 @@ class Metric:
     def __init_subclass__(cls, **options: Any) -> None:
         """Know how a metric averages that writes its own `score`."""
         super().__init_subclass__(**options)
-        if "score" in vars(cls) and "averaging" not in vars(cls):
+        named = "averaging" in vars(cls) or cls.averaging == "corpus"
+        if "score" in vars(cls) and not named:
             cls.averaging = "micro"
 
     def __post_init__(self) -> None:
@@ -248,13 +249,19 @@ class CorpusMetric(Metric):
     gathers: ClassVar[Gathers] = "rows"
     """What has to come together for the corpus score, where samples lie on several machines.
 
-    rows: those of all samples, of 1,000,000 at most. vocabulary: what `condense` leaves of them,
-    which grows with the different words or n-grams.
+    rows: those of all samples, of 1,000,000 at most. vocabulary: what `condense` or `survey` leaves
+    of them, which grows with the different words or n-grams.
     """
 
     def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
-        """The scores of these rows together; no rows give `nan`."""
-        raise MetricError(f"{type(self).__name__} has no `conclude`")
+        """The scores of these rows together; no rows give `nan`.
+
+        A metric that writes `weigh` needs none of its own.
+        """
+        if not has_two_passes(self):
+            raise MetricError(f"{type(self).__name__} has no `conclude`")
+        found = {name: values.sum(axis=0) for name, values in self._weighed(rows).items()}
+        return {name: float(value) for name, value in self.score(**found).items()}
 
     def resampler(self, rows: Sequence[Any]) -> Resampler | None:
         """What scores many resamples of these rows at once; None if `conclude` sees each instead.
@@ -273,10 +280,39 @@ class CorpusMetric(Metric):
         """
         return rows
 
+    def survey(self, rows: Sequence[Any]) -> Any:
+        """What has to be known of the corpus before a row can be weighed, such as word counts.
+
+        A first pass over the samples calls it for the rows of each part, of which one may have
+        none, and adds what it gives by `+`.
+        """
+        return 0
+
+    def weigh(self, rows: Sequence[Any], corpus: Any) -> Mapping[str, Array]:
+        """Statistics of each row, (R, ...), by what the `survey` of all rows gave.
+
+        A second pass calls it; statistics add up over rows, and `score` makes the same scores of
+        their sums as `conclude` of the rows. Then no place ever holds the rows of all samples.
+        """
+        raise MetricError(f"{type(self).__name__} has no `weigh`")
+
     def samples(self, rows: Sequence[Any]) -> Mapping[str, Sequence[float]]:
-        """The scores of each row: by default those of the corpus that is this row alone."""
+        """The scores of each row: by default those of the corpus that is this row alone.
+
+        Where rows are weighed, they are so by the corpus of all.
+        """
+        if has_two_passes(self):
+            return {
+                name: list(values) for name, values in self.score(**self._weighed(rows)).items()
+            }
         each = [self.conclude([row]) for row in rows]
         return {name: [scores[name] for scores in each] for name in self.outputs()}
+
+    def _weighed(self, rows: Sequence[Any]) -> Mapping[str, Array]:
+        import numpy as np
+
+        count = {"count": np.ones(len(rows))} if takes_count(self) else {}
+        return {**self.weigh(rows, self.survey(rows)), **count}
 
 
 def load_metric(spec: str, /, **parameters: object) -> Metric:
@@ -353,6 +389,16 @@ def measuring(metric: type[Metric]) -> str:
 
 def _inputs(metric: type[Metric]) -> tuple[str, ...]:
     return tuple(arguments_of(metric, measuring(metric)))
+
+
+def has_two_passes(metric: Metric) -> bool:
+    """Whether a corpus metric's rows add up once a first pass has seen all of them."""
+    return isinstance(metric, CorpusMetric) and type(metric).weigh is not CorpusMetric.weigh
+
+
+def takes_count(metric: Metric, method: str = "score") -> bool:
+    """Whether a metric's `score` asks for the number of what was summed."""
+    return "count" in arguments_of(type(metric), method) or type(metric).statistics() is None
 
 
 def has_sample_scores(metric: Metric) -> bool:

@@ -11,8 +11,9 @@ import pickle
 import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 from metrichub import errors
 from metrichub.bridges._given import Metrics, hub_of
@@ -32,6 +33,7 @@ from metrichub.errors import (
 from metrichub.evaluation.measure import Measure, measured
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import merged
+from metrichub.evaluation.passes import Survey, surveyed, two_passes
 from metrichub.hub import Hub
 from metrichub.metric import CorpusMetric
 from metrichub.report.report import Report
@@ -41,12 +43,24 @@ WIDTH = 64
 """About how many parts are merged in one place."""
 
 
+class Pass(Protocol):
+    """What is done to the samples of each part, and to what comes of several."""
+
+    def measure(self, batches: Iterable[Any]) -> bytes:
+        """What some Arrow batches give."""
+        ...
+
+    def merge(self, parts: Iterable[bytes]) -> bytes | None:
+        """What several parts give together; None of none."""
+        ...
+
+
 @dataclass(frozen=True)
 class Parts:
     """How parts are measured and merged: a hub, the key, columns by their names in the data.
 
     `dumps` pickles what a script defines, too; `gathered` is the largest number of samples whose
-    rows are gathered for a metric that doesn't add up.
+    rows are gathered for a metric that doesn't add up. `corpora` has what the first pass found.
     """
 
     hub: Hub
@@ -54,6 +68,7 @@ class Parts:
     columns: Mapping[str, str] | None
     gathered: int
     dumps: Pickler
+    corpora: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -97,10 +112,38 @@ class Parts:
             ScoringError: a metric that raised; the text names the sample by its key.
             InputError: samples that can't be scored.
         """
+        with self._located(batches) as seen:
+            coming = self._batches(seen)
+            found = measured(self._measure(), coming, samples=False, condensed=True, key=self.key)
+        return self.packed(found)
+
+    def first_pass(self) -> FirstPass | None:
+        """The pass before this one, if a metric needs one."""
+        found = two_passes(self.hub.metrics)
+        return FirstPass(self, tuple(found)) if found else None
+
+    def surveyed(self, metrics: tuple[CorpusMetric, ...], batches: Iterable[Any]) -> bytes:
+        """What some of the metrics have to know of the corpus, of the samples of Arrow batches."""
+        with self._located(batches) as seen:
+            measure = replace(self._measure(), metrics=metrics)
+            return self.packed(surveyed(measure, metrics, self._batches(seen)))
+
+    def merge(self, parts: Iterable[bytes]) -> bytes | None:
+        """What several parts add together; None of none."""
+        found = self._joined(parts)
+        return None if found is None else self.packed(found)
+
+    def report(self, parts: Iterable[bytes]) -> Report:
+        """The report of all parts."""
+        found = self._joined(parts) or _unpacked(self.measure(()))
+        return Report.of(found.without_samples())
+
+    @contextmanager
+    def _located(self, batches: Iterable[Any]) -> Iterator[_Seen]:
+        """Name the sample of an error by its key, while batches are measured."""
         seen = _Seen(batches)
         try:
-            batches = self._batches(seen)
-            found = measured(self._measure(), batches, samples=False, condensed=True, key=self.key)
+            yield seen
         except ScoringError as error:
             where = self._where(seen.row(error.sample))
             raise ScoringError(error.metric, error.problem + where) from error.__cause__
@@ -108,17 +151,6 @@ class Parts:
             # Its sample is counted from the first of its batch.
             place = None if error.sample is None else seen.start + error.sample
             raise InputError(f"{error}{self._where(seen.row(place))}") from error
-        return self._packed(found)
-
-    def merge(self, parts: Iterable[bytes]) -> bytes | None:
-        """What several parts add together; None of none."""
-        found = self._joined(parts)
-        return None if found is None else self._packed(found)
-
-    def report(self, parts: Iterable[bytes]) -> Report:
-        """The report of all parts."""
-        found = self._joined(parts) or self._unpacked(self.measure(()))
-        return Report.of(found.without_samples())
 
     def _batches(self, seen: _Seen) -> Iterator[Batch]:
         hub = self.hub
@@ -127,14 +159,15 @@ class Parts:
         )
 
     def _measure(self) -> Measure:
-        return Measure(self.hub.metrics, self.hub.reduce_fn, self.hub.block_characters)
+        hub = self.hub
+        return Measure(hub.metrics, hub.reduce_fn, hub.block_characters, corpora=self.corpora)
 
     def _joined(self, parts: Iterable[bytes]) -> Measurement | None:
-        unpacked = [self._unpacked(part) for part in parts]
-        if not unpacked:
+        found: list[Measurement] = list(map(_unpacked, parts))
+        if not found:
             return None
-        self._check_size(sum(part.size for part in unpacked))
-        whole = merged(unpacked)
+        self._check_size(sum(part.size for part in found))
+        whole = merged(found)
         # In order of place no more, so that where each part began says nothing.
         return replace(whole, segments=((whole.size, {}),))
 
@@ -154,13 +187,41 @@ class Parts:
         values = ", ".join(f"{name}={row[name]!r}" for name in self.key)
         return f" (the sample with {values})"
 
-    def _packed(self, part: Measurement) -> bytes:
+    def packed(self, part: object) -> bytes:
+        """A part as bytes, to travel."""
         return zlib.compress(self.dumps(part), 1)
 
-    @staticmethod
-    def _unpacked(part: bytes) -> Measurement:
-        found: Measurement = pickle.loads(zlib.decompress(part))
-        return found
+
+@dataclass(frozen=True)
+class FirstPass:
+    """The pass before that of `parts`, for metrics whose samples all together weigh each."""
+
+    parts: Parts
+    metrics: tuple[CorpusMetric, ...]
+
+    def measure(self, batches: Iterable[Any]) -> bytes:
+        """What the corpus has to be known for, of the samples of some Arrow batches.
+
+        Raises:
+            ScoringError, InputError: as in the second pass.
+        """
+        return self.parts.surveyed(self.metrics, batches)
+
+    def merge(self, parts: Iterable[bytes]) -> bytes | None:
+        """What several parts say of the corpus together; None of none."""
+        sums = [Survey(metric) for metric in self.metrics]
+        number = 0
+        for part in map(_unpacked, parts):
+            number += 1
+            for survey in sums:
+                survey.add(part[survey.metric.name])
+        found = {survey.metric.name: survey.total() for survey in sums}
+        return self.parts.packed(found) if number else None
+
+    def known(self, parts: Iterable[bytes]) -> Parts:
+        """The second pass, with what the first found in all parts."""
+        found = self.merge(parts) or self.measure(())
+        return replace(self.parts, corpora=_unpacked(found))
 
 
 class _Seen:
@@ -181,6 +242,10 @@ class _Seen:
             return None
         found: dict[str, Any] = self._last.slice(number - self.start, 1).to_pylist()[0]
         return found
+
+
+def _unpacked(part: bytes) -> Any:
+    return pickle.loads(zlib.decompress(part))
 
 
 def raised(error: BaseException) -> MetrichubError | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from metrichub.bridges._given import Metrics
-from metrichub.bridges._parts import WIDTH, Parts, died, raised
+from metrichub.bridges._parts import WIDTH, Parts, Pass, died, raised
 from metrichub.errors import InputError, MissingDependency, what
 from metrichub.metric import GATHERED
 from metrichub.report.report import Report
@@ -34,7 +34,8 @@ def evaluate_dataframe(
 
     `key` names the columns that tell a sample from others, or the document or user that it belongs
     to. `columns` maps a column to its name in the frame. Metrics that don't add up gather the rows
-    of at most `gathered` samples. Metrics and their packages have to be installed on all machines.
+    of at most `gathered` samples; those that all samples weigh, such as cider, read the frame
+    twice. Metrics and their packages have to be installed on all machines.
 
     Raises:
         InputError: no Spark frame, no key, or samples that can't be scored.
@@ -57,6 +58,22 @@ def evaluate_dataframe(
     quoted = (f"`{name.replace('`', '``')}`" for name in names)
     chosen = frame.select(*(col(name).alias(f"c{i}") for i, name in enumerate(quoted)))
 
+    try:
+        if first := parts.first_pass():
+            parts = first.known(_merged(chosen, names, first))
+        return parts.report(_merged(chosen, names, parts))
+    # Of Spark's own, or of the bridge to Java.
+    except Exception as error:
+        if found := raised(error):
+            raise found from error
+        if "worker" in str(error) and "crashed" in str(error):
+            raise died("Spark") from error
+        raise
+
+
+def _merged(frame: DataFrame, names: list[str], parts: Pass) -> list[bytes]:
+    """The parts of the partitions, many of them merged to one; `names` are those of the columns."""
+
     def measure(batches: Iterable[Any]) -> Iterator[Any]:
         from pyspark import TaskContext
 
@@ -69,18 +86,10 @@ def evaluate_dataframe(
         if found is not None:
             yield _batch(0, found)
 
-    measured = chosen.mapInArrow(measure, _SCHEMA)
-    try:
-        # Adaptive execution makes as few partitions of them as it finds right.
-        rows = measured.repartition("place").mapInArrow(merge, _SCHEMA).collect()
-        return parts.report(bytes(row.partial) for row in rows)
-    # Of Spark's own, or of the bridge to Java.
-    except Exception as error:
-        if found := raised(error):
-            raise found from error
-        if "worker" in str(error) and "crashed" in str(error):
-            raise died("Spark") from error
-        raise
+    measured = frame.mapInArrow(measure, _SCHEMA)
+    # Adaptive execution makes as few partitions of them as it finds right.
+    rows = measured.repartition("place").mapInArrow(merge, _SCHEMA).collect()
+    return [bytes(row.partial) for row in rows]
 
 
 def _batch(partition: int, part: bytes) -> Any:

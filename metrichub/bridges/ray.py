@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from metrichub.bridges._given import Metrics
-from metrichub.bridges._parts import WIDTH, Parts, died, raised
+from metrichub.bridges._parts import WIDTH, Parts, Pass, died, raised
 from metrichub.errors import InputError, MissingDependency, what
 from metrichub.metric import GATHERED
 from metrichub.report.report import Report
@@ -38,8 +38,8 @@ def evaluate_dataset(
 
     `key` names the columns that tell a sample from others, or the document or user that it belongs
     to. `columns` maps a column to its name in the dataset. Metrics that don't add up gather the
-    rows of at most `gathered` samples. Metrics and their packages have to be installed on all
-    machines.
+    rows of at most `gathered` samples; those that all samples weigh, such as cider, read the
+    dataset twice. Metrics and their packages have to be installed on all machines.
 
     Raises:
         InputError: no Ray dataset, no key, or samples that can't be scored.
@@ -58,6 +58,8 @@ def evaluate_dataset(
     parts = Parts.of(hub, key, columns, gathered, cloudpickle.dumps)
     chosen = dataset.select_columns(parts.names(dataset.columns() or []))
     try:
+        if first := parts.first_pass():
+            parts = first.known(_packed(_merged(chosen, first)))
         return parts.report(_packed(_merged(chosen, parts)))
     except Exception as error:
         if isinstance(error, ray.exceptions.WorkerCrashedError):
@@ -67,7 +69,7 @@ def evaluate_dataset(
         raise
 
 
-def _merged(dataset: ray.data.Dataset, parts: Parts) -> ray.data.Dataset:
+def _merged(dataset: ray.data.Dataset, parts: Pass) -> ray.data.Dataset:
     """The parts of the blocks, many of them merged to one."""
     common: dict[str, Any] = {"fn_args": (parts,), "batch_format": "pyarrow"}
     common["max_retries"] = _RETRIES
@@ -84,11 +86,11 @@ def _packed(merged: ray.data.Dataset) -> Iterator[bytes]:
         yield from batch.column("partial").to_pylist()
 
 
-def _measure(table: Any, parts: Parts) -> Any:
+def _measure(table: Any, parts: Pass) -> Any:
     return _table([parts.measure(table.to_batches(max_chunksize=_ROWS))])
 
 
-def _merge(table: Any, parts: Parts) -> Any:
+def _merge(table: Any, parts: Pass) -> Any:
     found = parts.merge(table.column("partial").to_pylist())
     return _table([] if found is None else [found])
 

@@ -13,18 +13,20 @@ from metrichub.catalog.registry import origin
 from metrichub.data.batch import Batch, Block, View
 from metrichub.data.fingerprint import Fingerprint
 from metrichub.data.metadata import joined_metadata
-from metrichub.errors import ParameterError, ScoringError
+from metrichub.errors import ParameterError
 from metrichub.evaluation.buckets import BucketSizes, places
 from metrichub.evaluation.explanation import ErrorBudget, Observed, Trace
 from metrichub.evaluation.failures import located
+from metrichub.evaluation.gathering import gathered
 from metrichub.evaluation.letters import ByTokenizer, letters_of, summed
 from metrichub.evaluation.measurement import Measurement
-from metrichub.evaluation.merge import merged
 from metrichub.evaluation.observation import is_async, measure_objects, measure_rows
+from metrichub.evaluation.passes import PostponedRows, two_passes
 from metrichub.evaluation.reduce import Reduction, name_of, reduce
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
+from metrichub.evaluation.result_weighed import WeighedResult
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import Stats
 from metrichub.evaluation.stored import StoredSamples
@@ -48,6 +50,7 @@ class Measure:
 
     `repeat` is the number of the run where judges are asked several times; an `estimating` one
     asks nobody, and only its usage means anything. With a `batch` judges answer out of its folder.
+    `corpora` has what a first pass found out for metrics that are measured in two, by their names.
     """
 
     metrics: tuple[Metric, ...]
@@ -57,6 +60,7 @@ class Measure:
     repeat: int = 0
     estimating: bool = False
     batch: BatchRun | None = None
+    corpora: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self, batch: Batch, progress: Progress | None = None) -> Measurement:
         """The measurement of a batch; `progress` gets the samples times metrics of every block."""
@@ -82,7 +86,10 @@ class Measure:
                     progress(len(block) * (len(metrics) - len(observed.rows)))
             for metric in metrics:
                 signature = signature_of(metric, self.reduction)
-                results[metric.name] = _result(metric, signature, parts[metric.name], batch.size)
+                found = _result(metric, signature, parts[metric.name], batch.size)
+                if isinstance(found, RowsResult) and metric.name in self.corpora:
+                    found = WeighedResult.of_rows(found, self.corpora[metric.name])
+                results[metric.name] = found
         counts = {name: column.counts for name, column in batch.columns.items()}
         return Measurement(
             {metric.name: results[metric.name] for metric in self.metrics},
@@ -197,7 +204,12 @@ def measured(
         measurements = _with_progress(
             distribute(work, parts, workers), len(measure.metrics), progress
         )
-    whole = _gathered(measurements)
+    waiting = [] if samples or condensed else two_passes(measure.metrics)
+    if waiting:
+        names = [metric.name for metric in measure.metrics]
+        whole = _in_two_passes(measurements, waiting, names, by_position=not key)
+    else:
+        whole = gathered(measurements)
     whole = replace(
         whole,
         segments=((whole.size, fingerprint.digests()),),
@@ -207,6 +219,20 @@ def measured(
     if not samples:
         return whole.condense() if condensed else whole.without_samples()
     return replace(whole, texts=StoredSamples(tuple(kept))) if texts else whole
+
+
+def _in_two_passes(
+    measurements: Iterable[Measurement],
+    metrics: Sequence[CorpusMetric],
+    order: Sequence[str],
+    by_position: bool,
+) -> Measurement:
+    """All parts as one, where rows of some metrics wait until all are surveyed."""
+    with PostponedRows(metrics) as postponed:
+        whole = gathered(postponed.first(measurements))
+        weighed = postponed.second(by_position)
+    found = {**whole.results, **weighed}
+    return replace(whole, results={name: found[name] for name in order if name in found})
 
 
 def _with_names(batches: Iterable[Batch], found: dict[str, dict[str, None]]) -> Iterator[Batch]:
@@ -246,35 +272,6 @@ def _with_progress(
         if progress:
             progress(measurement.size * metrics)
         yield measurement
-
-
-def _gathered(measurements: Iterable[Measurement]) -> Measurement:
-    """All parts in order as one; rows are joined metric by metric, to hold few twice."""
-    whole = Measurement({}, 0, (), {})
-    parts: dict[str, list[Result]] = {}
-    coming = iter(measurements)
-    while measurement := _next(coming, whole.size):
-        whole = merged((whole, replace(measurement, results={}, segments=())))
-        for name, result in measurement.results.items():
-            kept = parts.setdefault(name, [])
-            kept.append(result)
-            if result.only_sums:
-                kept[:] = [_merged(kept)]
-    return replace(whole, results={name: _merged(parts.pop(name)) for name in list(parts)})
-
-
-def _next(measurements: Iterator[Measurement], before: int) -> Measurement | None:
-    """The next measurement; a failure's sample is counted from the first of all."""
-    try:
-        return next(measurements, None)
-    except ScoringError as error:
-        sample = None if error.sample is None else error.sample + before
-        raise error.at(sample) from error.__cause__
-
-
-def _merged(parts: Sequence[Result]) -> Result:
-    first = parts[0]
-    return first if len(parts) == 1 else first.merge(parts, first.signature)
 
 
 def signature_of(metric: Metric, reduction: Reduction | None) -> Signature:

@@ -20,9 +20,9 @@ from metrichub.metric import (
     Metric,
     Row,
     Unscored,
-    arguments_of,
     has_sample_scores,
     measuring,
+    takes_count,
 )
 
 
@@ -82,9 +82,10 @@ def scores_of(
     """
     if not count.any():
         return {name: np.full(count.shape, np.nan) for name in metric.outputs()}
-    takes_count = "count" in arguments_of(type(metric), method) or metric.statistics() is None
+    # What was weighed row by row brings the number of its rows along.
+    given = {"count": count, **arrays} if takes_count(metric, method) else arrays
     with np.errstate(all="ignore"), failing(metric):
-        found = getattr(metric, method)(**arrays, **({"count": count} if takes_count else {}))
+        found = getattr(metric, method)(**given)
     if set(found) != set(metric.outputs()):
         raise MetricError(
             f"{metric.name}: {method} gave {', '.join(found)}, but its outputs are "

@@ -150,6 +150,10 @@ class Result(ABC):
         """
         return self
 
+    def concluded(self) -> Result:
+        """The same, to which no parts are to come."""
+        return self
+
     def condense(self) -> Result:
         """The same corpus scores, and merges with what was condensed too, from less than rows."""
         return self

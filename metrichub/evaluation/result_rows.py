@@ -17,7 +17,7 @@ from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.units import Units
-from metrichub.metric import Array, CorpusMetric, Metric, Unscored
+from metrichub.metric import Array, CorpusMetric, Metric, Unscored, has_two_passes
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class RowsResult(Result):
 
     `left_out` has the samples for which the metric said why they have none. Once pooled, only
     `final`, the concluded scores, is left. Condensed rows belong to no sample, and are all that is
-    known of `size` samples.
+    known of `size` samples. `place` has the bucket of every sample where rows are yet
+    to be weighed.
     """
 
     rows: Sequence[Any]
@@ -35,6 +36,7 @@ class RowsResult(Result):
     final: Mapping[str, float] | None = None
     left_out: Mapping[int, Unscored] = field(default_factory=dict)
     condensed: bool = False
+    place: NDArray[np.int64] | None = None
 
     @classmethod
     def of(
@@ -74,7 +76,8 @@ class RowsResult(Result):
         return cls(*head, rows, sample, size, left_out=left_out)
 
     @property
-    def _metric(self) -> CorpusMetric:
+    def corpus_metric(self) -> CorpusMetric:
+        """The metric."""
         assert isinstance(self.metric, CorpusMetric)
         return self.metric
 
@@ -90,7 +93,7 @@ class RowsResult(Result):
         if not self.rows:
             return dict.fromkeys(self.metric.outputs(), float("nan"))
         with failing(self.metric):
-            return {name: float(v) for name, v in self._metric.conclude(self.rows).items()}
+            return {name: float(v) for name, v in self.corpus_metric.conclude(self.rows).items()}
 
     def samples(self) -> Outputs:
         """The mean over each sample's rows of what the metric says of single rows."""
@@ -100,7 +103,7 @@ class RowsResult(Result):
         with np.errstate(all="ignore"), failing(self.metric):
             return {
                 name: np.bincount(self.sample, np.asarray(values, np.float64), self.size) / number
-                for name, values in self._metric.samples(self.rows).items()
+                for name, values in self.corpus_metric.samples(self.rows).items()
             }
 
     def why(self, sample: int) -> str | None:
@@ -114,11 +117,11 @@ class RowsResult(Result):
         """What the metric concludes from the rows of each resample; `nan` if it says nothing."""
         if self.pooled:
             raise self._was_pooled("resampling")
-        if not self._metric.resamples:
+        if not self.corpus_metric.resamples:
             return lambda draw: dict.fromkeys(
                 self.metric.outputs(), np.full(len(draw.index), np.nan)
             )
-        concluded = _resampler(self._metric, self.rows)
+        concluded = _resampler(self.corpus_metric, self.rows)
         unit = _unit_of(self.sample, units)
         return lambda draw: concluded(draw.weights[:, unit])
 
@@ -132,7 +135,7 @@ class RowsResult(Result):
         order = np.argsort(sample, kind="stable")
         rows = [rows[number] for number in order.tolist()]
         sample, mine = sample[order], mine[order]
-        concluded = _resampler(self._metric, rows)
+        concluded = _resampler(self.corpus_metric, rows)
         unit = _unit_of(sample, units)
 
         def swapped(mask: NDArray[np.bool_]) -> tuple[Outputs, Outputs]:
@@ -146,12 +149,16 @@ class RowsResult(Result):
         head = replace(self, final=self.scores(), condensed=False)
         return replace(head, rows=(), sample=self.sample[:0], left_out={})
 
+    def without_rows(self, place: NDArray[np.int64], by_position: bool) -> RowsResult:
+        """The same, with the bucket of every sample where its rows are still to be weighed."""
+        return replace(self, place=place) if has_two_passes(self.metric) else self
+
     def condense(self) -> RowsResult:
         """What the metric makes of the rows to conclude from, without the samples."""
         if self.pooled:
             return self
         with failing(self.metric):
-            rows = self._metric.condense(self.rows)
+            rows = self.corpus_metric.condense(self.rows)
         return replace(self, rows=rows, sample=self.sample[:0], left_out={}, condensed=True)
 
     def scored(self) -> NDArray[np.bool_]:
@@ -236,7 +243,7 @@ class RowsResult(Result):
     def _condensed(cls, parts: Sequence[RowsResult], signature: Signature) -> RowsResult:
         first, rows = parts[0], [row for part in parts for row in part.rows]
         with failing(first.metric):
-            rows = list(first._metric.condense(rows))  # noqa: SLF001  # of this class
+            rows = list(first.corpus_metric.condense(rows))
         return cls(
             *cls.head_of(parts, signature),
             rows,

@@ -24,6 +24,7 @@ from metrichub.evaluation.letters import ByTokenizer, Letters
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
+from metrichub.evaluation.result_weighed import WeighedResult
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import BucketSums, Stats
 from metrichub.metric import Array, CorpusMetric, Metric, Unscored, load_metric
@@ -281,7 +282,7 @@ def _result(found: Mapping[str, Any], metric: Metric) -> Result:
     signature = Signature.parse(found["signature"])
     unanswered = _counts(found.get("unanswered", {}))
     head = (metric, signature, found["count"], found["unscored"], reasons, unanswered)
-    if isinstance(metric, CorpusMetric):
+    if isinstance(metric, CorpusMetric) and "totals" not in found:
         final = found.get("final")
         if final is not None:
             final = {name: float("nan") if v is None else v for name, v in final.items()}
@@ -302,7 +303,10 @@ def _result(found: Mapping[str, Any], metric: Metric) -> Result:
     if "buckets" in found:
         counts = np.array(found["bucket_counts"], np.int64)
         sums = BucketSums(_read_arrays(found["buckets"]), counts, found["by_position"])
-    return SumResult(*head, rows, _read_arrays(found["totals"]), sums)
+    totals = _read_arrays(found["totals"])
+    if isinstance(metric, CorpusMetric):
+        return WeighedResult(*head, None, totals, sums, whole=True)
+    return SumResult(*head, rows, totals, sums)
 
 
 def _same_definition(path: Path, found: Mapping[str, Any], metric: Metric) -> None:

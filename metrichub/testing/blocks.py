@@ -7,7 +7,7 @@ import textwrap
 from metrichub.catalog.card import bounds_table
 from metrichub.catalog.parameters import Parameter, parameters_of
 from metrichub.catalog.studies import agreement_block, definition_of, read_studies
-from metrichub.metric import GATHERED, CorpusMetric, Metric, load_metric
+from metrichub.metric import GATHERED, CorpusMetric, Metric, has_two_passes, load_metric
 from metrichub.testing.under_test import Broken, MetricUnderTest
 
 
@@ -33,7 +33,8 @@ def _gathered(metric: Metric) -> str:
         "rows": f"the rows of at most {GATHERED:,} samples are",
         "vocabulary": "their vocabulary is",
     }[metric.gathers]
-    said = f"Scores come from all samples together: across machines, {is_gathered} gathered."
+    twice = "they are read twice, and " if has_two_passes(metric) else ""
+    said = f"Scores come from all samples together: across machines, {twice}{is_gathered} gathered."
     return "\n".join(["", *textwrap.wrap(said, 100), ""])
 
 

@@ -28,7 +28,12 @@ from metrichub.testing.card_laws import (
     outputs_agree,
 )
 from metrichub.testing.footprint import footprint
-from metrichub.testing.other_ways import not_concluded, not_condensed, not_of_samples
+from metrichub.testing.other_ways import (
+    not_concluded,
+    not_condensed,
+    not_of_samples,
+    not_weighed,
+)
 from metrichub.testing.under_test import HOSTILE, WORDS, MetricUnderTest, hold
 
 NONSENSE = ("", " \t\n ", "... !? -", "Не знаю, что сказать.", "你好，世界", "😀👍🏽", "zzz qqq")
@@ -54,8 +59,9 @@ def rows_are_finite(under_test: MetricUnderTest) -> None:
 def score_broadcasts(under_test: MetricUnderTest) -> None:
     """`score` gives the same for (), (N,) and (B, N), and what goes with it agrees.
 
-    `score_samples` gives (N,), a `resampler` what `conclude` gives, and so do condensed rows; the
-    scores of a metric whose averaging is macro are the means of its samples' scores.
+    `score_samples` gives (N,), a `resampler` what `conclude` gives, and so do condensed rows and
+    those that were weighed in two passes; the scores of a metric whose averaging is macro are the
+    means of its samples' scores.
     """
     result = under_test.evaluate(under_test.columns).results[under_test.metric.name]
     if isinstance(result, RowsResult):
@@ -87,8 +93,11 @@ def score_broadcasts(under_test: MetricUnderTest) -> None:
 
 def _rows_conclude_alike(result: RowsResult) -> None:
     if isinstance(result.metric, CorpusMetric):
-        for otherwise in (not_concluded, not_condensed):
-            why = otherwise(result.metric, result.rows)
+        for why in (
+            not_concluded(result.metric, result.rows),
+            not_condensed(result.metric, result.rows),
+            not_weighed(result.metric, result.rows, result.signature),
+        ):
             hold(why is None, str(why))
 
 

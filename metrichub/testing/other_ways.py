@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from metrichub.evaluation.observation import sample_scores
+from metrichub.evaluation.passes import Survey
+from metrichub.evaluation.result_rows import RowsResult
+from metrichub.evaluation.result_weighed import WeighedResult
+from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import Stats
-from metrichub.metric import CorpusMetric, Metric
+from metrichub.metric import CorpusMetric, Metric, has_two_passes
 
 
 def not_concluded(metric: CorpusMetric, rows: Sequence[Any]) -> str | None:
@@ -46,6 +51,35 @@ def not_condensed(metric: CorpusMetric, rows: Sequence[Any]) -> str | None:
     for name, value in metric.conclude(rows).items():
         if not np.allclose(found[name], value, rtol=1e-9, atol=1e-12, equal_nan=True):
             return f"condensed rows give {name} as {found[name]}, and the rows {value}"
+    return None
+
+
+def not_weighed(metric: CorpusMetric, rows: Sequence[Any], signature: Signature) -> str | None:
+    """What two passes over parts give otherwise than `conclude` of all rows; None if nothing.
+
+    The parts are two and an empty one, and the weighed rows are scored one by one, too.
+    """
+    if not has_two_passes(metric):
+        return None
+    half, survey = len(rows) // 2, Survey(metric)
+    parts: tuple[Sequence[Any], ...] = (rows[half:], [], rows[:half])
+    for part in parts:
+        survey.add(survey.of(part))
+    corpus = pickle.loads(pickle.dumps(survey.total()))
+    found = [
+        WeighedResult.of_rows(
+            RowsResult.of(metric, signature, part, np.arange(len(part)), len(part)), corpus
+        )
+        for part in parts
+    ]
+    sums = WeighedResult.merge(found, signature).scores()
+    for name, value in metric.conclude(rows).items():
+        if not np.allclose(sums[name], value, rtol=1e-9, atol=1e-12, equal_nan=True):
+            return f"rows weighed in two passes give {name} as {sums[name]}, and conclude {value}"
+    each = sample_scores(metric, Stats.concatenate([p.rows for p in found if p.rows]))
+    for name, values in each.items():
+        if values.shape != (len(rows),):
+            return f"{name} of rows weighed in two passes has shape {values.shape}"
     return None
 
 

@@ -422,6 +422,36 @@ def test_condensed_rows_that_conclude_to_another_score_break_the_law(
         laws.score_broadcasts(make(changes))
 
 
+@pytest.mark.parametrize(
+    ("survey", "weighed", "said"),
+    [
+        ("len(rows)", "np.array([h for h, _ in rows]) / corpus", None),
+        # What isn't of the whole corpus, and what isn't a row's own.
+        ("0", "np.array([h for h, _ in rows]) / len(rows)", "rows weighed in two passes give"),
+        ("len(rows)", "np.array([h for h, _ in rows]) / 2", "rows weighed in two passes give"),
+    ],
+)
+def test_rows_that_two_passes_weigh_to_another_score_break_the_law(
+    make: Make, survey: str, weighed: str, said: str | None
+) -> None:
+    changes = {
+        "class Toy(Metric)": "class Toy(CorpusMetric)",
+        'return {"hits"': 'return list(zip(hits, words))\n        return {"hits"',
+        "def score(self, hits, words)": "def conclude(self, rows)",
+        'return {"score": hits / words}': (
+            "return {'score': float(np.mean([h for h, _ in rows]))}\n\n"
+            f"    def survey(self, rows):\n        return {survey}\n\n"
+            f"    def weigh(self, rows, corpus):\n        return {{'share': {weighed}}}\n\n"
+            "    def score(self, share):\n        return {'score': share}"
+        ),
+    }
+    if said is None:
+        laws.score_broadcasts(make(changes))
+        return
+    with pytest.raises(Broken, match=said):
+        laws.score_broadcasts(make(changes))
+
+
 # 7 and 8: splits and order are irrelevant.
 
 NOISY = '"words": np.array(words, np.int64)'

@@ -1,0 +1,100 @@
+"""What a corpus metric measured in two passes: sums, of rows that all samples together weighed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from metrichub.errors import MetricError, ReportError
+from metrichub.evaluation.failures import failing
+from metrichub.evaluation.result import Result
+from metrichub.evaluation.result_rows import RowsResult
+from metrichub.evaluation.result_sums import SumResult
+from metrichub.evaluation.signature import Signature
+from metrichub.evaluation.stats import Stats
+from metrichub.metric import Array, takes_count
+
+_FIXED = "intervals and tests keep the weights that all samples give, and draw none of them anew"
+
+
+@dataclass(frozen=True)
+class WeighedResult(SumResult):
+    """Sums of rows that were weighed by the corpus. Parts of one corpus merge until it is `whole`.
+
+    Parts of two corpora have other weights, and their sums mean nothing together.
+    """
+
+    whole: bool = False
+
+    @classmethod
+    def of_rows(cls, found: RowsResult, corpus: Any) -> WeighedResult:
+        """The result of these rows in a corpus, by what the surveys of all its rows gave.
+
+        A sample's statistics are the sums over its rows.
+        """
+        of, size = found.sample, found.size
+        scored = np.zeros(size, np.bool_)
+        scored[of] = True
+        arrays: dict[str, Array] = {}
+        for name, values in _weighed(found, corpus).items():
+            arrays[name] = np.zeros((size, *values.shape[1:]), values.dtype)
+            np.add.at(arrays[name], of, values)
+        reasons = {sample: said.reason for sample, said in found.left_out.items()}
+        kinds = {s: said.undefined_for for s, said in found.left_out.items() if said.undefined_for}
+        rows = Stats(arrays, scored, reasons, kinds)
+        count = rows.count
+        head = (count, size - count, rows.why(), Counter(kinds.values()))
+        return cls(found.metric, found.signature, *head, rows, rows.totals())
+
+    def pool(self) -> Self:
+        """The sums without the rows, which merge with no others."""
+        return replace(self, rows=None, bucket_sums=None, whole=True)
+
+    def concluded(self) -> Self:
+        """The same, of a corpus to which no part is to come."""
+        return replace(self, whole=True)
+
+    def notes(self) -> Sequence[str]:
+        """What the metric says, and what resamples leave as it is."""
+        return [*super().notes(), *([_FIXED] if self.count and self.bucket_sums else [])]
+
+    @classmethod
+    def merge(cls, parts: Sequence[Result], signature: Signature) -> WeighedResult:
+        """The result of all parts' samples.
+
+        Raises:
+            ReportError: parts that were weighed by corpora of their own.
+        """
+        weighed = [part for part in parts if isinstance(part, WeighedResult) and not part.whole]
+        if len(weighed) < len(parts):
+            raise ReportError(
+                f"{parts[0].metric.name}: all samples together weigh each of them, so that reports "
+                "without samples don't merge; evaluate all samples in one call, or with "
+                "samples=True"
+            )
+        merged = super().merge(weighed, signature)
+        assert isinstance(merged, WeighedResult)
+        return merged
+
+
+def _weighed(found: RowsResult, corpus: Any) -> Mapping[str, Array]:
+    metric, number = found.corpus_metric, len(found.rows)
+    if not number:
+        return {}
+    with failing(metric):
+        given = metric.weigh(found.rows, corpus)
+    expected = metric.statistics()
+    if expected is not None and set(given) != set(expected):
+        raise MetricError(
+            f"{metric.name}: weigh gave {', '.join(sorted(given)) or 'nothing'}, but score asks "
+            f"for {', '.join(expected)}"
+        )
+    rows = Stats.of(given, number)
+    if not rows.scored.all():
+        raise MetricError(f"{metric.name}: weigh gave nan; rows without a score have no row")
+    count = {"count": np.ones(number, np.int64)} if takes_count(metric) else {}
+    return {**rows.arrays, **count}
