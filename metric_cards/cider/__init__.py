@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
+from metric_cards._bases.corpus_ngrams import CorpusNgrams
 from metric_cards._bases.resampling import drawn_sums
 from metric_cards.cider.corpus import Corpus
 from metric_cards.cider.ptb import words_by_chunk
+from metric_cards.cider.weighed import document_frequencies, weighed
 from metrichub.authoring import Array, CorpusMetric, Range, Resampler, Scores
 from metrichub.text import RaggedTexts, Texts, spans
 
@@ -28,6 +30,8 @@ class Cider(CorpusMetric):
         max_order: The maximum order of n-grams.
         sigma: The width of CIDEr-D's length penalty, in tokens.
     """
+
+    gathers: ClassVar[Literal["rows", "vocabulary"]] = "vocabulary"
 
     variant: Literal["cider-d", "cider"] = "cider-d"
     tokenizer: Literal["ptb", "unicode", "whitespace"] = "ptb"
@@ -63,8 +67,25 @@ class Cider(CorpusMetric):
 
         return scores
 
+    def survey(self, rows: Sequence[str]) -> CorpusNgrams:
+        """The document frequencies of all n-grams of the references."""
+        return document_frequencies(rows, self.max_order)
+
+    def weigh(self, rows: Sequence[str], corpus: CorpusNgrams) -> Mapping[str, Array]:
+        """The score of each row, (R,), and a caption for each."""
+        found = weighed(rows, corpus, self.max_order, self._width)
+        return {"similarity": found, "captions": np.ones(len(rows), np.int64)}
+
+    def score(self, similarity: Array, captions: Array) -> Scores:
+        """The mean over the captions."""
+        return {"score": similarity / captions}
+
     def _corpus(self, rows: Sequence[str]) -> Corpus:
-        return Corpus(rows, self.max_order, self.sigma if self.variant == "cider-d" else None)
+        return Corpus(rows, self.max_order, self._width)
+
+    @property
+    def _width(self) -> float | None:
+        return self.sigma if self.variant == "cider-d" else None
 
     def _lines(self, column: Texts) -> list[str]:
         if self.tokenizer == "whitespace":

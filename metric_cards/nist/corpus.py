@@ -39,6 +39,13 @@ def _named(text: Sequence[Any]) -> list[int]:
     return names
 
 
+def penalties(ratio: Array) -> Array:
+    """1 for predictions that are long enough, 1/2 for those of two thirds of the length."""
+    with np.errstate(all="ignore"):
+        short = np.exp(BETA * np.log(ratio) ** 2)
+    return np.where((ratio > 0) & (ratio < 1), short, np.minimum(ratio, 1))
+
+
 class Corpus:
     """R samples; their texts are all predictions, then all references.
 
@@ -79,8 +86,7 @@ class Corpus:
         with np.errstate(all="ignore"):
             length = drawn_sums(self.reference_length, counts)
             ratio = np.where(length > 0, drawn_sums(self.length, counts) / length, np.nan)
-            short = np.exp(BETA * np.log(ratio) ** 2)
-        penalty = np.where((ratio > 0) & (ratio < 1), short, np.minimum(ratio, 1))
+        penalty = penalties(ratio)
         return {"score": precision * penalty, "length_penalty": penalty, "length_ratio": ratio}
 
     def occurrences(self, numbers: Integers, number: Integers, text: Integers) -> Sparse:

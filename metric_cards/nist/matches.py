@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from metric_cards._bases.corpus_ngrams import CorpusNgrams, ngram_names, tokens_left
 from metric_cards.nist.corpus import Row
 from metrichub.authoring import Array
 from metrichub.text import Flags, Integers, Words, offsets_of, sort_equal
@@ -132,30 +133,51 @@ class _Grams:
         return head[there], there, np.minimum(self.count[head[there]], self.count[there])
 
 
-def orders(rows: Sequence[Row], max_order: int, ignored: int | None, best: bool) -> Iterator[Order]:
+def orders(
+    rows: Sequence[Row],
+    max_order: int,
+    ignored: int | None,
+    best: bool,
+    corpus: CorpusNgrams | None = None,
+) -> Iterator[Order]:
     """What the samples add to each order.
 
     `ignored` is the word that is no context. With `best`, the matches and the length are those of
     one reference, the one with most information, the longest of several; else those of all.
+    Information is that of the references of these rows, or of a `corpus` that they are part of.
     """
     column = _Column(rows)
+    words = column.referenced.sum() if corpus is None else corpus.total
+    names = ngram_names(column.tokens, max_order)
     informed = _best if best and (column.number > 1).any() else _pooled
     left = np.repeat(offsets_of(column.lengths)[1:], column.lengths) - np.arange(len(column.text))
     tokens = grams = _Grams(column, column.tokens, np.arange(len(column.text)))
-    context = np.full(len(grams.total), column.referenced.sum())
+    context = np.full(len(grams.total), words)
     for order in range(1, max_order + 1):
         if order > 1:
             # What doesn't match isn't part of a longer n-gram that does.
             some = grams.matched[grams.number]
             at = np.flatnonzero(some[:-1] & some[1:] & (left[:-1] >= order))
             kinds = len(tokens.total)
-            names = grams.number[at] * kinds + tokens.number[at + order - 1]
-            shorter, grams = grams, _Grams(column, names.astype(np.uint64), at)
+            longer = grams.number[at] * kinds + tokens.number[at + order - 1]
+            shorter, grams = grams, _Grams(column, longer.astype(np.uint64), at)
             context = shorter.total[shorter.number[grams.example]]
             if order == 2 and ignored is not None:
                 none = column.tokens[grams.example] == np.uint64(ignored)
-                context[none] = column.referenced.sum()
+                context[none] = words
+        if corpus is not None:
+            grams.total = corpus.numbers(next(names)[grams.example])
         yield Order(*informed(grams, context), column.ngrams(order))
+
+
+def reference_ngrams(rows: Sequence[Row], max_order: int) -> CorpusNgrams:
+    """How often the references have each n-gram; the total is that of their words."""
+    texts = [reference for _, references in rows for reference in references]
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    words: Words = np.fromiter(chain.from_iterable(texts), np.uint64, int(lengths.sum()))
+    left = tokens_left(lengths)
+    found = [names[left >= order] for order, names in enumerate(ngram_names(words, max_order), 1)]
+    return CorpusNgrams.of(np.concatenate(found), len(words))
 
 
 def _pooled(grams: _Grams, context: Integers) -> tuple[Array, Array]:

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from metric_cards._bases.resampling import Documents, drawn_sums
 from metric_cards.novelty.drawn import New
-from metric_cards.novelty.known import Known, absent, cut, different_by_row, names_of, read
+from metric_cards.novelty.known import (
+    Known,
+    Training,
+    absent,
+    cut,
+    different_by_row,
+    names_of,
+    read,
+)
 from metrichub.authoring import Array, CorpusMetric, LocalPath, Range, Resampler, Scores
 from metrichub.errors import ParameterError
 from metrichub.text import (
@@ -57,6 +65,8 @@ class Novelty(CorpusMetric):
         field: The key of the text in a JSON Lines file.
         tokenizer: How texts are split into tokens; `unicode` ignores case and punctuation.
     """
+
+    gathers: ClassVar[Literal["rows", "vocabulary"]] = "vocabulary"
 
     n: Annotated[int, Range(1)] = 4
     corpus: Annotated[str | None, LocalPath()] = None
@@ -118,6 +128,22 @@ class Novelty(CorpusMetric):
         with np.errstate(invalid="ignore"):
             return {"score": (novel / total).tolist(), "texts": new.tolist()}
 
+    def survey(self, rows: Sequence[Row]) -> Training:
+        """What the references of these rows know, unless a file has the training texts."""
+        return Training(Known.union(row.known for row in rows if self.corpus is None))
+
+    def weigh(self, rows: Sequence[Row], corpus: Training) -> Mapping[str, Array]:
+        """New and all n-grams of each row, and new and all texts, (R,) each."""
+        novel, total, new = self._counts(rows, corpus.known)
+        some = ~np.isnan(new)
+        new_texts = np.where(some, new, 0).astype(np.int64)
+        return {"novel": novel, "total": total, "new_texts": new_texts, "texts": some}
+
+    def score(self, novel: Array, total: Array, new_texts: Array, texts: Array) -> Scores:
+        """The fractions of summed rows."""
+        with np.errstate(invalid="ignore"):
+            return {"score": novel / total, "texts": new_texts / texts}
+
     def explain(self, prediction: str, references: Sequence[str] = ()) -> highlight.Step:
         """The prediction with the n-grams of the file marked, and the counts.
 
@@ -140,11 +166,11 @@ class Novelty(CorpusMetric):
                 "texts": drawn_sums(new, counts) / drawn_sums(some, counts),
             }
 
-    def _counts(self, rows: Sequence[Row]) -> _Counts:
-        if self.corpus is None:
-            known = Known.union(row.known for row in rows)
-        else:
+    def _counts(self, rows: Sequence[Row], known: Known | None = None) -> _Counts:
+        if self.corpus is not None:
             known = read(self.corpus, self.field, self.tokenizer, self.n)
+        elif known is None:
+            known = Known.union(row.known for row in rows)
         total = np.array([len(row.ngrams) for row in rows], np.int64)
         none = np.zeros(0, np.uint64)
         ngrams = np.concatenate([none, *(row.ngrams for row in rows)])

@@ -20,10 +20,13 @@ from metrichub.catalog.card import Card
 from metrichub.errors import InputError, MetricError, MissingColumn, ReportError, ScoringError
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.metric import Metric, Row, Unscored
-from tests.toy_metrics import Overlap, Variety, card
+from tests.toy_metrics import Overlap, Rarity, Variety, card
 
-METRICS = ["bleu", "rouge", "wer", "distinct", "distinct5 = distinct(n=5)", "cider", Overlap()]
-"""Metrics that add up, in integers and in fractions, and some that don't."""
+METRICS = [
+    *("bleu", "rouge", "wer", Overlap(), "distinct", "distinct5 = distinct(n=5)"),
+    *("cider", "nist", "novelty", "novelty2 = novelty(n=2)", Rarity()),
+]
+"""Metrics that add up, in integers and in fractions, and some that don't, or in two passes."""
 HUB = Hub(METRICS)
 WORDS = ["the", "a", "cat", "dog", "sat", "ran", "on", "mat", "rains", "it", "is", "not", "there"]
 Rows = list[dict[str, Any]]
@@ -238,4 +241,4 @@ class OnMachines:
         with pytest.raises(ReportError, match=r"variety doesn't add up: .* of 5 at most"):
             self.evaluate(hub, parts, gathered=5)
         # What merges as a vocabulary has no limit.
-        assert self.evaluate("distinct", parts, gathered=5).size == 6
+        assert self.evaluate(["distinct", "cider"], parts, gathered=5).size == 6

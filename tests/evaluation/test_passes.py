@@ -1,0 +1,233 @@
+"""Two passes: what samples weigh together gives the same scores as all of them in one place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrichub import Hub, Report
+from metrichub.catalog.card import Card
+from metrichub.errors import MetricError, ReportError, ScoringError
+from metrichub.evaluation import measure
+from metrichub.evaluation.passes import Survey
+from metrichub.metric import Array, CorpusMetric
+from tests.bridges.machines import assert_equals_one_process, rounded, rows, unscored
+from tests.toy_metrics import Rarity, card
+
+METRICS = [
+    *("bleu", "cider", "cider1 = cider(variant='cider')", "distinct"),
+    *("nist", "nist2 = nist(convention='nltk')", "novelty", "novelty2 = novelty(n=2)", Rarity()),
+]
+HUB = Hub(METRICS)
+WORDS = st.lists(st.sampled_from(["a", "b", "c", "0", ".", "é"]), max_size=6).map(" ".join)
+SAMPLES = st.lists(
+    st.fixed_dictionaries({"prediction": WORDS, "refs": st.lists(WORDS, min_size=1, max_size=3)}),
+    max_size=9,
+)
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of a few samples each."""
+    monkeypatch.setattr(measure, "PART_CHARACTERS", 200)
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize(
+    "options", [{}, {"key": "id"}, {"workers": 2}], ids=["by position", "by key", "two processes"]
+)
+def test_sums_have_the_scores_of_kept_samples(options: dict[str, Any]) -> None:
+    found = [*rows(120), *unscored(3, 120)]
+    kept, summed = HUB.evaluate(found), HUB.evaluate(found, samples=False, **options)
+    np.testing.assert_equal(rounded(summed.scores()), rounded(kept.scores()))
+    assert list(summed.results) == list(kept.results)
+    # Counts are whole, so that no digit differs.
+    assert summed["novelty"] == kept["novelty"]
+    for name, result in summed.results.items():
+        same = kept.results[name]
+        assert (result.count, result.unscored) == (same.count, same.unscored)
+        assert (result.reasons, result.unanswered) == (same.reasons, same.unanswered)
+
+
+@given(st.lists(SAMPLES, max_size=4))
+def test_parts_that_come_once_have_the_scores_of_all_together(parts: list[Any]) -> None:
+    def coming() -> Iterator[Any]:
+        yield from (part for part in parts if part)
+
+    found = [row for part in parts for row in part]
+    if found:
+        kept, summed = HUB.evaluate(found), HUB.evaluate(coming(), samples=False)
+        np.testing.assert_equal(rounded(summed.scores()), rounded(kept.scores()))
+
+
+def test_no_sample_has_no_score() -> None:
+    report = HUB.evaluate(predictions=[], references=[], samples=False)
+    assert report.size == 0
+    assert np.isnan([report[name]["score"] for name in report.results]).all()
+
+
+def test_several_predictions_of_a_sample_are_all_weighed() -> None:
+    found = [
+        {"predictions": ["a b c", "a"], "references": ["a b", "c"]},
+        {"predictions": ["b", "c a"], "references": ["b", "b a"]},
+    ]
+    kept, summed = HUB.evaluate(found), HUB.evaluate(found, samples=False)
+    np.testing.assert_equal(rounded(summed.scores()), rounded(kept.scores()))
+
+
+def test_a_metric_that_weighs_needs_nothing_else() -> None:
+    # "a" and "c" occur once: all of "c", half of "a b", none of "b b".
+    report = Hub(Rarity()).evaluate(predictions=["a b", "c", "b b", ""])
+    assert report["rarity"] == {"score": 0.5, "unscored": 1}
+    np.testing.assert_equal(report.samples()["rarity"]["score"], [0.5, 1, 0, np.nan])
+    again = Hub(Rarity()).evaluate(predictions=["a b", "c", "b b", ""], samples=False)
+    assert again["rarity"] == report["rarity"]
+
+
+def test_sums_have_intervals_of_weights_that_stay() -> None:
+    # Each of two words occurs once, so that the share is 1 whatever is drawn; were the words
+    # counted anew, those of a sample that is drawn twice would be no rare ones.
+    found = {"predictions": ["a", "b"]}
+    summed = Hub(Rarity()).evaluate(**found, samples=False)
+    assert summed.intervals(resamples=50)["rarity"]["score"].low == 1
+    assert Hub(Rarity()).evaluate(**found).intervals(resamples=50)["rarity"]["score"].low == 0
+    said = "intervals and tests keep the weights that all samples give, and draw none of them anew"
+    assert summed.notes() == {"rarity": [said]}
+
+
+def test_systems_are_compared_by_their_sums() -> None:
+    one, other = rows(60), [{**row, "prediction": row["refs"][0]} for row in rows(60)]
+    hub = Hub(["cider", "nist", "novelty"])
+    summed = [hub.evaluate(found, samples=False, key="id") for found in (one, other)]
+    kept = [hub.evaluate(found) for found in (one, other)]
+    for name in ("cider", "nist", "novelty"):
+        found, same = (a.compare(b, trials=50)[name]["score"] for a, b in (summed, kept))
+        assert found.difference == pytest.approx(same.difference, abs=1e-12)
+        assert found.p == same.p == 1 / 51
+
+
+def test_a_saved_report_has_the_same_scores_and_intervals(tmp_path: Path) -> None:
+    report = HUB.evaluate(rows(30), samples=False, key="id")
+    report.save(tmp_path / "report.json")
+    again = Report.load(tmp_path / "report.json", metrics=[Rarity()])
+    assert again.scores() == report.scores()
+    assert again == report
+    named = ["cider", "nist", "novelty"]
+    found, same = (r.intervals(metrics=named, resamples=20) for r in (again, report))
+    assert found == same
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["measured", "saved"])
+def test_sums_of_two_corpora_do_not_merge(again: bool, tmp_path: Path) -> None:
+    parts = [Hub("cider").evaluate(rows(5, start), samples=False) for start in (0, 5)]
+    if again:
+        for number, part in enumerate(parts):
+            part.save(tmp_path / f"{number}.json")
+        parts = [Report.load(tmp_path / f"{number}.json") for number in (0, 1)]
+    with pytest.raises(ReportError, match="cider: all samples together weigh each of them"):
+        parts[0].merge(parts[1])
+    with pytest.raises(ReportError, match="cider: all samples together weigh each of them"):
+        parts[0].pool().merge(parts[1].pool())
+
+
+def test_kept_samples_and_sums_are_not_compared() -> None:
+    kept, summed = (Hub("cider").evaluate(rows(5), samples=samples) for samples in (True, False))
+    for one, other in ((kept, summed), (summed, kept)):
+        with pytest.raises(ReportError, match=r"pooled|samples"):
+            one.compare(other, trials=10)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Odd(CorpusMetric):
+    """Gives what it is told to."""
+
+    card: ClassVar[Card] = card("odd", "prediction")
+    what: str
+
+    def observe(self, prediction: str) -> str:
+        """The text."""
+        return prediction
+
+    def survey(self, rows: Sequence[Any]) -> Any:
+        """A set, which doesn't add up, a division by 0, or a number."""
+        if self.what == "raise":
+            raise ZeroDivisionError
+        return set(rows) if self.what == "set" else 0
+
+    def weigh(self, rows: Sequence[Any], corpus: Any) -> Mapping[str, Array]:
+        """Of a wrong name, a wrong shape, or nothing."""
+        return {
+            "name": {"other": np.ones(len(rows))},
+            "shape": {"right": np.ones(len(rows) + 1)},
+            "nan": {"right": np.full(len(rows), np.nan)},
+        }.get(self.what, {})
+
+    def score(self, right: Array) -> Mapping[str, Array]:
+        """What is right."""
+        return {"score": right}
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize(
+    ("odd", "error", "said"),
+    [
+        ("set", MetricError, r"odd: survey gave .*, which doesn't add up by \+; give a Counter"),
+        ("raise", ScoringError, "odd failed: ZeroDivisionError"),
+        ("name", MetricError, "odd: weigh gave other, but score asks for right"),
+        ("shape", MetricError, r"'right' has shape \(\d+,\)"),
+        ("nan", MetricError, "odd: weigh gave nan; rows without a score have no row"),
+    ],
+)
+def test_a_metric_that_weighs_wrongly_is_named(odd: str, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        Hub(Odd(what=odd)).evaluate(predictions=["a word " * 20] * 5, samples=False)
+
+
+def test_a_part_is_added_few_times() -> None:
+    added: list[int] = []
+
+    @dataclass(frozen=True)
+    class Counted:
+        parts: int
+
+        def __add__(self, other: Counted) -> Counted:
+            added.append(self.parts + other.parts)
+            return Counted(added[-1])
+
+    survey = Survey(Rarity())
+    for _ in range(64):
+        survey.add(Counted(1))
+    assert survey.total() == Counted(64)
+    # A tree of 64 leaves has 6 levels, and each adds all parts once.
+    assert sum(added) == 6 * 64
+    assert Survey(Rarity()).total() == Counter()
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_the_rows_of_all_samples_are_never_in_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    weigh = Rarity.weigh
+
+    def counted(self: Rarity, found: Sequence[Any], corpus: Any) -> Mapping[str, Array]:
+        seen.append(len(found))
+        return weigh(self, found, corpus)
+
+    monkeypatch.setattr(Rarity, "weigh", counted)
+    Hub(Rarity()).evaluate(predictions=["a b c d"] * 500, samples=False)
+    assert sum(seen) == 500
+    # Parts of 200 characters, of 7 each.
+    assert max(seen) < 60
+
+
+def test_metrics_of_one_pass_and_of_two_go_together() -> None:
+    found = rows(40)
+    hub = Hub([Rarity(), "bleu", "cider"])
+    assert_equals_one_process(hub.evaluate(found, samples=False, key="id"), found, hub)
