@@ -2,34 +2,43 @@
 
     python -m benchmarks.machines [--rows 100000] [--workers 1 --workers 2] [--engine ray] [-m bleu]
 
-Each run is a process of its own that reads a folder of Parquet files, eight for any number of rows.
-The engines start and score 16 rows before the clock runs. Memory is that of the driver's Python
-process at its peak, and for one process all there is. A part is what a worker hands on of a file.
+Each run is a process of its own that reads a folder of Parquet files, eight for any number of rows,
+and prints its row as it ends. The engines start and score 16 rows before the clock runs. Memory is
+that of the driver's Python process at its peak, and for one process all there is. A part is what a
+worker hands on of a file.
+
+At the end stands what 1e9 rows would take on a hundred machines, each as fast as this one with the
+most workers that ran: the time is the rise from the smallest to the largest number of rows, so that
+what every run takes is left out, and the driver holds the parts that are left of 1e5 rows each once
+they were merged by 64. Nothing like it was run.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from itertools import cycle, islice
+from itertools import cycle, islice, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from benchmarks.corpora import generated
 from benchmarks.scale import METRICS, peak
 from metrichub import Hub, bridges
+from metrichub.bridges._parts import WIDTH
 
 ENGINES = ("one process", "ray", "pyspark")
 FILES = 8
+TOTAL = 10**9
+PART_ROWS = 100_000
 _DISTINCT = 20_000
 
 
@@ -49,6 +58,13 @@ class Cost(NamedTuple):
     memory: int
 
 
+class Part(NamedTuple):
+    """Bytes of what a worker hands on of a file, and the seconds that it takes to merge it."""
+
+    size: int
+    merge: float
+
+
 @click.command()
 @click.option("--rows", multiple=True, type=int, default=(100_000, 1_000_000))
 @click.option("--workers", multiple=True, type=int, default=(1, 2))
@@ -60,23 +76,43 @@ def main(
     engines: tuple[str, ...],
     metrics: tuple[str, ...],
 ) -> None:
-    """Print one row a run, and how large a part is."""
-    table = Table("rows", "engine", "workers", "seconds", "µs/row", "driver's peak MB")
-    size = 0
-    for number in rows:
+    """Print one row a run, how large a part is, and an estimate for a hundred machines."""
+    console, costs = Console(width=110), dict[tuple[str, int, int], Cost]()
+    part = Part(0, 0.0)
+    console.print(f"{', '.join(metrics)}: rows | engine | workers | seconds | µs/row | driver's MB")
+    for number in sorted(rows):
         with tempfile.TemporaryDirectory() as folder:
             _write(Path(folder), number)
-            size = _part_size(folder, list(metrics))
-            for engine in engines:
-                for count in workers:
-                    cost = _in_process(Run(folder, engine, count, list(metrics)))
-                    table.add_row(
-                        *(f"{number:,}", engine, str(count), f"{cost.seconds:.1f}"),
-                        *(f"{cost.seconds / number * 1e6:.0f}", f"{cost.memory / 1e6:.0f}"),
-                    )
-    console = Console(width=110)
-    console.print(table)
-    console.print(f"{', '.join(metrics)}: a part has {size / 1000:.0f} kB")
+            part = _part(folder, list(metrics))
+            for engine, count in product(engines, workers):
+                cost = _in_process(Run(folder, engine, count, list(metrics)))
+                costs[engine, count, number] = cost
+                cells = (f"{number:,}", engine, str(count), f"{cost.seconds:.1f}")
+                each = f"{cost.seconds / number * 1e6:.0f}", f"{cost.memory / 1e6:.0f}"
+                console.print(f"| {' | '.join((*cells, *each))} |")
+    console.print(
+        f"a part has {part.size / 1000:.0f} kB, and takes {part.merge * 1000:.0f} ms to merge"
+    )
+    for engine in engines:
+        if len(rows) > 1 and engine != "one process":
+            found = (costs[engine, max(workers), number] for number in (min(rows), max(rows)))
+            slope = _slope(*(cost.seconds for cost in found), min(rows), max(rows))
+            console.print(_estimate(engine, slope, part))
+
+
+def _slope(few: float, many: float, fewer: int, more: int) -> float:
+    """Seconds that one more row takes."""
+    return (many - few) / (more - fewer)
+
+
+def _estimate(engine: str, slope: float, part: Part) -> str:
+    """What 1e9 rows on a hundred machines would take."""
+    left = TOTAL / PART_ROWS / WIDTH
+    return (
+        f"{engine}, 1e9 rows on a hundred machines such as this: {TOTAL * slope / 100 / 60:.0f} "
+        f"minutes of measuring; {left:.0f} parts reach the driver, "
+        f"{left * part.size / 1e6:.0f} MB, and take it {left * part.merge:.0f} seconds"
+    )
 
 
 def measure(run: Run) -> Cost:
@@ -143,23 +179,35 @@ def _write(folder: Path, number: int) -> None:
             parquet.write_table(pa.table(columns), folder / name / f"{file}.parquet")
 
 
-def _part_size(folder: str, metrics: list[str]) -> int:
+def _part(folder: str, metrics: list[str]) -> Part:
     import pickle
 
     from pyarrow import parquet
 
     from metrichub.bridges._parts import Parts
 
-    parts = Parts.of(metrics, "id", None, 1, pickle.dumps)
-    return len(parts.measure(parquet.read_table(Path(folder, "all", "0.parquet")).to_batches()))
+    parts = Parts.of(metrics, "id", None, 10**9, pickle.dumps)
+    batches = parquet.read_table(Path(folder, "all", "0.parquet")).to_batches()
+    if first := parts.first_pass():
+        parts = first.known([first.measure(batches)])
+    found = parts.measure(batches)
+    start = time.perf_counter()
+    parts.merge([found] * WIDTH)
+    return Part(len(found), (time.perf_counter() - start) / WIDTH)
 
 
 def _in_process(run: Run) -> Cost:
     command = [sys.executable, "-m", "benchmarks.machines", json.dumps(run)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise SystemExit(done.stderr)
+        said = f"{done.stderr[-2000:]}\n{run.engine} with {run.workers} workers"
+        raise SystemExit(f"{said} ended with {_why(done.returncode)}")
     return Cost(*json.loads(done.stdout.splitlines()[-1]))
+
+
+def _why(code: int) -> str:
+    """What an exit status says: a process that was killed says nothing itself."""
+    return f"signal {signal.Signals(-code).name}" if code < 0 else f"status {code}"
 
 
 if __name__ == "__main__":
