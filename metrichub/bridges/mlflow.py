@@ -18,7 +18,7 @@ from metrichub.hub import Hub
 from metrichub.metric import Metric
 from metrichub.report.report import Report
 
-__all__ = ["make_metric", "scorers"]
+__all__ = ["make_metric", "scorer", "scorers"]
 
 _EXPECTED = {"expected_response": "references"}
 _NEEDED = "metrichub.bridges.mlflow"
@@ -35,7 +35,7 @@ def scorers(metrics: Metrics) -> list[Any]:
     inputs' only value, or is found by its usual names, as other columns are.
     """
     try:
-        from mlflow.genai.scorers import scorer
+        from mlflow.genai.scorers import scorer as made
     except ImportError:
         raise MissingDependency(_NEEDED, "mlflow") from None
     hub = hub_of(metrics)
@@ -44,13 +44,31 @@ def scorers(metrics: Metrics) -> list[Any]:
     if means:
         shared = Hub(means, reduce_fn=hub.reduce_fn, vote=hub.vote)
         name = means[0].name if len(means) == 1 else "metrichub"
-        found.append(scorer(_scored_samples(shared), name=name))
+        found.append(made(_scored_samples(shared), name=name))
     for one in hub.metrics:
         if one not in means:
             alone = _Corpus(Hub(one, reduce_fn=hub.reduce_fn, vote=hub.vote), one.name)
-            made = scorer(alone.sample(), name=one.name, aggregations=[alone.aggregation()])
-            found.append(made)
+            aggregations = [alone.aggregation()]
+            found.append(made(alone.sample(), name=one.name, aggregations=aggregations))
     return found
+
+
+def scorer(metrics: Metrics) -> Any:
+    """The only scorer of `scorers`: of one metric, or of a hub whose metrics are all macro.
+
+    mlflow.genai.evaluate(data=rows, scorers=[bridges.mlflow.scorer("bleu"), ...])
+
+    Raises:
+        SpecError: metrics that need several, as MLflow asks each for the score of the corpus alone.
+    """
+    found = scorers(metrics)
+    if len(found) > 1:
+        named = ", ".join(one.name for one in found)
+        raise SpecError(
+            f"these metrics are {len(found)} scorers in MLflow ({named}): give them as "
+            "scorers=bridges.mlflow.scorers(hub)"
+        )
+    return found[0]
 
 
 def make_metric(metric: str | Metric | Hub) -> Any:

@@ -105,13 +105,14 @@ def _lm_eval(source: Source, batches: Iterable[Samples]) -> Iterator[Samples]:
 def _generated(samples: Samples) -> dict[str, list[Any]]:
     """What was generated, the targets, the prompts and the ids."""
     prompts = [_prompt(samples, i, found) for i, found in enumerate(samples["arguments"])]
+    documents = samples.get("doc") or [None] * samples.size
     return {
         "id": samples["doc_id"],
         "questions": prompts,
         "predictions": [
             _prediction(samples, i, found) for i, found in enumerate(samples["filtered_resps"])
         ],
-        "references": [_references(target) for target in samples["target"]],
+        "references": list(map(_references, samples["target"], documents)),
     }
 
 
@@ -141,9 +142,13 @@ def _prediction(samples: Samples, number: int, responses: Any) -> str | list[str
     return several if isinstance(found, list) else str(found)
 
 
-def _references(target: Any) -> str | Sequence[str]:
-    """The targets; several are written as Python writes a list."""
-    if isinstance(target, str) and target.startswith("["):
+def _references(target: Any, document: Any) -> str | Sequence[str]:
+    """The targets; several are written as Python writes a list.
+
+    A single target may look like one, and then is a field of the document as it stands.
+    """
+    fields = document.values() if isinstance(document, Mapping) else ()
+    if isinstance(target, str) and target.startswith("[") and target not in fields:
         try:
             target = ast.literal_eval(target)
         except (ValueError, SyntaxError, RecursionError, MemoryError):

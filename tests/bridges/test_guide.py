@@ -42,6 +42,7 @@ def test_importing_bridges_loads_no_library() -> None:
     [
         ("torchmetrics", lambda: bridges.torchmetrics.metric("bleu")),
         ("mlflow", lambda: bridges.mlflow.scorers("bleu")),
+        ("mlflow", lambda: bridges.mlflow.scorer("bleu")),
         ("mlflow", lambda: bridges.mlflow.make_metric("bleu")),
         (
             "inspect_ai",

@@ -10,7 +10,8 @@ import pandas
 import pytest
 
 from metrichub import Hub, SpecError
-from metrichub.bridges.mlflow import make_metric, scorers
+from metrichub.bridges._given import hub_of
+from metrichub.bridges.mlflow import make_metric, scorer, scorers
 from metrichub.testing import Scripted
 from tests.bridges import guide
 from tests.bridges.hosts import needs
@@ -61,6 +62,28 @@ def assessments(found: Any, name: str) -> list[Any]:
     traces = [mlflow.get_trace(trace) for trace in found.result_df["trace_id"]]
     traces.sort(key=lambda trace: str(trace.data.request))
     return [a for t in traces for a in t.info.assessments if a.name == name]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "key"), [("bleu", "bleu/corpus"), (Hub(["rouge", "token_f1"]), "rouge/mean")]
+)
+def test_one_scorer_stands_beside_others(metrics: Any, key: str) -> None:
+    @mlflow.genai.scorers.scorer
+    def words(outputs: str) -> int:
+        return len(outputs.split())
+
+    found = mlflow.genai.evaluate(data=rows(), scorers=[scorer(metrics), words])
+    name = key.partition("/")[0]
+    assert logged(found)[key] == pytest.approx(hub_of(metrics)(**TEXTS)[name]["score"], abs=1e-12)
+    # 6 + 4 + 2 + 4 words.
+    assert logged(found)["words/mean"] == 4
+
+
+def test_metrics_that_need_several_scorers_are_told_the_line() -> None:
+    with pytest.raises(
+        SpecError, match=r"2 scorers in MLflow \(rouge, bleu\): give them as scorers="
+    ):
+        scorer(["bleu", "rouge"])
 
 
 def test_what_is_logged_is_the_score_of_the_corpus() -> None:

@@ -175,6 +175,15 @@ def test_a_target_that_looks_like_a_list_is_a_text_if_it_is_none(tmp_path: Path)
     assert found["references"] == ["[1] a note", "Wien", "7", ["Wien", "Vienna"]]
 
 
+def test_a_target_that_a_document_has_as_a_text_is_one_target(tmp_path: Path) -> None:
+    (row, *_) = rows(FOLDER / "samples_many.jsonl")
+    target = "['a', 'b']"
+    documents: list[Any] = [{"code": target}, {"code": ["a", "b"]}, {}, None]
+    given = [{**row, "target": target, "doc": document} for document in documents]
+    found = read(write(tmp_path / "s.jsonl", given))
+    assert found["references"] == [target, *[["a", "b"]] * 3]
+
+
 def test_several_answers_to_a_prompt_are_several_predictions(tmp_path: Path) -> None:
     (row, *_) = rows(FOLDER / "samples_many.jsonl")
     found = read(write(tmp_path / "s.jsonl", [{**row, "filtered_resps": [["a", "b"]]}]))
