@@ -11,19 +11,27 @@ from pathlib import Path
 
 import pytest
 
+from metrichub import bridges
 from metrichub.catalog.card import with_blocks
 from metrichub.catalog.index import by_task, index
 from scripts.pictures import COMMAND, svg, terminal, words
+from tests.bridges import guide
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FENCES = re.findall(r"^```(\w*)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+NEIGHBOURS = [
+    row.strip("| ").rpartition(" | ")[2].strip("`")
+    for row in re.search(r"^\| with \| one line \|\n.*\n((?:\|.*\n)+)", README, re.MULTILINE)[
+        1
+    ].splitlines()
+]
 COMMANDS = [
     command
     for language, text in FENCES
     if not language
     for command in re.split(r"\n| && ", text.strip())
-] + [c for c in re.findall(r"`(metrichub [^`]+)`", README) if not c.isupper()]
+] + [c for c in re.findall(r"`(metrichub [^`]+)`", README) if c not in NEIGHBOURS]
 
 
 def test_the_snippets_run():
@@ -56,6 +64,22 @@ def test_every_other_command_is_run_elsewhere():
         "pip install '.[test]'",
         'pytest -n auto --dist worksteal -m ""',
     }
+
+
+def test_the_lines_for_other_tools_are_those_of_the_guide():
+    # The guide's lines are run inside each library, by the tests of its bridge.
+    assert {*NEIGHBOURS} <= {*guide.lines()}
+    assert len(NEIGHBOURS) == len({*NEIGHBOURS}) == 11
+
+
+@pytest.mark.parametrize("library", bridges.__all__)
+def test_every_bridge_has_a_line_that_its_test_runs(library):
+    (line,) = [
+        line for line in NEIGHBOURS if f"bridges.{library}." in line and "combine" not in line
+    ]
+    tests = "".join(path.read_text("utf-8") for path in (ROOT / "tests/bridges").glob("test_*.py"))
+    runs = re.findall(r"""(?:guide\.run|[^_]run)\(\s*"([^"]+)"|"([^"]+)" in line\]""", tests)
+    assert [start for pair in runs for start in pair if start and start in line], line
 
 
 def test_the_links_lead_somewhere():
