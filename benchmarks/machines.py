@@ -95,21 +95,16 @@ def main(
     )
     for engine in engines:
         if len(rows) > 1 and engine != "one process":
-            found = (costs[engine, max(workers), number] for number in (min(rows), max(rows)))
-            slope = _slope(*(cost.seconds for cost in found), min(rows), max(rows))
-            console.print(_estimate(engine, slope, part))
+            few, many = (costs[engine, max(workers), n].seconds for n in (min(rows), max(rows)))
+            each = (many - few) / (max(rows) - min(rows))
+            console.print(_estimate(engine, each, part))
 
 
-def _slope(few: float, many: float, fewer: int, more: int) -> float:
-    """Seconds that one more row takes."""
-    return (many - few) / (more - fewer)
-
-
-def _estimate(engine: str, slope: float, part: Part) -> str:
-    """What 1e9 rows on a hundred machines would take."""
+def _estimate(engine: str, each: float, part: Part) -> str:
+    """What 1e9 rows on a hundred machines would take, of so many seconds for each more row."""
     left = TOTAL / PART_ROWS / WIDTH
     return (
-        f"{engine}, 1e9 rows on a hundred machines such as this: {TOTAL * slope / 100 / 60:.0f} "
+        f"{engine}, 1e9 rows on a hundred machines such as this: {TOTAL * each / 100 / 60:.0f} "
         f"minutes of measuring; {left:.0f} parts reach the driver, "
         f"{left * part.size / 1e6:.0f} MB, and take it {left * part.merge:.0f} seconds"
     )

@@ -86,10 +86,10 @@ class Measure:
                     progress(len(block) * (len(metrics) - len(observed.rows)))
             for metric in metrics:
                 signature = signature_of(metric, self.reduction)
-                found = _result(metric, signature, parts[metric.name], batch.size)
-                if isinstance(found, RowsResult) and metric.name in self.corpora:
-                    found = WeighedResult.of_rows(found, self.corpora[metric.name])
-                results[metric.name] = found
+                result = _result(metric, signature, parts[metric.name], batch.size)
+                if isinstance(result, RowsResult) and metric.name in self.corpora:
+                    result = WeighedResult.of_rows(result, self.corpora[metric.name])
+                results[metric.name] = result
         counts = {name: column.counts for name, column in batch.columns.items()}
         return Measurement(
             {metric.name: results[metric.name] for metric in self.metrics},
