@@ -140,7 +140,13 @@ def _ray(run: Run) -> Score:
         log_to_driver=False, configure_logging=False,
     )  # fmt: skip
     ray.data.DataContext.get_current().enable_progress_bars = False
-    return lambda hub, path: bridges.ray.evaluate_dataset(hub, ray.data.read_parquet(path))
+
+    def score(hub: Hub, path: str) -> Any:
+        # Ray would put small files into one block, which one worker measures.
+        dataset = ray.data.read_parquet(path, override_num_blocks=FILES)
+        return bridges.ray.evaluate_dataset(hub, dataset)
+
+    return score
 
 
 def _spark(run: Run) -> Score:
