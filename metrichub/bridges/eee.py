@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from metrichub.bridges._eee_instances import Ids, write_lines
 from metrichub.bridges._given import OutputChoice, check_outputs, flat
 from metrichub.data.files import write_text
 from metrichub.errors import ParameterError, ReportError
@@ -22,7 +23,7 @@ from metrichub.metric import Metric
 from metrichub.models.resolve import about, judge_of
 from metrichub.report.report import Report
 
-__all__ = ["write"]
+__all__ = ["write", "write_instances"]
 
 SCHEMA = "0.3.0"
 _LEVEL, _RESAMPLES = 0.95, 1000
@@ -92,6 +93,33 @@ def write(  # noqa: PLR0913  # the fields of the schema, each by its name
         ],
     }
     write_text(path, json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+
+
+def write_instances(
+    report: Report,
+    path: str | Path,
+    *,
+    metric: str,
+    model: str,
+    dataset: str,
+    timestamp: float,
+    correct_at: float | None = None,
+    key: str = "id",
+) -> None:
+    """Write the file of single instances, JSON Lines, which says whether each sample is right.
+
+    One metric decides so: by 0 and 1, or by `correct_at`, the least score that is right, or the
+    largest where lower is better. `model`, `dataset` and `timestamp` are those of the aggregate.
+    `key` is the column with the samples' ids, their numbers if there is none. Samples without a
+    score are left out.
+
+    Raises:
+        ReportError: samples that weren't kept, or a metric that isn't in the report.
+        MissingColumn: the report has no question and no source.
+        ParameterError: scores other than 0 and 1, and no `correct_at`.
+    """
+    ids = Ids(SCHEMA, f"{dataset}/{model}/{timestamp:.0f}", dataset, model)
+    write_lines(path, ids.lines(report, metric, correct_at, key))
 
 
 def _outputs(report: Report, scores: Mapping[str, float]) -> list[tuple[str, str, str]]:

@@ -9,12 +9,15 @@ from typing import Any
 import jsonschema
 import pytest
 
-from metrichub import Hub, ParameterError, Report, ReportError
+from metrichub import Hub, MetrichubError, ParameterError, Report, ReportError
 from metrichub.bridges import eee
 from metrichub.testing import Scripted
 from tests.bridges import guide
 
-SCHEMA = json.loads((Path(__file__).parents[1] / "data/eee/eval.schema.json").read_text("utf-8"))
+SCHEMA, INSTANCE = (
+    json.loads((Path(__file__).parents[1] / "data/eee" / name).read_text("utf-8"))
+    for name in ("eval.schema.json", "instance_level_eval.schema.json")
+)
 COLUMNS: dict[str, Any] = {
     "predictions": ["the cat sat on the mat", "it rains in spring", "a dog", "x"],
     "references": ["the cat sat on a mat", "it rains in the spring", "a dog", "🙂"],
@@ -133,3 +136,93 @@ def test_the_line_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     guide.run("bridges.eee", report=Hub("bleu").evaluate(**COLUMNS))
     found = json.loads((tmp_path / "result.json").read_text("utf-8"))
     jsonschema.Draft7Validator(SCHEMA).validate(found)
+
+
+ASKED: dict[str, Any] = {
+    "id": ["a", "b", "c", "d"],
+    "question": ["Capital of Austria?", "Weather?", "Who?", "What?"],
+    "prediction": ["Wien", "rain", "a dog", ""],
+    "references": [["Wien", "Vienna"], ["sun"], ["a dog"], ["x"]],
+}
+
+
+def instances(tmp_path: Path, hub: Hub, data: Any = ASKED, **more: Any) -> list[Any]:
+    """The lines of the file, each found valid by the schema."""
+    how = {"model": "some/model", "dataset": "rain", "timestamp": 1_700_000_000} | more
+    keep = [name for name in ("id", "question") if name in data]
+    eee.write_instances(hub.evaluate(data, keep=keep), tmp_path / "samples.jsonl", **how)
+    lines = (tmp_path / "samples.jsonl").read_text("utf-8").splitlines()
+    found = list(map(json.loads, lines))
+    for line in found:
+        jsonschema.Draft7Validator(INSTANCE).validate(line)
+    return found
+
+
+def test_instances_say_which_samples_are_right(tmp_path: Path) -> None:
+    found = instances(tmp_path, Hub(["exact_match", "bleu"]), metric="exact_match")
+    assert [line["evaluation"]["is_correct"] for line in found] == [True, False, True, False]
+    assert [line["sample_id"] for line in found] == ASKED["id"]
+    first = found[0]
+    assert first["input"] == {"raw": "Capital of Austria?", "reference": ["Wien", "Vienna"]}
+    assert first["output"]["raw"] == ["Wien"]
+    # The aggregate's.
+    whole = written(Hub("exact_match").evaluate(ASKED), tmp_path)
+    assert first["evaluation_id"] == whole["evaluation_id"]
+    assert first["evaluation_result_id"] == whole["evaluation_results"][0]["evaluation_result_id"]
+
+
+def test_the_schema_refuses_an_instance_that_says_nothing(tmp_path: Path) -> None:
+    (line, *_) = instances(tmp_path, Hub("exact_match"), metric="exact_match")
+    line["evaluation"].pop("is_correct")
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.Draft7Validator(INSTANCE).validate(line)
+
+
+def test_other_scores_are_right_from_a_limit_on(tmp_path: Path) -> None:
+    data = {**ASKED, "prediction": ["Wien", "sun rain", "a cat", "x"]}
+    # Shared words: 1 of 2 and 1, F1 2/3; 1 of 2 and 2, F1 1/2. Word errors: 0, 1, 1/2 and 0.
+    hub = Hub("token_f1(normalization='none')")
+    found = instances(tmp_path, hub, data, metric="token_f1", correct_at=0.6)
+    assert [line["evaluation"]["is_correct"] for line in found] == [True, True, False, True]
+    found = instances(tmp_path, Hub("wer"), data, metric="wer", correct_at=0.5)
+    assert [line["evaluation"]["is_correct"] for line in found] == [True, False, True, True]
+
+
+def test_samples_without_a_score_are_no_instances(tmp_path: Path) -> None:
+    # No tokenizer of ROUGE reads an emoji.
+    data = {**ASKED, "references": ["Wien", "🙂", "a dog", "x"]}
+    found = instances(tmp_path, Hub("rouge"), data, metric="rouge", correct_at=0)
+    assert [line["sample_id"] for line in found] == ["a", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "data", "how", "said"),
+    [
+        (
+            "wer",
+            ASKED | {"prediction": ["a", "b", "a cat", "x"]},
+            {},
+            "the least score of wer that counts as right",
+        ),
+        ("bleu", ASKED, {"metric": "rouge"}, "no metric 'rouge' in this report; it has bleu"),
+        (
+            "exact_match",
+            {**ASKED, "question": [1, 2, 3, 4]},
+            {},
+            "what the model was asked, questions or sources",
+        ),
+    ],
+)
+def test_what_instances_need_is_said(
+    tmp_path: Path, metric: str, data: Any, how: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(MetrichubError, match=said):
+        instances(tmp_path, Hub(metric), data, **{"metric": metric, **how})
+
+
+def test_instances_need_samples(tmp_path: Path) -> None:
+    report = Hub("exact_match").evaluate(ASKED, samples=False)
+    with pytest.raises(ReportError, match="samples=True"):
+        eee.write_instances(
+            report, tmp_path / "x", metric="exact_match", model="m", dataset="d", timestamp=0
+        )
