@@ -2,6 +2,7 @@
 
 import doctest
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -105,6 +106,30 @@ def test_the_public_names_that_are_promised_are_those_on_record() -> None:
     promised = re.findall(r"`(metrichub(?:\.\w+)*)`", read("STABILITY.md"))
     parts = ("metrichub.text.", "metrichub.bridges.")
     assert set(promised) == {face for face in faces if not face.startswith(parts)}
+
+
+def test_every_library_has_a_step_that_says_what_it_cannot_install() -> None:
+    form = re.compile(r"^for host in ([\w ]+); do\n.*?^done$", re.MULTILINE | re.DOTALL)
+    loop = form.search(read(".ci/run"))
+    assert loop
+    hosts = loop[1].split()
+    assert hosts == list(dict.fromkeys(hosts))
+    assert {*hosts} == {path.stem for path in (ROOT / "tests/bridges").glob("*.txt")}
+    for host in hosts:
+        # Exact versions, but for what comes by an address of its own.
+        lines = read(f"tests/bridges/{host}.txt").splitlines()
+        packages = [line for line in lines if line and not line.startswith(("#", "-"))]
+        assert packages
+        assert all("==" in line for line in packages), host
+        script = (
+            f'pip() {{ case "$*" in *{host}.txt*) return 1;; esac; }}\n'
+            f"timeout() {{ :; }}\nset -euo pipefail\n{loop[0]}"
+        )
+        ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+        said = f"the packages of tests/bridges/{host}.txt can't be installed\n"
+        assert (ran.returncode, ran.stdout) == (1, said)
+    # Eight minutes each.
+    assert re.findall(r"timeout (\d+) pytest", loop[0]) == ["480"]
 
 
 NUMBERS = re.compile(r"^### Numbers\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)

@@ -334,3 +334,19 @@ def test_the_command_line_scores_with_a_module(
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr.count("\n") == 1
     assert "there is no module of evaluate at './nothing'" in ran.stderr
+
+
+def test_a_local_module_is_combined_with_two_metrics_of_ours(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Else it would count this at the hub.
+    monkeypatch.setattr(evaluate.config, "HF_EVALUATE_OFFLINE", True)
+    theirs = evaluate.load(write("lengths", 'return {"length": sum(map(len, predictions))}'))
+    ours = [bridge.module("bleu"), bridge.module("rouge")]
+    found = evaluate.combine([ours[0], theirs, ours[1]]).compute(
+        predictions=PREDICTIONS, references=REFERENCES
+    )
+    one = Hub(["bleu", "rouge"])(predictions=PREDICTIONS, references=REFERENCES)
+    # 22 + 18 + 5 letters and blanks.
+    expected = {"bleu": one["bleu"]["score"], "length": 45, "rouge": one["rouge"]["score"]}
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
