@@ -135,10 +135,7 @@ def _ray(run: Run) -> Score:
     os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_AUTH_MODE="disabled")
     import ray
 
-    ray.init(
-        num_cpus=run.workers, object_store_memory=500_000_000, include_dashboard=False,
-        log_to_driver=False, configure_logging=False,
-    )  # fmt: skip
+    _started(run.workers)
     ray.data.DataContext.get_current().enable_progress_bars = False
 
     def score(hub: Hub, path: str) -> Any:
@@ -147,6 +144,24 @@ def _ray(run: Run) -> Score:
         return bridges.ray.evaluate_dataset(hub, dataset)
 
     return score
+
+
+def _started(workers: int) -> None:
+    """Start Ray, which gives up after 30 seconds on a busy machine, whatever it is told."""
+    import ray
+
+    for left in reversed(range(3)):
+        try:
+            ray.init(
+                num_cpus=workers, object_store_memory=500_000_000, include_dashboard=False,
+                log_to_driver=False, configure_logging=False,
+            )  # fmt: skip
+            return
+        # Of no type of its own.
+        except Exception as error:
+            if not left or "timed out during startup" not in str(error):
+                raise
+            ray.shutdown()
 
 
 def _spark(run: Run) -> Score:
