@@ -96,8 +96,8 @@ def main(
     for engine in engines:
         if len(rows) > 1 and engine != "one process":
             few, many = (costs[engine, max(workers), n].seconds for n in (min(rows), max(rows)))
-            each = (many - few) / (max(rows) - min(rows))
-            console.print(_estimate(engine, each, part))
+            slope = (many - few) / (max(rows) - min(rows))
+            console.print(_estimate(engine, slope, part))
 
 
 def _estimate(engine: str, each: float, part: Part) -> str:

@@ -48,8 +48,8 @@ def scorers(metrics: Metrics) -> list[Any]:
     for one in hub.metrics:
         if one not in means:
             alone = _Corpus(Hub(one, reduce_fn=hub.reduce_fn, vote=hub.vote), one.name)
-            aggregations = [alone.aggregation()]
-            found.append(made(alone.sample(), name=one.name, aggregations=aggregations))
+            shown = made(alone.sample(), name=one.name, aggregations=[alone.aggregation()])
+            found.append(shown)
     return found
 
 
