@@ -17,7 +17,7 @@ _PREFIXED = ("gpt2", "roberta")
 """Kinds of models whose words carry the space before them, the first word's too."""
 _OFFSET = ("camembert", "longformer", "mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl")
 """Kinds of models whose positions start after that of the padding."""
-_SPECIAL = ("cls_token", "sep_token", "bos_token", "eos_token", "pad_token")
+_SPECIAL = ("cls_token", "sep_token", "bos_token", "eos_token", "pad_token", "unk_token")
 _UNLIMITED = 1_000_000
 
 
@@ -111,6 +111,10 @@ class Tokenizer:
         ready = [well_formed(text) for text in texts]
         found = self._bare.encode_batch(ready, add_special_tokens=False)
         return [np.array(one.ids, np.int64) for one in found]
+
+    def pieces(self, words: Sequence[str]) -> list[Integers]:
+        """The tokens of each word as it stands behind another one in a text."""
+        return self.bare([f"{self._prefix}{word}" for word in words])
 
     def _cutting(self, limit: int | None) -> Any:
         """The same tokenizer with another limit."""
