@@ -40,7 +40,7 @@ Row = Mapping[str, float | Sequence[float]]
 Scores = Mapping[str, Array]
 Averaging = Literal["micro", "macro", "corpus"]
 """How samples make a corpus score; see `Metric.averaging`."""
-Gathers = Literal["rows", "vocabulary"]
+Gathers = Literal["rows", "vocabulary", "sums"]
 """What a corpus metric needs in one place; see `CorpusMetric.gathers`."""
 GATHERED = 1_000_000
 """Of how many samples the rows are gathered from several machines at most."""
@@ -250,7 +250,7 @@ class CorpusMetric(Metric):
     """What has to come together for the corpus score, where samples lie on several machines.
 
     rows: those of all samples, of 1,000,000 at most. vocabulary: what `condense` or `survey` leaves
-    of them, which grows with the different words or n-grams.
+    of them, which grows with the different words or n-grams. sums: likewise, and it doesn't grow.
     """
 
     def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:

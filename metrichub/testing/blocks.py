@@ -32,6 +32,7 @@ def _gathered(metric: Metric) -> str:
     is_gathered = {
         "rows": f"the rows of at most {GATHERED:,} samples are",
         "vocabulary": "their vocabulary is",
+        "sums": "sums over them are",
     }[metric.gathers]
     twice = "they are read twice, and " if has_two_passes(metric) else ""
     said = f"Scores come from all samples together: across machines, {twice}{is_gathered} gathered."
