@@ -1,0 +1,39 @@
+"""Transport: the least work that turns one distribution of words into another, and its bound."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrichub.authoring import Array
+from metrichub.errors import MissingDependency
+
+REQUIRES = ("POT>=0.9.5",)
+
+_STEPS = 10_000_000
+"""More than texts of thousands of words need; the default of 100,000 is for smaller ones."""
+
+
+def distances(one: Array, other: Array) -> Array:
+    """The Euclidean distances of vectors, (n, d) and (m, d), in 64 bits: (n, m)."""
+    # One row at a time: the shorter formula by inner products rounds small distances away.
+    return np.array([np.linalg.norm(other - vector, axis=1) for vector in one])
+
+
+def transported(shares: Array, other_shares: Array, costs: Array) -> float:
+    """The least cost of moving all shares, (n,), to the other ones, (m,), at costs of (n, m).
+
+    Raises:
+        MissingDependency: POT isn't installed.
+    """
+    try:
+        from ot import emd2
+    except ImportError as error:
+        extra = "pip install 'metrichub-neural[transport]'"
+        raise MissingDependency("wmd", "POT", extra) from error
+    return max(0.0, float(emd2(shares, other_shares, costs, numItermax=_STEPS)))
+
+
+def relaxed(shares: Array, other_shares: Array, costs: Array) -> float:
+    """The larger cost of the two where one text's words each move to the nearest (RWMD)."""
+    there, back = shares @ costs.min(axis=1), other_shares @ costs.min(axis=0)
+    return float(max(there, back))
