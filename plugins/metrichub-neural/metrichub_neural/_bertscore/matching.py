@@ -122,6 +122,17 @@ def matches(encoder: Encoder, pairs: Sequence[tuple[str, str]]) -> list[Match]:
     return [made[place] for place in index.tolist()]
 
 
+def means(match: Match, encoder: Encoder) -> tuple[float, float]:
+    """Precision and recall: 0 if the prediction has no tokens, `nan` if the reference has none."""
+    mine, others = weighed(match.ids, encoder), weighed(match.other_ids, encoder)
+    if not others.any():
+        return np.nan, np.nan
+    if not mine.any():
+        return 0.0, 0.0
+    precision = match.best[mine].mean(dtype=np.float64)
+    return float(precision), float(match.other_best[others].mean(dtype=np.float64))
+
+
 def f1(precision: np.ndarray, recall: np.ndarray) -> np.ndarray:
     """The harmonic mean; 0 where both are 0."""
     with np.errstate(all="ignore"):

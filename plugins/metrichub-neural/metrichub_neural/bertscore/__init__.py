@@ -11,13 +11,11 @@ from metrichub.authoring import Array, Measured, Scores
 from metrichub.text import Texts
 from metrichub_neural._bertscore.matching import (
     BertScoreMetric,
-    Match,
     f1,
     matches,
+    means,
     rescaled,
-    weighed,
 )
-from metrichub_neural.engine.encoder import Encoder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +29,8 @@ class BertScore(BertScoreMetric):
         """Precision, recall and F1 of each pair, and whether its texts were cut, (N,)."""
         encoder = self.encoder()
         found = matches(encoder, list(zip(prediction, reference, strict=True)))
-        means = np.array([_means(match, encoder) for match in found]).reshape(len(found), 2)
-        precision, recall = means.T
+        sides = np.array([means(match, encoder) for match in found]).reshape(len(found), 2)
+        precision, recall = sides.T
         base = self.stretch()
         cut = np.array([match.cut for match in found], np.float64).reshape(len(found), 2)
         reasons = {
@@ -65,14 +63,3 @@ class BertScore(BertScoreMetric):
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """How many texts were longer than the model takes."""
         return [*super().notes(totals), *self.cut_notes(totals)]
-
-
-def _means(match: Match, encoder: Encoder) -> tuple[float, float]:
-    """Precision and recall: 0 if the prediction has no tokens, `nan` if the reference has none."""
-    mine, others = weighed(match.ids, encoder), weighed(match.other_ids, encoder)
-    if not others.any():
-        return np.nan, np.nan
-    if not mine.any():
-        return 0.0, 0.0
-    precision = match.best[mine].mean(dtype=np.float64)
-    return float(precision), float(match.other_best[others].mean(dtype=np.float64))
