@@ -114,6 +114,15 @@ def test_systems_differ_in_colour_and_in_line() -> None:
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a", "b", "c"]
 
 
+def test_scores_that_differ_by_rounding_alone_are_one_bar() -> None:
+    # numpy finds no room for bins between 1 and the next number.
+    figure = plots.distributions([scores(a=[1.0, np.nextafter(1, 2), 1.0])])
+    (bars,) = figure.axes[0].patches
+    counts, edges, _ = bars.get_data()
+    assert counts.max() == counts.sum() == 3
+    assert edges[[0, -1]].tolist() == [0.5, 1.5]
+
+
 def test_many_samples_are_counted_in_hexagons() -> None:
     values = np.linspace(0, 1, plots.MANY)
     figure = plots.scatters([Scores(name, "higher", {"": values}) for name in "xy"])

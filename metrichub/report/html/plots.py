@@ -76,7 +76,7 @@ def distributions(outputs: Sequence[Scores]) -> Plot:
         for ax, output in zip(axes, outputs, strict=True):
             finite = {name: v[np.isfinite(v)] for name, v in output.systems.items()}
             whole = np.concatenate([*finite.values(), np.zeros(0)])
-            edges = np.histogram_bin_edges(whole, min(30, 5 + len(whole) // 10))
+            edges = _edges(whole)
             for i, (name, values) in enumerate(finite.items()):
                 counts, _ = np.histogram(values, edges)
                 look: dict[str, Any] = {"color": _colour(i), "label": _label(name)}
@@ -91,6 +91,14 @@ def distributions(outputs: Sequence[Scores]) -> Plot:
             lines, labels = axes[0].get_legend_handles_labels()
             figure.legend(lines, labels, loc="outside upper left", ncols=min(4, len(labels)))
     return figure
+
+
+def _edges(values: Values) -> Values:
+    """The edges of a histogram's bins, around a single value where all are the same."""
+    bins = min(30, 5 + len(values) // 10)
+    # There is no room for bins between values that differ by rounding alone.
+    same = len(values) > 0 and np.allclose(values, values[0], rtol=1e-9, atol=1e-12)
+    return np.histogram_bin_edges(values[:1] if same else values, bins)
 
 
 def scatters(outputs: Sequence[Scores]) -> Plot:
