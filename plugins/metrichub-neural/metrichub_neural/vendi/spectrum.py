@@ -40,14 +40,15 @@ def condensed(rows: Sequence[Row | Gram]) -> Sequence[Row | Gram]:
 
 
 def shares(rows: Sequence[Row | Gram]) -> Array:
-    """The eigenvalues of all vectors' similarities over their number; they sum to 1."""
+    """The eigenvalues of all vectors' similarities over their sum, the number of vectors."""
     (found, *more) = condensed(rows)
     if isinstance(found, Gram):
-        matrix, count = found
+        matrix = found.products
     else:
         vectors = _stacked([found, *more])
-        matrix, count = vectors @ vectors.T, len(vectors)
-    return np.asarray(np.linalg.eigvalsh(matrix) / count)
+        matrix = vectors @ vectors.T
+    values = np.linalg.eigvalsh(matrix)
+    return np.asarray(values / values.sum())
 
 
 def effective_number(shares: Array, order: float) -> float:

@@ -1,0 +1,152 @@
+"""A plugin's metrics in the hub: workers, merging, bucket totals, the HTML report and the app."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+
+import numpy as np
+import pytest
+from toys import texts
+
+from metrichub import Hub, Report, load_metric
+
+PREDICTIONS, REFERENCES = texts(24, seed=3), texts(24, seed=4)
+ROWS = [
+    {"id": str(number), "predictions": [one], "references": [other]}
+    for number, (one, other) in enumerate(zip(PREDICTIONS, REFERENCES, strict=True))
+]
+WORSE = [{**row, "predictions": ["it"]} for row in ROWS]
+
+
+@pytest.fixture(scope="module")
+def hub(bert: Path) -> Hub:
+    """One with metrics of every kind: additive and not, in context and not, by an embedder."""
+    model = f"model='{bert}'"
+    return Hub(
+        [
+            f"bertscore({model}, layer=2)",
+            f"bertscore_idf({model}, layer=2)",
+            f"embedding_average({model}, layer=2)",
+            f"greedy_matching({model})",
+            f"vector_extrema({model}, layer=1)",
+            f"wmd({model}, exact=False)",
+            f"smart({model}, matcher='bertscore', layer=2)",
+            load_metric("vendi", embedder=f"local({model})"),
+        ]
+    )
+
+
+@pytest.fixture(scope="module")
+def whole(hub: Hub) -> Report:
+    return hub.evaluate(ROWS)
+
+
+def same(one: Report, other: Report) -> None:
+    """Whether two reports say the same of all samples, within the tolerance of the cards."""
+    assert one.signatures() == other.signatures()
+    found, expected = one.flatten(), other.flatten()
+    assert found.keys() == expected.keys()
+    for name, value in expected.items():
+        assert found[name] == pytest.approx(value, abs=1e-5), name
+
+
+def test_two_workers_give_what_one_process_gives(hub: Hub, whole: Report) -> None:
+    parts = iter([ROWS[:13], ROWS[13:]])
+    same(hub.evaluate(parts, workers=2), whole)
+
+
+def test_merged_parts_give_what_all_samples_give(hub: Hub, whole: Report, tmp_path: Path) -> None:
+    first, second = hub.evaluate(ROWS[:9]), hub.evaluate(ROWS[9:])
+    same(first.merge(second), whole)
+    second.save(tmp_path / "second.json")
+    same(first.merge(Report.load(tmp_path / "second.json")), whole)
+
+
+def test_permuted_samples_give_permuted_scores(hub: Hub, whole: Report) -> None:
+    # torchmetrics 1.9.0 puts BERTScore's scores in another order than its samples.
+    order = random.Random(1).sample(range(24), 24)
+    permuted = hub.evaluate([ROWS[place] for place in order])
+    same(permuted, whole)
+    for metric, outputs in whole.samples().items():
+        for output, values in outputs.items():
+            np.testing.assert_allclose(
+                permuted.samples()[metric][output], np.array(values)[order], atol=1e-5
+            )
+
+
+def test_bucket_totals_have_scores_intervals_and_tests(hub: Hub, whole: Report) -> None:
+    summed = hub.evaluate(iter([ROWS]), samples=False, key="id")
+    # Those that don't add up keep their scores, and have no samples to draw from.
+    for name, value in whole.flatten().items():
+        assert summed.flatten()[name] == pytest.approx(value, abs=1e-5), name
+    additive = Hub([metric for metric in hub.metrics if metric.averaging != "corpus"])
+    parts = [additive.evaluate(iter([part]), samples=False, key="id") for part in (ROWS, WORSE)]
+    for metric, outputs in parts[0].intervals(resamples=200).items():
+        low, high = outputs["score"].low, outputs["score"].high
+        assert low < parts[0].scores()[metric]["score"] < high
+    found = parts[0].compare(parts[1], trials=200)["bertscore"]["score"]
+    assert found.score == pytest.approx(whole.scores()["bertscore"]["score"], abs=1e-5)
+    assert found.other == parts[1].scores()["bertscore"]["score"] < found.score
+    assert found.p < 0.05
+
+
+def test_the_report_as_a_page_shows_scores_and_every_sample(whole: Report, tmp_path: Path) -> None:
+    pytest.importorskip("jinja2", reason="needs the extra plots of metrichub")
+    pytest.importorskip("matplotlib", reason="needs the extra plots of metrichub")
+    whole.to_html(tmp_path / "page.html", resamples=20, trials=20)
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    for name in whole.scores():
+        assert name in page
+    assert f"{whole.scores()['greedy_matching']['recall']:.4f}"[1:] in page
+    assert all(text in page for text in set(PREDICTIONS))
+
+
+@contextmanager
+def serving(*arguments: str) -> Iterator[str]:
+    """The address of `metrichub serve` on a free port of this machine."""
+    command = [sys.executable, "-m", "metrichub", "serve", "--port", "0", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        line = process.stdout.readline()
+        assert line.startswith("metrichub serves at http://"), line
+        try:
+            yield line.split()[3].rstrip("/")
+        finally:
+            process.terminate()
+            process.communicate(timeout=30)
+
+
+def posted(address: str, **body: Any) -> Any:
+    headers = {"Content-Type": "application/json"}
+    request = urllib.request.Request(
+        f"{address}/api/score", json.dumps(body).encode(), headers, method="POST"
+    )
+    with urllib.request.urlopen(request, timeout=120) as answer:
+        return json.loads(answer.read())
+
+
+def test_the_app_scores_and_shows_it_and_no_client_names_a_file(bert: Path) -> None:
+    pytest.importorskip("uvicorn", reason="needs the extra app of metrichub")
+    pytest.importorskip("starlette", reason="needs the extra app of metrichub")
+    embedder = f"local(model='{bert}')"
+    both = {"predictions": PREDICTIONS[:4], "references": REFERENCES[:4]}
+    metrics = ["smart(matcher='rouge1')", "vendi"]
+    expected = Hub(metrics, embedder=embedder)(**both)
+    with serving("--embedder", embedder, "--time-limit", "120") as address:
+        found = posted(address, metrics=metrics, **both)["scores"]
+        for name, outputs in expected.items():
+            assert found[name] == pytest.approx(outputs, abs=1e-5)
+        with urllib.request.urlopen(f"{address}/metrics/greedy_matching", timeout=60) as answer:
+            assert "Several words may be matched with one" in answer.read().decode()
+        with pytest.raises(HTTPError) as refused:
+            posted(address, metrics=[f"greedy_matching(model='{bert}')"], **both)
+        assert "it names a file or folder" in refused.value.read().decode()
