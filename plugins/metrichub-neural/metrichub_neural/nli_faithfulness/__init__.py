@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from metrichub.authoring import Array, Measured, Metric, ModelFiles, Scores, find_model, sentences
+from metrichub.authoring import Array, Measured, ModelFiles, Scores, sentences
 from metrichub.text import Texts
-from metrichub_neural.engine.encoder import Dtype, ModelName
+from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.entailment import Question, choose_entailment, entailment_of
-from metrichub_neural.engine.full import REQUIRES
-from metrichub_neural.engine.machine import device
-from metrichub_neural.engine.metric import CHARACTERS
+from metrichub_neural.engine.whole import TorchMetric
 
 
 @dataclass(frozen=True, kw_only=True)
-class NliFaithfulness(Metric):
+class NliFaithfulness(TorchMetric):
     """The mean probability that the source entails a sentence of the prediction (macro).
 
     Attributes:
         model: The model, which classifies pairs and has a label "entailment": a name on the Hugging
             Face hub, a folder, or an installed package; it has to be on this machine.
-        revision: The commit of the hub, or the hash of a folder's files, that has to be used.
-        dtype: The type of the model's numbers.
     """
 
-    block_characters: ClassVar[int | None] = CHARACTERS
-
     model: ModelName = "FacebookAI/roberta-large-mnli"
-    revision: str | None = None
-    dtype: Dtype = "float32"
 
     def measure(self, prediction: Texts, source: Texts) -> Measured:
         """Means over each prediction's sentences, (N,)."""
@@ -42,7 +32,7 @@ class NliFaithfulness(Metric):
             for found, text in zip(parts, source, strict=True)
             for part in found
         ]
-        answers = iter(entailment_of(self._files(), self.dtype).answers(questions))
+        answers = iter(entailment_of(self.files(), self.dtype).answers(questions))
         entailed, contradicted = np.full(len(parts), np.nan), np.full(len(parts), np.nan)
         for row, found in enumerate(parts):
             own = [next(answers) for _ in found]
@@ -62,20 +52,8 @@ class NliFaithfulness(Metric):
         """The means over the samples."""
         return {"score": entailed / count, "contradicted": contradicted / count}
 
-    def resolved(self) -> Mapping[str, object]:
-        """The model's files."""
-        files = self._files()
-        return {"model": files.name, "revision": files.revision}
-
-    def requires(self) -> tuple[str, ...]:
-        """PyTorch and transformers."""
-        return (*self.card.requires, *REQUIRES)
-
-    def one_process(self) -> bool:
-        """Whether it runs on a GPU."""
-        return device() != "cpu"
-
-    def _files(self) -> ModelFiles:
-        files = find_model(self.model, self.revision, needed_by=self.name)
+    def files(self) -> ModelFiles:
+        """The model's files, which name a label for entailment."""
+        files = super().files()
         choose_entailment(files)
         return files

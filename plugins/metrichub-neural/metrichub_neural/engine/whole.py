@@ -1,0 +1,57 @@
+"""TorchMetric: what metrics share that run a whole model in PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from metrichub.authoring import Metric, ModelFiles, find_model
+from metrichub.errors import MissingModel
+from metrichub_neural.engine.encoder import Dtype, ModelName
+from metrichub_neural.engine.full import REQUIRES
+from metrichub_neural.engine.machine import device
+from metrichub_neural.engine.metric import CHARACTERS
+
+
+@dataclass(frozen=True, kw_only=True)
+class TorchMetric(Metric):
+    """A metric that runs a model with all that stands on top of its layers.
+
+    Attributes:
+        model: The model: a name on the Hugging Face hub, a folder, or an installed package; it has
+            to be on this machine.
+        revision: The commit of the hub, or the hash of a folder's files, that has to be used.
+        dtype: The type of the model's numbers.
+    """
+
+    block_characters: ClassVar[int | None] = CHARACTERS
+
+    model: ModelName | None = None
+    revision: str | None = None
+    dtype: Dtype = "float32"
+
+    def files(self) -> ModelFiles:
+        """The model's files, found and not loaded.
+
+        Raises:
+            MissingModel: it isn't on this machine, or none was named.
+            ModelError: its files are of another revision, or not of such a model.
+        """
+        if self.model is None:
+            named = f"name one, {self.name}(model='…')"
+            raise MissingModel(self.name, "of your choice", named)
+        return find_model(self.model, self.revision, needed_by=self.name)
+
+    def resolved(self) -> Mapping[str, object]:
+        """The model's files."""
+        files = self.files()
+        return {"model": files.name, "revision": files.revision}
+
+    def requires(self) -> tuple[str, ...]:
+        """PyTorch and transformers."""
+        return (*self.card.requires, *REQUIRES)
+
+    def one_process(self) -> bool:
+        """Whether it runs on a GPU."""
+        return device() != "cpu"
