@@ -107,9 +107,8 @@ def write_model(
     folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(7)
     special = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3, "vocab_size": 120}
-    config = transformers.AutoConfig.for_model(
-        kind, **special, **{**ARCHITECTURES, **CAUSAL}[kind], **more
-    )
+    shape = {**ARCHITECTURES, **CAUSAL}[kind]
+    config = transformers.AutoConfig.for_model(kind, **{**special, **shape, **more})
     model = getattr(transformers, auto).from_config(config)
     with torch.no_grad():
         for name, weight in model.named_parameters():

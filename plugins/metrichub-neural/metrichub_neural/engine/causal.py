@@ -12,9 +12,14 @@ from metrichub.authoring import ModelFiles
 from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, padded
-from metrichub_neural.engine.full import TorchModel, load_model, quiet
+from metrichub_neural.engine.full import TorchModel, load_model
 from metrichub_neural.engine.machine import budget
-from metrichub_neural.engine.tokens import Tokenizer, load_tokenizer, read_config
+from metrichub_neural.engine.tokens import (
+    Tokenizer,
+    load_tokenizer,
+    read_config,
+    rebuilt_tokenizer,
+)
 
 _SLICE = 1 << 26
 """How many numbers of the vocabulary's scores are held at a time."""
@@ -158,16 +163,7 @@ def causal_of(files: ModelFiles, dtype: str) -> Causal:
 
 
 def _tokenizer(files: ModelFiles, config: dict[str, Any]) -> Tokenizer:
-    if files.file("tokenizer.json"):
-        return load_tokenizer(files, {**config, **read_config(files)})
-    import transformers
-
-    (path, *_) = sorted(files.folder.glob("*.gguf"))
-    with quiet():
-        found = transformers.AutoTokenizer.from_pretrained(str(files.folder), gguf_file=path.name)
-    special = {
-        name: getattr(found, f"{name}_id")
-        for name in ("bos_token", "eos_token", "pad_token")
-        if getattr(found, f"{name}_id") is not None
-    }
-    return Tokenizer(found.backend_tokenizer, config, files, special)
+    gguf = sorted(files.folder.glob("*.gguf"))
+    if gguf and not files.file("tokenizer.json"):
+        return rebuilt_tokenizer(files, config, gguf_file=gguf[0].name)
+    return load_tokenizer(files, {**config, **read_config(files)})

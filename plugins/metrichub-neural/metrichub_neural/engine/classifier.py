@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,29 @@ from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, padded
 from metrichub_neural.engine.full import TorchModel, load_model
 from metrichub_neural.engine.machine import budget
+from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import Encoded, Tokenizer, load_tokenizer, read_config
 
 Probabilities = NDArray[np.float64]
+
+
+class Classified(NamedTuple):
+    """What a model says of one text.
+
+    Attributes:
+        probabilities: Of each label, (labels,).
+        tokens: How many tokens of the text it read.
+        cut: Whether the text had more.
+    """
+
+    probabilities: Probabilities
+    tokens: int
+    cut: bool
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes beside its text, which has about eight bytes a token."""
+        return int(self.probabilities.nbytes) + 8 * self.tokens
 
 
 class TorchClassifier(TorchModel):
@@ -44,12 +65,16 @@ class Classifier:
         self.labels = labels_of(config)
         self._apart = config.get("problem_type") == "multi_label_classification"
         self._types = int(str(config.get("type_vocab_size") or 0)) > 1
+        self._store: Store[Classified] = Store(lambda one: one.nbytes)
 
-    def of_texts(self, texts: Sequence[str]) -> list[Probabilities]:
-        """The probability of each label for each text, (labels,); equal texts are run once."""
-        unique, places = distinct(texts)
-        found = self._run(self.tokenizer.encode(unique))
-        return [found[place] for place in places.tolist()]
+    def of_texts(self, texts: Sequence[str]) -> list[Classified]:
+        """What the model says of each text; equal texts are run once, for all metrics."""
+        return self._store.get(texts, self._made)
+
+    def _made(self, texts: Sequence[str]) -> list[Classified]:
+        encoded = self.tokenizer.encode_as_given(texts)
+        found = zip(encoded, self._run(encoded), strict=True)
+        return [Classified(row, len(one.ids), one.cut) for one, row in found]
 
     def of_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[Probabilities]:
         """The probability of each label for each pair, (labels,); equal pairs are run once."""

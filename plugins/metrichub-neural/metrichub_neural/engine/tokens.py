@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from metrichub.authoring import ModelFiles
-from metrichub.errors import ModelError
+from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Flags, Integers, well_formed
+from metrichub_neural.engine.full import quiet
 
 _PREFIXED = ("gpt2", "roberta")
 """Kinds of models whose words carry the space before them, the first word's too."""
@@ -19,6 +20,8 @@ _OFFSET = ("camembert", "longformer", "mpnet", "roberta", "xlm-roberta", "xlm-ro
 """Kinds of models whose positions start after that of the padding."""
 _SPECIAL = ("cls_token", "sep_token", "bos_token", "eos_token", "pad_token", "unk_token")
 _UNLIMITED = 1_000_000
+_WORDS = ("vocab.json", "vocab.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model")
+"""Files of older tokenizers, which transformers makes into ones of the same library."""
 
 
 class Encoded(NamedTuple):
@@ -84,6 +87,12 @@ class Tokenizer:
         backend = self._backend if limit in (None, self.limit) else self._cutting(limit)
         return [_encoded(one) for one in backend.encode_batch(ready)]
 
+    def encode_as_given(self, texts: Sequence[str]) -> list[Encoded]:
+        """The tokens of each text with the white space that it has, as classifiers read it."""
+        return [
+            _encoded(one) for one in self._backend.encode_batch([well_formed(t) for t in texts])
+        ]
+
     def encode_pairs(self, pairs: Iterable[tuple[str, str]]) -> list[Encoded]:
         """The tokens of each pair of texts together, the longer of which is cut."""
         listed = list(pairs)
@@ -131,14 +140,17 @@ class Tokenizer:
 
 
 def load_tokenizer(files: ModelFiles, config: Mapping[str, Any]) -> Tokenizer:
-    """The tokenizer of a model's tokenizer.json.
+    """The tokenizer of a model's tokenizer.json, or of the files that came before it.
 
     Raises:
+        MissingDependency: only transformers reads its files, and isn't installed.
         ModelError: there is no such file, or it can't be read.
     """
     from tokenizers import Tokenizer as Backend
 
     path = files.file("tokenizer.json")
+    if path is None and files.file(*_WORDS):
+        return rebuilt_tokenizer(files, config)
     if path is None:
         raise ModelError(f"{files.name} has no tokenizer.json in {files.folder}")
     try:
@@ -147,6 +159,36 @@ def load_tokenizer(files: ModelFiles, config: Mapping[str, Any]) -> Tokenizer:
     except Exception as error:
         raise ModelError(f"{path} can't be read: {error}") from error
     return Tokenizer(backend, config, files)
+
+
+def rebuilt_tokenizer(files: ModelFiles, config: Mapping[str, Any], **more: Any) -> Tokenizer:
+    """The tokenizer that transformers makes of a model's files.
+
+    Raises:
+        MissingDependency: transformers isn't installed.
+        ModelError: the files can't be read.
+    """
+    try:
+        import transformers
+    except ImportError as error:
+        extra = "pip install 'metrichub-neural[torch]'"
+        needed_by = f"{files.name}, which has no tokenizer.json"
+        raise MissingDependency(needed_by, str(error.name), extra) from error
+    try:
+        with quiet():
+            found = transformers.AutoTokenizer.from_pretrained(
+                str(files.folder), local_files_only=True, trust_remote_code=False, **more
+            )
+            backend = found.backend_tokenizer
+    except ImportError:
+        raise
+    # Whatever the libraries raise for files that are cut off, or of an unknown kind.
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise ModelError(f"the tokenizer in {files.folder} can't be read: {reason}") from error
+    special = {name: getattr(found, f"{name}_id") for name in _SPECIAL}
+    known = {name: number for name, number in special.items() if number is not None}
+    return Tokenizer(backend, config, files, known)
 
 
 def limit_of(files: ModelFiles, config: Mapping[str, Any] | None = None) -> int:

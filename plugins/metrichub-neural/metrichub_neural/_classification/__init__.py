@@ -1,0 +1,89 @@
+"""What classifiers of single texts share: the model, and its labels by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from metrichub.authoring import Array, Range, Scores
+from metrichub.errors import ModelError
+from metrichub.text import Texts
+from metrichub_neural.engine.classifier import Classified, classifier_of, labels_of
+from metrichub_neural.engine.tokens import limit_of, read_config
+from metrichub_neural.engine.whole import TorchMetric
+
+_UNNAMED = {"label_0": 0, "label_1": 1}
+"""The labels of a model whose configuration names none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassifierMetric(TorchMetric):
+    """A metric that asks a classifier about each prediction."""
+
+    def places(self, *labels: str) -> list[int]:
+        """The places of labels among the model's, by their names; case doesn't matter.
+
+        Raises:
+            ModelError: it has no such label, or gives no probabilities.
+        """
+        files = self.files()
+        config = read_config(files)
+        if config.get("problem_type") == "regression":
+            raise ModelError(f"{files.name} is a regression, which has no probabilities of labels")
+        known = labels_of(config) or _UNNAMED
+        for label in labels:
+            if label.strip().lower() not in known:
+                raise ModelError(
+                    f"{files.name} has no label {label!r} (it has: {', '.join(known)})"
+                )
+        return [known[label.strip().lower()] for label in labels]
+
+    def classified(self, texts: Sequence[str]) -> list[Classified]:
+        """What the model says of each text."""
+        return classifier_of(self.files(), self.dtype).of_texts(texts)
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """How many predictions were longer than the model takes."""
+        said = list(super().notes(totals))
+        if not (cut := int(totals["cut_predictions"])):
+            return said
+        try:
+            at = f"{limit_of(self.files())} tokens"
+        # A report may be read where the model isn't.
+        except ModelError:
+            at = "the model's limit"
+        return [*said, f"{self.name}: {cut} of {int(totals['texts'])} predictions were cut at {at}"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelMetric(ClassifierMetric):
+    """How probable one label is.
+
+    Attributes:
+        target: The label, by its name in the model's configuration; case doesn't matter.
+        threshold: From which probability on a prediction counts for `share`.
+    """
+
+    target: str
+    threshold: Annotated[float, Range(0, 1)] = 0.5
+
+    def measure(self, prediction: Texts) -> Mapping[str, Array]:
+        """The label's probability for each text, and whether it reaches the threshold, (N,)."""
+        (place,) = self.places(self.target)
+        found = self.classified(list(prediction))
+        probability = np.array([one.probabilities[place] for one in found], np.float64)
+        return {
+            "probability": probability,
+            "reached": (probability >= self.threshold).astype(np.float64),
+            "cut_predictions": np.array([one.cut for one in found], np.float64),
+            "texts": np.ones(len(found)),
+        }
+
+    def score(
+        self, probability: Array, reached: Array, cut_predictions: Array, texts: Array
+    ) -> Scores:
+        """The mean probability, and the share of the texts that reach the threshold."""
+        return {"score": probability / texts, "share": reached / texts}

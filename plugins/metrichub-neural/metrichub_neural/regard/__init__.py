@@ -1,0 +1,56 @@
+"""Regard: how predictions speak of the people in them (Sheng et al., 2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from metrichub.authoring import Array, Scores
+from metrichub.text import Texts
+from metrichub_neural._classification import ClassifierMetric
+from metrichub_neural.engine.encoder import ModelName
+
+LABELS = ("positive", "negative", "neutral", "other")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regard(ClassifierMetric):
+    """The mean probability of each kind of regard (macro); the score is positive less negative.
+
+    Attributes:
+        model: The model, whose labels are positive, negative, neutral and other: a name on the
+            Hugging Face hub, a folder, or an installed package; it has to be on this machine.
+    """
+
+    model: ModelName = "sasha/regardv3"
+
+    def measure(self, prediction: Texts) -> Mapping[str, Array]:
+        """The probability of each kind of regard for each text, (N,)."""
+        places = self.places(*LABELS)
+        found = self.classified(list(prediction))
+        kinds = np.array([one.probabilities[places] for one in found], np.float64)
+        return {
+            **dict(zip(LABELS, kinds.reshape(len(found), len(LABELS)).T, strict=True)),
+            "cut_predictions": np.array([one.cut for one in found], np.float64),
+            "texts": np.ones(len(found)),
+        }
+
+    def score(  # the statistics
+        self,
+        positive: Array,
+        negative: Array,
+        neutral: Array,
+        other: Array,
+        cut_predictions: Array,
+        texts: Array,
+    ) -> Scores:
+        """The means over the samples."""
+        return {
+            "score": (positive - negative) / texts,
+            "positive": positive / texts,
+            "negative": negative / texts,
+            "neutral": neutral / texts,
+            "other": other / texts,
+        }
