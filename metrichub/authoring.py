@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from metrichub.embed import Embedder as Embedder
     from metrichub.embed import Vectors as Vectors
     from metrichub.evaluation.explanation import WithTrace as WithTrace
+    from metrichub.evaluation.progress import report_progress as report_progress
     from metrichub.evaluation.workers import processes as processes
     from metrichub.judge.aggregate import ClaimCounts as ClaimCounts
     from metrichub.judge.aggregate import affirmed as affirmed
@@ -75,6 +76,7 @@ _HOMES = {
         "catalog.kinds": "Address LocalPath Range Secret",
         "embed": "Embedder Vectors",
         "evaluation.explanation": "WithTrace",
+        "evaluation.progress": "report_progress",
         "evaluation.workers": "processes",
         "judge.aggregate": "affirmed average_precision ClaimCounts cosine f_beta ratio values",
         "judge.graded": "GradedMetric OpenGradedMetric",

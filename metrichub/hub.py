@@ -17,8 +17,9 @@ from metrichub.data.tables import is_stream
 from metrichub.data.values import names_of
 from metrichub.errors import InputError, ParameterError
 from metrichub.evaluation.explanation import ErrorBudget
-from metrichub.evaluation.measure import Measure, Progress, measured
+from metrichub.evaluation.measure import Measure, measured
 from metrichub.evaluation.observation import is_async
+from metrichub.evaluation.progress import Progress
 from metrichub.evaluation.reduce import Reduction, name_of
 from metrichub.evaluation.run_options import OTHER_METHODS, check_run, rounds_of
 from metrichub.metric import Metric, load_metrics

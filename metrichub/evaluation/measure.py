@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from metrichub.evaluation.letters import ByTokenizer, letters_of, summed
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.observation import is_async, measure_objects, measure_rows
 from metrichub.evaluation.passes import PostponedRows, two_passes
+from metrichub.evaluation.progress import Progress, watched_progress
 from metrichub.evaluation.reduce import Reduction, name_of, reduce
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
 
 PART_CHARACTERS = 1_000_000
 """About how much text one process measures at a time."""
-
-Progress = Callable[[int], object]
 
 
 @dataclass(frozen=True)
@@ -72,18 +71,21 @@ class Measure:
             parts: dict[str, list[Any]] = {metric.name: [] for metric in metrics}
             for block in batch.blocks(characters or self.block_characters):
                 observed = self._observed(metrics, block, progress)
+                waiting = len(block) * (len(metrics) - len(observed.rows))
                 usage += observed.usage
                 for name, found in observed.traces.items():
                     traces.setdefault(name, []).append((block.start, found))
                 for metric in metrics:
                     view, given = block.view(metric.inputs()), observed.rows.get(metric.name)
-                    with watched() as tokenized, located(metric, block):
+                    telling = watched_progress(len(block), progress)
+                    with watched() as tokenized, located(metric, block), telling as portion:
                         part = self._part(metric, block, view, given)
+                    waiting -= portion.told
                     parts[metric.name].append(part)
                     if given is None:
                         letters.append({metric.name: letters_of(metric, view, tokenized)})
                 if progress:
-                    progress(len(block) * (len(metrics) - len(observed.rows)))
+                    progress(waiting)
             for metric in metrics:
                 signature = signature_of(metric, self.reduction)
                 result = _result(metric, signature, parts[metric.name], batch.size)

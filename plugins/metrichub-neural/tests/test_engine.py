@@ -66,6 +66,19 @@ def test_a_single_text_that_does_not_fit_is_one_line() -> None:
         list(in_batches([5, 70], 50, run, "toy"))
 
 
+def test_progress_is_told_by_tokens(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder.encoder_of.cache_clear()
+    monkeypatch.setattr(encoder, "budget", lambda: 48)
+    told: list[int] = []
+    predictions, references = ["cat " * 46] * 4, ["cat " * 46, "dog " * 46, "a", "mat " * 46]
+    metric = load_metric("bertscore", model=str(bert), layer=2)
+    columns = {"predictions": predictions, "references": references}
+    Hub(metric).evaluate(columns, progress=told.append)
+    # Three texts of 48 tokens and one of 3, a batch each: 48, 96, 144 and 147 of 147 tokens, of
+    # which 4 samples make 1, 2, 3 and 4; nothing is left to tell at the end.
+    assert told == [1, 1, 1, 1, 0]
+
+
 def test_padding_is_hidden_by_the_mask() -> None:
     ids, mask = padded([np.array([5, 6, 7]), np.array([8])], 9)
     assert ids.tolist() == [[5, 6, 7], [8, 9, 9]]

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.authoring import report_progress
 from metrichub.errors import ModelError
 from metrichub.text import Integers
 
@@ -32,7 +33,7 @@ def in_batches(
     """What `run` gives of each batch, with the places of its texts; longest texts first.
 
     A batch has at most `budget` tokens, padding included, and always a text. Where one doesn't fit
-    in memory, the budget is halved for it and all that follow.
+    in memory, the budget is halved for it and all that follow. Progress is the share of the tokens.
 
     Raises:
         ModelError: a single text doesn't fit.
@@ -40,7 +41,7 @@ def in_batches(
     # Longest first, so that what doesn't fit is met at once.
     tokens = np.maximum(1, np.asarray(lengths, np.int64))
     order = np.argsort(-tokens, kind="stable")
-    start = 0
+    start, done, whole = 0, 0, int(tokens.sum())
     while start < len(order):
         longest = int(tokens[order[start]])
         places = order[start : start + max(1, budget // longest)]
@@ -56,6 +57,8 @@ def in_batches(
             continue
         yield places, found
         start += len(places)
+        done += int(tokens[places].sum())
+        report_progress(done / whole)
 
 
 def _evenly(tokens: Integers, budget: int) -> int:

@@ -1,0 +1,57 @@
+"""Progress within a block, told by a metric that takes long for one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from metrichub import Hub
+from metrichub.authoring import Array, Metric, report_progress
+from metrichub.text import Texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slow(Metric):
+    def measure(self, prediction: Texts) -> Mapping[str, Array]:
+        for share in (0.25, 0.5, 0.1, 0.75):
+            report_progress(share)
+        return {"score": np.ones(len(prediction))}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quick(Metric):
+    def observe(self, prediction: str) -> float:
+        return 1.0
+
+
+COLUMNS = {"predictions": ["a"] * 8}
+
+
+def test_a_metric_tells_its_share_and_the_block_the_rest() -> None:
+    told: list[int] = []
+    Hub([Quick(), Slow()]).evaluate(COLUMNS, progress=told.append)
+    # Quarters of 8 samples; a smaller share tells nothing. 2 are left, and all 8 of the other.
+    assert told == [2, 2, 2, 10]
+
+
+def test_the_whole_is_told_in_processes_too() -> None:
+    rows = ({"predictions": ["a"]} for _ in range(8))
+    told: list[int] = []
+    Hub([Quick(), Slow()]).evaluate(rows, workers=2, progress=told.append)
+    assert sum(told) == 16
+
+
+def test_without_anyone_who_watches_nothing_is_told() -> None:
+    report_progress(0.5)
+    assert Hub(Slow())(COLUMNS) == {"slow": {"score": 1.0}}
+
+
+def test_an_error_of_the_watching_function_is_its_own() -> None:
+    def stop(_: int) -> None:
+        raise KeyError("stop")
+
+    with pytest.raises(KeyError, match="stop"):
+        Hub(Slow()).evaluate(COLUMNS, progress=stop)
