@@ -1,0 +1,92 @@
+"""A hub of models on loopback with one model, which counts what it is asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+COMMIT = "5eed" * 10
+
+
+class ModelHub:
+    """What the server has, and what it was asked for; `cut` names a file that it breaks off in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+        self.asked: list[str] = []
+        self.cut: str | None = None
+        self.address = ""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    hub: ModelHub
+
+    def log_message(self, *_: object) -> None: ...
+
+    def do_HEAD(self) -> None:
+        self._answer(body=False)
+
+    def do_GET(self) -> None:
+        self._answer(body=True)
+
+    def _answer(self, *, body: bool) -> None:
+        path = self.path.partition("?")[0]
+        self.hub.asked.append(f"{self.command} {path}")
+        about, files = "/api/models/toys/bert", f"/toys/bert/resolve/{COMMIT}/"
+        if "toys/gated" in path:
+            self._send(403, b"", {"X-Error-Code": "GatedRepo", "X-Error-Message": "Restricted."})
+        elif path.startswith(files):
+            self._file(path.removeprefix(files), body)
+        elif path.startswith(f"{about}/tree/"):
+            self._say([{"type": "file", **one} for one in self._listed("path")])
+        elif path in (about, f"{about}/revision/main", f"{about}/revision/{COMMIT}"):
+            self._say({"id": "toys/bert", "sha": COMMIT, "siblings": self._listed("rfilename")})
+        else:
+            self._send(404, b"", {"X-Error-Code": "RevisionNotFound"})
+
+    def _listed(self, name: str) -> list[dict[str, object]]:
+        files = self.hub.files.items()
+        return [{name: file, "size": len(data), "oid": _oid(data)} for file, data in files]
+
+    def _file(self, name: str, body: bool) -> None:
+        data = self.hub.files[name]
+        said = {"X-Repo-Commit": COMMIT, "ETag": f'"{_oid(data)}"'}
+        sent = data[: len(data) // 2] if name == self.hub.cut else data
+        self._send(200, sent if body else b"", said | {"Content-Length": str(len(data))})
+        self.close_connection = True
+
+    def _say(self, found: object) -> None:
+        self._send(200, json.dumps(found).encode(), {"Content-Type": "application/json"})
+
+    def _send(self, status: int, data: bytes, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in ({"Content-Length": str(len(data))} | headers).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
+
+
+def _oid(data: bytes) -> str:
+    """Git's name of a file."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[ModelHub]:
+    """The hub at an address of its own, with the model in a folder."""
+    hub = ModelHub(folder)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": hub}))
+    hub.address = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield hub
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

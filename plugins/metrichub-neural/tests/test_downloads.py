@@ -1,0 +1,111 @@
+"""Downloads: only `metrichub fetch` asks the hub, and what goes wrong is one line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from hub_on_loopback import COMMIT, ModelHub, serving
+
+
+class Machine(NamedTuple):
+    """A machine whose only hub is on loopback, with a cache of models of its own."""
+
+    hub: ModelHub
+    home: Path
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """What a command line says in a process of its own."""
+        environment = {**os.environ, "HF_ENDPOINT": self.hub.address, "HF_HOME": str(self.home)}
+        environment |= {"HF_HUB_DISABLE_XET": "1", "NO_PROXY": "127.0.0.1"}
+        command = [sys.executable, *arguments]
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=300, check=False
+        )
+
+    def metrichub(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """What the program says."""
+        return self.run("-m", "metrichub", *arguments)
+
+
+@pytest.fixture
+def machine(bert: Path, tmp_path: Path) -> Iterator[Machine]:
+    with serving(bert) as hub:
+        yield Machine(hub, tmp_path / "hf")
+
+
+SCORED = f"""
+from metrichub import Hub, MissingModel, load_metric
+both = dict(predictions=["a cat sat"], references=["the cat sat on it"])
+def score(**more):
+    report = Hub(load_metric("bertscore", layer=2, **more)).evaluate(**both)
+    return report.signatures()["bertscore"]
+try:
+    score(model="toys/other")
+except MissingModel as error:
+    print(error)
+try:
+    score(model="toys/bert", revision="{COMMIT[::-1]}")
+except MissingModel as error:
+    print(error)
+print(score(model="toys/bert"))
+print(score(model="toys/bert", revision="{COMMIT}"))
+"""
+
+
+def test_nothing_is_asked_of_the_hub_but_by_fetch(machine: Machine) -> None:
+    fetched = machine.metrichub("fetch", "toys/bert", "--yes")
+    assert fetched.returncode == 0, fetched.stderr
+    asked = [line.rpartition("/")[2] for line in machine.hub.asked]
+    assert "model.safetensors" in asked
+    machine.hub.asked.clear()
+    scored = machine.run("-c", SCORED)
+    missing, other, newest, named = scored.stdout.splitlines()
+    assert missing.endswith("the model toys/other, which isn't here: metrichub fetch toys/other")
+    assert other.endswith(f"metrichub fetch toys/bert --revision {COMMIT[::-1]}")
+    assert newest == named
+    assert f"model='toys/bert', revision='{COMMIT}', layer=2" in newest
+    assert machine.hub.asked == []
+
+
+def test_half_a_file_leaves_no_model_to_score_with(machine: Machine) -> None:
+    machine.hub.cut = "model.safetensors"
+    fetched = machine.metrichub("fetch", "toys/bert", "--yes")
+    assert fetched.returncode != 0
+    assert "toys/bert can't be fetched" in last(fetched.stderr)
+    machine.hub.asked.clear()
+    (machine.home / "rows.jsonl").write_text('{"prediction": "a cat", "reference": "a dog"}\n')
+    scored = machine.metrichub(
+        *("score", str(machine.home / "rows.jsonl")),
+        *("-m", "bertscore(model='toys/bert', layer=2)"),
+    )
+    assert scored.returncode != 0
+    assert "toys/bert" in last(scored.stderr)
+    assert "Traceback" not in scored.stderr
+    assert machine.hub.asked == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("toys/bert", "--revision", "b" * 40), f"toys/bert has no revision '{'b' * 40}'"),
+        (("toys/gated",), "toys/gated is gated: accept its licence on its page of the hub"),
+    ],
+)
+def test_what_the_hub_refuses_is_one_line(
+    machine: Machine, arguments: tuple[str, ...], said: str
+) -> None:
+    fetched = machine.metrichub("fetch", *arguments, "--yes")
+    assert fetched.returncode != 0
+    assert said in last(fetched.stderr)
+    assert "Traceback" not in fetched.stderr
+
+
+def last(said: str) -> str:
+    """The last line, which says what went wrong."""
+    return said.strip().splitlines()[-1]
