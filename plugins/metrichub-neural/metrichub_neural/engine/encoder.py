@@ -154,6 +154,10 @@ class Encoder:
         store = self._stores.setdefault(limit, Store(lambda one: one.vectors.nbytes))
         return store.get(texts, lambda absent: self._made(absent, limit))
 
+    def forget(self) -> None:
+        """Free the memory of all vectors that were kept."""
+        self._stores.clear()
+
     def _made(self, texts: Sequence[str], limit: int | None) -> list[TokenVectors]:
         encoded = self.tokenizer.encode(texts, limit)
         found: dict[int, TokenVectors] = {}

@@ -1,0 +1,289 @@
+"""Models of true shapes with random weights on a GPU: dtype by attention by budget of tokens.
+
+    python -m benchmarks.gpu [--shape roberta-large] [--dtype bfloat16] [--attention sdpa]
+        [--budget 32768] [--compiled] [--texts 4000] [--beside]
+
+Random weights are as fast as trained ones, and need no download. A cell gives texts and tokens in a
+second, the share of the time for tokens, forward passes and the rest (matching and copies), the
+peak of memory, and how far scores are from those of 32 bits. `--beside` adds bert-score 0.3.13 on
+the same weights. It has not run on a GPU yet; on a CPU (`--device cpu --shape tiny`) it only shows
+that it runs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from metrichub import Hub, load_metric
+
+WIDE: dict[str, Any] = {
+    "hidden_size": 1024,
+    "num_hidden_layers": 24,
+    "num_attention_heads": 16,
+    "intermediate_size": 4096,
+    "max_position_embeddings": 514,
+}
+HALVES: dict[str, Any] = {
+    "d_model": 1024,
+    "encoder_layers": 12,
+    "decoder_layers": 1,
+    "encoder_attention_heads": 16,
+    "encoder_ffn_dim": 4096,
+    "max_position_embeddings": 1024,
+}
+T5: dict[str, Any] = {"d_model": 1024, "d_kv": 64, "d_ff": 4096, "num_layers": 24, "num_heads": 16}
+GPT2: dict[str, Any] = {"n_embd": 1280, "n_layer": 36, "n_head": 20, "n_positions": 1024}
+LLAMA: dict[str, Any] = {
+    "hidden_size": 2048,
+    "num_hidden_layers": 22,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 4,
+    "intermediate_size": 5632,
+    "max_position_embeddings": 2048,
+}
+TINY = WIDE | {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+
+
+class Shape(NamedTuple):
+    """A model's kind, its size, its words, and the layer that is scored; None for causal models."""
+
+    kind: str
+    size: dict[str, Any]
+    words: int
+    layer: int | None
+
+
+SHAPES = {
+    "roberta-large": Shape("roberta", WIDE, 50_265, 17),
+    "xlm-roberta-large": Shape("xlm-roberta", WIDE, 250_002, 17),
+    "deberta-v3-large": Shape("deberta-v2", WIDE, 128_100, 12),
+    "bart-large": Shape("bart", HALVES, 50_265, 10),
+    "t5-large": Shape("t5", T5, 32_128, 24),
+    "gpt2-large": Shape("gpt2", GPT2, 50_257, None),
+    "llama-1.1b": Shape("llama", LLAMA, 32_000, None),
+    "tiny": Shape("roberta", TINY | {"intermediate_size": 64}, 500, 2),
+    "tiny-causal": Shape("gpt2", {"n_embd": 32, "n_layer": 2, "n_head": 4}, 500, None),
+}
+
+
+class Cell(NamedTuple):
+    """What was chosen and what came of it: seconds by part, bytes, and one score a text."""
+
+    name: str
+    seconds: dict[str, float]
+    memory: int
+    scores: NDArray[np.float64]
+
+
+@click.command()
+@click.option("--shape", multiple=True, type=click.Choice(list(SHAPES)), default=["roberta-large"])
+@click.option("--dtype", multiple=True, default=["float32", "bfloat16", "float16"])
+@click.option("--attention", multiple=True, default=["sdpa", "eager"])
+@click.option("--budget", multiple=True, type=int, default=[8_192, 32_768, 131_072])
+@click.option("--compiled", is_flag=True, help="Compile the model first.")
+@click.option("--texts", default=4_000, show_default=True, help="Pairs of texts.")
+@click.option("--beside", is_flag=True, help="Run bert-score on the same weights too.")
+@click.option("--device", default="cuda", show_default=True)
+def main(
+    shape: Sequence[str],
+    dtype: Sequence[str],
+    attention: Sequence[str],
+    budget: Sequence[int],
+    compiled: bool,
+    texts: int,
+    beside: bool,
+    device: str,
+) -> None:
+    """Print a table for each shape."""
+    os.environ["METRICHUB_DEVICE"] = device
+    for name in shape:
+        with tempfile.TemporaryDirectory() as folder:
+            path = written(Path(folder) / name, SHAPES[name])
+            both = drawn(texts, SHAPES[name].words, 1), drawn(texts, SHAPES[name].words, 2)
+            cells = [
+                run(path, SHAPES[name], *chosen, compiled=compiled, both=both)
+                for chosen in product(dtype, attention, budget)
+            ]
+            if beside and SHAPES[name].layer is not None:
+                cells.append(rival(path, SHAPES[name], both, device))
+        Console(width=120).print(shown(f"{name}, {texts} pairs, on {device}", cells, both))
+
+
+def run(
+    folder: Path,
+    shape: Shape,
+    dtype: str,
+    attention: str,
+    budget: int,
+    *,
+    compiled: bool,
+    both: tuple[list[str], list[str]],
+) -> Cell:
+    """One cell: the model is loaded and warm before the clock starts."""
+    from metrichub_neural.engine import causal, encoder
+
+    encoder.encoder_of.cache_clear()
+    causal.causal_of.cache_clear()
+    module: Any = encoder if shape.layer is not None else causal
+    limited = module.budget
+    module.budget = lambda: budget
+    seconds = {"tokens": 0.0, "forward": 0.0}
+    try:
+        layer = {} if shape.layer is None else {"layer": shape.layer}
+        kind = "perplexity" if shape.layer is None else "bertscore"
+        metric = load_metric(kind, model=str(folder), dtype=dtype, **layer)
+        hub, columns = Hub(metric), {"predictions": both[0], "references": both[1]}
+        given = {name: columns[name] for name in hub.needs()}
+        hub.evaluate({name: texts[:8] for name, texts in given.items()})
+        model = loaded(metric)
+        model.runner.model.set_attn_implementation(attention)
+        if compiled:
+            import torch
+
+            model.runner.model = torch.compile(model.runner.model, dynamic=True)
+        with (
+            clocked(model.tokenizer, ("encode", "bare"), seconds, "tokens"),
+            clocked(model.runner, ("forward",), seconds, "forward"),
+        ):
+            took, memory, report = watched(lambda: hub.evaluate(given))
+    finally:
+        module.budget = limited
+    seconds["rest"] = took - sum(seconds.values())
+    scores = report.samples()[kind]["score"]
+    return Cell(f"{dtype}, {attention}, {budget}", seconds, memory, scores)
+
+
+def rival(folder: Path, shape: Shape, both: tuple[list[str], list[str]], device: str) -> Cell:
+    """bert-score on the same weights, in 32 bits."""
+    from bert_score import BERTScorer
+
+    scorer = BERTScorer(model_type=str(folder), num_layers=shape.layer, device=device)
+    scorer.score(both[0][:8], both[1][:8])
+    took, memory, found = watched(lambda: scorer.score(*both))
+    scores = np.asarray(found[2].numpy(), np.float64)
+    return Cell("bert-score, float32", {"rest": took}, memory, scores)
+
+
+def loaded(metric: Any) -> Any:
+    """The model that a metric has loaded, with its tokenizer and runner."""
+    if hasattr(metric, "encoder"):
+        return metric.encoder()
+    from metrichub_neural.engine.causal import causal_of
+
+    model = causal_of(metric._files(), metric.dtype)  # noqa: SLF001  # as the metric itself does
+    model.runner = model._runner  # type: ignore[attr-defined]  # noqa: SLF001
+    return model
+
+
+@contextmanager
+def clocked(
+    owner: Any, names: Sequence[str], seconds: dict[str, float], part: str
+) -> Iterator[None]:
+    """Add the time in some methods of an object to a part."""
+
+    def timed(call: Callable[..., Any]) -> Callable[..., Any]:
+        def inner(*given: Any, **named: Any) -> Any:
+            start = time.perf_counter()
+            try:
+                return call(*given, **named)
+            finally:
+                seconds[part] += time.perf_counter() - start
+
+        return inner
+
+    for name in names:
+        if hasattr(owner, name):
+            setattr(owner, name, timed(getattr(owner, name)))
+    try:
+        yield
+    finally:
+        for name in names:
+            vars(owner).pop(name, None)
+
+
+def watched(run: Callable[[], Any]) -> tuple[float, int, Any]:
+    """The seconds that something took, the peak of the GPU's memory, and what came of it."""
+    import torch
+
+    gpu = torch.cuda.is_available()
+    if gpu:
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+    start = time.perf_counter()
+    found = run()
+    if gpu:
+        torch.cuda.synchronize()
+    took = time.perf_counter() - start
+    return took, torch.cuda.max_memory_allocated() if gpu else 0, found
+
+
+def shown(title: str, cells: Sequence[Cell], both: tuple[list[str], list[str]]) -> Table:
+    """The cells as a table, their scores beside those of the first one in 32 bits."""
+    head = ("cell", "texts/s", "tokens/s", "tokens", "forward", "rest", "GB", "difference")
+    table = Table(*head, title=title)
+    texts = len(both[0]) + len(both[1])
+    words = sum(text.count(" ") + 1 for side in both for text in side)
+    exact = next((cell for cell in cells if cell.name.startswith("float32")), cells[0])
+    for cell in cells:
+        took = sum(cell.seconds.values())
+        shares = [f"{cell.seconds.get(part, 0) / took:.0%}" for part in head[3:6]]
+        apart = float(np.abs(cell.scores - exact.scores).max())
+        speed = f"{texts / took:,.0f}", f"{words / took:,.0f}"
+        table.add_row(cell.name, *speed, *shares, f"{cell.memory / 1e9:.1f}", f"{apart:.1e}")
+    return table
+
+
+def drawn(texts: int, words: int, seed: int) -> list[str]:
+    """Texts of words of the model, as long as those of newstest: about 26 tokens."""
+    draw = random.Random(seed)
+    lengths = [min(400, max(3, int(draw.lognormvariate(3.1, 0.5)))) for _ in range(texts)]
+    return [" ".join(f"w{draw.randrange(words - 8)}" for _ in range(n)) for n in lengths]
+
+
+def written(folder: Path, shape: Shape) -> Path:
+    """A model with random weights, and a tokenizer to which every word is a token."""
+    import tokenizers
+    import torch
+    import transformers
+
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    words = [*special, *(f"w{number}" for number in range(shape.words - 8))]
+    vocabulary = {word: number for number, word in enumerate(words)}
+    backend = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="<unk>"))
+    backend.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    backend.post_processor = tokenizers.processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    torch.manual_seed(0)
+    config = transformers.AutoConfig.for_model(
+        shape.kind,
+        **{"vocab_size": shape.words, "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2},
+        **shape.size,
+    )
+    auto = "AutoModelForCausalLM" if shape.layer is None else "AutoModel"
+    getattr(transformers, auto).from_config(config).save_pretrained(folder)
+    backend.save(str(folder / "tokenizer.json"))
+    names = {"cls_token": "<s>", "sep_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"}
+    said = {**names, "bos_token": "<s>", "tokenizer_class": "PreTrainedTokenizerFast"}
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps({**said, "model_max_length": 512}), encoding="utf-8")
+    return folder
+
+
+if __name__ == "__main__":
+    main()
