@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,18 +18,19 @@ ROOT = Path(__file__).parents[3]
 def test_the_benchmark_for_a_gpu_runs_on_tiny_shapes() -> None:
     if not (ROOT / "benchmarks/gpu.py").exists():
         pytest.skip("needs the repository's benchmarks/")
-    chosen = "--device cpu --shape tiny --shape tiny-causal --texts 12 --budget 64 --budget 4096"
+    chosen = "--device cpu --shape tiny --shape tiny-causal --texts 6 --budget 64"
     types = "--dtype float32 --dtype bfloat16 --attention sdpa --attention eager"
     command = [sys.executable, "-m", "benchmarks.gpu", *chosen.split(), *types.split()]
+    alone = {**os.environ, "OMP_NUM_THREADS": "1"}
     found = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
+        command, cwd=ROOT, env=alone, capture_output=True, text=True, timeout=300, check=False
     )
     assert found.returncode == 0, found.stderr
-    # Two types by two kinds of attention by two budgets, for each of two shapes.
+    # Two types by two kinds of attention, for each of two shapes.
     lines = [line for line in found.stdout.splitlines() if "float" in line]
-    assert len(lines) == 16
-    # In 32 bits, neither the attention nor the budget changes a score by more than rounding.
+    assert len(lines) == 8
+    # In 32 bits, the kind of attention changes a score by no more than rounding.
     exact = [line for line in lines if "float32" in line and "│" in line]
     differences = [float(line.split("│")[-2]) for line in exact]
-    assert max(differences[:4]) < 1e-5
+    assert max(differences[:2]) < 1e-5
     assert {line.split("│")[1].split(",")[1].strip() for line in exact} == {"sdpa", "eager"}
