@@ -38,7 +38,8 @@ class Card:
     without one; `embedder` is "any" where vectors are compared.
     `undefined_for` says which predictions the definition gives no value: they are left out of the
     mean and counted as unanswered. `tolerance` is how far scores of the same samples may differ
-    with their order and their parts, 0 unless it is said. `keys` are those that the front matter
+    with their order and their parts, 0 unless it is said. `keywords` are what people type who look
+    for such a metric. `keys` are those that the front matter
     has.
     """
 
@@ -56,6 +57,7 @@ class Card:
     judge: str | None = None
     embedder: str | None = None
     tolerance: float = 0.0
+    keywords: tuple[str, ...] = ()
     body: str = field(default="", repr=False)
     path: Path | None = field(default=None, repr=False)
     keys: tuple[str, ...] = field(default=(), repr=False)

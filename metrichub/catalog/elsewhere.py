@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
+
+
+class Elsewhere(NamedTuple):
+    """A metric that isn't here: the letters of its name, how it is written, and where it is."""
+
+    letters: str
+    title: str
+    where: str
+    keywords: tuple[str, ...]
 
 
 def elsewhere(letters: str) -> str | None:
     """What to say to those who ask for a metric by a name of these letters; None if unknown."""
-    found = _known().get(letters)
-    if found is None:
-        return None
-    if "in" in found:
-        return f"it comes with {found['in']}: pip install {found['in']}"
-    return found["why"]
+    return next((known.where for known in all_elsewhere() if known.letters == letters), None)
 
 
 @cache
-def _known() -> Mapping[str, Mapping[str, str]]:
+def all_elsewhere() -> tuple[Elsewhere, ...]:
+    """Every metric that is known to be elsewhere."""
+    return tuple(_read())
+
+
+def _read() -> Iterator[Elsewhere]:
     import tomllib
 
-    return tomllib.loads(Path(__file__).with_name("elsewhere.toml").read_text(encoding="utf-8"))
+    text = Path(__file__).with_name("elsewhere.toml").read_text(encoding="utf-8")
+    for letters, facts in tomllib.loads(text).items():
+        brings = facts.get("in")
+        where = f"it comes with {brings}: pip install {brings}" if brings else facts["why"]
+        keywords = tuple(facts.get("keywords", ()))
+        yield Elsewhere(letters, facts.get("title", letters), where, keywords)

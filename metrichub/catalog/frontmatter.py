@@ -31,8 +31,9 @@ UNDEFINED_FOR = MappingProxyType(
 BETTER = ("higher", "lower", "neither")
 _KEYS = (
     "name", "title", "summary", "inputs", "scores", "headline", "definition", "requires", "tags",
-    "license", "judge", "embedder", "undefined_for", "tolerance",
+    "license", "judge", "embedder", "undefined_for", "tolerance", "keywords",
 )  # fmt: skip
+_MOST_KEYWORDS, _LONGEST_KEYWORD = 16, 40
 _SCORE_KEYS = ("range", "better", "perfect")
 _POWER = re.compile(r"\d+e-\d+")
 _TAG_KEYS = ("task", "dimension", "family", "language")
@@ -167,6 +168,7 @@ class FrontMatter:
             judge=self.one_of("judge", [*JUDGES][1:]),
             embedder=self.one_of("embedder", EMBEDDERS),
             tolerance=self.tolerance(values.get("tolerance", 0)),
+            keywords=self.keywords(values.get("keywords", [])),
             keys=tuple(values),
         )
 
@@ -248,6 +250,16 @@ class FrontMatter:
                     f"(known: {', '.join(UNDEFINED_FOR)})",
                 )
         return kinds
+
+    def keywords(self, found: object) -> tuple[str, ...]:
+        """What people type who look for such a metric: a few short phrases, each once."""
+        words = self.words("keywords", found)
+        short = all(0 < len(word.strip()) <= _LONGEST_KEYWORD for word in words)
+        if not short or len({word.casefold() for word in words}) < len(words):
+            raise self.fail("keywords", f"keywords have to be different short phrases: {found!r}")
+        if len(words) > _MOST_KEYWORDS:
+            raise self.fail("keywords", f"keywords has {len(words)}, {_MOST_KEYWORDS} at most")
+        return words
 
     def text(self, key: str) -> str:
         """The text of a key that has to be there."""

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from metrichub.catalog.registry import Entry
 
 
-@click.command("list", cls=Command, short_help="List the installed metrics.")
+@click.command("list", cls=Command, short_help="List the installed metrics, or find some.")
+@click.argument("question", nargs=-1)
 @click.option("--task", help="Only metrics for this task, such as summarization.")
 @click.option("--dimension", help="Only metrics of this dimension of quality, such as novelty.")
 @click.option("--family", help="Only this family, such as overlap.")
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 )
 @click.option("--format", "form", type=click.Choice(("table", "json")), help="How to show them.")
 def list_(
+    question: tuple[str, ...],
     task: str | None,
     dimension: str | None,
     family: str | None,
@@ -43,10 +45,19 @@ def list_(
     agreement: str | None,
     form: str | None,
 ) -> None:
-    """List the installed metrics; imports none of their code.
+    """List the installed metrics, or those that answer a QUESTION in your words, the best first.
+
+    metrichub list "is my RAG answer grounded?"
 
     metrichub list --task summarization --agreement relevance
     """
+    if question:
+        from metrichub.cli.find import show_found
+
+        if any((task, dimension, family, input_, judge, agreement)):
+            raise click.UsageError("a question goes without filters; give the one or the others")
+        show_found(" ".join(question), form)
+        return
     entries = list_metrics(task=task, dimension=dimension, family=family, input=input_, judge=judge)
     if agreement:
         from metrichub.cli.list_agreement import show_agreement

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from metrichub.catalog.registry import Registry
 from metrichub.errors import MissingDependency, SiteError
 from metrichub.site import check, pages
+from metrichub.site.chapters import chapters
 from metrichub.site.generate import generate
 from metrichub.site.index import CardPage, SiteIndex
 from metrichub.site.links import Links
@@ -47,7 +48,7 @@ def build_site(out: Path, installed: Registry | None = None, *, strict: bool = F
     if strict and problems:
         raise SiteError(f"cards: {'; '.join(problems)}")
     with TemporaryDirectory(prefix="metrichub-site-") as folder:
-        made = generate(index, sources, Path(folder))
+        made = generate(index, sources, Path(folder), tuple(chapters(index)))
         if wrong := check.problems(made):
             raise SiteError(f"the built site: {'; '.join(wrong)}")
         (made / _MARK).touch()

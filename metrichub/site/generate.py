@@ -9,13 +9,15 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 
 from metrichub.errors import MissingDependency, SiteError
-from metrichub.site.index import SiteIndex, one_line
+from metrichub.site.chapters import GUIDES, Chapter
+from metrichub.site.found import put_search
+from metrichub.site.index import CardPage, SiteIndex, one_line
 
 ASSETS = Path(__file__).parent / "assets"
 NAME = "metrichub"
@@ -25,8 +27,12 @@ _FRONT = ("All metrics", "Metrics for generated text, and their cards.")
 _CHARSET = '<meta charset="utf-8">'
 
 
-def generate(index: SiteIndex, sources: Mapping[str, str], project: Path) -> Path:
+def generate(
+    index: SiteIndex, sources: Mapping[str, str], project: Path, chapters: Sequence[Chapter] = ()
+) -> Path:
     """The folder of the generated site, inside of `project`, from the HTML of its pages by path.
+
+    `chapters` are pages beside the cards; what the search finds is the cards and these.
 
     Raises:
         MissingDependency: the extra `site` isn't installed.
@@ -34,7 +40,7 @@ def generate(index: SiteIndex, sources: Mapping[str, str], project: Path) -> Pat
     """
     if find_spec("zensical") is None:
         raise MissingDependency("the cards' site", "zensical", "pip install 'metrichub[site]'")
-    _write(index, sources, project)
+    _write(index, sources, project, chapters)
     ran = subprocess.run(
         [sys.executable, "-m", "zensical", "build", "--strict", "--config-file", "zensical.toml"],
         cwd=project,
@@ -48,7 +54,7 @@ def generate(index: SiteIndex, sources: Mapping[str, str], project: Path) -> Pat
     site = project / "site"
     for name in _LEFT_OUT:
         (site / name).unlink(missing_ok=True)
-    _embed_worker(site)
+    put_search(site, index, chapters)
     for path in site.rglob("*.html"):
         path.write_text(secured(path.read_text(encoding="utf-8")), encoding="utf-8")
     return site
@@ -89,37 +95,58 @@ def _hash(code: str) -> str:
     return f"'sha256-{digest}'"
 
 
-def _write(index: SiteIndex, sources: Mapping[str, str], project: Path) -> None:
+def _write(
+    index: SiteIndex, sources: Mapping[str, str], project: Path, chapters: Sequence[Chapter]
+) -> None:
     docs = project / "docs"
-    shutil.copytree(ASSETS, docs / "assets")
+    shutil.copytree(ASSETS, docs / "assets", ignore=shutil.ignore_patterns("answer.js"))
     # The generator takes a script of this name for its search on pages without a server.
     (docs / "assets" / "worker.js").rename(docs / "assets" / "iframe-worker.js")
     titles = {page.path: (page.title, page.card.summary) for page in index.pages}
-    for path, page in sources.items():
+    titles |= {chapter.path: (chapter.title, chapter.summary) for chapter in chapters}
+    for path, page in {**sources, **{found.path: found.html for found in chapters}}.items():
         if re.search("<script", page, re.IGNORECASE):
             # Whatever script is in a built page is allowed to run there, as the generator's own.
             raise SiteError(f"the source of {path} has a script in it")
         title, summary = titles.get(path, _FRONT)
         front: dict[str, object] = {"title": _escaped(title), "description": _escaped(summary)}
         if path == "index.html":
-            # The cards themselves are found, not the list of them.
-            front |= {"hide": ["navigation", "toc"], "search": {"exclude": True}}
+            front |= {"hide": ["navigation", "toc"]}
         target = (docs / path).with_suffix(".md")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(f"---\n{json.dumps(front)}\n---\n{page}", encoding="utf-8")
-    (project / "zensical.toml").write_text(f"project = {_toml(_settings(index))}\n", "utf-8")
+    settings = _settings(_nav(index, chapters))
+    (project / "zensical.toml").write_text(f"project = {_toml(settings)}\n", "utf-8")
 
 
-def _settings(index: SiteIndex) -> Mapping[str, object]:
-    nav: list[object] = [{"All metrics": "index.md"}]
-    for family, pages in index.families.items():
-        cards = [{_escaped(page.title): page.path.replace(".html", ".md")} for page in pages]
-        nav.append({_escaped(family): cards})
+def _nav(index: SiteIndex, chapters: Sequence[Chapter]) -> Sequence[object]:
+    groups: dict[str, list[object]] = {}
+    for chapter in chapters:
+        link = {_escaped(chapter.title): chapter.path.replace(".html", ".md")}
+        groups.setdefault(chapter.group, []).append(link)
+    families: list[object] = [
+        {_escaped(family): [_link(page) for page in pages]}
+        for family, pages in index.families.items()
+    ]
+    guides, reference = groups.pop(GUIDES, []), list(groups.items())
+    return [
+        {"All metrics": "index.md"},
+        *([{GUIDES: guides}] if guides else []),
+        *([{"Metrics": families}] if families else []),
+        *({name: pages} for name, pages in reference),
+    ]
+
+
+def _link(page: CardPage) -> Mapping[str, str]:
+    return {_escaped(page.title): page.path.replace(".html", ".md")}
+
+
+def _settings(nav: Sequence[object]) -> Mapping[str, object]:
     return {
         "site_name": NAME,
         "nav": nav,
         "extra_css": ["assets/site.css"],
-        "extra_javascript": ["assets/page.js", "assets/gallery.js"],
+        "extra_javascript": ["assets/page.js", "assets/search.js", "assets/gallery.js"],
         "extra": {"polyfills": ["assets/iframe-worker.js"]},
         "plugins": {"offline": {}, "search": {}},
         "markdown_extensions": {"metrichub.site.verbatim": {}},
@@ -156,15 +183,3 @@ def _toml(value: object) -> str:
         return f"[{', '.join(map(_toml, value))}]"
     # Strings and truth values are written as in JSON.
     return json.dumps(value, ensure_ascii=False)
-
-
-def _embed_worker(site: Path) -> None:
-    """Put the search's worker into the script that starts it on pages without a server."""
-    workers = sorted(site.glob("assets/javascripts/workers/search.*.js"))
-    if len(workers) != 1:
-        raise SiteError(f"the site generator wrote {len(workers)} search workers, not one")
-    script = site / "assets" / "iframe-worker.js"
-    text = json.dumps(workers[0].read_text(encoding="utf-8"))
-    script.write_text(
-        script.read_text(encoding="utf-8").replace('"@@WORKER@@"', text), encoding="utf-8"
-    )

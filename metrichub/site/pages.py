@@ -46,7 +46,7 @@ def gallery_page(index: SiteIndex) -> str:
     }
     rows = measured_rows(index.pages)
     rated = list(dict.fromkeys(row.rated for row in rows))
-    return _render(
+    return page_of(
         "gallery.html", index=index, facets=FACETS, choices=choices, measured=rows, rated=rated
     )
 
@@ -54,12 +54,12 @@ def gallery_page(index: SiteIndex) -> str:
 def card_page(page: CardPage, links: Links) -> str:
     """The page of a card: its facts, its body, its prompts and related metrics."""
     body = html(page.card.body, links.of(page))
-    return _render(
+    return page_of(
         "card.html",
         page=page,
         card=page.card,
         facets=FACETS,
-        body=_CODE.sub(_highlighted, _TITLE.sub("", body, count=1)),
+        body=highlighted(_TITLE.sub("", body, count=1)),
         prompts=tuple(links.prompts(page).values()),
         related=links.index.related(page),
         install=page.entry.install,
@@ -68,10 +68,16 @@ def card_page(page: CardPage, links: Links) -> str:
 
 def unreadable(page: CardPage, problem: str) -> str:
     """The page of a card that is read, but can't be shown."""
-    return _render("unreadable.html", page=page, problem=problem)
+    return page_of("unreadable.html", page=page, problem=problem)
 
 
-def _render(template: str, **values: object) -> str:
+def highlighted(page: str) -> str:
+    """The HTML with its blocks of code in colour."""
+    return _CODE.sub(_highlighted, page)
+
+
+def page_of(template: str, **values: object) -> str:
+    """A template of the site with its values."""
     return _templates().get_template(template).render(**values)
 
 
@@ -108,7 +114,7 @@ def _highlighted(found: re.Match[str]) -> str:
         lexer = get_lexer_by_name("pycon" if examples else language)
     except ClassNotFound:
         return found[0]
-    return _render(
+    return page_of(
         "code.html",
         language=language,
         copied=examples,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -18,10 +19,13 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 
 from playwright.sync_api import expect
 
+from metrichub.catalog.pages import search_pages
 from metrichub.catalog.registry import Registry
+from metrichub.catalog.search import SearchIndex
 from metrichub.catalog.studies import best_value
 from metrichub.site.build import build_site
 from metrichub.site.index import SiteIndex
+from tests.questions import newcomers, unseen
 from tests.site_cards import hostile
 
 if TYPE_CHECKING:
@@ -84,6 +88,45 @@ def test_the_search_finds_a_card(page: Page, site: Site, way: str) -> None:
     page.get_by_role("option", name="BLEU").first.click()
     expect(page.locator("h1")).to_have_text("BLEU")
     assert "/metrics/bleu.html" in page.url
+
+
+def _among_three(name: str) -> str:
+    """What selects a page of this name among the first three results of the search."""
+    path, _, anchor = (name if "." in name else f"metrics/{name}.html").partition("#")
+    ends = f"[href$='#{anchor}']" if anchor else ""
+    return f"li:nth-child(-n+3) > a[role=option][href*='{path}']{ends}"
+
+
+@pytest.mark.parametrize("way", ["file", "http"])
+def test_newcomers_find_an_answer_among_the_first_three(page: Page, site: Site, way: str) -> None:
+    page.goto(getattr(site, way) + "index.html")
+    search(page, "bleu")
+    box = page.get_by_role("combobox", name="Search")
+    for question, wanted in newcomers():
+        box.fill(question)
+        hit = page.locator(", ".join(map(_among_three, wanted)))
+        expect(hit.first, question).to_be_visible(timeout=5_000)
+
+
+def test_the_page_ranks_as_python_does(page: Page, site: Site) -> None:
+    page.goto(site.file + "index.html")
+    data = json.loads((site.out / "search.json").read_text(encoding="utf-8"))
+    cards = ((found.title, found.path, found.entry) for found in site.index.pages)
+    index = SearchIndex.of(search_pages(cards))
+    assert [item["location"] for item in data["items"]] == [p.address for p in index.pages]
+    asked = [question for question, _ in (*newcomers(), *unseen())]
+    for question in (
+        *asked,
+        "BERT score",
+        "why",
+        "",
+        "qqqq",
+        "transl",
+        "Ähnlichkeit 中文",
+        "<b>x</b>",
+    ):
+        ranked = page.evaluate("([data, asked]) => metrichubFind(data, asked)", [data, question])
+        assert ranked == [index.pages.index(found) for found in index.find(question)], question
 
 
 @pytest.mark.parametrize("way", ["file", "http"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import hashlib
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 pytest.importorskip("zensical", reason="the extra site is not installed")
 
+from metrichub.catalog.guides import guides as guides_of_docs
 from metrichub.catalog.registry import Registry
 from metrichub.errors import MissingDependency, SiteError
 from metrichub.site import build as building
@@ -49,15 +51,18 @@ def one(site: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_nothing_is_wrong_with_a_built_site(home: Path) -> None:
     assert check.problems(home / "out") == ()
     names = {path.name for path in (home / "out").rglob("*.html")}
-    assert names == {"index.html", "one.html", "hostile.html"}
+    guides = {f"{guide.name.lower()}.html" for guide in guides_of_docs()}
+    assert names == {"index.html", "one.html", "hostile.html", "elsewhere.html", *guides}
 
 
-def test_headings_of_a_card_are_found_by_the_search_and_the_contents(home: Path) -> None:
+def test_a_card_is_found_by_the_words_under_its_headings(home: Path) -> None:
     page = (home / "out" / "metrics" / "one.html").read_text(encoding="utf-8")
     assert '<a href="#description" class="md-nav__link">' in page
     assert '<a href="#deeper" class="md-nav__link">' in page
-    index = (home / "out" / "search.json").read_text(encoding="utf-8")
-    assert '"location":"metrics/one.html#deeper","level":3,"title":"Deeper"' in index
+    index = json.loads((home / "out" / "search.json").read_text(encoding="utf-8"))
+    # The word stands in the text of one card; an address stands before its weight.
+    at, _ = index["ranking"]["words"]["searchablehostileword"]
+    assert index["items"][at]["location"] == "metrics/hostile.html"
 
 
 def test_the_page_of_a_card_passes_the_generator_as_it_is(home: Path) -> None:

@@ -1,0 +1,83 @@
+"""The site's pages beside the cards: guides, reference, and what lives elsewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
+
+from metrichub.catalog import guides
+from metrichub.catalog.elsewhere import all_elsewhere
+from metrichub.site.index import SiteIndex
+from metrichub.site.pages import highlighted, page_of
+from metrichub.web.markup import html
+
+GUIDES, REFERENCE = "Guides", "Reference"
+_ORDER = (
+    "FIRST", "TRANSLATION", "SUMMARIES", "RAG", "COMPARE", "GATE", "OWN", "PLUGIN", "PEOPLE",
+    "MOVING", "MACHINES", "BATCHES",
+)  # fmt: skip
+"""The guides in the order in which one reads them; other pages of docs/ are reference."""
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A page of the site that is no card: where it lies, under which group, and its HTML."""
+
+    path: str
+    title: str
+    summary: str
+    group: str
+    html: str
+
+
+def chapters(index: SiteIndex) -> Iterator[Chapter]:
+    """The guides in their order, then the reference."""
+    known = {guide.name: guide for guide in guides.guides()}
+    order = [name for name in _ORDER if name in known]
+    for name in (*order, *(name for name in known if name not in order)):
+        guide = known[name]
+        group = GUIDES if name in order else REFERENCE
+        text = f"# {guide.title}\n{guide.body}"
+        yield Chapter(
+            _path(name), guide.title, guide.summary, group, _html(text, guide.path, index)
+        )
+    yield _elsewhere()
+
+
+def _path(name: str) -> str:
+    return f"guides/{name.lower()}.html"
+
+
+def _html(text: str, path: Path, index: SiteIndex) -> str:
+    return highlighted(html(text, _link(path, index)))
+
+
+def _link(path: Path, index: SiteIndex) -> Callable[[str], str | None]:
+    """What a link in a guide becomes: a page of the site, an address outside, or None."""
+    known = {guide.path: _path(guide.name) for guide in guides.guides()}
+
+    def link(href: str) -> str | None:
+        parts = urlsplit(href)
+        if parts.scheme in ("http", "https", "mailto") or not parts.path:
+            return href
+        target = Path(os.path.normpath(path.parent / unquote(parts.path)))
+        anchor = f"#{parts.fragment}" if parts.fragment else ""
+        if target in known:
+            return known[target].removeprefix("guides/") + anchor
+        # Cards are links between folders of a clone, wherever they are installed.
+        found = re.fullmatch(r"(?:\.\./)*metric_cards/(\w+)/README\.md", parts.path)
+        card = next((page for page in index.pages if found and page.name == found[1]), None)
+        return f"../{quote(card.path)}{anchor}" if card else None
+
+    return link
+
+
+def _elsewhere() -> Chapter:
+    summary = "Known metrics that don't come with metrichub: who brings them, or why nobody does."
+    known = sorted(all_elsewhere(), key=lambda one: one.title.casefold())
+    page = page_of("elsewhere.html", known=known, summary=summary)
+    return Chapter("elsewhere.html", "Metrics that live elsewhere", summary, REFERENCE, page)

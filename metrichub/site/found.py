@@ -1,0 +1,69 @@
+"""What the site's search box answers from: our index and ranking in place of the generator's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+from metrichub.catalog.pages import search_pages
+from metrichub.catalog.search import SearchIndex, SearchPage
+from metrichub.errors import SiteError
+from metrichub.site.chapters import Chapter
+from metrichub.site.index import SiteIndex, one_line
+
+_ASSETS = Path(__file__).parent / "assets"
+_KINDS = {"metric": "metric", "guide": "guide", "elsewhere": "lives elsewhere"}
+
+
+def put_search(site: Path, index: SiteIndex, chapters: Sequence[Chapter]) -> None:
+    """Write the search's index and its worker into a generated site.
+
+    Raises:
+        SiteError: the generator's search isn't where it was, so that ours would not be asked.
+    """
+    workers = sorted(site.glob("assets/javascripts/workers/search.*.js"))
+    if len(workers) != 1:
+        raise SiteError(f"the site generator wrote {len(workers)} search workers, not one")
+    worker = "".join((_ASSETS / name).read_text("utf-8") for name in ("search.js", "answer.js"))
+    workers[0].write_text(worker, encoding="utf-8")
+    # Pages without a server start the worker from this script.
+    starter = site / "assets" / "iframe-worker.js"
+    text = starter.read_text(encoding="utf-8").replace('"@@WORKER@@"', json.dumps(worker))
+    starter.write_text(text, encoding="utf-8")
+    found = json.loads((site / "search.json").read_text(encoding="utf-8"))
+    written = json.dumps(
+        {"config": found["config"], **search_data(index, chapters)},
+        ensure_ascii=False, separators=(",", ":"),
+    )  # fmt: skip
+    (site / "search.json").write_text(written, encoding="utf-8")
+    (site / "search.js").write_text(f"var __index = {written}", encoding="utf-8")
+
+
+def search_data(index: SiteIndex, chapters: Sequence[Chapter]) -> dict[str, object]:
+    """The pages that can be found, as the theme shows them, and the ranking's index."""
+    built = {chapter.path for chapter in chapters}
+    cards = ((page.title, page.path, page.entry) for page in index.pages)
+    pages = [page for page in search_pages(cards) if page.kind == "metric" or _is_in(page, built)]
+    items = [
+        {
+            "location": page.address,
+            "level": 1,
+            "title": _shown(page.title),
+            "text": f"<p>{_shown(page.summary)}</p>",
+            "path": [_shown(f"{_KINDS[page.kind]} {page.name}".strip())],
+            "tags": [],
+        }
+        for page in pages
+    ]
+    return {"items": items, "ranking": SearchIndex.of(pages).as_json()}
+
+
+def _is_in(page: SearchPage, built: set[str]) -> bool:
+    return page.address.partition("#")[0] in built
+
+
+def _shown(text: str) -> str:
+    """A text as the theme takes it, as HTML."""
+    return escape(one_line(text))

@@ -1,0 +1,114 @@
+"""The search: words, weights, and what newcomers' questions find."""
+
+from __future__ import annotations
+
+import pytest
+
+from metrichub.catalog.pages import search_index
+from metrichub.catalog.search import SearchIndex, SearchPage, terms, word_stem
+from tests.commands import error, run
+from tests.questions import newcomers, unseen
+
+
+def found(question: str, *pages: SearchPage) -> list[str]:
+    return [page.address for page in SearchIndex.of(pages).find(question)]
+
+
+@pytest.mark.parametrize(("question", "wanted"), newcomers())
+def test_a_newcomer_s_question_finds_an_answer_among_three(question: str, wanted: set[str]) -> None:
+    assert wanted & {page.address for page in search_index().find(question)[:3]}
+
+
+def test_nine_of_ten_other_questions_find_an_answer_among_three() -> None:
+    hits = [
+        bool(wanted & {page.address for page in search_index().find(question)[:3]})
+        for question, wanted in unseen()
+    ]
+    assert len(hits) == 10
+    assert sum(hits) >= 9
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["copies copied copying copy", "hallucinations hallucinated hallucinating hallucination",
+     "grounded groundedness grounding", "toxic toxicity", "summaries summary",
+     "summarise summarization summarised", "repeats repeating repeated"],
+)  # fmt: skip
+def test_the_forms_of_a_word_have_one_stem(words: str) -> None:
+    assert len({word_stem(word) for word in words.split()}) == 1
+
+
+def test_short_words_keep_their_letters() -> None:
+    # "ter", "use" and "bleu" would else be stems that other words share.
+    assert [word_stem(word) for word in ("ter", "wer", "bleu", "sing")] == [
+        "ter",
+        "wer",
+        "bleu",
+        "sing",
+    ]
+
+
+def test_a_title_comes_before_a_name_a_keyword_a_summary_a_tag_and_the_text() -> None:
+    word = "zebra"
+    pages = [
+        SearchPage("x", "text", "metric", text=f"so {word}"),
+        SearchPage("x", "tag", "metric", tags=[word]),
+        SearchPage("x", "summary", "metric", summary=word),
+        SearchPage("x", "keyword", "metric", keywords=[word]),
+        SearchPage(word, "title", "metric"),
+    ]
+    assert found(word, *pages) == ["title", "keyword", "summary", "tag", "text"]
+
+
+def test_any_word_counts_and_a_rarer_one_more() -> None:
+    common = [SearchPage("answer", f"common{n}", "metric") for n in range(8)]
+    pages = (
+        *common,
+        SearchPage("answer zebra", "both", "metric"),
+        SearchPage("zebra", "rare", "metric"),
+    )
+    assert found("nothing answer zebra", *pages)[:3] == ["both", "rare", "common0"]
+    assert len(found("answer zebra", *pages)) == 10
+
+
+def test_nothing_is_found_only_where_no_word_matches() -> None:
+    assert found("quagga", SearchPage("zebra", "z", "metric")) == []
+    assert found("is the zebra quagga?", SearchPage("zebra", "z", "metric")) == ["z"]
+    assert found("zeb", SearchPage("zebra", "z", "metric")) == ["z"]
+    assert found("", SearchPage("zebra", "z", "metric")) == []
+    # Of fillers alone a question is taken at its word.
+    assert found("why", SearchPage("x", "x", "metric", keywords=["whys"])) == ["x"]
+
+
+def test_joined_and_parted_names_find_each_other() -> None:
+    assert terms("BERT score") == ("bert", "scor", "bertscor")
+    assert found("bert score", SearchPage("BERTScore", "b", "metric")) == ["b"]
+    assert found("exactmatch", SearchPage("x", "e", "metric", name="exact_match")) == ["e"]
+
+
+def test_what_lives_elsewhere_is_found_and_says_so() -> None:
+    for asked, title in (
+        ("comet", "COMET"),
+        ("bertscore", "BERTScore"),
+        ("BERT score", "BERTScore"),
+    ):
+        first = search_index().find(asked)[0]
+        assert first.title.startswith(title)
+        assert first.kind == "elsewhere" or first.name == "bertscore"
+
+
+def test_the_command_answers_a_question_in_words() -> None:
+    shown = run("list", "is my RAG answer grounded?", "--format", "table")
+    assert shown.exit_code == 0
+    assert shown.stdout.startswith("faithfulness: Faithfulness (supported claims)\n  Fraction of")
+    assert run("list", "plagiarism", "check", "--format", "table").stdout.startswith("coverage: ")
+
+
+def test_a_question_without_an_answer_says_so() -> None:
+    result = run("list", "qqqq", "--format", "json")
+    assert (result.exit_code, result.stdout) == (0, "[]\n")
+    assert "no metric and no guide has a word of this" in result.stderr
+
+
+def test_a_question_goes_without_filters() -> None:
+    assert "a question goes without filters" in error(run("list", "x", "--task", "rag"), 2)
