@@ -1,18 +1,53 @@
-"""The examples in the pages of docs/ run."""
+"""The guides and other pages of docs/: their examples run, their commands do as they show."""
 
 from __future__ import annotations
 
 import doctest
+import re
+import shlex
+import shutil
 from pathlib import Path
 
+import click
 import pytest
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGES = [path.name for path in sorted(DOCS.glob("*.md")) if ">>>" in path.read_text("utf-8")]
+from metrichub.cli import main
+from tests.guide_commands import ROOT, run_step, steps
+
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+TEXTS = {path.name: path.read_text("utf-8") for path in DOCS}
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [name for name, text in TEXTS.items() if ">>>" in text])
 def test_the_examples_of_a_page_run(page: str) -> None:
-    found = doctest.testfile(str(DOCS / page), module_relative=False)
+    found = doctest.testfile(str(ROOT / "docs" / page), module_relative=False)
     assert found.attempted > 0
     assert found.failed == 0
+
+
+@pytest.mark.parametrize("page", [name for name, text in TEXTS.items() if "```console" in text])
+def test_the_commands_of_a_page_print_what_it_shows(page: str, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    status = 0
+    for step in steps(TEXTS[page]):
+        printed, status = run_step(step.command, tmp_path, status)
+        assert printed == step.output, step.command
+
+
+def plain_commands() -> list[str]:
+    """The commands without their output: they need a file or a model of the reader."""
+    fences = re.findall(r"^```(\w*)\n(.*?)^```$", "\n".join(TEXTS.values()), re.DOTALL | re.M)
+    lines = [line for language, block in fences if not language for line in block.splitlines()]
+    return [line for line in lines if re.match(rf"metrichub ({'|'.join(main.commands)}) ", line)]
+
+
+@pytest.mark.parametrize("command", plain_commands())
+def test_the_options_of_other_commands_are_known(command: str) -> None:
+    _, name, *arguments = shlex.split(command)
+    found = main.get_command(click.Context(main), name)
+    if isinstance(found, click.Group):
+        name, *arguments = arguments
+        found = found.get_command(click.Context(found), name)
+    assert found is not None, command
+    options = {option for given in found.params for option in (*given.opts, *given.secondary_opts)}
+    assert {word.partition("=")[0] for word in arguments if word.startswith("-")} <= options

@@ -28,8 +28,8 @@ def search_pages(
     named = set()
     for title, address, entry in cards:
         named.add(re.sub(r"[\W_]+", "", entry.name).lower())
-        yield metric_page(title, address, entry)
-    yield from map(guide_page, guides())
+        yield page_of_metric(title, address, entry)
+    yield from map(page_of_guide, guides())
     yield from others
     for known in all_elsewhere():
         if known.letters not in named:
@@ -40,7 +40,7 @@ def search_pages(
             )  # fmt: skip
 
 
-def metric_page(title: str, address: str, entry: Entry) -> SearchPage:
+def page_of_metric(title: str, address: str, entry: Entry) -> SearchPage:
     """A card as a page to be found."""
     card: Card = entry.card
     tags = (*card.tags.task, *card.tags.dimension, card.tags.family)
@@ -50,7 +50,7 @@ def metric_page(title: str, address: str, entry: Entry) -> SearchPage:
     )
 
 
-def guide_page(guide: Guide) -> SearchPage:
+def page_of_guide(guide: Guide) -> SearchPage:
     """A guide as a page to be found."""
     address = f"guides/{guide.name.lower()}.html"
     return SearchPage(

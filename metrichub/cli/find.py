@@ -12,7 +12,7 @@ from metrichub.catalog.search import SearchPage
 from metrichub.cli.output import as_json, shown_as
 from metrichub.cli.program import note
 
-_SHOWN = 8
+_SHOWN = 5
 
 
 def show_found(question: str, form: str | None) -> None:

@@ -100,7 +100,7 @@ def test_what_lives_elsewhere_is_found_and_says_so() -> None:
 def test_the_command_answers_a_question_in_words() -> None:
     shown = run("list", "is my RAG answer grounded?", "--format", "table")
     assert shown.exit_code == 0
-    assert shown.stdout.startswith("faithfulness: Faithfulness (supported claims)\n  Fraction of")
+    assert "\nfaithfulness: Faithfulness (supported claims)\n  Fraction of" in f"\n{shown.stdout}"
     assert run("list", "plagiarism", "check", "--format", "table").stdout.startswith("coverage: ")
 
 
