@@ -173,6 +173,9 @@ def test_wheel_and_sdist_hold_code_cards_and_types(distributions):
     ]
     assert len(beside) > 100
     assert set(beside) <= set(wheel)
+    # The guides, from which an installed site and search are made.
+    docs = [path for path in (ROOT / "docs").rglob("*") if path.is_file()]
+    assert {f"metrichub/{path.relative_to(ROOT).as_posix()}" for path in docs} <= set(wheel)
     with tarfile.open(distributions[".gz"]) as archive:
         sdist = {name.partition("/")[2] for name in archive.getnames()}
     assert {"README.md", "LICENSE", "examples/summaries.jsonl", "tests/test_packaging.py"} <= sdist

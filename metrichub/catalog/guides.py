@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 _HOME = Path(__file__).resolve().parents[1]
+# What the site's front page begins with is no guide of its own.
+_FRONT = "HOME"
 _KEYWORDS = re.compile(r"\A<!-- keywords: (.*?) -->\n", re.DOTALL)
 
 
@@ -31,7 +33,8 @@ def folder() -> Path:
 @cache
 def guides() -> tuple[Guide, ...]:
     """Every guide, in the order of names."""
-    return tuple(map(read_guide, sorted(folder().glob("*.md"))))
+    paths = sorted(folder().glob("*.md"))
+    return tuple(read_guide(path) for path in paths if path.stem != _FRONT)
 
 
 def read_guide(path: Path) -> Guide:

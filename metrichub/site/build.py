@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from metrichub.catalog.registry import Registry
 from metrichub.errors import MissingDependency, SiteError
 from metrichub.site import check, pages
-from metrichub.site.chapters import chapters
+from metrichub.site.chapters import GUIDES, chapters
 from metrichub.site.generate import generate
 from metrichub.site.index import CardPage, SiteIndex
 from metrichub.site.links import Links
@@ -43,12 +43,14 @@ def build_site(out: Path, installed: Registry | None = None, *, strict: bool = F
     index = SiteIndex.of(installed or Registry.installed())
     links = Links(index)
     sources = {page.path: _page(page, links) for page in index.pages}
-    sources["index.html"] = pages.gallery_page(index)
+    beside = tuple(chapters(index))
+    starts = [(one.path, one.title) for one in beside if one.group == GUIDES]
+    sources["index.html"] = pages.gallery_page(index, starts)
     problems = (*(f"{name}: {reason}" for name, reason in index.broken.items()), *links.problems)
     if strict and problems:
         raise SiteError(f"cards: {'; '.join(problems)}")
     with TemporaryDirectory(prefix="metrichub-site-") as folder:
-        made = generate(index, sources, Path(folder), tuple(chapters(index)))
+        made = generate(index, sources, Path(folder), beside)
         if wrong := check.problems(made):
             raise SiteError(f"the built site: {'; '.join(wrong)}")
         (made / _MARK).touch()

@@ -18,9 +18,11 @@ from metrichub.errors import MissingDependency, SiteError
 from metrichub.site.chapters import GUIDES, Chapter
 from metrichub.site.found import put_search
 from metrichub.site.index import CardPage, SiteIndex, one_line
+from metrichub.site.pages import pictures
 
 ASSETS = Path(__file__).parent / "assets"
 NAME = "metrichub"
+_SCRIPTS = ("page", "search", "home", "gallery")
 _LEFT_OUT = ("404.html", "sitemap.xml")
 _SCRIPT = re.compile(r"<script(?P<attributes>[^>]*)>(?P<code>.*?)</script>", re.DOTALL)
 _FRONT = ("All metrics", "Metrics for generated text, and their cards.")
@@ -100,6 +102,8 @@ def _write(
 ) -> None:
     docs = project / "docs"
     shutil.copytree(ASSETS, docs / "assets", ignore=shutil.ignore_patterns("answer.js"))
+    for picture in pictures():
+        shutil.copy(picture, docs / "assets")
     # The generator takes a script of this name for its search on pages without a server.
     (docs / "assets" / "worker.js").rename(docs / "assets" / "iframe-worker.js")
     titles = {page.path: (page.title, page.card.summary) for page in index.pages}
@@ -146,7 +150,12 @@ def _settings(nav: Sequence[object]) -> Mapping[str, object]:
         "site_name": NAME,
         "nav": nav,
         "extra_css": ["assets/site.css"],
-        "extra_javascript": ["assets/page.js", "assets/search.js", "assets/gallery.js"],
+        "extra_javascript": [
+            "assets/page.js",
+            "assets/search.js",
+            "assets/home.js",
+            "assets/gallery.js",
+        ],
         "extra": {"polyfills": ["assets/iframe-worker.js"]},
         "plugins": {"offline": {}, "search": {}},
         "markdown_extensions": {"metrichub.site.verbatim": {}},

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from doctest import DocTestParser
 from functools import cache
 from html import unescape
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from metrichub.catalog import guides
 from metrichub.catalog.frontmatter import JUDGES
 from metrichub.errors import MissingDependency
+from metrichub.site.advice import advice
 from metrichub.site.index import CardPage, SiteIndex
 from metrichub.site.links import Links
 from metrichub.site.measured import measured_rows
@@ -34,21 +37,47 @@ FACETS: Mapping[str, tuple[str, Mapping[str, str]]] = {
 }
 """The facets of the gallery: their labels, and the words for values that need some."""
 
+HOME = "HOME.md"
+"""The page of docs/ that the front page begins with."""
 _CODE = re.compile(r'<pre><code class="language-([\w+-]+)">(.*?)</code></pre>', re.DOTALL)
 _TITLE = re.compile(r"\s*<h1[^>]*>.*?</h1>", re.DOTALL)
 
 
-def gallery_page(index: SiteIndex) -> str:
-    """The front page: what metrichub is, the first command, and all cards with their filters."""
+def gallery_page(index: SiteIndex, starts: Sequence[tuple[str, str]] = ()) -> str:
+    """The front page: what metrichub is, what to take for what, and all cards with filters.
+
+    `starts` are the paths and titles of the guides.
+    """
     choices = {
         facet: [(value, words.get(value, value)) for value in index.choices(facet)]
         for facet, (_, words) in FACETS.items()
     }
     rows = measured_rows(index.pages)
-    rated = list(dict.fromkeys(row.rated for row in rows))
     return page_of(
-        "gallery.html", index=index, facets=FACETS, choices=choices, measured=rows, rated=rated
+        "gallery.html",
+        index=index,
+        facets=FACETS,
+        choices=choices,
+        welcome=_welcome(),
+        pictures=bool(pictures()),
+        guides=[{"path": path, "title": title} for path, title in starts],
+        advice=advice(index),
+        measured=rows,
+        rated=list(dict.fromkeys(row.rated for row in rows)),
     )
+
+
+def pictures() -> tuple[Path, ...]:
+    """The pictures of the front page, where they are."""
+    found = (guides.folder() / "pictures" / f"report-{name}.png" for name in ("light", "dark"))
+    return tuple(path for path in found if path.is_file())
+
+
+def _welcome() -> str:
+    """What metrichub is, how to install it, and five lines of Python."""
+    path = guides.folder() / HOME
+    text = path.read_text(encoding="utf-8") if path.is_file() else "# metrichub\n"
+    return highlighted(html(text, lambda href: href))
 
 
 def card_page(page: CardPage, links: Links) -> str:

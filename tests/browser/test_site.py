@@ -130,6 +130,33 @@ def test_the_page_ranks_as_python_does(page: Page, site: Site) -> None:
 
 
 @pytest.mark.parametrize("way", ["file", "http"])
+def test_the_front_page_answers_a_question_as_it_is_typed(page: Page, site: Site, way: str) -> None:
+    page.goto(getattr(site, way) + "index.html")
+    page.get_by_label("Ask in your own words").fill("plagiarism check")
+    expect(page.locator("#mh-answers a").first).to_have_text("Coverage (extractive fragments)")
+    page.get_by_label("Ask in your own words").fill("<img src=x onerror=window.ran=1> qqqq")
+    page.get_by_label("Ask in your own words").fill("qqqq")
+    expect(page.locator("#mh-answers-count")).to_contain_text("No metric and no guide")
+    page.get_by_label("Ask in your own words").fill("copied text from source")
+    expect(page.locator("#mh-answers li")).to_have_count(5)
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Coverage (extractive fragments)")
+
+
+def test_two_choices_by_keyboard_lead_to_metrics_and_lines(page: Page, site: Site) -> None:
+    page.goto(site.file + "index.html")
+    page.get_by_label("I evaluate").focus()
+    page.keyboard.type("summ")
+    page.keyboard.press("Tab")
+    page.keyboard.type("only")
+    row = page.locator("#mh-advice tbody tr:visible")
+    expect(row).to_have_count(1)
+    expect(row.locator("li a").first).to_have_text("Density (extractive fragments)")
+    expect(row).to_contain_text("metrichub score summaries.jsonl -m density -m coverage")
+    expect(row).to_contain_text('print(hub.evaluate(read("summaries.jsonl")))')
+
+
+@pytest.mark.parametrize("way", ["file", "http"])
 def test_filters_combine_count_and_stay_in_the_address(page: Page, site: Site, way: str) -> None:
     page.goto(getattr(site, way) + "index.html")
     every = site.index.pages
@@ -315,6 +342,8 @@ def test_the_gallery_is_whole_without_scripts(browser: Browser, site: Site) -> N
     assert names(page) == {found.name for found in site.index.pages}
     expect(page.locator("#mh-filters")).to_be_hidden()
     expect(page.locator("#mh-measured")).to_contain_text("summarization: relevance")
+    expect(page.locator("#mh-choose")).to_be_hidden()
+    assert page.locator("#mh-advice tbody tr:visible").count() > 10
     context.close()
 
 

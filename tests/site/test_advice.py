@@ -1,0 +1,62 @@
+"""What the front page advises: metrics that are there, read what one has, and lines that run."""
+
+from __future__ import annotations
+
+import shlex
+from itertools import pairwise
+
+import pytest
+
+pytest.importorskip("zensical", reason="the extra site is not installed")
+
+from metrichub import Hub
+from metrichub.catalog.registry import Registry
+from metrichub.site.advice import Advice, advice
+from metrichub.site.index import SiteIndex
+
+ALL = advice(SiteIndex.of(Registry.installed()))
+# The columns of a choice, as a reader would understand what stands under "have".
+COLUMNS = {
+    "reference translations": {"references"},
+    "only the source": {"sources"},
+    "reference summaries": {"references"},
+    "questions and retrieved passages": {"questions", "contexts"},
+    "reference answers too": {"questions", "contexts", "references"},
+    "reference answers": {"references"},
+    "only questions": {"questions"},
+    "only the outputs": set[str](),
+    "correct transcripts": {"references"},
+    "a schema or a pattern for each output": {"schemas", "patterns"},
+    "the calls that were right": {"references"},
+    "sources and reference simplifications": {"sources", "references"},
+    "reference code": {"references"},
+    "reference captions": {"references"},
+}
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: f"{one.evaluate}, {one.have}")
+def test_three_to_five_metrics_read_what_one_has_and_the_lines_make_a_hub(one: Advice) -> None:
+    assert 3 <= len(one.metrics) <= 5
+    hub = Hub([metric.spec for metric in one.metrics],
+              **{name: "openai(model='m')" for name in one.options})  # fmt: skip
+    assert {*hub.needs()} <= COLUMNS[one.have] | {"predictions"}
+    words = shlex.split(one.command)
+    given = [after for word, after in pairwise(words) if word == "-m"]
+    assert given == [metric.spec for metric in one.metrics]
+    compile(one.python, "lines", "exec")
+
+
+def test_every_choice_is_offered_once() -> None:
+    pairs = [(one.evaluate, one.have) for one in ALL]
+    assert len(pairs) == len({*pairs}) > 10
+
+
+def test_metrics_that_people_s_ratings_were_held_to_come_first_the_best_of_them_before() -> None:
+    measured = [[m.value for m in one.metrics if m.value is not None] for one in ALL]
+    assert sum(map(bool, measured)) >= 2
+    for one, values in zip(ALL, measured, strict=True):
+        assert [m.value for m in one.metrics][: len(values)] == sorted(values, reverse=True)
+
+
+def test_without_the_metrics_nothing_is_advised() -> None:
+    assert advice(SiteIndex(())) == ()
