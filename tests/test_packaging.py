@@ -176,6 +176,7 @@ def test_wheel_and_sdist_hold_code_cards_and_types(distributions):
     # The guides, from which an installed site and search are made.
     docs = [path for path in (ROOT / "docs").rglob("*") if path.is_file()]
     assert {f"metrichub/{path.relative_to(ROOT).as_posix()}" for path in docs} <= set(wheel)
+    assert "metrichub/site/assets/fonts/OFL.txt" in wheel
     with tarfile.open(distributions[".gz"]) as archive:
         sdist = {name.partition("/")[2] for name in archive.getnames()}
     assert {"README.md", "LICENSE", "examples/summaries.jsonl", "tests/test_packaging.py"} <= sdist

@@ -80,6 +80,7 @@ def secured(page: str) -> str:
             f"script-src 'self' {' '.join(hashes)}".strip(),
             "style-src 'self' 'unsafe-inline'",
             "img-src 'self' data:",
+            "font-src 'self'",
             "connect-src 'self'",
             "worker-src 'self' blob:",
             "base-uri 'none'",

@@ -322,6 +322,22 @@ def test_formulas_are_rendered(page: Page, site: Site) -> None:
     assert high["y"] + high["height"] <= low["y"] + 1
 
 
+@pytest.mark.parametrize("way", ["file", "http"])
+def test_formulas_have_a_font_of_their_own(page: Page, site: Site, way: str) -> None:
+    page.goto(getattr(site, way) + "metrics/bleu.html")
+    page.wait_for_function(
+        "[...document.fonts].some((f) => f.family.includes('STIX') && f.status === 'loaded')"
+    )
+    formula = page.locator("math[display=block]").first
+    assert formula.evaluate("e => getComputedStyle(e).fontFamily").startswith('"STIX Two Math"')
+    # A sum that isn't drawn large is as high as a letter.
+    letter, large = (
+        formula.locator("mo", has_text=sign).first.evaluate("e => e.getBoundingClientRect().height")
+        for sign in ("=", "∑")
+    )
+    assert large > 1.2 * letter
+
+
 def test_a_prompt_is_unfolded_by_a_link_to_it(page: Page, site: Site) -> None:
     page.goto(site.file + "metrics/faithfulness.html")
     page.locator("#description ~ p").get_by_role("link", name="supported").click()
