@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 _HOME = Path(__file__).resolve().parents[1]
-# What the site's front page begins with is no guide of its own.
-_FRONT = "HOME"
+# What the site's front page begins with, and the changelog, which would answer any question.
+_ASIDE = ("HOME", "CHANGELOG")
 _KEYWORDS = re.compile(r"\A<!-- keywords: (.*?) -->\n", re.DOTALL)
 
 
@@ -34,7 +34,7 @@ def folder() -> Path:
 def guides() -> tuple[Guide, ...]:
     """Every guide, in the order of names."""
     paths = sorted(folder().glob("*.md"))
-    return tuple(read_guide(path) for path in paths if path.stem != _FRONT)
+    return tuple(read_guide(path) for path in paths if path.stem not in _ASIDE)
 
 
 def read_guide(path: Path) -> Guide:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -34,7 +35,7 @@ def build(out: Path, strict: bool) -> None:
     """
     from metrichub.site.build import build_site as built
 
-    made = built(out, strict=strict)
+    made = built(out, strict=strict, commands=_commands())
     for problem in made.problems:
         note(problem)
     click.echo(f"wrote {out / 'index.html'}, cards: {made.cards}")
@@ -54,4 +55,10 @@ def serve(port: int) -> None:
 
     from metrichub.site.serve import serve_site as served
 
-    served(port, click.echo, Event())
+    served(port, click.echo, Event(), _commands())
+
+
+def _commands() -> dict[str, Any]:
+    """What click knows of the whole command line, for its page on the site."""
+    root = click.get_current_context().find_root()
+    return root.command.to_info_dict(root)

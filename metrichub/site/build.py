@@ -11,7 +11,9 @@ from tempfile import TemporaryDirectory
 from metrichub.catalog.registry import Registry
 from metrichub.errors import MissingDependency, SiteError
 from metrichub.site import check, pages
-from metrichub.site.chapters import GUIDES, chapters
+from metrichub.site.chapter import GUIDES
+from metrichub.site.chapters import chapters
+from metrichub.site.commands import CommandInfo
 from metrichub.site.generate import generate
 from metrichub.site.index import CardPage, SiteIndex
 from metrichub.site.links import Links
@@ -28,11 +30,18 @@ class Built:
     problems: tuple[str, ...]
 
 
-def build_site(out: Path, installed: Registry | None = None, *, strict: bool = False) -> Built:
+def build_site(
+    out: Path,
+    installed: Registry | None = None,
+    *,
+    strict: bool = False,
+    commands: CommandInfo | None = None,
+) -> Built:
     """Build the site of the installed metrics in `out`, which an earlier one may be in.
 
     A card that can't be read is a line on the front page and a problem; so is a link in a card
     that leads nowhere. `strict` makes problems an error, and then nothing is written.
+    `commands` is what click knows of the command line, for its page.
 
     Raises:
         MissingDependency: the extra `site` isn't installed.
@@ -43,7 +52,7 @@ def build_site(out: Path, installed: Registry | None = None, *, strict: bool = F
     index = SiteIndex.of(installed or Registry.installed())
     links = Links(index)
     sources = {page.path: _page(page, links) for page in index.pages}
-    beside = tuple(chapters(index))
+    beside = tuple(chapters(index, commands))
     starts = [(one.path, one.title) for one in beside if one.group == GUIDES]
     sources["index.html"] = pages.gallery_page(index, starts)
     problems = (*(f"{name}: {reason}" for name, reason in index.broken.items()), *links.problems)

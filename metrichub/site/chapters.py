@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 from metrichub.catalog import guides
 from metrichub.catalog.elsewhere import all_elsewhere
+from metrichub.site.chapter import GUIDES, REFERENCE, Chapter
+from metrichub.site.commands import CommandInfo, command_line
 from metrichub.site.index import SiteIndex
 from metrichub.site.pages import highlighted, page_of
+from metrichub.site.reference import reference
 from metrichub.web.markup import html
 
-GUIDES, REFERENCE = "Guides", "Reference"
 _ORDER = (
     "FIRST", "TRANSLATION", "SUMMARIES", "RAG", "COMPARE", "GATE", "OWN", "PLUGIN", "PEOPLE",
     "MOVING", "MACHINES", "BATCHES",
@@ -23,19 +24,8 @@ _ORDER = (
 """The guides in the order in which one reads them; other pages of docs/ are reference."""
 
 
-@dataclass(frozen=True)
-class Chapter:
-    """A page of the site that is no card: where it lies, under which group, and its HTML."""
-
-    path: str
-    title: str
-    summary: str
-    group: str
-    html: str
-
-
-def chapters(index: SiteIndex) -> Iterator[Chapter]:
-    """The guides in their order, then the reference."""
+def chapters(index: SiteIndex, commands: CommandInfo | None = None) -> Iterator[Chapter]:
+    """The guides in their order, then the reference, that of `commands` too if they are given."""
     known = {guide.name: guide for guide in guides.guides()}
     order = [name for name in _ORDER if name in known]
     for name in (*order, *(name for name in known if name not in order)):
@@ -46,6 +36,10 @@ def chapters(index: SiteIndex) -> Iterator[Chapter]:
             _path(name), guide.title, guide.summary, group, _html(text, guide.path, index)
         )
     yield _elsewhere()
+    yield from reference()
+    if commands:
+        yield command_line(commands)
+    yield from _changelog(index)
 
 
 def _path(name: str) -> str:
@@ -74,6 +68,15 @@ def _link(path: Path, index: SiteIndex) -> Callable[[str], str | None]:
         return f"../{quote(card.path)}{anchor}" if card else None
 
     return link
+
+
+def _changelog(index: SiteIndex) -> Iterator[Chapter]:
+    home = guides.folder()
+    for path in (home / "CHANGELOG.md", home.parent / "CHANGELOG.md"):
+        if path.is_file():
+            page = _html(path.read_text(encoding="utf-8"), path, index)
+            yield Chapter("guides/changelog.html", "Changelog", "What changed.", REFERENCE, page)
+            return
 
 
 def _elsewhere() -> Chapter:

@@ -10,11 +10,11 @@ from pathlib import Path
 from metrichub.catalog.pages import search_pages
 from metrichub.catalog.search import SearchIndex, SearchPage
 from metrichub.errors import SiteError
-from metrichub.site.chapters import Chapter
+from metrichub.site.chapter import Chapter
 from metrichub.site.index import SiteIndex, one_line
 
 _ASSETS = Path(__file__).parent / "assets"
-_KINDS = {"metric": "metric", "guide": "guide", "elsewhere": "lives elsewhere"}
+_KINDS = {"elsewhere": "lives elsewhere"}
 
 
 def put_search(site: Path, index: SiteIndex, chapters: Sequence[Chapter]) -> None:
@@ -41,18 +41,30 @@ def put_search(site: Path, index: SiteIndex, chapters: Sequence[Chapter]) -> Non
     (site / "search.js").write_text(f"var __index = {written}", encoding="utf-8")
 
 
+def site_pages(index: SiteIndex, chapters: Sequence[Chapter]) -> tuple[SearchPage, ...]:
+    """What the site's search can find: cards and chapters, and what lives elsewhere."""
+    cards = ((page.title, page.path, page.entry) for page in index.pages)
+    built = {chapter.path for chapter in chapters}
+    known = [page for page in search_pages(cards) if page.kind == "metric" or _is_in(page, built)]
+    addresses = {page.address.partition("#")[0] for page in known}
+    others = (
+        SearchPage(chapter.title, chapter.path, "reference", summary=chapter.summary)
+        for chapter in chapters
+        if chapter.path not in addresses
+    )
+    return (*known, *others)
+
+
 def search_data(index: SiteIndex, chapters: Sequence[Chapter]) -> dict[str, object]:
     """The pages that can be found, as the theme shows them, and the ranking's index."""
-    built = {chapter.path for chapter in chapters}
-    cards = ((page.title, page.path, page.entry) for page in index.pages)
-    pages = [page for page in search_pages(cards) if page.kind == "metric" or _is_in(page, built)]
+    pages = site_pages(index, chapters)
     items = [
         {
             "location": page.address,
             "level": 1,
             "title": _shown(page.title),
             "text": f"<p>{_shown(page.summary)}</p>",
-            "path": [_shown(f"{_KINDS[page.kind]} {page.name}".strip())],
+            "path": [_shown(f"{_KINDS.get(page.kind, page.kind)} {page.name}".strip())],
             "tags": [],
         }
         for page in pages

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from metrichub.errors import MissingDependency, SiteError
-from metrichub.site.chapters import GUIDES, Chapter
+from metrichub.site.chapter import GUIDES, Chapter
 from metrichub.site.found import put_search
 from metrichub.site.index import CardPage, SiteIndex, one_line
 from metrichub.site.pages import pictures

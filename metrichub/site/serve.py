@@ -16,6 +16,7 @@ from typing import Any
 from metrichub.catalog.registry import Registry
 from metrichub.errors import CardError, MetrichubError
 from metrichub.site.build import Built, build_site
+from metrichub.site.commands import CommandInfo
 from metrichub.site.links import SHARED_PROMPTS
 
 HOST = "127.0.0.1"
@@ -30,6 +31,7 @@ class LiveSite:
     folder: Path | None = None
     builds: int = 0
     seen: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
+    commands: CommandInfo | None = None
 
     def refresh(self) -> Built | None:
         """The new build if a card, a prompt or the installed metrics changed; else None.
@@ -44,7 +46,7 @@ class LiveSite:
             return None
         self.seen = found
         folder = self.home / str(self.builds)
-        built = build_site(folder, installed)
+        built = build_site(folder, installed, commands=self.commands)
         self.builds += 1
         self.folder = folder
         return built
@@ -79,10 +81,15 @@ def serving(live: LiveSite, port: int) -> Iterator[str]:
         thread.join()
 
 
-def serve_site(port: int, say: Callable[[str], None], stop: threading.Event) -> None:
+def serve_site(
+    port: int,
+    say: Callable[[str], None],
+    stop: threading.Event,
+    commands: CommandInfo | None = None,
+) -> None:
     """Build, serve and follow the cards until `stop` is set, saying each build in a line."""
     with TemporaryDirectory(prefix="metrichub-site-") as home:
-        live = LiveSite(Path(home))
+        live = LiveSite(Path(home), commands=commands)
         _tell(live.refresh(), say)
         with serving(live, port) as address:
             say(f"serving on {address}")

@@ -19,11 +19,12 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 
 from playwright.sync_api import expect
 
-from metrichub.catalog.pages import search_pages
 from metrichub.catalog.registry import Registry
 from metrichub.catalog.search import SearchIndex
 from metrichub.catalog.studies import best_value
 from metrichub.site.build import build_site
+from metrichub.site.chapters import chapters
+from metrichub.site.found import site_pages
 from metrichub.site.index import SiteIndex
 from tests.questions import newcomers, unseen
 from tests.site_cards import hostile
@@ -111,8 +112,7 @@ def test_newcomers_find_an_answer_among_the_first_three(page: Page, site: Site, 
 def test_the_page_ranks_as_python_does(page: Page, site: Site) -> None:
     page.goto(site.file + "index.html")
     data = json.loads((site.out / "search.json").read_text(encoding="utf-8"))
-    cards = ((found.title, found.path, found.entry) for found in site.index.pages)
-    index = SearchIndex.of(search_pages(cards))
+    index = SearchIndex.of(site_pages(site.index, tuple(chapters(site.index))))
     assert [item["location"] for item in data["items"]] == [p.address for p in index.pages]
     asked = [question for question, _ in (*newcomers(), *unseen())]
     for question in (

@@ -1,0 +1,18 @@
+"""What a page of the site is that is no card."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+GUIDES, REFERENCE = "Guides", "Reference"
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A page of the site that is no card: where it lies, under which group, and its HTML."""
+
+    path: str
+    title: str
+    summary: str
+    group: str
+    html: str

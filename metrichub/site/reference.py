@@ -1,0 +1,120 @@
+"""The reference of the public modules, from their docstrings, as griffe reads them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+from metrichub.site.chapter import REFERENCE, Chapter
+from metrichub.site.pages import highlighted, page_of
+from metrichub.web.markup import html
+
+_MODULES = ("metrichub", "metrichub.authoring", "metrichub.agreement", "metrichub.testing")
+
+
+class _Name(NamedTuple):
+    name: str
+    anchor: str
+    kind: str
+    signature: str
+    text: str
+    members: tuple[_Name, ...] = ()
+
+
+def reference() -> Iterator[Chapter]:
+    """A page for each public module; none where griffe, of the extra `site`, isn't installed."""
+    if find_spec("griffe") is None:
+        return
+    import griffe
+
+    loader = griffe.GriffeLoader(docstring_parser=griffe.Parser("google"))
+    package = loader.load("metrichub")
+    loader.resolve_aliases()
+    for path in _MODULES:
+        module = package[path.removeprefix("metrichub").lstrip(".")] if "." in path else package
+        names = tuple(_names(module))
+        about = _text(module)
+        summary = re.sub(r"<[^>]+>", "", about).strip().partition("\n")[0]
+        page = page_of("reference.html", path=path, about=about, names=names)
+        yield Chapter(f"reference/{path}.html", path, summary, REFERENCE, page)
+
+
+def _names(module: Any) -> Iterator[_Name]:
+    """What a module offers, by name; its `__all__` is computed, so that only Python knows it."""
+    for name in import_module(module.path).__all__:
+        found = module.members.get(name)
+        if found is not None and not found.is_module:
+            yield _shown(found, found.name)
+
+
+def _shown(found: Any, name: str, above: str = "") -> _Name:
+    members: tuple[_Name, ...] = ()
+    if found.is_class:
+        public = [one for one in found.all_members.values() if _is_told(one)]
+        members = tuple(_shown(one, one.name, f"{name}.") for one in public)
+    return _Name(name, f"{above}{name}", found.kind.value, _signature(found), _text(found), members)
+
+
+def _is_told(member: Any) -> bool:
+    """Whether a member of a class is for its users, and says what it is."""
+    try:
+        return not member.name.startswith("_") and bool(member.docstring)
+    # A base class of another package isn't there to be asked.
+    except Exception:  # noqa: BLE001
+        return False
+
+
+def _signature(found: Any) -> str:
+    if not (found.is_function or found.is_class):
+        return ""
+    text = str(found.signature())
+    return re.sub(r"\(self, |\(self\)|\(cls, |\(cls\)", _without_self, text, count=1)
+
+
+def _without_self(found: re.Match[str]) -> str:
+    return "()" if found[0].endswith(")") else "("
+
+
+def _text(found: Any) -> str:
+    """The docstring as HTML: its prose, its examples, and what it raises."""
+    if not found.docstring:
+        return ""
+    parts = []
+    for section in found.docstring.parsed:
+        kind, value = section.kind.value, section.value
+        if kind == "text":
+            parts.append(
+                re.sub(
+                    r"(?m)^((?:>>>|\.\.\.).*(?:\n(?!\s*$|>>>).*)*)", r"```python\n\1\n```", value
+                )
+            )
+        elif kind == "examples":
+            parts += [
+                text if one.value == "text" else f"```python\n{text}\n```" for one, text in value
+            ]
+        elif kind in ("raises", "attributes", "parameters", "returns", "yields"):
+            parts.append(_items(kind, value))
+    # An example that blank lines part is one.
+    whole = "\n\n".join(parts).replace("\n```\n\n```python\n", "\n\n")
+    return highlighted(html(whole, lambda href: None))
+
+
+def _fenced(paragraph: str) -> str:
+    """A paragraph, as a block of code where it is an example."""
+    example = paragraph.lstrip().startswith(">>>")
+    return f"```python\n{paragraph}\n```" if example else paragraph
+
+
+def _items(kind: str, values: Any) -> str:
+    head = {"raises": "Raises", "attributes": "Attributes", "parameters": "Parameters",
+            "returns": "Returns", "yields": "Yields"}[kind]  # fmt: skip
+    lines = []
+    for one in values:
+        name = one.annotation if kind == "raises" else getattr(one, "name", "")
+        lines.append(
+            f"- `{name}`: {' '.join(one.description.split())}" if name else f"- {one.description}"
+        )
+    return f"{head}:\n\n" + "\n".join(lines)
