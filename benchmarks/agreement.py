@@ -247,7 +247,7 @@ def main() -> None:
     options = parser.parse_args()
     for data in rated_data(options.data):
         asked = {name: spec for name, spec in NEURAL.items() if name in (options.metric or ())}
-        for name, spec in sorted((data.specs | asked).items()):
+        for name, spec in sorted({**data.specs, **asked}.items()):
             if not options.metric or name in options.metric:
                 changed = measure(name, spec, data)
                 what = "changed" if changed else "the same"
