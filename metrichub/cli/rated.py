@@ -111,7 +111,8 @@ def labels(
     samples: Samples, rated: RatingOptions
 ) -> tuple[Sequence[Any] | None, Sequence[Any] | None]:
     """The item and the system of every sample, by the columns that were named or are usual."""
-    from metrichub.report.rated import ITEMS, SYSTEMS, usual_labels
+    from metrichub.agreement.grid import ITEMS, SYSTEMS
+    from metrichub.report.rated import usual_labels
 
     return (
         column(samples, rated.item) if rated.item else usual_labels(samples, ITEMS),

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Any, Unpack
 
-from metrichub.agreement.grid import ITEMS as ITEMS
-from metrichub.agreement.grid import SYSTEMS as SYSTEMS
 from metrichub.errors import InputError, MissingColumn, ReportError, did_you_mean
 from metrichub.evaluation.measurement import chosen_metrics
 from metrichub.metric import Metric
@@ -62,6 +60,7 @@ class RatedReport(ReportScores):
             ReportError: no such metric, or the samples weren't kept.
         """
         from metrichub.agreement.correlation import correlate, with_sources
+        from metrichub.agreement.grid import ITEMS, SYSTEMS
         from metrichub.agreement.votes import are_preferences
         from metrichub.report.preferred import verdicts_correlated, votes_correlated
 

@@ -1,4 +1,4 @@
-"""Metric and CorpusMetric: what an author writes, and how the framework reads it.
+"""Metric: what an author writes, and how the framework reads it.
 
 A metric names its inputs by the parameters of `observe` or `measure`, and its statistics by
 those of `score`:
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -30,9 +30,8 @@ from numpy.typing import NDArray
 
 from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import Scale, pattern_of
-from metrichub.catalog.parameters import check_parameters, make, values_of
-from metrichub.catalog.registry import registry, spec_of
-from metrichub.errors import BrokenMetric, MetricError, SpecError, what
+from metrichub.catalog.parameters import check_parameters, values_of
+from metrichub.errors import MetricError
 
 Array = NDArray[Any]
 """Numbers: int64 for counts, float64 for the rest."""
@@ -40,12 +39,6 @@ Row = Mapping[str, float | Sequence[float]]
 Scores = Mapping[str, Array]
 Averaging = Literal["micro", "macro", "corpus"]
 """How samples make a corpus score; see `Metric.averaging`."""
-Gathers = Literal["rows", "vocabulary", "sums"]
-"""What a corpus metric needs in one place; see `CorpusMetric.gathers`."""
-GATHERED = 1_000_000
-"""Of how many samples the rows are gathered from several machines at most."""
-Resampler = Callable[[Array], Scores]
-"""From how often each of b resamples has each of R rows, (b, R), to their scores, (b,) each."""
 _BY_A_HUB = "give it to a hub: Hub(metrics=metric)(predictions=[...], references=[...])"
 
 
@@ -236,142 +229,6 @@ class Metric:
         return values_of(self)
 
 
-@dataclass(frozen=True, kw_only=True)
-class CorpusMetric(Metric):
-    """A metric that doesn't add up: `conclude` makes the scores from the rows of all samples.
-
-    `observe` or `measure` give any picklable object a row; None or `Unscored` leaves it out.
-    """
-
-    resamples: ClassVar[bool] = True
-    """Whether a sample drawn twice is like two samples; if not, the bootstrap says nothing."""
-    averaging = "corpus"
-    gathers: ClassVar[Gathers] = "rows"
-    """What has to come together for the corpus score, where samples lie on several machines.
-
-    rows: those of all samples, of 1,000,000 at most. vocabulary: what `condense` or `survey` leaves
-    of them, which grows with the different words or n-grams. sums: likewise, and it doesn't grow.
-    """
-
-    def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
-        """The scores of these rows together; no rows give `nan`.
-
-        A metric that writes `weigh` needs none of its own.
-        """
-        if not has_two_passes(self):
-            raise MetricError(f"{type(self).__name__} has no `conclude`")
-        found = {name: values.sum(axis=0) for name, values in self._weighed(rows).items()}
-        return {name: float(value) for name, value in self.score(**found).items()}
-
-    def resampler(self, rows: Sequence[Any]) -> Resampler | None:
-        """What scores many resamples of these rows at once; None if `conclude` sees each instead.
-
-        It gives what `conclude` gives for each row as often as a resample has it, up to rounding.
-        Whatever doesn't depend on the resample is made here, once; what it is called with are
-        blocks of resamples, so that memory doesn't grow with their number.
-        """
-        return None
-
-    def condense(self, rows: Sequence[Any]) -> Sequence[Any]:
-        """Fewer rows from which `conclude` makes the same scores; by default the rows themselves.
-
-        Rows that were condensed may be among them, as parts measured apart are condensed again
-        where they are merged. The order of parts isn't that of samples.
-        """
-        return rows
-
-    def survey(self, rows: Sequence[Any]) -> Any:
-        """What has to be known of the corpus before a row can be weighed, such as word counts.
-
-        A first pass over the samples calls it for the rows of each part, of which one may have
-        none, and adds what it gives by `+`.
-        """
-        return 0
-
-    def weigh(self, rows: Sequence[Any], corpus: Any) -> Mapping[str, Array]:
-        """Statistics of each row, (R, ...), by what the `survey` of all rows gave.
-
-        A second pass calls it; statistics add up over rows, and `score` makes the same scores of
-        their sums as `conclude` of the rows. Then no place ever holds the rows of all samples.
-        """
-        raise MetricError(f"{type(self).__name__} has no `weigh`")
-
-    def samples(self, rows: Sequence[Any]) -> Mapping[str, Sequence[float]]:
-        """The scores of each row: by default those of the corpus that is this row alone.
-
-        Where rows are weighed, they are so by the corpus of all.
-        """
-        if has_two_passes(self):
-            return {
-                name: list(values) for name, values in self.score(**self._weighed(rows)).items()
-            }
-        each = [self.conclude([row]) for row in rows]
-        return {name: [scores[name] for scores in each] for name in self.outputs()}
-
-    def _weighed(self, rows: Sequence[Any]) -> Mapping[str, Array]:
-        import numpy as np
-
-        count = {"count": np.ones(len(rows))} if takes_count(self) else {}
-        return {**self.weigh(rows, self.survey(rows)), **count}
-
-
-def load_metric(spec: str, /, **parameters: object) -> Metric:
-    """The metric that a name or spec stands for, with its parameters.
-
-    >>> load_metric("bleu", max_order=2) == load_metric("bleu(max_order=2)")
-    True
-
-    Raises:
-        UnknownMetric: no installed metric has this name.
-        ParameterError: a parameter is unknown or out of its domain.
-        BrokenMetric: it is installed but can't be imported, or is no metric.
-    """
-    if not isinstance(spec, str):
-        raise SpecError(
-            f"load_metric takes one name or spec, such as 'bleu(max_order=2)', and not {what(spec)}"
-        )
-    parsed = spec_of(spec)
-    entry = registry().find(parsed.metric)
-    given = {**parsed.parameters, **parameters}
-    if parsed.alias:
-        given["name"] = parsed.alias
-    found = entry.load()
-    if not (isinstance(found, type) and issubclass(found, Metric)):
-        raise BrokenMetric(f"{entry.qualified}: {entry.value} is no subclass of metrichub.Metric")
-    metric: Metric = make(found, given, entry.name)
-    return metric
-
-
-def load_metrics(given: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
-    """The metrics that a name, a spec, a metric or a list of them stands for.
-
-    Raises:
-        SpecError: none, no list, or two of one name; and what `load_metric` raises.
-        MetricError: what is no metric.
-    """
-    if isinstance(given, Mapping):
-        raise SpecError(
-            "metrics are a name or a list of names, with parameters in the name, such as "
-            f"metrics=['bleu(max_order=2)', 'rouge'], and not {what(given)}"
-        )
-    one = isinstance(given, (str, Metric, type)) or not isinstance(given, Iterable)
-    listed: Sequence[Any] = [given] if one else list(given)  # type: ignore[arg-type]  # one or many
-    if not listed:
-        raise SpecError("there is no metric in the list; name one, such as metrics='bleu'")
-    metrics = tuple(load_metric(m) if isinstance(m, str) else m for m in listed)
-    for metric in metrics:
-        if not isinstance(metric, Metric):
-            hint = " (an instance is needed: call it)" if isinstance(metric, type) else ""
-            raise MetricError(f"{metric!r} is no metric{hint}; give a name, a spec or a Metric")
-    names = [metric.name for metric in metrics]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise SpecError(
-            f"two metrics are called {twice[0]!r}; name one of them: "
-            f"'{twice[0]}_2 = {twice[0]}(...)'"
-        )
-    return metrics
-
-
 def measuring(metric: type[Metric]) -> str:
     """Which of "observe" and "measure" a metric writes.
 
@@ -389,11 +246,6 @@ def measuring(metric: type[Metric]) -> str:
 
 def _inputs(metric: type[Metric]) -> tuple[str, ...]:
     return tuple(arguments_of(metric, measuring(metric)))
-
-
-def has_two_passes(metric: Metric) -> bool:
-    """Whether a corpus metric's rows add up once a first pass has seen all of them."""
-    return isinstance(metric, CorpusMetric) and type(metric).weigh is not CorpusMetric.weigh
 
 
 def takes_count(metric: Metric, method: str = "score") -> bool:

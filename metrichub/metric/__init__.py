@@ -1,0 +1,47 @@
+"""What an author writes, `Metric` or `CorpusMetric`, and how metrics are loaded by their names."""
+
+from metrichub.metric.base import (
+    Array,
+    Averaging,
+    Measured,
+    Metric,
+    Row,
+    Scores,
+    Unscored,
+    arguments_of,
+    has_sample_scores,
+    measuring,
+    takes_count,
+)
+from metrichub.metric.corpus import (
+    GATHERED,
+    CorpusMetric,
+    Gathers,
+    Resampler,
+    has_two_passes,
+)
+from metrichub.metric.loading import (
+    load_metric,
+    load_metrics,
+)
+
+__all__ = [
+    "Array",
+    "Averaging",
+    "Measured",
+    "Metric",
+    "Row",
+    "Scores",
+    "Unscored",
+    "arguments_of",
+    "has_sample_scores",
+    "measuring",
+    "takes_count",
+    "GATHERED",
+    "CorpusMetric",
+    "Gathers",
+    "Resampler",
+    "has_two_passes",
+    "load_metric",
+    "load_metrics",
+]

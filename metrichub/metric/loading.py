@@ -1,0 +1,68 @@
+"""Loading: metrics from their names, specs and lists of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from metrichub.catalog.parameters import make
+from metrichub.catalog.registry import registry, spec_of
+from metrichub.errors import BrokenMetric, MetricError, SpecError, what
+from metrichub.metric.base import Metric
+
+
+def load_metric(spec: str, /, **parameters: object) -> Metric:
+    """The metric that a name or spec stands for, with its parameters.
+
+    >>> load_metric("bleu", max_order=2) == load_metric("bleu(max_order=2)")
+    True
+
+    Raises:
+        UnknownMetric: no installed metric has this name.
+        ParameterError: a parameter is unknown or out of its domain.
+        BrokenMetric: it is installed but can't be imported, or is no metric.
+    """
+    if not isinstance(spec, str):
+        raise SpecError(
+            f"load_metric takes one name or spec, such as 'bleu(max_order=2)', and not {what(spec)}"
+        )
+    parsed = spec_of(spec)
+    entry = registry().find(parsed.metric)
+    given = {**parsed.parameters, **parameters}
+    if parsed.alias:
+        given["name"] = parsed.alias
+    found = entry.load()
+    if not (isinstance(found, type) and issubclass(found, Metric)):
+        raise BrokenMetric(f"{entry.qualified}: {entry.value} is no subclass of metrichub.Metric")
+    metric: Metric = make(found, given, entry.name)
+    return metric
+
+
+def load_metrics(given: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
+    """The metrics that a name, a spec, a metric or a list of them stands for.
+
+    Raises:
+        SpecError: none, no list, or two of one name; and what `load_metric` raises.
+        MetricError: what is no metric.
+    """
+    if isinstance(given, Mapping):
+        raise SpecError(
+            "metrics are a name or a list of names, with parameters in the name, such as "
+            f"metrics=['bleu(max_order=2)', 'rouge'], and not {what(given)}"
+        )
+    one = isinstance(given, (str, Metric, type)) or not isinstance(given, Iterable)
+    listed: Sequence[Any] = [given] if one else list(given)  # type: ignore[arg-type]  # one or many
+    if not listed:
+        raise SpecError("there is no metric in the list; name one, such as metrics='bleu'")
+    metrics = tuple(load_metric(m) if isinstance(m, str) else m for m in listed)
+    for metric in metrics:
+        if not isinstance(metric, Metric):
+            hint = " (an instance is needed: call it)" if isinstance(metric, type) else ""
+            raise MetricError(f"{metric!r} is no metric{hint}; give a name, a spec or a Metric")
+    names = [metric.name for metric in metrics]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise SpecError(
+            f"two metrics are called {twice[0]!r}; name one of them: "
+            f"'{twice[0]}_2 = {twice[0]}(...)'"
+        )
+    return metrics
