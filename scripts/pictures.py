@@ -3,8 +3,8 @@
     python -m scripts.pictures [--folder docs/pictures]
 
 The terminal is what `metrichub compare` writes to one of 88 columns, as SVG that loads no font. The
-report is a sample on the page that `--report` writes, as Chromium shows it; that takes the packages
-of the extra `test` and Debian's chromium.
+report is the beginning of the page that `--report` writes, as Chromium shows it; that takes the
+packages of the extra `test` and Debian's chromium.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ SIZE = {"width": 1000, "height": 560}
 _COLORS = 64
 _BELOW = 28
 """Pixels from the last line's feet to the lower edge."""
-_TO_THE_MARKS = (
-    "scrollTo(0, document.querySelector('#table mark').getBoundingClientRect().top + scrollY - 130)"
+_TO_THE_ANSWER = (
+    "scrollTo(0, document.querySelector('#scores').getBoundingClientRect().top + scrollY)"
 )
 # Rich's own template loads a font from a server; this one takes what the reader's machine has.
 _SVG = """\
@@ -109,7 +109,7 @@ def report(folder: Path) -> Path:
 
 
 def photograph(page: Path, target: Path, *, dark: bool) -> None:
-    """The first sample of a page as Chromium shows it, in few colours and so in few bytes."""
+    """The answer of a page as Chromium shows it, in few colours and so in few bytes."""
     from PIL import Image
     from playwright.sync_api import sync_playwright
 
@@ -120,8 +120,7 @@ def photograph(page: Path, target: Path, *, dark: bool) -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         shown = browser.new_page(viewport=SIZE, color_scheme="dark" if dark else "light")  # type: ignore[arg-type]  # a size
         shown.goto(page.as_uri())
-        shown.locator("#table tbody button").first.click()
-        shown.evaluate(_TO_THE_MARKS)
+        shown.evaluate(_TO_THE_ANSWER)
         shown.screenshot(path=target)
         browser.close()
     with Image.open(target) as image:
