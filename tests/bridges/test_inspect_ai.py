@@ -125,11 +125,12 @@ def applied(path: Path, report: Report, tmp_path: Path) -> dict[str, dict[str, f
 
 
 def stored(scored: EvalLog, tmp_path: Path) -> dict[str, dict[str, float]]:
+    """The same of a scored log; inspect adds the package to a name if it finds it installed."""
     write_eval_log(scored, str(tmp_path / "scored.eval"))
     results = read_eval_log(str(tmp_path / "scored.eval")).results
     assert results
     return {
-        one.name: {name: found.value for name, found in one.metrics.items()}
+        one.name: {name.rpartition("/")[2]: found.value for name, found in one.metrics.items()}
         for one in results.scores
     }
 
@@ -141,7 +142,7 @@ def test_inspect_shows_the_score_of_the_corpus(log: Write, tmp_path: Path) -> No
     assert found["rouge"]["mean"] == pytest.approx(report["rouge"]["score"], rel=1e-12)
     assert found["exact_match"]["mean"] == report["exact_match"]["score"]
     for name in ("bleu", "wer", "distinct"):
-        assert found[name] == {"metrichub/corpus": report[name]["score"]}
+        assert found[name] == {"corpus": report[name]["score"]}
         # The mean that inspect would have shown is another number.
         assert report.samples()[name]["score"].mean() != pytest.approx(report[name]["score"])
 
@@ -173,9 +174,7 @@ def test_where_an_epoch_alone_has_no_score_the_corpus_is_shown(log: Write, tmp_p
     samples = {name: list(values) for name, values in read(path).items()}
     samples["references"][0] = "🙂"
     report = Hub("rouge").evaluate(samples)
-    assert applied(path, report, tmp_path)["rouge"] == {
-        "metrichub/corpus": report["rouge"]["score"]
-    }
+    assert applied(path, report, tmp_path)["rouge"] == {"corpus": report["rouge"]["score"]}
 
 
 def test_other_samples_are_not_shown_under_the_score_of_these(log: Write, tmp_path: Path) -> None:
@@ -186,7 +185,7 @@ def test_other_samples_are_not_shown_under_the_score_of_these(log: Write, tmp_pa
     whole = Hub(METRICS).evaluate(samples)
     scorer = precomputed_scores(str(tmp_path / "scores.jsonl"), metrics=metrics(whole))
     scored = inspect_ai.score(read_eval_log(str(path)), scorer, action="overwrite", display="none")
-    assert math.isnan(stored(scored, tmp_path)["bleu"]["metrichub/corpus"])
+    assert math.isnan(stored(scored, tmp_path)["bleu"]["corpus"])
 
 
 def test_ids_are_needed_and_may_be_given(tmp_path: Path) -> None:
