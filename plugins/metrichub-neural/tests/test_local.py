@@ -38,8 +38,9 @@ def test_the_pooling_is_the_one_that_the_files_name(bert: Path, tmp_path: Path) 
     (tmp_path / "bert/1_Pooling").mkdir()
     said = tmp_path / "bert/1_Pooling/config.json"
     said.write_text(json.dumps({"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}))
-    np.testing.assert_array_equal(
-        embedded(tmp_path / "bert", TEXTS), embedded(bert, TEXTS, pooling="first")
+    # Of two runs, as the library's threads add up in another order now and then.
+    np.testing.assert_allclose(
+        embedded(tmp_path / "bert", TEXTS), embedded(bert, TEXTS, pooling="first"), atol=1e-6
     )
     assert "pooling='first'" in LocalEmbedder(model=str(tmp_path / "bert")).label
     said.write_text(json.dumps({"pooling_mode_max_tokens": True}))
