@@ -21,7 +21,7 @@ from metrichub.evaluation.measure import Measure, measured
 from metrichub.evaluation.observation import is_async
 from metrichub.evaluation.progress import Progress
 from metrichub.evaluation.reduce import Reduction, name_of
-from metrichub.evaluation.run_options import OTHER_METHODS, check_run, rounds_of
+from metrichub.evaluation.run_options import OTHER_METHODS, check_run, finish_rounds, rounds_of
 from metrichub.metric import Metric, load_metrics
 from metrichub.models.usage import Usage, UsageBudget
 from metrichub.report.report import Report
@@ -228,8 +228,7 @@ class Hub:
             run = partial(run, samples=True)
             report = Report.of(measured_again(run, measure, list(batches), asked, repeats))
             report = report if samples else report.pool()
-        if rounds is not None and rounds is not batch:
-            rounds.finish(report)
+        finish_rounds(rounds, batch, report)
         return report
 
     def evaluate_all(self, systems: Mapping[str, Data], /, **options: Any) -> dict[str, Report]:
@@ -251,8 +250,7 @@ class Hub:
             except InputError as error:
                 error.args = (f"{name}: {error}",)
                 raise
-        if rounds and rounds is not batch:
-            rounds.finish(reports)
+        finish_rounds(rounds, batch, reports)
         return reports
 
     def estimate(

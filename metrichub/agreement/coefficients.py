@@ -6,7 +6,7 @@ Places where either has no value (`nan`) are left out. What is undefined is `nan
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ from metrichub.agreement.rows import accuracy_of, pair_counts, tau_b_of, tau_c_o
 from metrichub.errors import InputError, ParameterError, did_you_mean
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 
 def pearson(scores: ArrayLike, human: ArrayLike) -> float:
@@ -165,7 +166,16 @@ def coefficient(name: str) -> Coefficient:
     Raises:
         ParameterError: there is none.
     """
-    if name not in COEFFICIENTS:
-        known = f"{', '.join(COEFFICIENTS)}{did_you_mean(str(name), COEFFICIENTS)}"
-        raise ParameterError(None, "coefficient", name, known)
-    return COEFFICIENTS[name]
+    return named_coefficient(name, COEFFICIENTS)
+
+
+def named_coefficient(name: str, known: Mapping[str, T]) -> T:
+    """What of the known ones has this name.
+
+    Raises:
+        ParameterError: none.
+    """
+    if name not in known:
+        listed = f"{', '.join(known)}{did_you_mean(str(name), known)}"
+        raise ParameterError(None, "coefficient", name, listed)
+    return known[name]

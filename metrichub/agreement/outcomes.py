@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.errors import ParameterError, did_you_mean
+from metrichub.agreement.coefficients import named_coefficient
 
 Array = NDArray[np.float64]
 WITH_TIES = ("acc_eq", "kappa")
@@ -31,10 +31,7 @@ def coefficient_of(name: str) -> Callable[[Array], Array]:
     Raises:
         ParameterError: there is none.
     """
-    if name not in COEFFICIENTS:
-        known = f"{', '.join(COEFFICIENTS)}{did_you_mean(str(name), COEFFICIENTS)}"
-        raise ParameterError(None, "coefficient", name, known)
-    return COEFFICIENTS[name]
+    return named_coefficient(name, COEFFICIENTS)
 
 
 def counted(name: str, outcomes: Array) -> int:

@@ -54,3 +54,13 @@ def rounds_of(batch: str | PathLike[str] | None, workers: int) -> BatchRun | Non
     from metrichub.models.batch import batch_run
 
     return batch_run(batch, workers)
+
+
+def finish_rounds(rounds: BatchRun | None, batch: object, report: object) -> None:
+    """Write what a run over a batch's folder would ask, if that run was opened for this call.
+
+    Raises:
+        Pending: there is something to ask, or answers haven't come yet.
+    """
+    if rounds is not None and rounds is not batch:
+        rounds.finish(report)

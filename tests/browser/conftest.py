@@ -58,7 +58,9 @@ def _is_here(url: str) -> bool:
 @pytest.fixture
 def violations() -> Callable[[Page], list[str]]:
     """The serious and critical violations that axe finds in a page, a line each."""
-    Axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe
+    Axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe_playwright_python is not installed"
+    ).Axe
 
     def found(page: Page) -> list[str]:
         return [

@@ -57,8 +57,8 @@ def test_the_line_names_the_package_that_the_folder_belongs_to(folder: Path) -> 
 
 
 def test_a_new_plugin_builds_and_passes_its_test_as_it_is(folder: Path) -> None:
-    pytest.importorskip("hatchling")
-    pytest.importorskip("build")
+    pytest.importorskip("hatchling", reason="hatchling is not installed")
+    pytest.importorskip("build", reason="build is not installed")
     result = run("new", "answer_length", "--plugin")
     assert result.exit_code == 0, result.stderr
     plugin = folder / "metrichub-answer-length"

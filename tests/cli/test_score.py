@@ -72,8 +72,8 @@ def test_other_formats_score_the_same(name: str, content: str) -> None:
 
 
 def test_parquet_scores_the_same() -> None:
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     parquet.write_table(pyarrow.Table.from_pylist(ROWS), "c.parquet")
     assert scored("c.parquet", *BOTH) == scored("a.jsonl", *BOTH)
 

@@ -45,7 +45,7 @@ def test_output_that_the_console_cannot_show_is_escaped() -> None:
 
 def on_terminal(*arguments: str, **environment: str) -> tuple[str, str]:
     """What a command writes to stdout and stderr, which both are terminals."""
-    pty = pytest.importorskip("pty")
+    pty = pytest.importorskip("pty", reason="could not import 'pty', which Windows hasn't")
     out, err = pty.openpty(), pty.openpty()
     command = [sys.executable, "-m", "metrichub", *arguments]
     plain = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR", "CI")}

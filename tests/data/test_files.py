@@ -45,8 +45,8 @@ def test_every_text_format_gives_the_same_columns(tmp_path: Path, name: str, con
 
 
 def test_parquet_gives_the_same_columns(tmp_path: Path) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     columns = {"p": ["a b", ""], "r": [["é", "e"], ["d"]]}
     parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet")
     assert files.read(tmp_path / "a.parquet") == columns
@@ -100,8 +100,8 @@ def test_each_batch_says_how_much_of_the_file_was_read(
 
 
 def test_a_parquet_file_is_read_in_parts(tmp_path: Path) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     columns = {"p": [f"text {i}" for i in range(1000)], "r": [["x"] * (i % 3) for i in range(1000)]}
     for groups in (100, 1000):
         parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet", row_group_size=groups)

@@ -39,8 +39,8 @@ def columns(path: Path, names: Sequence[str]) -> None:
 
 
 def parquet(path: Path, names: Sequence[str]) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
-    written = pytest.importorskip("pyarrow.parquet")
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    written = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     written.write_table(pyarrow.table({name: ["x"] for name in names}), path)
 
 

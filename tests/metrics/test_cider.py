@@ -88,7 +88,9 @@ def test_equals_the_paper_on_any_text(samples, parameters):
 
 @pytest.mark.parametrize("name", [slow(SUMMEVAL), WMT16, WEBNLG])
 def test_equals_pycocoevalcap_on_real_text(name):
-    scorer = pytest.importorskip("pycocoevalcap.cider.cider_scorer").CiderScorer()
+    scorer = pytest.importorskip(
+        "pycocoevalcap.cider.cider_scorer", reason="pycocoevalcap is not installed"
+    ).CiderScorer()
     predictions, references = texts(name, 1000)
     for sample in zip(predictions, references, strict=True):
         scorer += sample

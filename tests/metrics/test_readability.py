@@ -45,8 +45,8 @@ def score(*texts, **parameters):
 @pytest.fixture(scope="module")
 def textstat():
     """The package's functions, with syllables from pysyllables in the place of a download."""
-    pysyllables = pytest.importorskip("pysyllables")
-    metrics = pytest.importorskip("textstat.backend.metrics")
+    pysyllables = pytest.importorskip("pysyllables", reason="pysyllables is not installed")
+    metrics = pytest.importorskip("textstat.backend.metrics", reason="textstat is not installed")
     module = sys.modules["textstat.backend.counts._count_syllables"]
     known = {w: [["A1"] * n] for w, n in pysyllables.SYLLABLE_COUNTS.items()}
     patch = pytest.MonkeyPatch()

@@ -176,7 +176,7 @@ def test_real_texts_with_several_references_equal_rouge_score(name: str) -> None
 
 def test_summaries_agree_with_people_as_published() -> None:
     # Zhong et al. (2022): Spearman's rho of rouge1 with coherence, mean over documents, is .167.
-    stats = pytest.importorskip("scipy.stats")
+    stats = pytest.importorskip("scipy.stats", reason="scipy is not installed")
     documents = {row["doc_id"]: row["refs"] for row in corpus("summ_summeval_docs.jsonl")}
     rows = corpus("summ_summeval_outputs.jsonl")
     report = measured([(row["hyp"], documents[row["doc_id"]]) for row in rows])

@@ -162,7 +162,7 @@ def test_equals_the_plain_definitions(words, window, sample):
 
 
 def test_lexicalrichness_on_real_summaries():
-    module = pytest.importorskip("lexicalrichness")
+    module = pytest.importorskip("lexicalrichness", reason="lexicalrichness is not installed")
     # lexicalrichness refuses texts shorter than its window.
     predictions = [text for text in texts(SUMMEVAL)[0] if len(text.split()) >= 10]
     hub = Hub(load_metric("ttr", tokenizer="whitespace", window=10, sample=10))
