@@ -283,8 +283,7 @@ const samples = (() => {
   by("clear").addEventListener("click", () => { filters.clear(); filter(); by("query").focus(); });
 
   // The chosen samples as a file: what the list shows, with the texts.
-  const chosen = () => state.rows;
-  const rowsOf = () => Array.from(chosen(), sample => {
+  const rowsOf = () => Array.from(state.rows, sample => {
     const found = record(sample);
     const scores = Object.fromEntries(data.outputs.flatMap(one => data.systems.map((system, k) =>
       [several ? `${system}.${one.metric}.${one.output}` : `${one.metric}.${one.output}`, Number.isFinite(one.values[k][sample]) ? one.values[k][sample] : null])));
