@@ -14,12 +14,14 @@ SOCKETS = tuple(
     f"socket.{what}"
     for what in ("connect", "bind", "getaddrinfo", "gethostbyname", "sendto", "sendmsg")
 )
+# urllib3 binds this address as it is imported, to learn whether the machine speaks IPv6.
+PROBE = ("::1", 0)
 opened: list[str] = []
 
 
 def answer_requests(forks: bool) -> None:
     """Answer every request; what a metric prints goes to stderr, what it reads is empty."""
-    sys.addaudithook(lambda event, _: opened.append(event) if event in SOCKETS else None)
+    sys.addaudithook(note_sockets)
     requests, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -27,6 +29,12 @@ def answer_requests(forks: bool) -> None:
         warm()
     for request in requests:
         print(forked(request) if forks else scored(request), file=answers, flush=True)
+
+
+def note_sockets(event: str, arguments: tuple[object, ...]) -> None:
+    """Note an event of the interpreter that reaches out, or waits for who reaches in."""
+    if event in SOCKETS and not (event == "socket.bind" and arguments[1] == PROBE):
+        opened.append(event)
 
 
 def warm() -> None:

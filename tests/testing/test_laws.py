@@ -712,6 +712,11 @@ def test_a_metric_that_opens_a_socket_breaks_the_law(make: Make, call: str) -> N
         laws.nothing_heavy_loads(under_test)
 
 
+def test_asking_whether_the_machine_speaks_ipv6_opens_nothing(make: Make) -> None:
+    probe = "sys.audit('socket.bind', None, ('::1', 0))"
+    laws.nothing_heavy_loads(make({START: f"        import sys\n        {probe}\n{START}"}))
+
+
 def test_a_metric_that_works_only_in_this_process_breaks_the_law(make: Make, site: Path) -> None:
     under_test = make()
     assert under_test.metric
