@@ -22,6 +22,7 @@ from metrichub.cli.systems import (
     MetricOptions,
     ResamplingOptions,
     chosen_hub,
+    key_option,
     measure,
     metric_options,
     resampling_options,
@@ -29,7 +30,7 @@ from metrichub.cli.systems import (
     tell_unranked,
 )
 from metrichub.data import columns as names
-from metrichub.data.files import STDIN, Samples, read
+from metrichub.data.files import STDIN, Samples, read, read_batches
 from metrichub.errors import MissingColumn, ReportError
 from metrichub.report.tables import Table
 
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="How many times outputs are swapped at random.",
 )
+@key_option
 @report_option
 @display_options
 def compare(
@@ -64,6 +66,7 @@ def compare(
     output: Path | None,
     resampling: ResamplingOptions,
     trials: int,
+    key: Sequence[str],
     page: Path | None,
     display: Display,
 ) -> None:
@@ -80,7 +83,9 @@ def compare(
     """
     if len(files) < 2:
         raise click.UsageError("give two files or more, the baseline first")
-    reports, ids = _reports(named_files(chosen.addresses(files)), chosen, judging)
+    if key and page:
+        raise click.UsageError("--key keeps sums in place of samples, which --report shows")
+    reports, ids = _reports(named_files(chosen.addresses(files)), chosen, judging, key)
     from metrichub.report.ranking import compare_all
 
     how = asdict(resampling) | {"trials": trials}
@@ -118,7 +123,7 @@ def _foot(ranking: Ranking, display: Display) -> Sequence[str]:
 
 
 def _reports(
-    files: Mapping[str, str], chosen: MetricOptions, judging: JudgeOptions
+    files: Mapping[str, str], chosen: MetricOptions, judging: JudgeOptions, key: Sequence[str]
 ) -> tuple[dict[str, Report], Sequence[Any] | None]:
     """The report of every file, and the samples' ids: a saved one is read, samples are measured."""
     saved = _saved(files)
@@ -132,10 +137,17 @@ def _reports(
         return saved, None
     example = f"metrichub compare {' '.join(files.values())}"
     hub = chosen_hub(metrics, chosen.reduce, example, judging)
-    systems = {name: read(path, format=chosen.input_format) for name, path in fresh.items()}
-    _same_samples(systems, hub, chosen.columns)
-    batches = {name: [samples] for name, samples in systems.items()}
-    measured = measure(hub, batches, chosen, judging, texts=True)
+    if key:
+        # Large files, read by parts; the buckets tell whether systems were given the same.
+        parts = {
+            name: read_batches(path, format=chosen.input_format) for name, path in fresh.items()
+        }
+        measured = measure(hub, parts, chosen, judging, samples=False, key=key)
+    else:
+        systems = {name: read(path, format=chosen.input_format) for name, path in fresh.items()}
+        _same_samples(systems, hub, chosen.columns)
+        batches = {name: [samples] for name, samples in systems.items()}
+        measured = measure(hub, batches, chosen, judging, texts=True)
     reports = saved | {name: system.report for name, system in measured.items()}
     ids = next((system.ids for system in measured.values() if system.ids), None)
     return {name: reports[name] for name in files}, ids

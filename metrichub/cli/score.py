@@ -35,6 +35,7 @@ from metrichub.cli.systems import (
     ResamplingOptions,
     System,
     chosen_hub,
+    key_option,
     measure,
     metric_options,
     resampling_options,
@@ -133,14 +134,7 @@ result_options = option_group(
         metavar="COLUMN",
         help="Add the scores of every value of a column.",
     ),
-    click.option(
-        "--key",
-        metavar="COLUMN",
-        multiple=True,
-        callback=lambda _, __, given: tuple(name for names in given for name in names.split(",")),
-        help="Keep sums of 1,000 buckets in place of samples, for large files; the column, which "
-        "names a sample, chooses the bucket.",
-    ),
+    key_option,
     calibrate_option,
 )
 

@@ -169,6 +169,16 @@ resampling_options = option_group(
 """--level, --resamples, --seed and --cluster as `resampling`."""
 
 
+key_option = click.option(
+    "--key",
+    metavar="COLUMN",
+    multiple=True,
+    callback=lambda _, __, given: tuple(name for names in given for name in names.split(",")),
+    help="Keep sums of 1,000 buckets in place of samples, for large files; the column, which "
+    "names a sample, chooses the bucket.",
+)
+
+
 def chosen_hub(
     metrics: Sequence[Any], reduce: str | None, example: str, judging: JudgeOptions
 ) -> Hub:

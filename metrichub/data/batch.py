@@ -119,9 +119,8 @@ class Batch:
         chosen = names.resolve(needed, table.names, mapping)
         fallbacks = names.fallbacks(chosen, mapping)
         batch = cls.of(**_read(chosen, table.column, fallbacks, objects or {}))
-        metadata = read_metadata(
-            table.plain_names(), chosen.values(), table.column, batch.size, keep
-        )
+        available = table.plain_names() if keep is None else table.names
+        metadata = read_metadata(available, chosen.values(), table.column, batch.size, keep)
         keys = read_keys(key, table.names, table.column, batch.size) if key else None
         return replace(batch, read_from=fallbacks, metadata=metadata, keys=keys)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data.metadata import as_text
-from metrichub.data.values import named_values
+from metrichub.data.paths import named_values
 from metrichub.errors import InputError, what
 
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from metrichub.data.columns import TEXT, column_of_alias
-from metrichub.data.values import as_list, named_values, names_of
+from metrichub.data.paths import named_values
+from metrichub.data.values import as_list, names_of
 from metrichub.errors import InputError, what
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def read_metadata(
     """The columns of `size` values that stay with a report; None for one that can't.
 
     Without `keep` those are all short ones that no metric reads and that have no name by which
-    texts are found; `keep` names others in their place.
+    texts are found; `keep` names others in their place, also by a path such as "doc.topic".
 
     Raises:
         MissingColumn: a column of `keep` isn't there.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from metrichub.data.checks import bad_sample
 from metrichub.data.values import as_list
-from metrichub.errors import did_you_mean, listed, what
+from metrichub.errors import InputError, MissingColumn, did_you_mean, listed, what
 
 _SHOWN = 8
 """How many keys of an object an error names."""
@@ -43,6 +43,30 @@ def values_at(
         _value(value, path, column, steps, sample)
         for sample, value in enumerate(as_list(column, values))
     ]
+
+
+def named_values(
+    by: str,
+    name: str,
+    available: Collection[str],
+    values_of: Callable[[str], Iterable[Any]],
+    size: int,
+) -> Sequence[Any]:
+    """The `size` values of a column, or of what a path finds, that an option (`by`) names.
+
+    Raises:
+        MissingColumn: it isn't there.
+        InputError: it has other than `size` values, or a sample has no such path.
+    """
+    if column_of_path(name, available) is None:
+        raise MissingColumn(
+            f"{by} names the column {name!r}, which isn't there{did_you_mean(name, available)} "
+            f"(there are: {', '.join(available) or 'no columns'})"
+        )
+    values = as_list(name, values_at(name, available, values_of))
+    if len(values) != size:
+        raise InputError(f"{name} has {len(values)} values for {size} samples")
+    return values
 
 
 def _value(value: Any, path: str, column: str, steps: Sequence[str], sample: int) -> Any:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from metrichub.errors import InputError, MissingColumn, did_you_mean, what
+from metrichub.errors import InputError, what
 
 
 def as_list(name: str, values: Iterable[Any]) -> Sequence[Any]:
@@ -36,30 +36,6 @@ def names_of(option: str, names: str | Iterable[str] | None) -> tuple[str, ...]:
         if not isinstance(name, str):
             raise InputError(f"{option} names columns, {option}=['id'], and not {what(name)}")
     return tuple(found)
-
-
-def named_values(
-    by: str,
-    name: str,
-    available: Collection[str],
-    values_of: Callable[[str], Iterable[Any]],
-    size: int,
-) -> Sequence[Any]:
-    """The `size` values of a column that an option (`by`) names.
-
-    Raises:
-        MissingColumn: it isn't there.
-        InputError: it has other than `size` values.
-    """
-    if name not in available:
-        raise MissingColumn(
-            f"{by} names the column {name!r}, which isn't there{did_you_mean(name, available)} "
-            f"(there are: {', '.join(available) or 'no columns'})"
-        )
-    values = as_list(name, values_of(name))
-    if len(values) != size:
-        raise InputError(f"{name} has {len(values)} values for {size} samples")
-    return values
 
 
 def _is_no_column(values: object) -> bool:

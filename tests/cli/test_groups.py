@@ -112,7 +112,30 @@ def test_reports_by_key_are_saved_and_compared() -> None:
     assert difference == pytest.approx(worse - better)
 
 
+def test_systems_are_compared_by_key_in_any_order() -> None:
+    worse = [row | {"prediction": "the mat"} for row in ROWS]
+    write("c.jsonl", worse[::-1])
+    how = ("compare", "a.jsonl", "c.jsonl", "-m", "wer")
+    # The samples of c stand in another order, which only sums by a name forgive.
+    assert "sort both files by id" in error(run(*how), 3)
+    found = json.loads(run(*how, "--key", "id").stdout)["comparisons"]["c"]["wer"]["score"]
+    reports = {
+        name: Hub("wer").evaluate(rows, samples=False, key="id")
+        for name, rows in (("a", ROWS), ("c", worse))
+    }
+    expected = reports["c"].compare(reports["a"])["wer"]["score"]
+    assert [found["difference"], found["p"]] == [expected.difference, expected.randomisation_p]
+    write("d.jsonl", [row | {"reference": "another one"} for row in ROWS])
+    assert "the same samples" in error(
+        run("compare", "a.jsonl", "d.jsonl", *how[3:], "--key", "id"), 2
+    )
+
+
 def test_sums_have_no_samples_to_show() -> None:
+    found = error(
+        run("compare", "a.jsonl", "b.jsonl", "-m", "wer", "--key", "id", "--report", "p.html"), 2
+    )
+    assert "--key keeps sums in place of samples" in found
     for option in (("--samples", "s.jsonl"), ("--by", "language"), ("--report", "p.html")):
         found = error(run("score", "a.jsonl", "-m", "wer", "--key", "id", *option), 2)
         assert "--key keeps sums in place of samples" in found

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,23 +25,48 @@ KEPT = {"id": ["a", "b", "c"], "system": ["x", None, "y"], "ratings": [[3, 5], [
 HUB = Hub("exact_match")
 
 
-def tables() -> Iterator[object]:
+def tables(rows: Sequence[Mapping[str, Any]] = ROWS) -> Iterator[object]:
     """The same samples as tables of several libraries."""
     import datasets
     import pandas
     import pyarrow
 
-    columns = {name: [row[name] for row in ROWS] for name in ROWS[0]}
-    yield ROWS
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    yield rows
     yield columns
-    yield pandas.DataFrame(ROWS)
-    yield pyarrow.Table.from_pylist(ROWS)
-    yield datasets.Dataset.from_list(ROWS)
+    yield pandas.DataFrame(rows)
+    yield pyarrow.Table.from_pylist(rows)
+    yield datasets.Dataset.from_list(rows)
 
 
 def test_short_columns_stay_with_the_report_of_every_kind_of_table() -> None:
     for table in tables():
         assert HUB.evaluate(table).metadata == KEPT, type(table)
+
+
+def test_a_path_keeps_what_is_inside_a_column_and_names_a_sample() -> None:
+    topics = ["pets", "pets", "wild"]
+    rows = [
+        row | {"doc": {"topic": topic, "number": number}, "tags": [topic[0], "-"]}
+        for number, (row, topic) in enumerate(zip(ROWS, topics, strict=True))
+    ]
+    for table in tables(rows):
+        report = HUB.evaluate(table, keep=["doc.topic", "tags.0"])
+        assert report.metadata == {"doc.topic": topics, "tags.0": ["p", "p", "w"]}, type(table)
+        assert [group.size for group in report.by("doc.topic").values()] == [2, 1]
+        by_path = HUB.evaluate(table, samples=False, key="doc.number")
+        by_name = HUB.evaluate(
+            predictions=[row["prediction"] for row in rows],
+            references=[row["reference"] for row in rows],
+            number=[0, 1, 2],
+            samples=False,
+            key="number",
+        )
+        assert by_path.intervals() == by_name.intervals(), type(table)
+    with pytest.raises(InputError, match=r"doc\.topc\[0\] isn't there: .*did you mean 'topic'"):
+        HUB.evaluate(rows, keep="doc.topc")
+    with pytest.raises(MissingColumn, match=r"names the column 'dok\.topic', which isn't there"):
+        HUB.evaluate(rows, keep="dok.topic")
 
 
 def test_columns_given_by_name_stay_too() -> None:
