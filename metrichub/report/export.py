@@ -111,7 +111,10 @@ def frame(report: Report) -> DataFrame:
         import pandas
     except ImportError:
         raise MissingDependency("to_frame", "pandas") from None
-    columns: dict[str, Any] = dict(report.metadata)
+    columns: dict[str, Any] = {
+        _in_utf8(name): [_in_utf8(value) for value in values]
+        for name, values in report.metadata.items()
+    }
     for name, scores in report.samples().items():
         result = report.results[name]
         trace = report.traces.get(name) or Trace()
@@ -119,6 +122,13 @@ def frame(report: Report) -> DataFrame:
         reasons = [called.get(i) or result.why(i) for i in range(report.size)]
         columns |= {f"{name}.{output}": values for output, values in scores.items()}
         if any(reasons):
-            columns[f"{name}.reason"] = reasons
+            columns[f"{name}.reason"] = [_in_utf8(reason) for reason in reasons]
     index = pandas.RangeIndex(report.size, name="sample")
     return pandas.DataFrame(columns, index=index)
+
+
+def _in_utf8(value: Any) -> Any:
+    """A value that pandas can hold, whose texts are UTF-8; a lone surrogate becomes U+FFFD."""
+    if not isinstance(value, str) or value.isascii():
+        return value
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -88,6 +88,12 @@ def test_a_frame_has_a_row_a_sample_with_its_reason(report: Report, judged: Repo
         pooled.to_frame()
 
 
+def test_a_frame_takes_texts_that_have_no_utf8() -> None:
+    ids = {"id\udc00": ["x\ud800", "ü"]}
+    report = Hub("wer").evaluate(predictions=["a", "b"], references=["a", "b"], **ids)
+    assert report.to_frame()["id\ufffd"].tolist() == ["x\ufffd", "ü"]
+
+
 def test_a_frame_says_what_failed() -> None:
     def failing(fields: object) -> Any:
         raise JudgeError("the judge was tired")
