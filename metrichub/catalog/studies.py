@@ -172,7 +172,7 @@ def _shown(study: Study) -> str:
         cells += [_several(v.ceiling for v in values), _several(v.chance for v in values)]
         lines.append(f"| {' | '.join(cells)} |\n")
     data = study.data
-    size = ", ".join(f"{data[name]} {name}" for name in ("systems", "items", "raters"))
+    size = ", ".join(_count(data[name], name) for name in ("systems", "items", "raters"))
     intervals = f"{study.confidence:.0%} intervals of {study.draws:,} draws of {study.draw}"
     facts = (
         f"{data['title']}: {size}; protocol `{study.protocol}`, {study.references}; {intervals}; "
@@ -180,6 +180,10 @@ def _shown(study: Study) -> str:
     )
     wrapped = "\n".join(textwrap.wrap(facts, 100, break_on_hyphens=False))
     return f"{wrapped}\n\n{''.join(lines)}"
+
+
+def _count(number: int, plural: str) -> str:
+    return f"{number} {plural if number != 1 else plural.removesuffix('s')}"
 
 
 def _interval(value: StudyValue) -> str:

@@ -58,12 +58,14 @@ def list_(
             raise click.UsageError("a question goes without filters; give the one or the others")
         show_found(" ".join(question), form)
         return
-    entries = list_metrics(task=task, dimension=dimension, family=family, input=input_, judge=judge)
+    tags = {"dimension": dimension, "family": family, "input": input_, "judge": judge}
     if agreement:
         from metrichub.cli.list_agreement import show_agreement
 
-        show_agreement(entries, agreement, form)
+        # What people rated had a task, whatever the tags of the metric's card.
+        show_agreement(list_metrics(**tags), agreement, task, form)
         return
+    entries = list_metrics(task=task, **tags)
     if not entries:
         filtered = any((task, dimension, family, input_, judge))
         note("no metric has all these tags" if filtered else "no metric is installed")

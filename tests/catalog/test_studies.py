@@ -195,6 +195,17 @@ def test_which_metric_for_the_factuality_of_summaries_has_one_too() -> None:
     assert {row["coefficient"] for row in rows} == {"pearson (pooled)"}
 
 
+def test_the_task_is_that_of_the_rated_texts_and_not_a_tag_of_the_card() -> None:
+    rated = ("--agreement", "relevance", "--format", "json")
+    found = json.loads(run("list", "--task", "summarization", *rated).stdout)
+    # No card of these calls summarization its task, and summaries were what people rated.
+    assert {"chrf", "ter"} <= {row["name"] for row in found}
+    assert found == json.loads(run("list", *rated).stdout)
+    other = run("list", "--task", "translation", *rated)
+    assert json.loads(other.stdout) == []
+    assert "people's ratings of relevance for translation" in other.stderr
+
+
 def test_a_dimension_that_nobody_rated_is_told_with_those_that_were() -> None:
     result = run("list", "--agreement", "wit", "--format", "json")
     assert json.loads(result.stdout) == []
