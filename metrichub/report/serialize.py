@@ -206,6 +206,8 @@ def _tagged(value: object) -> object:
         return {"mapping": [[_tagged(key), _tagged(item)] for key, item in value.items()]}
     if isinstance(value, float) and not math.isfinite(value):
         return {"number": str(value)}
+    if isinstance(value, np.ndarray):
+        return {"array": [value.dtype.str, value.tolist()]}
     if value is None or isinstance(value, (str, int, float)):
         return value
     raise TypeError(f"a row holds {what(value)}")
@@ -217,6 +219,8 @@ def _untagged(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     ((tag, inner),) = value.items()
+    if tag == "array":
+        return np.array(inner[1], inner[0])
     if tag == "tuple":
         return tuple(_untagged(item) for item in inner)
     if tag == "mapping":
