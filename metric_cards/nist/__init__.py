@@ -14,7 +14,7 @@ from metric_cards._bases.corpus_ngrams import CorpusNgrams
 from metric_cards.nist.corpus import BETA, Corpus, Row, hashed, penalties
 from metric_cards.nist.matches import Order, orders, reference_ngrams
 from metrichub.authoring import Array, CorpusMetric, Range, Resampler, Scores
-from metrichub.text import RaggedTexts, Texts, highlight, spans
+from metrichub.text import RaggedTexts, Texts, Words, highlight, spans
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,9 +103,9 @@ class Nist(CorpusMetric):
         orders = range(1, self.max_order + 1)
         return highlight.shared(prediction, references, self.tokenize, orders, lower=self.lowercase)
 
-    def _named(self, texts: Texts) -> list[list[int]]:
+    def _named(self, texts: Texts) -> list[Words]:
         tokens = texts.tokens(self.tokenize)
-        names = tokens.hashes.tolist()
+        names = tokens.hashes
         return [names[start:end] for start, end in spans(tokens.offsets)]
 
     def _orders(self, rows: Sequence[Row], corpus: CorpusNgrams | None = None) -> Iterator[Order]:
@@ -114,7 +114,7 @@ class Nist(CorpusMetric):
 
     def _ignored(self) -> int | None:
         """The context that is none: the word "0" is false in Perl."""
-        return self._named(Texts(["0"]))[0][0] if self.convention == "mteval" else None
+        return int(self._named(Texts(["0"]))[0][0]) if self.convention == "mteval" else None
 
     def _scores(self, precision: float, size: int, length: float) -> dict[str, float]:
         """The scores of what `size` words tell in all orders together."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from math import log
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,30 +11,25 @@ import numpy as np
 from metric_cards._bases.numbered_ngrams import Ngrams, numbered_ngrams
 from metric_cards._bases.resampling import Documents, Sparse, drawn_sums
 from metrichub.authoring import Array, Scores
-from metrichub.text import Integers, Tokens
+from metrichub.text import Integers, Tokens, Words
 
-Row = tuple[list[int], list[list[int]]]
+Row = tuple[Words, list[Words]]
 """The hashes of the tokens of a prediction, and of each of its references."""
 
 BETA = log(0.5) / log(1.5) ** 2
 
 
 def hashed(rows: Sequence[Row]) -> Sequence[Row]:
-    """Rows as they are measured; a report that was saved earlier has strings for tokens."""
-    texts = chain.from_iterable((own, *references) for own, references in rows)
-    if str not in set(map(type, map(itemgetter(0), filter(None, texts)))):
+    """Rows as they are measured; a report that was saved earlier has lists of hashes or strings."""
+    if {type(own) for own, _ in rows} <= {np.ndarray}:
         return rows
-    return [
-        (_named(own), list(map(_named, references)))
-        if any(text and isinstance(text[0], str) for text in (own, *references))
-        else (own, references)
-        for own, references in rows
-    ]
+    return [(_named(own), list(map(_named, references))) for own, references in rows]
 
 
-def _named(text: Sequence[Any]) -> list[int]:
-    names: list[int] = Tokens.of([text]).hashes.tolist()
-    return names
+def _named(text: Any) -> Words:
+    if len(text) and isinstance(text[0], str):
+        return Tokens.of([text]).hashes
+    return np.asarray(text, np.uint64)
 
 
 def penalties(ratio: Array) -> Array:
@@ -44,6 +37,11 @@ def penalties(ratio: Array) -> Array:
     with np.errstate(all="ignore"):
         short = np.exp(BETA * np.log(ratio) ** 2)
     return np.where((ratio > 0) & (ratio < 1), short, np.minimum(ratio, 1))
+
+
+def laid_end_to_end(texts: Sequence[Words]) -> Words:
+    """The tokens of all texts, (T,)."""
+    return np.concatenate([np.zeros(0, np.uint64), *texts])
 
 
 class Corpus:
@@ -60,7 +58,7 @@ class Corpus:
         each = np.array([len(own) for _, own in rows], np.int64)
         own = np.arange(len(rows))
         self.row = np.concatenate((own, np.repeat(own, each)))
-        self.documents = Documents([tuple(map(tuple, own)) for _, own in rows])
+        self.documents = Documents([tuple(map(bytes, own)) for _, own in rows])
         first = np.zeros(len(rows), np.bool_)
         first[self.documents.first] = True
         self.counted = first[self.row] & (np.arange(len(self.row)) >= len(rows))
@@ -177,8 +175,8 @@ def _matches(corpus: Corpus, ngrams: Ngrams) -> _Matches:
     return _Matches(*np.divmod(both, rows), np.minimum(times[here], most[there]))
 
 
-def _interned(texts: Sequence[Sequence[int]], ignored: int | None) -> tuple[Integers, int | None]:
+def _interned(texts: Sequence[Words], ignored: int | None) -> tuple[Integers, int | None]:
     """The tokens of all texts as numbers, and the number of the ignored one, if it occurs."""
     numbers: dict[int, int] = {}
-    tokens = [numbers.setdefault(token, len(numbers)) for text in texts for token in text]
+    tokens = [numbers.setdefault(token, len(numbers)) for token in laid_end_to_end(texts).tolist()]
     return np.array(tokens, np.int64), None if ignored is None else numbers.get(ignored)

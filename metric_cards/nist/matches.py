@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from metric_cards._bases.corpus_ngrams import CorpusNgrams, ngram_names, tokens_left
-from metric_cards.nist.corpus import Row
+from metric_cards.nist.corpus import Row, laid_end_to_end
 from metrichub.authoring import Array
 from metrichub.text import Flags, Integers, Words, offsets_of, sort_equal
 
@@ -46,8 +46,7 @@ class _Column:
     def __init__(self, rows: Sequence[Row]) -> None:
         texts = list(chain.from_iterable((own, *references) for own, references in rows))
         self.lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-        size = int(self.lengths.sum())
-        self.tokens: Words = np.fromiter(chain.from_iterable(texts), np.uint64, size)
+        self.tokens = laid_end_to_end(texts)
         self.text = np.repeat(np.arange(len(texts)), self.lengths)
         self.number = np.array([len(references) for _, references in rows], np.int64)
         self.row = np.repeat(np.arange(len(rows)), 1 + self.number)
@@ -174,7 +173,7 @@ def reference_ngrams(rows: Sequence[Row], max_order: int) -> CorpusNgrams:
     """How often the references have each n-gram; the total is that of their words."""
     texts = [reference for _, references in rows for reference in references]
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-    words: Words = np.fromiter(chain.from_iterable(texts), np.uint64, int(lengths.sum()))
+    words = laid_end_to_end(texts)
     left = tokens_left(lengths)
     found = [names[left >= order] for order, names in enumerate(ngram_names(words, max_order), 1)]
     return CorpusNgrams.of(np.concatenate(found), len(words))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -12,7 +12,7 @@ from metric_cards._bases.numbered_ngrams import numbered_ngrams
 from metric_cards._bases.resampling import drawn_sums
 from metric_cards.self_bleu.others import Matches, closest_among
 from metrichub.authoring import Array, CorpusMetric, Range, Resampler, Scores, Unscored
-from metrichub.text import Texts, Words, spans
+from metrichub.text import Integers, Texts, Words, spans
 
 EPSILON = 0.1
 """What `method1` of nltk puts in the place of no match."""
@@ -48,45 +48,47 @@ class SelfBleu(CorpusMetric):
 
     def conclude(self, rows: Sequence[Words]) -> Mapping[str, float]:
         """The mean over the texts; `nan` for a single one."""
-        found = self.resampler(rows)(np.ones((1, len(rows))))
+        found = _means(self._all(rows), np.ones((1, len(rows))))
         return {name: float(values[0]) for name, values in found.items()}
 
     def samples(self, rows: Sequence[Words]) -> Mapping[str, Sequence[float]]:
         """The BLEU of each text against all others."""
-        found = self._each(rows)(np.ones((1, len(rows))))
-        return {name: values[0].tolist() for name, values in found.items()}
+        return {name: values[0].tolist() for name, values in self._all(rows).items()}
 
     def resampler(self, rows: Sequence[Words]) -> Resampler:
         """What a text shares with the others depends on which are drawn, and on its own copies."""
-        each = self._each(rows)
+        lengths, orders = _lengths(rows), list(self._orders(rows))
+        return lambda counts: _means(self._each(lengths, orders, counts), counts)
 
-        def scores(counts: Array) -> Scores:
-            number = counts.sum(axis=1)
-            return {name: drawn_sums(v, counts) / number for name, v in each(counts).items()}
-
-        return scores
-
-    def _each(self, rows: Sequence[Words]) -> Resampler:
-        """The score of each text, (b, N), of how often each is drawn, (b, N); `nan` if alone."""
-        lengths = np.array([len(row) for row in rows], np.int64)
+    def _orders(self, rows: Sequence[Words]) -> Iterator[Matches]:
         tokens = np.concatenate([np.zeros(0, np.uint64), *rows])
-        orders = [
-            Matches(ngrams, len(rows))
-            for ngrams in numbered_ngrams(tokens, lengths, self.max_order)
-        ]
+        for ngrams in numbered_ngrams(tokens, _lengths(rows), self.max_order):
+            yield Matches(ngrams, len(rows))
 
-        def scores(counts: Array) -> Scores:
-            logarithms = np.zeros(counts.shape)
-            penalty = np.exp(np.minimum(1 - closest_among(lengths, counts) / lengths, 0.0))
-            penalty = np.where(counts.sum(axis=1, keepdims=True) > 1, penalty, np.nan)
-            found: dict[str, Array] = {}
-            for order, ngrams in enumerate(orders, start=1):
-                matches = ngrams.among(counts)
-                if order == 1:
-                    penalty = penalty * (matches > 0)
-                totals = np.maximum(lengths - order + 1, 1)
-                logarithms += np.log(np.where(matches, matches, EPSILON) / totals)
-                found[f"bleu_{order}"] = np.exp(logarithms / order) * penalty
-            return {"score": found[f"bleu_{self.max_order}"], **found}
+    def _all(self, rows: Sequence[Words]) -> Scores:
+        """The scores of texts drawn once each, (1, N); no order is kept longer than it takes."""
+        return self._each(_lengths(rows), self._orders(rows), np.ones((1, len(rows))))
 
-        return scores
+    def _each(self, lengths: Integers, orders: Iterable[Matches], counts: Array) -> Scores:
+        """The score of each text, (b, N), of how often each is drawn, (b, N); `nan` if alone."""
+        logarithms = np.zeros(counts.shape)
+        penalty = np.exp(np.minimum(1 - closest_among(lengths, counts) / lengths, 0.0))
+        penalty = np.where(counts.sum(axis=1, keepdims=True) > 1, penalty, np.nan)
+        found: dict[str, Array] = {}
+        for order, ngrams in enumerate(orders, start=1):
+            matches = ngrams.among(counts)
+            if order == 1:
+                penalty = penalty * (matches > 0)
+            totals = np.maximum(lengths - order + 1, 1)
+            logarithms += np.log(np.where(matches, matches, EPSILON) / totals)
+            found[f"bleu_{order}"] = np.exp(logarithms / order) * penalty
+        return {"score": found[f"bleu_{self.max_order}"], **found}
+
+
+def _means(each: Scores, counts: Array) -> Scores:
+    number = counts.sum(axis=1)
+    return {name: drawn_sums(values, counts) / number for name, values in each.items()}
+
+
+def _lengths(rows: Sequence[Words]) -> Integers:
+    return np.fromiter(map(len, rows), np.int64, len(rows))

@@ -48,6 +48,8 @@ class RowsResult(Result):
         size: int,
     ) -> RowsResult:
         """The result of these rows; a row that is None or `Unscored` is left out."""
+        if not {type(None), Unscored} & set(map(type, rows)):
+            return cls._counted(metric, signature, rows, sample, size, {})
         left_out = [row is None or isinstance(row, Unscored) for row in rows]
         index = sample[~np.array(left_out, np.bool_)]
         scored = set(index.tolist())
@@ -69,7 +71,7 @@ class RowsResult(Result):
         size: int,
         left_out: Mapping[int, Unscored],
     ) -> RowsResult:
-        count = len(set(sample.tolist()))
+        count = int(np.unique(sample).size)
         why = Counter(row.reason for row in left_out.values())
         unanswered = Counter(r.undefined_for for r in left_out.values() if r.undefined_for)
         head = (metric, signature, count, size - count, why, unanswered)

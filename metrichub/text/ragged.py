@@ -82,17 +82,19 @@ def sort_equal(keys: Words) -> EqualKeys:
     """Equal keys side by side, by one sort: the lowest bits make room for each key's position.
 
     Where that doesn't leave enough bits, keys that differ in the lowest alone are sorted anew;
-    hashes hardly ever do.
+    hashes hardly ever do. Arrays are used again: new memory takes longer than most work in it.
     """
     width = len(keys).bit_length()
     low = np.uint64((1 << width) - 1)
     fits = int(keys.max(initial=0)).bit_length() + width <= KEY_BITS
     packed = keys << np.uint64(width) if fits else keys & ~low
-    packed |= np.arange(len(keys), dtype=np.uint64)
+    room = np.arange(len(keys), dtype=np.uint64)
+    packed |= room
     packed.sort()
-    order = (packed & low).astype(np.int64)
     changed = np.ones(len(keys) + 1, np.bool_)
-    np.greater(packed[1:] ^ packed[:-1], low, out=changed[1:-1])
+    np.greater(np.bitwise_xor(packed[1:], packed[:-1], out=room[1:]), low, out=changed[1:-1])
+    packed &= low
+    order = packed.view(np.int64)
     if not fits:
         found = keys[order]
         if (~changed[1:-1] & (found[1:] != found[:-1])).any():
