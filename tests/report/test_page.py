@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("jinja2", reason="the extra plots is not installed")
@@ -20,7 +21,7 @@ from metrichub import Hub
 from metrichub.errors import MissingDependency, ReportError
 from metrichub.report.html import write
 from metrichub.report.html.document import SCRIPTS
-from metrichub.report.html.records import CHUNK
+from metrichub.report.html.records import CHUNK, SCREEN, SHARE
 from metrichub.report.report import Report
 from tests.test_layers import loaded
 
@@ -145,6 +146,51 @@ def test_only_the_ends_and_the_first_samples_are_explained(tmp_path: Path) -> No
     explained = [i for i, sample in enumerate(samples) if sample["steps"][0]]
     assert explained == [0, 1, 2, size - 3, size - 2, size - 1]
     assert all(sample["said"] == [text] for sample, text in zip(samples, texts, strict=True))
+
+
+def explained_of(page: Page) -> list[int]:
+    """The samples with what a metric saw in the last system's text."""
+    return [i for i, sample in enumerate(page.samples) if sample["steps"][-1]]
+
+
+def test_equal_samples_are_explained_in_the_order_of_the_list(tmp_path: Path) -> None:
+    # The page lists equal ones by their numbers, from either end.
+    wer = Hub("wer").evaluate(predictions=["a"] * 60, references=["b"] * 60)
+    wer.to_html(tmp_path / "report.html", **FEW, explained=7)
+    assert explained_of(Page(tmp_path / "report.html")) == list(range(7))
+
+
+@pytest.mark.parametrize("names", ["abcd", "abcdefgh"])
+def test_of_many_systems_each_order_keeps_its_first_screen(tmp_path: Path, names: str) -> None:
+    size, hub = 2000, Hub("wer")
+    order = np.random.default_rng(0)
+    systems = {
+        name: hub.evaluate(
+            # n of 9 words are wrong.
+            predictions=[" ".join(["x"] * n + ["w"] * (9 - n)) for n in order.integers(0, 9, size)],
+            references=[" ".join(["w"] * 9)] * size,
+        )
+        for name in names
+    }
+    write(tmp_path / "report.html", systems, **FEW)
+    page = Page(tmp_path / "report.html")
+    (each,) = (page.data["explained"]["wer"],)
+    found, most = set(explained_of(page)), SHARE * 200 // len(names)
+    # S systems have 2 S - 1 orders, of two ends each. Of four, 25 at each end and the first 25 are
+    # 375 samples at most, and 500 are wanted; of eight, the first 25 of 31 lists are too many.
+    if len(names) == 4:
+        assert SCREEN < each < 200
+        assert most <= len(found) < most + 15
+    else:
+        assert each == SCREEN
+        assert len(found) > most
+    values = [np.array(one) for one in page.data["outputs"][0]["values"]]
+    orders = [*values, *(other - values[0] for other in values[1:])]
+    for one in orders:
+        for sign in (1, -1):
+            listed = sorted(range(size), key=lambda i: (sign * one[i], i))
+            assert found >= set(listed[:each])
+    assert found >= set(range(each))
 
 
 def test_a_page_keeps_within_its_size_and_says_so(tmp_path: Path) -> None:

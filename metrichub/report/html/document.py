@@ -70,7 +70,7 @@ def report_page(
     people = people_of(systems, outputs, options, human)
     scripts = [_asset(name) for name in (*SCRIPTS, *(OF_RATINGS if people else ()))]
     style = _asset("report.css")
-    data = _data(systems, ids, outputs, limits, records)
+    data = _data(systems, ids, outputs, records)
     data |= {"people": people.data} if people else {}
     answer = answer_of(systems, ranking, intervals, options)
     whole = Table.beside(systems, intervals, ranking.ranks if ranking else None)
@@ -134,7 +134,6 @@ def _data(
     systems: Mapping[str, Report],
     ids: Sequence[Any] | None,
     outputs: Sequence[tuple[str, str, Scores]],
-    limits: PageLimits,
     records: Records,
 ) -> dict[str, Any]:
     """What the page's script knows from the start; the texts are in the chunks."""
@@ -148,7 +147,7 @@ def _data(
         "outputs": score_columns(outputs),
         "problems": [problems_of(report) for report in systems.values()],
         "explaining": sorted(explaining),
-        "explained": limits.explained,
+        "explained": records.explained,
         "kept": records.kept,
         "texts": any(report.texts for report in systems.values()),
         "lengths": _lengths(next(iter(systems.values()))),

@@ -21,19 +21,33 @@ from metrichub.report.report import Report
 CHUNK = 250
 """Samples whose texts are read together."""
 
+SCREEN = 25
+"""Samples that the list shows at first."""
+
+SHARE = 10
+"""Of this times as many explanations as are wanted at each end, systems have an equal share."""
+
 
 class PageLimits(NamedTuple):
-    """How much a page holds: samples explained at each end, and bytes of texts and steps."""
+    """How much a page holds: samples explained at each end, and bytes of texts and steps.
+
+    Several systems have several orders with two ends each. Where that makes more than ten times
+    as many explanations of a metric, each end has fewer, but the first screen of its list.
+    """
 
     explained: int
     size: int
 
 
 class Records(NamedTuple):
-    """The texts and steps of samples as chunks of JSON; `kept` samples have theirs in the file."""
+    """The texts and steps of samples as chunks of JSON; `kept` samples have theirs in the file.
+
+    `explained` is how many samples each metric explains at each end of each order.
+    """
 
     chunks: Sequence[str]
     kept: int
+    explained: Mapping[str, int]
 
 
 def outputs_of(systems: Mapping[str, Report]) -> list[tuple[str, str, Scores]]:
@@ -75,6 +89,12 @@ def score_columns(outputs: Iterable[tuple[str, str, Scores]]) -> list[dict[str, 
 def page_numbers(values: Values) -> list[float | str | None]:
     """Numbers as the page's script reads them; None for `nan`."""
     return [_number(value) for value in values.tolist()]
+
+
+def _as_shown(values: Values) -> Values:
+    """The numbers as the page's script has them, by which it sorts."""
+    found = (math.nan if value is None else float(value) for value in page_numbers(values))
+    return np.fromiter(found, np.float64, len(values))
 
 
 def _number(value: float) -> float | str | None:
@@ -142,8 +162,9 @@ def records_of(
     chosen = _chosen(outputs, size, limits.explained)
     explaining = [set(system.explaining()) for system in shown]
     room, found = limits.size, dict[int, str]()
-    for sample in dict.fromkeys(chain(_turns(chosen.values()), range(size))):
-        wanted = [name for name, samples in chosen.items() if sample in samples]
+    ends = [one.samples for one in chosen.values()]
+    for sample in dict.fromkeys(chain(_turns(ends), range(size))):
+        wanted = [name for name, one in chosen.items() if sample in one.samples]
         record = script_json(_record(shown, sample, wanted, explaining))
         room -= len(record.encode("utf-8", "replace"))
         if room < 0:
@@ -151,7 +172,7 @@ def records_of(
         found[sample] = record
     rows = [found.get(sample, "null") for sample in range(size)]
     chunks = [f"[{','.join(rows[start : start + CHUNK])}]" for start in range(0, size, CHUNK)]
-    return Records(chunks, len(found))
+    return Records(chunks, len(found), {name: one.each for name, one in chosen.items()})
 
 
 def _record(
@@ -171,10 +192,17 @@ def _record(
     return {"shared": shared, "said": said, "steps": steps}
 
 
+class _Explained(NamedTuple):
+    """The samples that a metric explains: the first, and both ends of each order, so many each."""
+
+    samples: dict[int, None]
+    each: int
+
+
 def _chosen(
     outputs: Sequence[tuple[str, str, Scores]], size: int, number: int
-) -> dict[str, dict[int, None]]:
-    """For every metric the samples it explains: the first, and both ends of each order.
+) -> dict[str, _Explained]:
+    """For every metric the samples it explains.
 
     The orders are those by each system's score, and by its difference from the first system's.
     """
@@ -182,19 +210,32 @@ def _chosen(
     for metric, output, scores in outputs:
         if output != "score":
             continue
-        first, *others = scores.systems.values()
+        first, *others = map(_as_shown, scores.systems.values())
         with np.errstate(invalid="ignore"):
             orders = [first, *others, *(other - first for other in others)]
         ends = [end for order in orders for end in _ends(order, number)]
-        found[metric] = dict.fromkeys(_turns([*ends, range(min(size, number))]))
+        ends.append([*range(min(size, number))])
+        found[metric] = _first_of(ends, SHARE * number // len(scores.systems), number)
     return found
 
 
+def _first_of(ends: Sequence[Sequence[int]], most: int, number: int) -> _Explained:
+    """The first samples of each list, of all as many: about `most` together, a screen at least."""
+    samples: dict[int, None] = {}
+    for each in range(number):
+        if each >= SCREEN and len(samples) >= most:
+            return _Explained(samples, each)
+        samples |= dict.fromkeys(end[each] for end in ends if each < len(end))
+    return _Explained(samples, number)
+
+
 def _ends(values: Values, number: int) -> tuple[list[int], list[int]]:
-    """The samples with the lowest and with the highest values, the outermost first."""
-    order = np.argsort(values, kind="stable")
-    order = order[: int((~np.isnan(values)).sum())]
-    return order[:number].tolist(), order[::-1][:number].tolist()
+    """The samples with the lowest and with the highest values, as the page lists them."""
+    order = np.flatnonzero(~np.isnan(values))
+    lowest, highest = (
+        order[np.argsort(one, kind="stable")[:number]] for one in (values[order], -values[order])
+    )
+    return lowest.tolist(), highest.tolist()
 
 
 def _turns(lists: Iterable[Iterable[int]]) -> Iterator[int]:

@@ -30,9 +30,12 @@ const sampleDetails = (data, number) => {
       // Beside other systems, marked texts repeat what is read already; what a judge said doesn't.
       const repeats = several && data.explaining.includes(metric);
       parts.push(...(repeats ? [folded(`What ${metric} saw`, ...steps)] : steps));
-    } else if (data.explaining.includes(metric)) {
+    } else if (found !== null && data.explaining.includes(metric)) {
+      const each = own(data.explained, metric) ?? 0;
+      const ends = several ? `each system's scores and their differences from ${data.systems[0]}` : "its scores";
+      const fit = data.kept < data.size ? ", as far as texts fit into it" : "";
       parts.push(label(
-        `This file shows what ${metric} saw in ${data.explained} samples at each end of its scores, and in the first.`));
+        `This file shows what ${metric} saw in ${each} samples at each end of ${ends}, and in the first ${each}${fit}.`));
     }
     return parts;
   };
