@@ -7,7 +7,6 @@ import io
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from metrichub.app.settings import Judging
 from metrichub.app.work import job_hub
 from metrichub.data.files import read_batches, write_text
 from metrichub.data.reading import Reading
-from metrichub.errors import InputError, MetrichubError, MissingColumn, MissingDependency
+from metrichub.errors import InputError, MetrichubError, MissingColumn
 from metrichub.report.tables import Table, json_safe
 
 if TYPE_CHECKING:
@@ -152,12 +151,8 @@ def _written(report: Report, ids: Sequence[Any] | None, job: FileJob) -> Summary
     }
     for name, text in texts.items():
         write_text(folder / name, text)
-    files = list(texts)
-    # Without the packages that draw there is no page of the report.
-    with suppress(MissingDependency):
-        report.to_html(folder / "report.html", ids=ids)
-        files.append("report.html")
-    return Summary(report.size, table, signatures, notes, tuple(files))
+    report.to_html(folder / "report.html", ids=ids)
+    return Summary(report.size, table, signatures, notes, (*texts, "report.html"))
 
 
 def _sample_rows(report: Report, ids: Sequence[Any] | None) -> Iterator[dict[str, Any]]:

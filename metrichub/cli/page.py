@@ -14,23 +14,11 @@ if TYPE_CHECKING:
     from metrichub.report.report import Report
 
 
-def _page_file(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> Path | None:
-    """The file to write; that a page can be made is known before any work is done."""
-    path = output_file(context, parameter, value)
-    if path:
-        from metrichub.report.html import require
-
-        require()
-    return path
-
-
 report_option = click.option(
     "--report",
     "page",
     metavar="FILE",
-    callback=_page_file,
+    callback=output_file,
     help="Write an HTML page there: scores, tests, plots, and every sample to read.",
 )
 

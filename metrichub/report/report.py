@@ -238,7 +238,6 @@ class Report(RatedReport):
         human, explained, size.
 
         Raises:
-            MissingDependency: the packages of the extra `plots` aren't installed.
             ReportError: pooled, or systems that can't be compared.
         """
         from metrichub.report.html import write

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-pytest.importorskip("jinja2", reason="the extra plots is not installed")
-pytest.importorskip("matplotlib", reason="the extra plots is not installed")
 pytest.importorskip("playwright", reason="playwright is not installed")
 
 from playwright.sync_api import expect
@@ -51,7 +49,10 @@ def test_hostile_texts_are_shown_and_never_run(page: Page, hostile: str) -> None
     expect(page.locator("h1")).to_have_text("Report")
     expect(page.locator("body")).to_be_visible()
     assert (
-        page.locator("main a, main svg:not(.range, #histogram, #scatter), main style").count() == 0
+        page.locator(
+            "main a, main svg:not(.range, .chart, .key, #histogram, #scatter), main style"
+        ).count()
+        == 0
     )
     expect(page.get_by_role("heading", name=f"Tests against {ATTACKS[1]}")).to_be_visible()
 
@@ -118,5 +119,5 @@ def test_a_printed_report_has_no_controls_and_shows_the_citations(
     expect(page.locator("#controls")).not_to_be_visible()
     expect(page.locator("#pages")).not_to_be_visible()
     expect(page.locator("#method pre")).to_be_visible()
-    expect(page.locator(".plots img").first).to_be_visible()
+    expect(page.locator(".chart").first).to_be_visible()
     shoot(page, "report-small-print")

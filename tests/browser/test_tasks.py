@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-pytest.importorskip("jinja2", reason="the extra plots is not installed")
-pytest.importorskip("matplotlib", reason="the extra plots is not installed")
 pytest.importorskip("playwright", reason="playwright is not installed")
 
 from playwright.sync_api import expect

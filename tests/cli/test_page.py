@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-pytest.importorskip("jinja2", reason="the extra plots is not installed")
-pytest.importorskip("matplotlib", reason="the extra plots is not installed")
-
-from tests.commands import BOTH, error, run, write_ranked_systems, write_systems
+from tests.commands import BOTH, run, write_ranked_systems, write_systems
 
 FEW = ("--resamples", "20")
 
@@ -76,13 +74,20 @@ def test_saved_reports_are_compared_on_a_page_without_texts() -> None:
     assert data("c.html")["texts"] is False
 
 
-def test_a_missing_package_is_told_before_anything_is_measured(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    told = error(run("score", "a.jsonl", *BOTH, "--report", "a.html"), 5)
-    assert "pip install 'metrichub[plots]'" in told
-    assert not Path("a.html").exists()
+@pytest.mark.parametrize("command", ["score", "compare"])
+def test_a_page_is_written_after_the_plain_install(command: str) -> None:
+    # The extra `plots` is matplotlib, which no page needs.
+    program = (
+        "import sys\n"
+        "sys.modules['matplotlib'] = None\n"
+        "from metrichub.cli import main\n"
+        f"main([{command!r}, 'a.jsonl', 'b.jsonl', '-m', 'wer', *{FEW}, '--report', 'a.html'])\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert 'aria-label="Histogram of the sample scores: wer."' in Path("a.html").read_text("utf-8")
 
 
 def test_the_folder_of_the_page_has_to_be_there() -> None:

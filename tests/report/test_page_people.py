@@ -10,9 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("jinja2", reason="the extra plots is not installed")
-pytest.importorskip("matplotlib", reason="the extra plots is not installed")
-
 from metrichub import Hub
 from metrichub.errors import MissingColumn, ReportError
 from metrichub.metric import Metric

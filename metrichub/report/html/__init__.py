@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from metrichub.errors import MissingDependency
 from metrichub.evaluation.resample import SEED
 
 if TYPE_CHECKING:
@@ -45,11 +44,9 @@ def write(  # noqa: PLR0913  # the options of one call, each by its name
     take `size` bytes at most, and where they would take more, the page says how many are there.
 
     Raises:
-        MissingDependency: the packages of the extra `plots` aren't installed.
         ReportError: no system, a pooled report, systems that can't be compared, or no such column
             of ratings.
     """
-    require()
     from metrichub.data.files import write_text
     from metrichub.evaluation.significance import SignificanceOptions
     from metrichub.report.html.document import report_page
@@ -60,12 +57,3 @@ def write(  # noqa: PLR0913  # the options of one call, each by its name
     options = SignificanceOptions(level, resamples, trials, seed, cluster)
     limits = PageLimits(explained, size)
     write_text(path, report_page(systems, ids, options, limits, human))
-
-
-def require() -> None:
-    """Raise `MissingDependency` where a page can't be made."""
-    from importlib.util import find_spec
-
-    for package in ("jinja2", "matplotlib"):
-        if find_spec(package) is None:
-            raise MissingDependency("a report as HTML", package, "pip install 'metrichub[plots]'")

@@ -10,7 +10,7 @@ import numpy as np
 from metrichub.agreement.grid import ITEMS, SYSTEMS
 from metrichub.agreement.ratings import Ratings, read_ratings
 from metrichub.errors import InputError, MissingColumn, ReportError, did_you_mean
-from metrichub.report.html.plots import Values
+from metrichub.report.html.outputs import Values
 from metrichub.report.report import Report
 
 MOST = 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
@@ -17,11 +17,11 @@ from metrichub.evaluation.merge import comparable
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.metric import has_sample_scores
 from metrichub.models.usage import Usage
-from metrichub.report.html import numbers, plots
+from metrichub.report.html import charts, numbers
 from metrichub.report.html.answer import WIDTH, answer_of
-from metrichub.report.html.escape import digest, image, inside_script, readable, script_json
+from metrichub.report.html.escape import digest, inside_script, readable, script_json
+from metrichub.report.html.outputs import Scores
 from metrichub.report.html.people import people_of
-from metrichub.report.html.plots import Scores
 from metrichub.report.html.records import (
     CHUNK,
     PageLimits,
@@ -39,13 +39,6 @@ from metrichub.report.tables import Table
 
 SCRIPTS = ("steps.js", "details.js", "filters.js", "histogram.js", "view.js", "samples.js")
 OF_RATINGS = ("scatter.js", "people.js")
-
-
-class Figure(NamedTuple):
-    """An image's address, and what it says to those who don't see it."""
-
-    source: str
-    text: str
 
 
 def report_page(
@@ -101,7 +94,12 @@ def report_page(
             tests=_tests(ranking),
             ranking=ranking,
             slices=slices_of(systems, options),
-            figures=_figures(main),
+            charts={
+                "comparisons": charts.comparisons(main),
+                "histograms": charts.histograms(main),
+                "scatters": charts.scatters(main),
+            },
+            dash_of=charts.dash_of,
             quartiles=numbers.quartiles(main),
             correlations=numbers.correlations(main) if len(main) > 1 else None,
             notes=_notes(systems),
@@ -181,39 +179,6 @@ def _tests(ranking: Ranking | None) -> tuple[Table, Table] | None:
     if not ranking:
         return None
     return Table.compared(ranking), Table.compared(ranking, all_outputs=True)
-
-
-def _figures(main: Sequence[Scores]) -> dict[str, list[Figure]]:
-    """One image a plot, so that they stand side by side where there is room."""
-    first, *others = main[0].systems if main else [""]
-    pairs = [(x, y) for j, y in enumerate(main[: plots.MOST]) for x in main[: plots.MOST][:j]]
-    against = [
-        Scores(s.label, s.better, {first: s.systems[first], name: s.systems[name]})
-        for name in others
-        for s in main
-    ]
-    return {
-        "distributions": [
-            _figure(plots.distributions([s]), f"Histogram of the sample scores: {s.label}.")
-            for s in main
-        ],
-        "scatters": [
-            _figure(plots.scatters([x, y]), f"Sample scores: {y.label} over {x.label}.")
-            for x, y in pairs
-        ],
-        "comparisons": [
-            _figure(
-                plots.comparison_plot([s]),
-                f"Sample scores by {s.label} of {list(s.systems)[1]} over those of {first}: "
-                f"{plots.won(s)}.",
-            )
-            for s in against
-        ],
-    }
-
-
-def _figure(plot: plots.Plot, text: str) -> Figure:
-    return Figure(image(plots.svg(plot)), text)
 
 
 def _notes(systems: Mapping[str, Report]) -> list[str]:

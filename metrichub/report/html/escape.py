@@ -30,11 +30,6 @@ def digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(found).decode('ascii')}'"
 
 
-def image(svg: str) -> str:
-    """The address of an image that is the SVG itself."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode('utf-8')).decode('ascii')}"
-
-
 def readable(text: str) -> str:
     """A text that UTF-8 can hold; a lone surrogate becomes a question mark."""
     return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text

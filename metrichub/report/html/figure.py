@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from metrichub.errors import ReportError, did_you_mean
 from metrichub.evaluation.merge import comparable
-from metrichub.report.html.plots import Plot, Scores, comparison_plot, distributions, scatters
+from metrichub.report.html.outputs import Scores
+from metrichub.report.html.plots import Plot, comparison_plot, distributions, scatters
 from metrichub.report.report import Report
 
 

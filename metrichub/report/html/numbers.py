@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from metrichub.report.html.plots import Scores, Values
+from metrichub.report.html.outputs import Scores, Values
 from metrichub.report.tables import Cell, Table
 
 

@@ -17,7 +17,7 @@ from metrichub.errors import InputError
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.export import headlines
 from metrichub.report.html.columns import RatedColumns, rated_columns
-from metrichub.report.html.plots import Scores, Values
+from metrichub.report.html.outputs import Scores, Values
 from metrichub.report.html.records import page_numbers
 from metrichub.report.rated import scores_by_label, sources_of
 from metrichub.report.report import Report

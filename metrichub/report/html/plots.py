@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metrichub.errors import MissingDependency
+from metrichub.report.html.outputs import MOST, Scores, Values, bin_edges, many, won
 
 try:
     import matplotlib
@@ -24,19 +24,11 @@ except ImportError:
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Values = NDArray[np.float64]
-
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Colours of Okabe and Ito (2008), without the yellow that paper swallows."""
 
 DASHES: Sequence[Any] = ("solid", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 """Line styles tell systems apart where colours don't."""
-
-MANY = 2000
-"""From so many samples on, or where many are alike, a scatter shows how many lie in a hexagon."""
-
-MOST = 4
-"""Metrics that are plotted against each other."""
 
 _SETTINGS: Any = {
     "axes.edgecolor": "#444444",
@@ -61,14 +53,6 @@ class Plot(Figure):
         return svg(self)
 
 
-class Scores(NamedTuple):
-    """The sample scores (N,) of every system for one output; `nan` where unscored."""
-
-    label: str
-    better: str
-    systems: Mapping[str, Values]
-
-
 def distributions(outputs: Sequence[Scores]) -> Plot:
     """A histogram for each output, with one line for each system."""
     figure, axes = _grid(len(outputs), 2.2)
@@ -76,7 +60,7 @@ def distributions(outputs: Sequence[Scores]) -> Plot:
         for ax, output in zip(axes, outputs, strict=True):
             finite = {name: v[np.isfinite(v)] for name, v in output.systems.items()}
             whole = np.concatenate([*finite.values(), np.zeros(0)])
-            edges = _edges(whole)
+            edges = bin_edges(whole)
             for i, (name, values) in enumerate(finite.items()):
                 counts, _ = np.histogram(values, edges)
                 look: dict[str, Any] = {"color": _colour(i), "label": _label(name)}
@@ -91,14 +75,6 @@ def distributions(outputs: Sequence[Scores]) -> Plot:
             lines, labels = axes[0].get_legend_handles_labels()
             figure.legend(lines, labels, loc="outside upper left", ncols=min(4, len(labels)))
     return figure
-
-
-def _edges(values: Values) -> Values:
-    """The edges of a histogram's bins, around a single value where all are the same."""
-    bins = min(30, 5 + len(values) // 10)
-    # There is no room for bins between values that differ by rounding alone.
-    same = len(values) > 0 and np.allclose(values, values[0], rtol=1e-9, atol=1e-12)
-    return np.histogram_bin_edges(values[:1] if same else values, bins)
 
 
 def scatters(outputs: Sequence[Scores]) -> Plot:
@@ -131,17 +107,6 @@ def comparison_plot(outputs: Sequence[Scores]) -> Plot:
     return figure
 
 
-def won(output: Scores) -> str:
-    """In how many samples the second system is above, below or equal to the first."""
-    x, y = list(output.systems.values())[:2]
-    higher, lower = int((y > x).sum()), int((y < x).sum())
-    equal = int((y == x).sum())
-    if output.better == "neither":
-        return f"{higher:,} higher, {lower:,} lower, {equal:,} equal"
-    better, worse = (higher, lower) if output.better == "higher" else (lower, higher)
-    return f"{better:,} better, {worse:,} worse, {equal:,} equal"
-
-
 def svg(figure: Figure) -> str:
     """The figure as SVG; two figures of the same scores give the same."""
     out = io.StringIO()
@@ -165,7 +130,7 @@ def _grid(number: int, height: float) -> tuple[Plot, list[Axes]]:
 def _points(ax: Axes, x: Values, y: Values) -> None:
     known = np.isfinite(x) & np.isfinite(y)
     x, y = x[known], y[known]
-    if len(x) < MANY and len(np.unique(np.stack((x, y)), axis=1).T) > len(x) / 2:
+    if not many(x, y):
         ax.scatter(x, y, s=20 if len(x) < 200 else 9, color=_colour(0), alpha=0.5, linewidths=0)
         return
     ax.hexbin(x, y, gridsize=36, bins="log", mincnt=1, cmap="Blues", vmin=0.2, rasterized=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 from metrichub.evaluation.explanation import Trace, json_value
 from metrichub.report.html.escape import script_json
-from metrichub.report.html.plots import Scores, Values
+from metrichub.report.html.outputs import Scores, Values
 from metrichub.report.report import Report
 
 CHUNK = 250

@@ -1,0 +1,196 @@
+"""Charts: a page's own histograms and scatter plots, as paths that its template draws."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from metrichub.report.html.outputs import MOST, Scores, Values, bin_edges, many, won
+
+WIDTH, HEIGHT = 320, 240
+"""How large a chart is drawn, in units of its own."""
+LEFT, RIGHT, TOP, BOTTOM = 46, 310, 22, 200
+COLOURS = 6
+DASHES = ("", "6 3", "2 2", "8 2 2 2")
+"""Dashes tell systems apart where colours don't."""
+_CELLS, _SHADES = 36, 5
+
+Place = Callable[[float], float]
+
+
+class Shape(NamedTuple):
+    """A path: filled or as a line, in the colour of a system, so opaque."""
+
+    path: str
+    kind: str
+    system: int = 0
+    opacity: float = 1.0
+
+    @property
+    def dash(self) -> str:
+        """The dashes of the system's line; the same colour never has the same."""
+        return dash_of(self.system)
+
+
+class Tick(NamedTuple):
+    """A round number and its place on an axis."""
+
+    place: float
+    text: str
+
+
+class Chart(NamedTuple):
+    """A chart with its axes, and what it says to those who don't see it."""
+
+    text: str
+    title: str
+    across: str
+    up: str
+    columns: Sequence[Tick]
+    rows: Sequence[Tick]
+    shapes: Sequence[Shape]
+
+
+def dash_of(system: int) -> str:
+    """The dashes of a system's line."""
+    return DASHES[(system + system // COLOURS) % len(DASHES)]
+
+
+def histograms(outputs: Sequence[Scores]) -> list[Chart]:
+    """A histogram for each output, with one line for each system."""
+    return [_histogram(output) for output in outputs]
+
+
+def scatters(outputs: Sequence[Scores]) -> list[Chart]:
+    """Each of the first outputs against each other, of the first system."""
+    columns = [(one.label, next(iter(one.systems.values()))) for one in outputs[:MOST]]
+    return [
+        _scatter(
+            f"Sample scores: {y[0]} over {x[0]}.", "", (_short(x[0]), x[1]), (_short(y[0]), y[1])
+        )
+        for place, y in enumerate(columns)
+        for x in columns[:place]
+    ]
+
+
+def comparisons(outputs: Sequence[Scores]) -> list[Chart]:
+    """Each further system's scores against the first's, with the line where both are equal."""
+    first, *others = outputs[0].systems if outputs else [""]
+    charts = []
+    for other in others:
+        for output in outputs:
+            x, y = output.systems[first], output.systems[other]
+            found = won(output._replace(systems={first: x, other: y}))
+            text = f"Sample scores by {output.label} of {other} over those of {first}: {found}."
+            across, up = (f"{_short(output.label)} of {_short(name)}" for name in (first, other))
+            charts.append(_scatter(text, found, (across, x), (up, y), equal=True))
+    return charts
+
+
+def _histogram(output: Scores) -> Chart:
+    finite = [values[np.isfinite(values)] for values in output.systems.values()]
+    edges = bin_edges(np.concatenate([*finite, np.zeros(0)]))
+    counts = [np.histogram(values, edges)[0] for values in finite]
+    most = max([1, *(int(count.max()) for count in counts)])
+    x, y = _across(edges[0], edges[-1]), _up(0, most)
+    kind = "bars" if len(finite) == 1 else "line"
+    shapes = [
+        Shape(_steps([x(edge) for edge in edges], [y(n) for n in count.tolist()]), kind, system)
+        for system, count in enumerate(counts)
+    ]
+    whole = [tick for tick in _ticks(0, most, y) if float(tick.text).is_integer()]
+    text = f"Histogram of the sample scores: {output.label}."
+    columns = _ticks(edges[0], edges[-1], x)
+    return Chart(text, "", _short(output.label), "samples", columns, whole, shapes)
+
+
+def _steps(edges: Sequence[float], tops: Sequence[float]) -> str:
+    lines = "".join(f"V{top:g}H{edge:g}" for top, edge in zip(tops, edges[1:], strict=True))
+    return f"M{edges[0]:g},{BOTTOM}{lines}V{BOTTOM}"
+
+
+def _scatter(
+    text: str,
+    title: str,
+    across: tuple[str, Values],
+    up: tuple[str, Values],
+    *,
+    equal: bool = False,
+) -> Chart:
+    known = np.isfinite(across[1]) & np.isfinite(up[1])
+    x, y = across[1][known], up[1][known]
+    ends = [_ends(values) for values in (x, y)]
+    if equal:
+        ends = [_ends(np.concatenate((x, y)))] * 2
+    at, on = _across(*ends[0]), _up(*ends[1])
+    shapes = _cells(x, y, *ends, at, on) if many(x, y) else _dots(x, y, at, on)
+    if equal:
+        low, high = ends[0]
+        shapes.append(Shape(f"M{at(low):g},{on(low):g}L{at(high):g},{on(high):g}", "equal"))
+    columns, rows = _ticks(*ends[0], at), _ticks(*ends[1], on)
+    return Chart(text, title, across[0], up[0], columns, rows, shapes)
+
+
+def _ends(values: Values) -> tuple[float, float]:
+    """The ends of an axis, with some room around a single value."""
+    if not len(values):
+        return 0, 1
+    low, high = float(values.min()), float(values.max())
+    room = (high - low) * 0.04 or abs(low) * 0.5 or 0.5
+    return low - room, high + room
+
+
+def _dots(x: Values, y: Values, at: Place, on: Place) -> list[Shape]:
+    """A dot a sample; where dots lie on each other they are darker."""
+    size = "dot" if len(x) < 200 else "speck"
+    dots = zip(x.tolist(), y.tolist(), strict=True)
+    places = [f"M{at(one):.1f},{on(two):.1f}h0" for one, two in dots]
+    layers = min(4, len(places))
+    return [Shape("".join(places[k::layers]), size, 0, 0.5) for k in range(layers)]
+
+
+def _cells(
+    x: Values,
+    y: Values,
+    across: tuple[float, float],
+    up: tuple[float, float],
+    at: Place,
+    on: Place,
+) -> list[Shape]:
+    """A square a place, the more opaque the more samples are there."""
+    counts, columns, rows = np.histogram2d(x, y, _CELLS, (across, up))
+    shade = np.log1p(counts) / max(np.log1p(counts).max(), 1)
+    level = np.ceil(shade * _SHADES).astype(int)
+    width, height = at(columns[1]) - at(columns[0]), on(rows[0]) - on(rows[1])
+    square = f"h{width:.2f}v{height:.2f}h-{width:.2f}z"
+    shapes = []
+    for k in range(1, _SHADES + 1):
+        places = np.argwhere(level == k).tolist()
+        path = "".join(f"M{at(columns[i]):.1f},{on(rows[j + 1]):.1f}{square}" for i, j in places)
+        if path:
+            shapes.append(Shape(path, "cell", 0, k / _SHADES))
+    return shapes
+
+
+def _across(low: float, high: float) -> Place:
+    return lambda value: round(LEFT + (value - low) / (high - low) * (RIGHT - LEFT), 2)
+
+
+def _up(low: float, high: float) -> Place:
+    return lambda value: round(BOTTOM - (value - low) / (high - low) * (BOTTOM - TOP), 2)
+
+
+def _ticks(low: float, high: float, place: Place) -> list[Tick]:
+    """Up to about five round numbers from one end to the other."""
+    rough = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(one for times in (1, 2, 5, 10) if (one := times * power) >= rough * 0.999)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [Tick(place(k * step), f"{k * step:.6g}") for k in range(first, last + 1)]
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 32 else f"…{name[-31:]}"
