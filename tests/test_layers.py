@@ -128,7 +128,7 @@ NEIGHBOURS = {
     "authoring": "text catalog metric models evaluation embed judge",
     "testing": "errors data catalog metric models evaluation judge report hub",
     "web": "errors",
-    "site": "errors catalog judge web",
+    "site": "errors data catalog judge report hub web",
     "app": "metrichub errors data catalog metric models embed judge report hub web",
     "cli": (
         "errors agreement data catalog metric models evaluation judge report hub bridges testing "

@@ -9,10 +9,14 @@ GUIDES, REFERENCE = "Guides", "Reference"
 
 @dataclass(frozen=True)
 class Chapter:
-    """A page of the site that is no card: where it lies, under which group, and its HTML."""
+    """A page of the site that is no card: where it lies, under which group, and its HTML.
+
+    `whole` says that the HTML is a page of its own, which stays as it is.
+    """
 
     path: str
     title: str
     summary: str
     group: str
     html: str
+    whole: bool = False

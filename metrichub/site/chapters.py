@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from metrichub.catalog import guides
 from metrichub.catalog.elsewhere import all_elsewhere
+from metrichub.site import example
 from metrichub.site.chapter import GUIDES, REFERENCE, Chapter
 from metrichub.site.commands import CommandInfo, command_line
 from metrichub.site.index import SiteIndex
@@ -35,6 +36,7 @@ def chapters(index: SiteIndex, commands: CommandInfo | None = None) -> Iterator[
         yield Chapter(
             _path(name), guide.title, guide.summary, group, _html(text, guide.path, index)
         )
+    yield from example.example_chapters(index)
     yield _elsewhere()
     yield from reference()
     if commands:
@@ -62,6 +64,8 @@ def _link(path: Path, index: SiteIndex) -> Callable[[str], str | None]:
         anchor = f"#{parts.fragment}" if parts.fragment else ""
         if target in known:
             return known[target].removeprefix("guides/") + anchor
+        if target.parts[-2:] == ("examples", "README.md"):
+            return f"../{example.PATH}" if example.is_in(index) else None
         # Cards are links between folders of a clone, wherever they are installed.
         found = re.fullmatch(r"(?:\.\./)*metric_cards/(\w+)/README\.md", parts.path)
         card = next((page for page in index.pages if found and page.name == found[1]), None)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from metrichub.catalog.pages import search_pages
+from metrichub.catalog.pages import GUIDE, search_pages
 from metrichub.catalog.search import SearchIndex, SearchPage
 from metrichub.errors import SiteError
-from metrichub.site.chapter import Chapter
+from metrichub.site.chapter import GUIDES, Chapter
 from metrichub.site.index import SiteIndex, one_line
 
 _ASSETS = Path(__file__).parent / "assets"
@@ -48,7 +48,7 @@ def site_pages(index: SiteIndex, chapters: Sequence[Chapter]) -> tuple[SearchPag
     known = [page for page in search_pages(cards) if page.kind == "metric" or _is_in(page, built)]
     addresses = {page.address.partition("#")[0] for page in known}
     others = (
-        SearchPage(chapter.title, chapter.path, "reference", summary=chapter.summary)
+        SearchPage(chapter.title, chapter.path, _kind(chapter), summary=chapter.summary)
         for chapter in chapters
         if chapter.path not in addresses
     )
@@ -70,6 +70,10 @@ def search_data(index: SiteIndex, chapters: Sequence[Chapter]) -> dict[str, obje
         for page in pages
     ]
     return {"items": items, "ranking": SearchIndex.of(pages).as_json()}
+
+
+def _kind(chapter: Chapter) -> str:
+    return GUIDE if chapter.group == GUIDES else "reference"
 
 
 def _is_in(page: SearchPage, built: set[str]) -> bool:

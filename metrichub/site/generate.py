@@ -59,6 +59,9 @@ def generate(
     put_search(site, index, chapters)
     for path in site.rglob("*.html"):
         path.write_text(secured(path.read_text(encoding="utf-8")), encoding="utf-8")
+    for chapter in chapters:
+        if chapter.whole:
+            (site / chapter.path).write_text(chapter.html, encoding="utf-8")
     return site
 
 
@@ -109,7 +112,8 @@ def _write(
     (docs / "assets" / "worker.js").rename(docs / "assets" / "iframe-worker.js")
     titles = {page.path: (page.title, page.card.summary) for page in index.pages}
     titles |= {chapter.path: (chapter.title, chapter.summary) for chapter in chapters}
-    for path, page in {**sources, **{found.path: found.html for found in chapters}}.items():
+    beside = {found.path: found.html for found in chapters if not found.whole}
+    for path, page in {**sources, **beside}.items():
         if re.search("<script", page, re.IGNORECASE):
             # Whatever script is in a built page is allowed to run there, as the generator's own.
             raise SiteError(f"the source of {path} has a script in it")
@@ -127,7 +131,8 @@ def _write(
 def _nav(index: SiteIndex, chapters: Sequence[Chapter]) -> Sequence[object]:
     groups: dict[str, list[object]] = {}
     for chapter in chapters:
-        link = {_escaped(chapter.title): chapter.path.replace(".html", ".md")}
+        target = chapter.path if chapter.whole else chapter.path.replace(".html", ".md")
+        link = {_escaped(chapter.title): target}
         groups.setdefault(chapter.group, []).append(link)
     families: list[object] = [
         {_escaped(family): [_link(page) for page in pages]}
