@@ -25,6 +25,7 @@ NAME = "metrichub"
 _SCRIPTS = ("page", "search", "home", "gallery")
 _LEFT_OUT = ("404.html", "sitemap.xml")
 _SCRIPT = re.compile(r"<script(?P<attributes>[^>]*)>(?P<code>.*?)</script>", re.DOTALL)
+_NEXT = re.compile(r'\s*<link rel="(?:next|prev)"[^>]*>')
 _FRONT = ("All metrics", "Metrics for generated text, and their cards.")
 _CHARSET = '<meta charset="utf-8">'
 
@@ -90,6 +91,8 @@ def secured(page: str) -> str:
             "form-action 'none'",
         )
     )
+    # Browsers fetch what comes next before anybody asks, which the policy forbids.
+    page = _NEXT.sub("", page)
     if _CHARSET not in page:
         raise SiteError("the site generator wrote a page without a character set")
     meta = f'{_CHARSET}\n<meta http-equiv="Content-Security-Policy" content="{policy}">'

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,6 +23,7 @@ from metrichub.site.build import build_site
 from metrichub.site.chapters import chapters
 from metrichub.site.found import site_pages
 from metrichub.site.index import SiteIndex
+from tests.browser.servers import serving_folder
 from tests.questions import newcomers, unseen
 from tests.site_cards import hostile
 
@@ -44,11 +42,6 @@ class Site(NamedTuple):
     out: Path
 
 
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The site of all installed metrics and of a hostile plugin."""
@@ -58,12 +51,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         patch.syspath_prepend(root)
         installed = Registry((*Registry.installed().entries, hostile(root)))
         build_site(out, installed)
-        server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(root)))
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{server.server_address[1]}/deep/under%20a%20path/"
-        yield Site(SiteIndex.of(installed), f"{out.as_uri()}/", address, out)
-        server.shutdown()
-        server.server_close()
+        with serving_folder(root) as server:
+            address = f"{server}deep/under%20a%20path/"
+            yield Site(SiteIndex.of(installed), f"{out.as_uri()}/", address, out)
 
 
 def names(page: Page) -> set[str]:

@@ -142,6 +142,13 @@ def test_a_page_runs_the_scripts_that_it_was_built_with_and_no_other() -> None:
     assert "default-src 'none'" in found
 
 
+def test_a_page_names_no_other_that_a_browser_fetches_ahead() -> None:
+    # Firefox does so for what comes next, and tells the page that its policy forbids it.
+    page = '<head><meta charset="utf-8">\n<link rel="next" href="b.html"><title>A</title></head>'
+    assert 'href="b.html"' not in secured(page)
+    assert "<title>A</title>" in secured(page)
+
+
 def test_a_page_without_a_character_set_cannot_be_secured() -> None:
     with pytest.raises(SiteError, match="character set"):
         secured("<html></html>")

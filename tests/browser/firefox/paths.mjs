@@ -1,0 +1,170 @@
+// Six paths through the site, a report and the app in Firefox, over WebDriver BiDi.
+// node paths.mjs '{"firefox": …, "site": …, …}' prints what went wrong on each path, as JSON.
+import assert from "node:assert/strict";
+import puppeteer from "puppeteer-core";
+
+// Looking ten times a second leaves Firefox time to do what is waited for.
+const WAIT = { polling: 100 };
+
+/** Waits until what a selector finds first has a text in it. */
+const says = (page, selector, text) =>
+  page.waitForFunction(
+    (selector, text) => document.querySelector(selector)?.innerText.includes(text),
+    WAIT, selector, text,
+  ).catch(async () => {
+    const found = await page.evaluate((s) => document.querySelector(s)?.innerText, selector);
+    assert.fail(`${selector} doesn't say ${JSON.stringify(text)}, but ${JSON.stringify(found)}`);
+  });
+
+/** The control that a label names, as soon as it is shown. */
+const labelled = (page, name) =>
+  page.waitForFunction((name) => {
+    const found = [...document.querySelectorAll("label")].find((one) => one.innerText.trim() === name);
+    return found?.checkVisibility() && found.control;
+  }, WAIT, name);
+
+/** The last button or link of a name, as soon as it is shown. */
+const pressable = (page, name) =>
+  page.waitForFunction((name) => [...document.querySelectorAll("button, a")].findLast(
+    (one) => (one.ariaLabel ?? one.innerText).trim() === name && one.checkVisibility(),
+  ), WAIT, name);
+
+async function choose(page, label, text) {
+  const box = await labelled(page, label);
+  await box.select(await box.evaluate(
+    (select, text) => [...select.options].find((one) => one.text.trim() === text).value, text,
+  ));
+}
+
+const press = async (page, name) => (await pressable(page, name)).click();
+
+const texts = (page, selector) =>
+  page.$$eval(selector, (all) => all.filter((one) => one.checkVisibility()).map((one) => one.innerText));
+
+/** The samples that a report lists, in the order of their numbers. */
+const listed = async (page) => {
+  const buttons = await texts(page, "#table tbody tr > td:first-child button[data-sample]");
+  return buttons.map(Number).toSorted((a, b) => a - b);
+};
+
+/** Opens the report and leaves in its list what the first system does better. */
+async function filtered(page, at) {
+  await page.goto(at.report);
+  await says(page, "#found", "of 30 samples");
+  await choose(page, "Which is better", "a.jsonl better than b.jsonl");
+  await says(page, "#found", "a.jsonl better than b.jsonl");
+}
+
+const paths = {
+  async home(page, at) {
+    await page.goto(at.site);
+    await choose(page, "I evaluate", "summaries");
+    await choose(page, "I have", "only the source");
+    await says(page, "#mh-advice tbody", "Density");
+    const shown = await texts(page, "#mh-advice tbody tr");
+    assert.equal(shown.length, 1);
+    assert.match(shown[0], /metrichub score summaries\.jsonl -m density -m coverage/);
+    assert.match(shown[0], /print\(hub\.evaluate\(read\("summaries\.jsonl"\)\)\)/);
+  },
+
+  async search(page, at) {
+    await page.goto(at.site);
+    await press(page, "Search");
+    // The theme keeps its search in a tree of its own.
+    const box = await page.waitForSelector(">>> input[role=combobox]");
+    await box.type("is my RAG answer grounded?");
+    const hit = await page.waitForSelector(
+      ">>> li:nth-child(-n+3) > a[role=option][href*='faithfulness']",
+    );
+    await Promise.all([page.waitForNavigation(), hit.click()]);
+    await says(page, "h1", "Faithfulness");
+  },
+
+  async card(page, at) {
+    await page.goto(new URL("metrics/bleu.html", at.site).href);
+    await says(page, "h1", "BLEU");
+    const formula = await page.waitForSelector("math[display=block]");
+    const loaded = await page.evaluate(async () => {
+      await document.fonts.ready;
+      return [...document.fonts].map((one) => `${one.family} ${one.status}`);
+    });
+    assert.deepEqual(loaded.map((one) => one.replaceAll('"', "")), ["STIX Two Math loaded"]);
+    // A sum with its limits is higher than two lines of text.
+    const box = await formula.boundingBox();
+    assert.ok(box.height > 40, `the formula is ${box.height} pixels high`);
+  },
+
+  async report(page, at) {
+    await filtered(page, at);
+    // The second system has five more words wrong in two of the samples.
+    assert.deepEqual(await listed(page), [7, 8]);
+    await press(page, "sample 7");
+    await page.waitForSelector("#sample-7 .sides .side");
+    const sides = (await page.$$("#sample-7 .side")).slice(0, 2);
+    const [left, right] = [await sides[0].boundingBox(), await sides[1].boundingBox()];
+    assert.equal(left.y, right.y);
+    assert.ok(left.x + left.width <= right.x);
+  },
+
+  async address(page, at) {
+    await filtered(page, at);
+    await press(page, "sample 8");
+    await page.waitForSelector("#sample-8");
+    const before = page.url();
+    assert.match(before, /#.*open=8/);
+    await page.reload();
+    await says(page, "#found", "a.jsonl better than b.jsonl");
+    await page.waitForSelector("#sample-8");
+    assert.equal(page.url(), before);
+    assert.deepEqual(await listed(page), [7, 8]);
+    await page.goto(new URL("index.html?family=overlap", at.site).href);
+    await page.reload();
+    await says(page, "#mh-count", " of ");
+    const names = await texts(page, "#mh-gallery li > code");
+    assert.ok(names.includes("bleu") && !names.includes("wer"), String(names));
+  },
+
+  async app(page, at) {
+    await page.goto(new URL("score", at.app).href);
+    await (await page.$("input[type=file]")).uploadFile(at.file);
+    await (await page.waitForSelector("input[type=checkbox][value=wer]")).click();
+    await Promise.all([page.waitForNavigation(), press(page, "Score")]);
+    await page.waitForFunction(() => document.querySelector("table data"), WAIT);
+    // One of 4 reference words is replaced.
+    const values = await page.$$eval("data", (all) => all.map((one) => one.value));
+    assert.ok(values.includes("0.25"), String(values));
+    await Promise.all([page.waitForNavigation(), press(page, "The report")]);
+    await says(page, "#table", "a b c");
+  },
+};
+
+/** What goes wrong on a path: the first step that fails, and every error and request elsewhere. */
+async function walked(browser, at, [name, path]) {
+  const wrong = [];
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  await page.setViewport({ width: 1280, height: 900 });
+  page.on("pageerror", (error) => wrong.push(`error: ${error.message}`));
+  page.on("console", (said) => said.type() === "error" && wrong.push(`console: ${said.text()}`));
+  page.on("request", (asked) => {
+    const { protocol, hostname } = new URL(asked.url());
+    if (/^https?:/.test(protocol) && hostname !== "127.0.0.1") wrong.push(`request: ${asked.url()}`);
+  });
+  await path(page, at).catch((error) => wrong.push(error.stack));
+  if (at.shots) await page.screenshot({ path: `${at.shots}/firefox-${name}.png` });
+  await context.close();
+  return [name, wrong];
+}
+
+const at = JSON.parse(process.argv[2]);
+const browser = await puppeteer.launch({
+  browser: "firefox", protocol: "webDriverBiDi", executablePath: at.firefox, headless: true,
+});
+try {
+  const found = [];
+  for (const path of Object.entries(paths)) found.push(await walked(browser, at, path));
+  console.log(JSON.stringify(Object.fromEntries(found)));
+} finally {
+  await browser.close();
+}
