@@ -126,7 +126,7 @@ def _scatter(
     if equal:
         ends = [_ends(np.concatenate((x, y)))] * 2
     at, on = _across(*ends[0]), _up(*ends[1])
-    shapes = _cells(x, y, *ends, at, on) if many(x, y) else _dots(x, y, at, on)
+    shapes = _cells(x, y, ends[0], ends[1], at, on) if many(x, y) else _dots(x, y, at, on)
     if equal:
         low, high = ends[0]
         shapes.append(Shape(f"M{at(low):g},{on(low):g}L{at(high):g},{on(high):g}", "equal"))
