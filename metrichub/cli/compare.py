@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +28,12 @@ from metrichub.cli.systems import (
     tell_notes,
     tell_unranked,
 )
-from metrichub.data import columns as names
-from metrichub.data.files import STDIN, Samples, read, read_batches
-from metrichub.errors import MissingColumn, ReportError
+from metrichub.data.files import STDIN, read, read_batches
+from metrichub.data.systems import check_same_samples
+from metrichub.errors import ReportError
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
-    from metrichub.hub import Hub
     from metrichub.metric import Metric
     from metrichub.report.ranking import Ranking
     from metrichub.report.report import Report
@@ -145,7 +143,7 @@ def _reports(
         measured = measure(hub, parts, chosen, judging, samples=False, key=key)
     else:
         systems = {name: read(path, format=chosen.input_format) for name, path in fresh.items()}
-        _same_samples(systems, hub, chosen.columns)
+        check_same_samples(systems, hub.needs(), chosen.columns)
         batches = {name: [samples] for name, samples in systems.items()}
         measured = measure(hub, batches, chosen, judging, texts=True)
     reports = saved | {name: system.report for name, system in measured.items()}
@@ -206,51 +204,6 @@ def _only(name: str, report: Report, metrics: Sequence[str]) -> Report:
         if metric not in report.results:
             raise ReportError(f"{name} has no {metric}; it has: {', '.join(report.results)}")
     return replace(report, results={metric: report.results[metric] for metric in metrics})
-
-
-def _same_samples(systems: Mapping[str, Samples], hub: Hub, columns: Mapping[str, str]) -> None:
-    """Raise `FileError` at the first row that isn't about the baseline's sample.
-
-    Compared are ids, and every column that the metrics read but the predictions.
-    """
-    if len(systems) < 2:
-        return
-    first, *others = systems.values()
-    needed = {column: metric for column, metric in hub.needs().items() if column != "predictions"}
-    for other in others:
-        pairs = [("id", "id")] if "id" in first and "id" in other else []
-        try:
-            mine = names.resolve(needed, first, columns)
-            theirs = names.resolve(needed, other, columns)
-        except MissingColumn:
-            return  # Measuring says it, with the file.
-        pairs += [(mine[column], theirs[column]) for column in needed]
-        for name, other_name in pairs:
-            _same_column(first, other, name, other_name)
-        if first.size != other.size:
-            raise other.error(
-                f"{other.size} samples, but {first.path} has {first.size}; a comparison needs the "
-                "same samples in the same order"
-            )
-
-
-def _same_column(first: Samples, other: Samples, name: str, other_name: str) -> None:
-    rows = enumerate(zip_longest(first[name], other[other_name]))
-    for i, (expected, found) in rows:
-        if i >= min(first.size, other.size) or expected == found:
-            continue
-        order = name == "id" and set(map(str, first[name])) == set(map(str, other[other_name]))
-        advice = "sort both files by id" if order else "give the same samples in the same order"
-        raise other.error(
-            f"{other_name!r} of sample {i} isn't {first.path}'s: "
-            f"{_short(found)} and {_short(expected)}; {advice}",
-            i,
-        )
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 def _document(reports: Mapping[str, Report], ranking: Ranking, display: Display) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from metrichub.cli.names import named_files, short_names
+from metrichub.cli.names import named_files
+from metrichub.data.systems import short_names
 from tests.commands import error, run, scored, write_systems
 
 
