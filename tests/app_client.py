@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from html.parser import HTMLParser
 from typing import Any
@@ -49,6 +49,24 @@ async def calling_from(
             )
             for address in addresses
         ]
+
+
+def ended(client: TestClient, address: str) -> str:
+    """The page of a run that has ended."""
+    for _ in range(100):
+        if client.get(f"{address}/state").json()["state"] not in ("waiting", "running"):
+            return client.get(address).text
+    raise AssertionError("the run didn't end")
+
+
+def run_of(
+    client: TestClient, files: Sequence[tuple[str, tuple[str, str | bytes]]], **fields: Any
+) -> tuple[str, str]:
+    """The address of a run of these files that has ended, and its page."""
+    answer = client.post("/score", data=fields, files=files, follow_redirects=False)
+    assert answer.status_code == 303, answer.text
+    address = answer.headers["location"]
+    return address, ended(client, address)
 
 
 async def upload(client: httpx.AsyncClient, text: str, metric: str) -> httpx.Response:

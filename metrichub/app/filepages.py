@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import BinaryIO
+
 import anyio
 from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
@@ -9,23 +11,24 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 
 from metrichub.app import catalog
 from metrichub.app.guard import client_of
+from metrichub.app.outcome import REPORT
 from metrichub.app.pages import REDUCTIONS
 from metrichub.app.policy import Wanted, unavailable
 from metrichub.app.problem import Problem, problem
 from metrichub.app.refusal import Refusal
-from metrichub.app.runs import Run
+from metrichub.app.runs import Run, accepted
 from metrichub.app.service import service
 from metrichub.app.views import Json, Page, page
-from metrichub.data.columns import column_of
 
 _TYPES = {
     "scores.json": "application/json",
     "scores.csv": "text/csv; charset=utf-8",
     "samples.jsonl": "application/jsonl",
     "samples.csv": "text/csv; charset=utf-8",
-    "report.html": "text/html; charset=utf-8",
+    REPORT: "text/html; charset=utf-8",
 }
 _MOMENT = 0.7
+_COLUMN = "column."
 # The report brings its own policy. In a sandbox it is nobody's page: what it holds can't act here.
 _REPORT_POLICY = "sandbox allow-scripts allow-downloads; frame-ancestors 'none'"
 
@@ -36,10 +39,12 @@ async def upload(request: Request) -> Page:
 
 
 async def post_upload(request: Request) -> Response:
-    """Begin to score an uploaded file."""
+    """Begin to score an uploaded file, or to compare several."""
     client = client_of(request.scope)
     with service(request).runs.place(client):
-        form = await request.form(max_files=1, max_fields=500)
+        form = await request.form(
+            max_files=service(request).settings.limits.systems, max_fields=500
+        )
         try:
             run = await _begun(request, client, form)
         except Problem as error:
@@ -51,15 +56,33 @@ async def post_upload(request: Request) -> Response:
 
 async def _begun(request: Request, client: str, form: FormData) -> Run:
     here = service(request)
-    file, wanted = form.get("file"), _wanted(form)
-    if not isinstance(file, UploadFile) or not file.filename:
+    files, wanted = _files(form), _wanted(form)
+    if not files:
         raise problem(422, "InputError", "choose a file")
     if not wanted:
         raise problem(422, "SpecError", "choose a metric")
     if len(wanted) > here.settings.limits.metrics:
         raise problem(413, "TooLarge", f"at most {here.settings.limits.metrics} metrics")
     reduce = str(form.get("reduce", "")) or None
-    return await here.runs.begin(client, file.file, file.filename, wanted, reduce)
+    mapping = {
+        name.removeprefix(_COLUMN): str(value)
+        for name, value in form.items()
+        if name.startswith(_COLUMN) and value
+    }
+    return await here.runs.begin(client, files, wanted, mapping, reduce)
+
+
+def _files(form: FormData) -> list[tuple[str, BinaryIO]]:
+    """The files with their names, the baseline first."""
+    files = [
+        (one.filename, one.file)
+        for one in form.getlist("file")
+        if isinstance(one, UploadFile) and one.filename
+    ]
+    baseline = str(form.get("baseline", ""))
+    if baseline.isascii() and baseline.isdecimal() and int(baseline[:4]) < len(files):
+        files.insert(0, files.pop(int(baseline[:4])))
+    return files
 
 
 def _wanted(form: FormData) -> list[Wanted]:
@@ -83,7 +106,7 @@ def _form(
                 (family, [(item, unavailable(item.entry, judging)) for item in found])
                 for family, found in catalog.by_family(catalog.items())
             ],
-            "column_of": column_of,
+            "accepted": ",".join(accepted()),
             "checked": set(form.getlist("metric")) if form else set(),
             "specs": str(form.get("specs", "")) if form else "",
             "reduce": str(form.get("reduce", "")) if form else "",
@@ -134,7 +157,7 @@ async def download(request: Request) -> Response:
     if found.summary is None or name not in found.summary.files:
         raise problem(404, "NotFound", "there is no such file")
     path = found.folder / name
-    if name == "report.html":
+    if name == REPORT:
         return FileResponse(
             path,
             media_type=_TYPES[name],

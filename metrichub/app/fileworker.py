@@ -1,106 +1,66 @@
-"""What a worker process does with an uploaded file: scores it and writes what can be downloaded."""
+"""What a worker process does with uploaded files: measures them and has the outcome written."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from metrichub.app.jobs import PROGRESS, FileJob, Summary, Upload
 from metrichub.app.limits import rows_of
-from metrichub.app.policy import Wanted
+from metrichub.app.outcome import write_comparison, write_scores
 from metrichub.app.refusal import Refusal
-from metrichub.app.settings import Judging
 from metrichub.app.work import job_hub
-from metrichub.data.files import read_batches, write_text
+from metrichub.data.files import as_one, read_bounded, write_text
 from metrichub.data.reading import Reading
+from metrichub.data.systems import check_same_samples
 from metrichub.errors import InputError, MetrichubError, MissingColumn
-from metrichub.report.tables import Table, json_safe
 
 if TYPE_CHECKING:
     from metrichub.data.rows import Samples
     from metrichub.hub import Hub
     from metrichub.report.report import Report
 
-PROGRESS = "progress.json"
 _EVERY = 0.2
 
 
-@dataclass(frozen=True)
-class FileJob:
-    """A file to score.
-
-    Attributes:
-        path: The file; what is made of it is written beside.
-        format: What it is: "jsonl", "csv" and so on.
-        shown: The name that its owner knows it by.
-        metrics: The metrics.
-        mapping: A column, and the name that it has in the file.
-        reduce: How several candidates of a sample make one row.
-        judging: The server's judge.
-        rows: How many rows a metric may see of a batch.
-    """
-
-    path: Path
-    format: str
-    shown: str
-    metrics: Sequence[Wanted]
-    mapping: Mapping[str, str] = field(default_factory=dict)
-    reduce: str | None = None
-    judging: Judging = field(default_factory=Judging)
-    rows: int = 1_000_000
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What a run's page shows.
-
-    Attributes:
-        size: The number of samples.
-        table: Head and rows of the scores.
-        signatures: Each metric's signature.
-        notes: What a reader has to know beside the scores.
-        files: What can be downloaded.
-    """
-
-    size: int
-    table: Table
-    signatures: Mapping[str, str]
-    notes: Mapping[str, Sequence[str]]
-    files: tuple[str, ...]
-
-
 def score_file(job: FileJob) -> Summary | Refusal:
-    """The summary of a scored file, or why it can't be scored."""
+    """The summary of scored files, or why they can't be scored."""
     names: dict[str, None] = {}
     needs: Mapping[str, str] = {}
     try:
         hub = job_hub(job.metrics, job.reduce, job.judging)
         needs = hub.needs()
-        batches = _noted(read_batches(job.path, format=job.format), names, job.rows)
-        reading = Reading(batches, needs, job.mapping)
-        try:
-            report = _measured(hub, reading, job)
-        except InputError as error:
-            raise reading.located(error) from error
-        return _written(report, report.metadata.get("id"), job)
+        # Columns may be chosen before the metrics are.
+        job = replace(job, mapping={c: name for c, name in job.mapping.items() if c in needs})
+        batches = {name: _noted(one, names, job) for name, one in job.systems.items()}
+        if len(batches) == 1:
+            (report,) = _measured(hub, batches, job).values()
+            return write_scores(report, job)
+        return write_comparison(_measured(hub, _paired(batches, needs, job), job), job)
     except MetrichubError as error:
         kind = "MissingColumn" if _is_missing(error) else type(error).__name__
-        message = str(error).replace(str(job.path), job.shown)
-        return Refusal(kind, message, tuple(names), tuple(needs))
+        return Refusal(kind, job.named(str(error)), tuple(names), tuple(needs))
 
 
-def _noted(batches: Iterable[Samples], names: dict[str, None], rows: int) -> Iterator[Samples]:
-    """The batches, their columns noted, as long as they hold no more rows than allowed."""
-    for samples in batches:
+def _noted(file: Upload, names: dict[str, None], job: FileJob) -> Iterator[Samples]:
+    """The batches, their columns noted, as long as they hold no more than allowed."""
+    for samples in read_bounded(file.path, file.format, job.limits.unpacked):
         names |= dict.fromkeys(samples)
-        if rows_of(samples.values()) > rows:
+        if rows_of(samples.values()) > job.limits.rows:
             raise samples.error("a few samples have too many texts to pair each with each")
         yield samples
+
+
+def _paired(
+    batches: Mapping[str, Iterable[Samples]], needs: Mapping[str, str], job: FileJob
+) -> dict[str, list[Samples]]:
+    """The systems as a whole, once it is sure that they are about the same samples."""
+    systems = {name: as_one(list(parts)) for name, parts in batches.items()}
+    check_same_samples(systems, needs, job.mapping)
+    return {name: [samples] for name, samples in systems.items()}
 
 
 def _is_missing(error: BaseException) -> bool:
@@ -109,75 +69,43 @@ def _is_missing(error: BaseException) -> bool:
     return any(isinstance(one, MissingColumn) or "could both be" in str(one) for one in told)
 
 
-def _measured(hub: Hub, reading: Reading, job: FileJob) -> Report:
-    last = done = 0.0
-
-    def progress(amount: int) -> None:
-        nonlocal last, done
-        done += amount
-        if (now := time.monotonic()) - last >= _EVERY:
-            last = now
-            expected = (reading.expected or 0) * len(hub.metrics)
-            share = min(done / expected, 1) if expected else None
-            _tell(job, samples=int(done / len(hub.metrics)), share=share)
-
-    report = hub.evaluate(iter(reading), columns=job.mapping, texts=True, progress=progress)
-    _tell(job, samples=report.size, share=None, writing=True)
-    return report
-
-
-def _tell(job: FileJob, **progress: Any) -> None:
-    write_text(job.path.with_name(PROGRESS), json.dumps(progress))
+def _measured(
+    hub: Hub, batches: Mapping[str, Iterable[Samples]], job: FileJob
+) -> dict[str, Report]:
+    """Every system's report, one system after the other."""
+    needs = hub.needs()
+    readings = {name: Reading(parts, needs, job.mapping) for name, parts in batches.items()}
+    progress = _Progress(job, list(readings.values()), len(hub.metrics))
+    reports = {}
+    for name, reading in readings.items():
+        try:
+            reports[name] = hub.evaluate(
+                iter(reading), columns=job.mapping, texts=True, progress=progress.add
+            )
+        except InputError as error:
+            raise reading.located(error) from error
+    progress.tell(samples=sum(report.size for report in reports.values()), writing=True)
+    return reports
 
 
-def _written(report: Report, ids: Sequence[Any] | None, job: FileJob) -> Summary:
-    folder = job.path.parent
-    intervals = report.intervals()
-    table, signatures, notes = Table.of(report, intervals), report.signatures(), report.notes()
-    document = {
-        "file": job.shown,
-        "samples": report.size,
-        "scores": report.scores(),
-        "intervals": intervals,
-        "signatures": signatures,
-        "notes": notes,
-    }
-    rows = list(_sample_rows(report, ids))
-    texts = {
-        "scores.json": f"{json.dumps(json_safe(document), indent=2)}\n",
-        "scores.csv": table.csv(),
-        "samples.jsonl": "".join(f"{json.dumps(json_safe(row))}\n" for row in rows),
-        "samples.csv": _csv(rows),
-    }
-    for name, text in texts.items():
-        write_text(folder / name, text)
-    report.to_html(folder / "report.html", ids=ids)
-    return Summary(report.size, table, signatures, notes, (*texts, "report.html"))
+class _Progress:
+    """How far a job is, written for the server where some time has gone by."""
 
+    def __init__(self, job: FileJob, readings: Sequence[Reading], metrics: int) -> None:
+        self._job, self._readings, self._metrics = job, readings, metrics
+        self._last = self._done = 0.0
 
-def _sample_rows(report: Report, ids: Sequence[Any] | None) -> Iterator[dict[str, Any]]:
-    columns = {
-        f"{metric}.{output}": values.tolist()
-        for metric, outputs in report.samples().items()
-        for output, values in outputs.items()
-    }
-    for i in range(report.size):
-        row = {"sample": i} | ({"id": ids[i]} if ids else {})
-        yield row | {name: values[i] for name, values in columns.items()}
+    def add(self, amount: int) -> None:
+        """Note that a metric has measured so many more samples."""
+        self._done += amount
+        if (now := time.monotonic()) - self._last >= _EVERY:
+            self._last = now
+            # Systems whose files aren't begun are taken to be like the first.
+            expected = (self._readings[0].expected or 0) * len(self._readings) * self._metrics
+            share = min(self._done / expected, 1) if expected else None
+            self.tell(samples=int(self._done / self._metrics), share=share)
 
-
-def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]))
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({name: _cell(value) for name, value in json_safe(row).items()})
-    # A lone surrogate has no UTF-8.
-    return out.getvalue().encode("utf-8", "replace").decode("utf-8")
-
-
-def _cell(value: Any) -> Any:
-    """A value that a spreadsheet takes for no formula."""
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return f"'{value}"
-    return value
+    def tell(self, **progress: Any) -> None:
+        """Write how far it is."""
+        told = json.dumps({"share": None, **progress})
+        write_text(self._job.folder / PROGRESS, told)

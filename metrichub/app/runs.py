@@ -16,20 +16,22 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from metrichub.app.fileworker import PROGRESS, FileJob, Summary, score_file
+from metrichub.app.fileworker import score_file
+from metrichub.app.jobs import PROGRESS, FileJob, Summary, Upload
 from metrichub.app.policy import Wanted
 from metrichub.app.pool import Pool
 from metrichub.app.problem import Problem, problem
 from metrichub.app.refusal import Refusal
 from metrichub.app.settings import ServerSettings
+from metrichub.data.files import FORMATS, format_of
+from metrichub.data.stream import PACKED, packed_suffix
 
-FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".tsv": "tsv"}
 State = Literal["waiting", "running", "done", "failed", "stopped"]
 
 
 @dataclass
 class Run:
-    """One uploaded file and what became of it."""
+    """Uploaded files that are scored together, and what became of them."""
 
     id: str
     client: str
@@ -43,7 +45,7 @@ class Run:
     @property
     def folder(self) -> Path:
         """Where its files are."""
-        return self.job.path.parent
+        return self.job.folder
 
     @property
     def ended(self) -> bool:
@@ -111,36 +113,37 @@ class Runs:
     async def begin(
         self,
         client: str,
-        stream: BinaryIO,
-        name: str,
+        files: Sequence[tuple[str, BinaryIO]],
         metrics: Sequence[Wanted],
+        mapping: Mapping[str, str],
         reduce: str | None,
     ) -> Run:
-        """A run of an uploaded file.
+        """A run of uploaded files, each with its name; the first is the baseline.
 
         Raises:
             Problem: another kind of file (422).
         """
-        suffix = Path(name).suffix.lower()
-        if suffix not in FORMATS:
-            raise problem(
-                422, "FileError", f"{_short(name)}: the name has to end in {', '.join(FORMATS)}"
-            )
+        formats = [_format(name) for name, _ in files]
         id = secrets.token_urlsafe(18)
         folder = self.folder / id
         folder.mkdir(mode=0o700)
-        # Whatever the file is called, that name is only shown.
-        path = folder / f"upload{suffix}"
-        await to_thread.run_sync(_copy, stream, path)
-        judging, rows = self.settings.judging, self.settings.limits.rows
-        job = FileJob(path, FORMATS[suffix], _short(name), metrics, {}, reduce, judging, rows)
+        uploads = []
+        for number, ((name, stream), (format, suffix)) in enumerate(
+            zip(files, formats, strict=True)
+        ):
+            # Whatever the file is called, that name is only shown.
+            path = folder / f"upload-{number}{suffix}"
+            await to_thread.run_sync(_copy, stream, path)
+            uploads.append(Upload(path, format, _short(name)))
+        judging, limits = self.settings.judging, self.settings.limits
+        job = FileJob(folder, tuple(uploads), metrics, mapping, reduce, judging, limits)
         run = self._runs[id] = Run(id, client, job)
         self._make_room(client)
         self._tasks.start_soon(self._work, run)
         return run
 
     def again(self, run: Run, mapping: Mapping[str, str]) -> None:
-        """Score a run's file once more, with the columns named."""
+        """Score a run's files once more, with the columns named."""
         if run.ended:
             job = replace(run.job, mapping=dict(mapping))
             self._runs[run.id] = new = Run(run.id, run.client, job)
@@ -163,7 +166,8 @@ class Runs:
                     score_file, run.job, client=run.client, seconds=limit, begun=run.begin
                 )
                 run.state = "done"
-                run.job.path.unlink(missing_ok=True)
+                for one in run.job.files:
+                    one.path.unlink(missing_ok=True)
             except Problem as error:
                 run.refusal, run.state = error.refusal, "failed"
         if run.scope.cancelled_caught:
@@ -181,6 +185,22 @@ class Runs:
         for run in ended[: max(0, len(runs) - most)]:
             del self._runs[run.id]
             shutil.rmtree(run.folder, ignore_errors=True)
+
+
+def accepted() -> list[str]:
+    """What the names of files may end in."""
+    return [f".{format}{packed}" for format in (*FORMATS, "ndjson") for packed in ("", *PACKED)]
+
+
+def _format(name: str) -> tuple[str, str]:
+    """What a file is by its name, and the suffix that says whether it is compressed."""
+    format = format_of(name)
+    if format is None:
+        packed = " or ".join(PACKED)
+        known = ", ".join(f".{one}" for one in FORMATS)
+        said = f"the name has to end in {known}, each also with {packed}"
+        raise problem(422, "FileError", f"{_short(name)}: {said}")
+    return format, f".{format}{packed_suffix(name) or ''}"
 
 
 def _copy(stream: BinaryIO, path: Path) -> None:

@@ -32,7 +32,9 @@ class Limits:
 
     Attributes:
         body: Bytes of a form or of JSON.
-        upload: Bytes of an uploaded file.
+        upload: Bytes of the uploaded files of a run, all together.
+        unpacked: Bytes of each of them once it is unpacked.
+        systems: Files of a run, which are compared.
         samples: Samples of a request.
         characters: Characters of all its texts together; a text counts one more than it has.
         rows: Rows that a metric may see of a request, or of a batch of a file: a sample with 2
@@ -51,6 +53,8 @@ class Limits:
 
     body: int = 4 * MEBIBYTE
     upload: int = 100 * MEBIBYTE
+    unpacked: int = 1024 * MEBIBYTE
+    systems: int = 10
     samples: int = 10_000
     characters: int = 2_000_000
     rows: int = 1_000_000

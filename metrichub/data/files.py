@@ -49,12 +49,8 @@ def read(path: str | Path, *, format: str | None = None, columns: Chosen | None 
         MissingColumn: one of `columns` isn't there.
         MissingDependency: Parquet or .zst without pyarrow.
     """
-    first, *others = read_batches(path, format=format, columns=columns, characters=sys.maxsize)
-    if not others:
-        return first
-    parts = (first, *others)
-    found = {name: [value for part in parts for value in part[name]] for name in first}
-    return Samples(first.path, found)
+    parts = read_batches(path, format=format, columns=columns, characters=sys.maxsize)
+    return as_one(list(parts))
 
 
 def read_batches(
@@ -86,12 +82,42 @@ def read_batches(
     return _selected(_batches(path, kind, characters, columns), columns)
 
 
-def _batches(
-    path: str | Path, kind: str, characters: int, columns: Chosen | None
+def read_bounded(
+    path: str | Path, format: str, most: int, characters: int = BATCH_CHARACTERS
 ) -> Iterator[Samples]:
-    with source.open_source(path) as found:
+    """What `read_batches` gives of a file that nobody vouches for.
+
+    Raises:
+        FileError: what `read_batches` raises; unpacked it has more than `most` bytes.
+    """
+    return _batches(path, format, characters, None, most)
+
+
+def format_of(name: str) -> str | None:
+    """The format that a file's name says, compressed or not; None where it says none."""
+    plain = Path(name).with_suffix("") if source.packed_suffix(name) else Path(name)
+    return _SUFFIXES.get(plain.suffix.lower())
+
+
+def as_one(parts: Sequence[Samples]) -> Samples:
+    """All batches of a file as one."""
+    first, *others = parts
+    if not others:
+        return first
+    found = {name: [value for part in parts for value in part[name]] for name in parts[-1]}
+    return Samples(first.path, found)
+
+
+def _batches(
+    path: str | Path,
+    kind: str,
+    characters: int,
+    columns: Chosen | None,
+    most: int | None = None,
+) -> Iterator[Samples]:
+    with source.open_source(path, most) as found:
         if kind == "parquet":
-            batches = parquet(found, characters, _paths(columns))
+            batches = parquet(found, characters, _paths(columns), most)
         else:
             batches = READERS[kind](found, characters)
         yield from _not_empty(source.display_path(path), "file", batches)

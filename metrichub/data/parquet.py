@@ -10,27 +10,34 @@ from typing import Any
 from metrichub.data.formats import check_width
 from metrichub.data.paths import column_of_path
 from metrichub.data.rows import Samples
-from metrichub.data.stream import PIECE, Source
+from metrichub.data.stream import PIECE, Source, over
 from metrichub.errors import FileError, MissingDependency
 
 _MOST_ROWS = 100_000
 
 
-def parquet(source: Source, size: int, paths: Sequence[str] | None) -> Iterator[Samples]:
+def parquet(
+    source: Source, size: int, paths: Sequence[str] | None, most: int | None = None
+) -> Iterator[Samples]:
     """A file in batches of about so many bytes; with `paths`, only the columns that they need.
 
     Raises:
-        FileError: it is no Parquet file.
+        FileError: it is no Parquet file; with `most`, it holds more bytes than that.
         MissingDependency: pyarrow isn't installed.
     """
+    content = None if source.seekable else source.content()
     with _reading(source.name):
         import pyarrow
         import pyarrow.parquet
 
-        stream = source.stream if source.seekable else pyarrow.BufferReader(source.content())
+        stream = source.stream if content is None else pyarrow.BufferReader(content)
         file = pyarrow.parquet.ParquetFile(stream, buffer_size=PIECE, pre_buffer=False)
         columns = _chosen(source.name, file.schema_arrow.names, paths)
+        if most is not None:
+            file = _packed(stream, file.metadata)
         batches = file.iter_batches(batch_size=_rows([file.metadata], size), columns=columns)
+        if most is not None:
+            batches = _bounded(source.name, batches, most)
         yield from _samples(source.name, batches, file.metadata.num_rows)
 
 
@@ -62,6 +69,47 @@ def parquet_folder(folder: Path, size: int, paths: Sequence[str] | None) -> Iter
         yield from _samples(str(folder), batches, sum(one.num_rows for one in metadata))
 
 
+def _packed(stream: Any, metadata: Any) -> Any:
+    """The file, its texts to be read as words of a dictionary where it holds them so.
+
+    A text that a file holds once for a million rows takes a few bytes until then.
+    """
+    import pyarrow.parquet
+
+    columns = (metadata.schema.column(number) for number in range(metadata.num_columns))
+    texts = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
+    return pyarrow.parquet.ParquetFile(
+        stream, metadata=metadata, read_dictionary=texts, buffer_size=PIECE, pre_buffer=False
+    )
+
+
+def _bounded(name: str, batches: Iterable[Any], most: int) -> Iterator[Any]:
+    """The batches, none of which is unpacked with more than `most` bytes up to its end."""
+    size = 0
+    for batch in batches:
+        size += sum(map(_unpacked_size, batch.columns))
+        if size > most:
+            raise FileError(name, over(most))
+        yield batch
+
+
+def _unpacked_size(column: Any) -> int:
+    """About how many bytes the values of a column take, and a word for each of them."""
+    import pyarrow
+    from pyarrow import compute, types
+
+    words: int = 8 * len(column)
+    texts = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    if types.is_dictionary(column.type) and any(is_it(column.type.value_type) for is_it in texts):
+        lengths = compute.binary_length(column.dictionary).take(column.indices)
+        return words + (compute.sum(lengths.cast(pyarrow.int64())).as_py() or 0)
+    if types.is_list(column.type) or types.is_large_list(column.type):
+        return words + _unpacked_size(column.flatten())
+    if types.is_struct(column.type):
+        return words + sum(map(_unpacked_size, column.flatten()))
+    return words + int(column.nbytes)
+
+
 @contextmanager
 def _reading(name: str) -> Iterator[None]:
     """Turn what pyarrow raises into `FileError`, and that it isn't there into what to install."""
@@ -71,6 +119,9 @@ def _reading(name: str) -> Iterator[None]:
         raise MissingDependency("reading Parquet", "pyarrow") from None
     try:
         yield
+    except MemoryError:
+        # Some of pyarrow's exceptions are this too.
+        raise
     except (pyarrow.ArrowException, OSError) as error:
         said = " ".join(str(error).split())
         raise FileError(name, f"no Parquet file: {said}") from error

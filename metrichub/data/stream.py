@@ -103,10 +103,13 @@ class Source:
 
 
 class _Unpacked(io.RawIOBase):
-    """What a compressed file holds; every way in which one can be broken is an `OSError`."""
+    """What a compressed file holds; every way in which one can be broken is an `OSError`.
 
-    def __init__(self, packed: BinaryIO, suffix: str) -> None:
-        self._suffix = suffix
+    It is one, too, to hold more than `most` bytes.
+    """
+
+    def __init__(self, packed: BinaryIO, suffix: str, most: int | None) -> None:
+        self._suffix, self._most, self._size = suffix, most, 0
         self._content: Any
         if suffix == ".gz":
             self._content = gzip.GzipFile(fileobj=packed)
@@ -125,16 +128,24 @@ class _Unpacked(io.RawIOBase):
             piece: bytes = self._content.read(len(buffer))
         except (OSError, EOFError, ValueError, zlib.error) as error:
             raise OSError(f"broken {self._suffix}: {error}") from error
+        self._size += len(piece)
+        if self._most is not None and self._size > self._most:
+            raise OSError(over(self._most))
         buffer[: len(piece)] = piece
         return len(piece)
 
 
+def over(most: int) -> str:
+    """Why a file that unpacks to more than so many bytes isn't read."""
+    return f"unpacked it takes more than {most >> 20:,} MB, which is the limit"
+
+
 @contextmanager
-def open_source(path: str | Path) -> Iterator[Source]:
-    """A file, or standard input for "-", while it is read.
+def open_source(path: str | Path, most: int | None = None) -> Iterator[Source]:
+    """A file, or standard input for "-", while it is read; unpacked, up to `most` bytes of it.
 
     Raises:
-        FileError: it can't be read.
+        FileError: it can't be read, or is longer than that.
     """
     try:
         if str(path) == STDIN:
@@ -146,7 +157,7 @@ def open_source(path: str | Path) -> Iterator[Source]:
             if (suffix := packed_suffix(path)) is None:
                 yield Source(display_path(path), stream, size or None)
             else:
-                unpacked = io.BufferedReader(_Unpacked(stream, suffix), PIECE)
+                unpacked = io.BufferedReader(_Unpacked(stream, suffix, most), PIECE)
                 yield Source(display_path(path), unpacked, size or None, stream)
     except OSError as error:
         raise FileError(display_path(path), f"can't be read: {error.strerror or error}") from error

@@ -1,4 +1,4 @@
-"""Systems: files of the same samples, called by what tells them apart."""
+"""Systems: files of the same samples, called by what distinguishes them."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import sys
@@ -18,7 +19,7 @@ pytest.importorskip("python_multipart", reason="the extra app is not installed")
 from starlette.testclient import TestClient
 
 from metrichub.app.settings import Limits, ServerSettings
-from tests.app_client import Form, calling, words
+from tests.app_client import Form, calling, ended, words
 from tests.commands import ROWS
 
 JSONL = "".join(f"{json.dumps(row)}\n" for row in ROWS)
@@ -42,14 +43,6 @@ def sent(
     return client.post("/score", data=fields, files={"file": (name, text)}, follow_redirects=False)
 
 
-def ended(client: TestClient, address: str) -> str:
-    """The page of a run that has ended."""
-    for _ in range(100):
-        if client.get(f"{address}/state").json()["state"] not in ("waiting", "running"):
-            return client.get(address).text
-    raise AssertionError("the run didn't end")
-
-
 def run(client: TestClient, text: str | bytes, *arguments: Any, **more: Any) -> tuple[str, str]:
     """The address of a run that has ended, and its page."""
     answer = sent(client, text, *arguments, **more)
@@ -66,9 +59,11 @@ def run(client: TestClient, text: str | bytes, *arguments: Any, **more: Any) -> 
         ("a.json", json.dumps(ROWS)),
         ("a.csv", "id,prediction,reference\nx,a b c,a b d\ny,d,d\n"),
         ("a.tsv", "id\tprediction\treference\nx\ta b c\ta b d\ny\td\td\n"),
+        ("a.jsonl.gz", gzip.compress(JSONL.encode())),
+        ("a.csv.GZ", gzip.compress(b"id,prediction,reference\nx,a b c,a b d\ny,d,d\n")),
     ],
 )
-def test_a_file_is_scored(client: TestClient, name: str, text: str) -> None:
+def test_a_file_is_scored(client: TestClient, name: str, text: str | bytes) -> None:
     _, page = run(client, text, name, ["wer", "abstractness"])
     # One of 4 reference words is replaced; "c" is the one new word of 4.
     assert "2 samples." in page
@@ -116,7 +111,7 @@ def test_an_id_is_no_formula_in_a_spreadsheet(client: TestClient) -> None:
 
 def test_only_files_of_the_run_can_be_downloaded(client: TestClient) -> None:
     address, _ = run(client, JSONL)
-    for name in ("upload.jsonl", "progress.json", "..%2f..%2fetc%2fpasswd", "x"):
+    for name in ("upload-0.jsonl", "progress.json", "..%2f..%2fetc%2fpasswd", "x"):
         assert client.get(f"{address}/{name}").status_code == 404
 
 
@@ -168,7 +163,7 @@ def test_what_is_wrong_with_a_file_is_said_with_its_name_and_line(
     _, page = run(client, text)
     assert says in words(page)
     assert "/tmp" not in words(page)
-    assert "upload.jsonl" not in page
+    assert "upload-0" not in page
 
 
 def test_a_few_samples_with_too_many_texts_are_refused() -> None:
@@ -279,7 +274,7 @@ def test_nothing_stays_when_the_server_ends() -> None:
         folder: Path = runs_of(client).folder
         assert (folder / address.rpartition("/")[2] / "scores.json").is_file()
         # The file itself isn't needed once it is scored.
-        assert not list(folder.rglob("upload.*"))
+        assert not list(folder.rglob("upload*"))
     assert not folder.exists()
 
 

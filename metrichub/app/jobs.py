@@ -1,0 +1,111 @@
+"""Jobs: uploaded files that are to be scored, and what a run's page shows of it afterwards."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from metrichub.app.policy import Wanted
+from metrichub.app.settings import Judging, Limits
+from metrichub.data.systems import short_names
+from metrichub.report.tables import Table
+
+PROGRESS = "progress.json"
+
+
+class Upload(NamedTuple):
+    """A file of a job: where it is, what it is ("jsonl"), and the name that its owner gave it."""
+
+    path: Path
+    format: str
+    shown: str
+
+
+@dataclass(frozen=True)
+class FileJob:
+    """Files to score, each the outputs of a system on the same samples; the first is the baseline.
+
+    Attributes:
+        folder: What is made of them is written there.
+        files: The files.
+        metrics: The metrics.
+        mapping: A column, and the name that it has in the files.
+        reduce: How several candidates of a sample make one row.
+        judging: The server's judge.
+        limits: How much the files may hold.
+    """
+
+    folder: Path
+    files: tuple[Upload, ...]
+    metrics: Sequence[Wanted]
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    reduce: str | None = None
+    judging: Judging = field(default_factory=Judging)
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def systems(self) -> dict[str, Upload]:
+        """The files by what distinguishes their names, as the command `compare` calls them."""
+        return dict(zip(system_names([one.shown for one in self.files]), self.files, strict=True))
+
+    @property
+    def title(self) -> str:
+        """What the run is called."""
+        return ", ".join(self.systems)
+
+    def named(self, text: str) -> str:
+        """A text with the names of the files as their owner knows them."""
+        for one in self.files:
+            text = text.replace(str(one.path), one.shown)
+        return text
+
+
+def system_names(files: Sequence[str]) -> list[str]:
+    """What distinguishes the names of files; a name that comes again has its number.
+
+    >>> system_names(["run-ours.jsonl", "run-theirs.jsonl"])
+    ['run-ours', 'run-theirs']
+    >>> system_names(["out.jsonl", "out.jsonl"])
+    ['out.jsonl', 'out.jsonl (2)']
+    """
+    found: list[str] = []
+    seen: Counter[str] = Counter()
+    for name in short_names(files, alone=len(files) == 1):
+        seen[name] += 1
+        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return found
+
+
+class Headline(NamedTuple):
+    """A score that the list of runs shows."""
+
+    metric: str
+    output: str
+    system: str
+    score: float | None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run's page shows.
+
+    Attributes:
+        size: The number of samples.
+        table: Head and rows of the scores.
+        signatures: The metrics' signatures.
+        notes: What a reader has to know beside the scores, and of which metric.
+        files: What can be downloaded.
+        headlines: The scores that one reads first.
+        sentences: What tests of several systems gave, in words.
+    """
+
+    size: int
+    table: Table
+    signatures: tuple[str, ...]
+    notes: tuple[tuple[str, str], ...]
+    files: tuple[str, ...]
+    headlines: tuple[Headline, ...] = ()
+    sentences: tuple[str, ...] = ()

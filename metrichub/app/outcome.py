@@ -1,0 +1,151 @@
+"""The outcome of a job: what can be downloaded, written beside its files, and the summary."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from metrichub.app.jobs import FileJob, Headline, Summary
+from metrichub.data.files import write_text
+from metrichub.errors import MissingDependency
+from metrichub.report.tables import Score, Table, json_safe
+
+if TYPE_CHECKING:
+    from metrichub.report.report import Report
+
+REPORT = "report.html"
+
+
+def write_scores(report: Report, job: FileJob) -> Summary:
+    """Write what was measured of one file."""
+    intervals = report.intervals()
+    table, signatures, notes = Table.of(report, intervals), report.signatures(), report.notes()
+    document = {
+        "file": job.files[0].shown,
+        "samples": report.size,
+        "scores": report.scores(),
+        "intervals": intervals,
+        "signatures": signatures,
+        "notes": notes,
+    }
+    return Summary(
+        report.size,
+        table,
+        tuple(signatures.values()),
+        tuple((name, text) for name, texts in notes.items() for text in texts),
+        _written({"": report}, document, table.csv(), job),
+        tuple(_headlines("", report)),
+    )
+
+
+def write_comparison(reports: Mapping[str, Report], job: FileJob) -> Summary:
+    """Write what tests of several systems gave: what `metrichub compare` prints and `--report`."""
+    from metrichub.report.ranking import compare_all
+
+    ranking = compare_all(reports)
+    first = next(iter(reports.values()))
+    document = {
+        "files": {name: one.shown for name, one in job.systems.items()},
+        **ranking.to_dict(),
+        "intervals": ranking.intervals(),
+        "signatures": first.signatures(),
+        "notes": {name: report.notes() for name, report in reports.items()},
+    }
+    scores, _ = ranking.tables(intervals=True)
+    unranked = ((name, f"no system is called the best: {why}") for name, why in
+                ranking.withheld.items())  # fmt: skip
+    cells = [
+        [str(cell) if isinstance(cell, Score) else cell for cell in row] for row in scores.rows
+    ]
+    return Summary(
+        first.size,
+        Table(scores.head, cells, scores.best),
+        tuple(ranking.signatures()),
+        (*_notes(reports), *unranked),
+        _written(reports, document, ranking.to_csv(), job),
+        tuple(one for name, report in reports.items() for one in _headlines(name, report)),
+        tuple(ranking.sentences),
+    )
+
+
+def _notes(reports: Mapping[str, Report]) -> Iterator[tuple[str, str]]:
+    """The notes of all systems, each once, with those that it is about where it isn't all."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, report in reports.items():
+        for metric, texts in report.notes().items():
+            for text in texts:
+                found.setdefault((metric, text), []).append(name)
+    for (metric, text), systems in found.items():
+        about = "" if len(systems) == len(reports) else f" of {', '.join(systems)}"
+        yield f"{metric}{about}", text
+
+
+def _headlines(system: str, report: Report) -> Iterator[Headline]:
+    for name, result in report.results.items():
+        scores = result.scores()
+        for output in result.metric.card.headline:
+            if output in scores:
+                yield Headline(name, output, system, json_safe(float(scores[output])))
+
+
+def _written(
+    reports: Mapping[str, Report], document: Mapping[str, Any], table: str, job: FileJob
+) -> tuple[str, ...]:
+    """The names of the files, once they are written."""
+    ids = next((found for one in reports.values() if (found := one.metadata.get("id"))), None)
+    rows = [row for name, report in reports.items() for row in _sample_rows(name, report, ids)]
+    texts = {
+        "scores.json": f"{json.dumps(json_safe(document), indent=2)}\n",
+        "scores.csv": table,
+        "samples.jsonl": "".join(f"{json.dumps(json_safe(row))}\n" for row in rows),
+        "samples.csv": _csv(rows),
+    }
+    for name, text in texts.items():
+        write_text(job.folder / name, text)
+    files = list(texts)
+    # Without the packages that draw there is no page of the report.
+    with suppress(MissingDependency):
+        from metrichub.report.html import write
+
+        write(job.folder / REPORT, reports, ids=ids)
+        files.append(REPORT)
+    return tuple(files)
+
+
+def _sample_rows(
+    system: str, report: Report, ids: Sequence[Any] | None
+) -> Iterator[dict[str, Any]]:
+    columns = {
+        f"{metric}.{output}": values.tolist()
+        for metric, outputs in report.samples().items()
+        for output, values in outputs.items()
+    }
+    for i in range(report.size):
+        row: dict[str, Any] = {"system": system} if system else {}
+        row |= {"sample": i} | ({"id": ids[i]} if ids else {})
+        yield row | {name: values[i] for name, values in columns.items()}
+
+
+def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, _columns(rows))
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: _cell(value) for name, value in json_safe(row).items()})
+    # A lone surrogate has no UTF-8.
+    return out.getvalue().encode("utf-8", "replace").decode("utf-8")
+
+
+def _columns(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _cell(value: Any) -> Any:
+    """A value that a spreadsheet takes for no formula."""
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        return f"'{value}"
+    return value

@@ -1,0 +1,144 @@
+"""Several files: compared as the command line compares them, or refused with the way out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra app is not installed")
+pytest.importorskip("python_multipart", reason="the extra app is not installed")
+
+from starlette.testclient import TestClient
+
+from metrichub.app.settings import Limits, ServerSettings
+from tests import commands
+from tests.app_client import calling, run_of, words
+
+REFERENCES = ("a b c d", "e f g h", "i j k l", "m n o p")
+# The first system has all words, the second lacks one of each four.
+FULL = REFERENCES
+SHORT = ("a b c", "e f g", "i j k", "m n o")
+
+
+def lines(predictions: Sequence[str], references: Sequence[str] = REFERENCES) -> str:
+    rows = zip(predictions, references, strict=False)
+    return "".join(f"{json.dumps({'prediction': p, 'reference': r})}\n" for p, r in rows)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    with calling() as found:
+        yield found
+
+
+def sent(
+    client: TestClient, files: Sequence[tuple[str, str]], *metrics: str, **more: Any
+) -> tuple[str, str]:
+    """The address of a run of these files that has ended, and its page."""
+    return run_of(client, [("file", file) for file in files], metric=list(metrics), **more)
+
+
+def test_several_files_end_in_a_comparison_by_what_distinguishes_their_names(
+    client: TestClient,
+) -> None:
+    files = [("run-short.jsonl", lines(SHORT)), ("run-full.jsonl", lines(FULL))]
+    address, page = sent(client, files, "wer")
+    said = words(page)
+    assert "4 samples of 2 systems; the baseline is run-short." in said
+    found = client.get(f"{address}/scores.json").json()
+    assert found["baseline"] == "run-short"
+    # One of four reference words is missing, or none is.
+    assert found["scores"]["run-short"]["wer"]["score"] == 0.25
+    assert found["scores"]["run-full"]["wer"]["score"] == 0
+    assert found["comparisons"]["run-full"]["wer"]["score"]["difference"] == -0.25
+    rows = list(csv.DictReader(io.StringIO(client.get(f"{address}/samples.csv").text)))
+    assert [row["system"] for row in rows] == ["run-short"] * 4 + ["run-full"] * 4
+
+
+def test_another_file_may_be_the_baseline(client: TestClient) -> None:
+    files = [("run-short.jsonl", lines(SHORT)), ("run-full.jsonl", lines(FULL))]
+    address, page = sent(client, files, "wer", baseline="1")
+    assert "the baseline is run-full" in words(page)
+    assert client.get(f"{address}/scores.json").json()["baseline"] == "run-full"
+
+
+@pytest.mark.parametrize("baseline", ["7", "-1", "x", "", "²", "9" * 5000])
+def test_a_baseline_that_is_no_file_is_the_first(client: TestClient, baseline: str) -> None:
+    files = [("b.jsonl", lines(SHORT)), ("a.jsonl", lines(FULL))]
+    _, page = sent(client, files, "wer", baseline=baseline)
+    assert "the baseline is b." in words(page)
+
+
+def test_the_page_is_that_of_the_command_line(client: TestClient, tmp_path: Path) -> None:
+    files = [("run-short.jsonl", lines(SHORT)), ("run-full.jsonl", lines(FULL))]
+    address, page = sent(client, files, "wer", "rouge")
+    if "report.html" not in page:
+        pytest.skip("reports as pages need matplotlib")
+    for name, text in files:
+        (tmp_path / name).write_text(text)
+    paths = [str(tmp_path / name) for name, _ in files]
+    report = tmp_path / "report.html"
+    commands.run("compare", *paths, "-m", "wer", "-m", "rouge", "--report", str(report))
+    assert client.get(f"{address}/report.html").text == report.read_text(encoding="utf-8")
+
+
+def test_two_files_of_one_name_are_two_systems(client: TestClient) -> None:
+    files = [("out.jsonl", lines(SHORT)), ("out.jsonl", lines(FULL))]
+    address, _ = sent(client, files, "wer")
+    found = client.get(f"{address}/scores.json").json()
+    assert list(found["scores"]) == ["out.jsonl", "out.jsonl (2)"]
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        (lines(FULL[:3]), "b.jsonl: 3 samples, but a.jsonl has 4; a comparison needs the same"),
+        (
+            lines(FULL, (*REFERENCES[:2], "x", "y")),
+            "b.jsonl:3: 'reference' of sample 2 isn't a.jsonl's: 'x' and 'i j k l'; give the same "
+            "samples in the same order",
+        ),
+        ("", "b.jsonl: the file is empty"),
+        ("{", "b.jsonl:1: broken JSON"),
+    ],
+)
+def test_files_that_do_not_pair_are_refused_with_the_name_and_the_way_out(
+    client: TestClient, other: str, says: str
+) -> None:
+    _, page = sent(client, [("a.jsonl", lines(FULL)), ("b.jsonl", other)], "wer")
+    assert says in words(page)
+    assert "upload-" not in page
+
+
+def test_columns_can_be_chosen_for_all_files_at_once(client: TestClient) -> None:
+    def text(prediction: str) -> str:
+        return json.dumps({"mine": prediction, "gold": "a b"})
+
+    chosen = {"column.predictions": "mine", "column.references": "gold", "column.sources": "gold"}
+    files = [("a.jsonl", text("a b")), ("b.jsonl", text("a x"))]
+    address, _ = sent(client, files, "wer", **chosen)
+    found = client.get(f"{address}/scores.json").json()["scores"]
+    assert (found["a"]["wer"]["score"], found["b"]["wer"]["score"]) == (0, 0.5)
+
+
+def test_more_files_than_allowed_are_refused() -> None:
+    files = [("file", (f"{i}.jsonl", lines(FULL))) for i in range(3)]
+    with calling(ServerSettings(limits=Limits(systems=2))) as client:
+        answer = client.post("/score", data={"metric": "wer"}, files=files)
+    assert answer.status_code == 400
+    assert "Maximum number of files is 2" in words(answer.text)
+
+
+def test_hostile_names_of_systems_are_only_shown(client: TestClient) -> None:
+    names = ("<script>alert(1)</script>.jsonl", "../../etc/passwd.jsonl")
+    _, page = sent(client, [(name, lines(FULL)) for name in names], "wer")
+    assert "<script>alert" not in page
+    assert "&lt;/script&gt;" not in page  # a folder, by its slash
+    assert "script>" in words(page)
+    assert "../" not in page
