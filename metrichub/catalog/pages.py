@@ -9,7 +9,7 @@ from functools import lru_cache
 from metrichub.catalog.card import Card
 from metrichub.catalog.elsewhere import all_elsewhere
 from metrichub.catalog.guides import Guide, guides
-from metrichub.catalog.registry import Entry, registry
+from metrichub.catalog.registry import Entry, Registry, registry
 from metrichub.catalog.search import SearchIndex, SearchPage
 
 METRIC, GUIDE, ELSEWHERE = "metric", "guide", "elsewhere"
@@ -63,8 +63,12 @@ def words_of(markdown: str) -> str:
     return _MARKUP.sub(" ", _CODE.sub(" ", markdown))
 
 
-@lru_cache(maxsize=1)
 def search_index() -> SearchIndex:
     """The index of what is installed; a metric's address is its name."""
-    fine = [entry for entry in registry().entries if not entry.problem]
-    return SearchIndex.of(search_pages((e.card.title, registry().name_of(e), e) for e in fine))
+    return _index_of(registry())
+
+
+@lru_cache(maxsize=1)
+def _index_of(installed: Registry) -> SearchIndex:
+    fine = [entry for entry in installed.entries if not entry.problem]
+    return SearchIndex.of(search_pages((e.card.title, installed.name_of(e), e) for e in fine))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from metrichub.catalog import guides
+from metrichub.catalog.choices import choices
 from metrichub.catalog.frontmatter import JUDGES
-from metrichub.catalog.spec import Spec
-from metrichub.catalog.studies import best_value
 from metrichub.site.index import CardPage, SiteIndex
 
 _JUDGE = "openai(model='…')"
@@ -70,32 +67,20 @@ class Advice:
 
 
 def advice(index: SiteIndex) -> tuple[Advice, ...]:
-    """The advice of docs/choices.toml with the metrics that are there, by agreement with people."""
-    path = guides.folder() / "choices.toml"
-    if not path.is_file():
-        return ()
+    """The choices whose metrics all have a page."""
     known = {page.name: page for page in index.pages}
-    made = []
-    for choice in tomllib.loads(path.read_text(encoding="utf-8"))["choice"]:
-        given = [(spec, known.get(Spec.parse(spec).metric)) for spec in choice["metrics"]]
-        dimension = choice.get("dimension", "")
-        found = [_suggestion(spec, page, dimension) for spec, page in given if page]
-        if len(found) == len(given):
-            made.append(Advice(choice["evaluate"], choice["have"], choice["data"], _sorted(found)))
-    return tuple(made)
-
-
-def _suggestion(spec: str, page: CardPage, dimension: str) -> Suggestion:
-    found = best_value(page.entry.studies, dimension) if dimension else None
-    if found is None or found.value is None:
-        return Suggestion(spec, page, "", None)
-    said = f"agrees with people on {dimension}: {found.value:.2f} ({found.coefficient})"
-    return Suggestion(spec, page, said, found.value)
-
-
-def _sorted(found: Sequence[Suggestion]) -> tuple[Suggestion, ...]:
-    """Those that were measured by how far they agreed, then the others as they were given."""
-    return tuple(sorted(found, key=lambda one: (one.value is None, -(one.value or 0.0))))
+    return tuple(
+        Advice(
+            choice.evaluate,
+            choice.have,
+            choice.data,
+            tuple(
+                Suggestion(one.spec, known[one.name], one.agreement, one.value)
+                for one in choice.metrics
+            ),
+        )
+        for choice in choices({name: page.entry for name, page in known.items()})
+    )
 
 
 def _quoted(spec: str) -> str:
