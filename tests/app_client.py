@@ -83,8 +83,9 @@ async def state_of(client: httpx.AsyncClient, answer: httpx.Response) -> Any:
 
 @contextmanager
 def serving(*arguments: str, **environment: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The address of a server, and its process."""
-    command = [sys.executable, "-m", "metrichub", "serve", "--port", "0", *arguments]
+    """The address of a server, and its process; it keeps no runs unless it is told where."""
+    kept = () if "--runs" in arguments else ("--forget",)
+    command = [sys.executable, "-m", "metrichub", "serve", "--port", "0", *kept, *arguments]
     with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,

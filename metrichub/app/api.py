@@ -1,14 +1,16 @@
-"""The JSON API: metrics, one metric, scores."""
+"""The JSON API: metrics, one metric, scores, and the runs of uploaded files."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
+from anyio import to_thread
 from pydantic import ValidationError
 from starlette.requests import Request
 
 from metrichub.app import catalog
+from metrichub.app.archive import RunRecord
 from metrichub.app.bodies import ScoreRequest
 from metrichub.app.guard import client_of
 from metrichub.app.limits import check_size
@@ -20,11 +22,11 @@ from metrichub.app.work import Job, score_job
 
 
 async def metrics(request: Request) -> Json:
-    """The installed metrics, filtered by the query."""
+    """The installed metrics that fit the query, by name or, for a search, the best first."""
     chosen = {name: tag for name in catalog.FILTERS if (tag := request.query_params.get(name))}
     search = request.query_params.get("search", "")
     judging = service(request).settings.judging
-    found = [item for item in catalog.items() if item.fits(search, chosen)]
+    found = catalog.found(search, chosen)
     return Json({"metrics": [catalog.facts(item, judging) for item in found]})
 
 
@@ -76,6 +78,51 @@ async def post_score(request: Request) -> Json:
     )
     client, seconds = client_of(request.scope), here.settings.limits.seconds
     return Json(await here.pool.run(score_job, job, client=client, seconds=seconds))
+
+
+async def list_runs(request: Request) -> Json:
+    """The runs that were begun from the caller's address."""
+    here = service(request).runs
+    found = await to_thread.run_sync(here.of, client_of(request.scope))
+    return Json({"runs": [_run(one, here.archive.size(one.id)) for one in found]})
+
+
+async def run_details(request: Request) -> Json:
+    """One run."""
+    here = service(request).runs
+    found = here.find(request.path_params["id"]).record
+    return Json(_run(found, here.archive.size(found.id)))
+
+
+async def delete_run(request: Request) -> Json:
+    """Delete a run."""
+    here = service(request).runs
+    await here.delete(here.find(request.path_params["id"]))
+    return Json({"deleted": 1})
+
+
+async def delete_runs(request: Request) -> Json:
+    """Delete the caller's runs that have ended."""
+    client = client_of(request.scope)
+    return Json({"deleted": await to_thread.run_sync(service(request).runs.delete_ended, client)})
+
+
+def _run(record: RunRecord, size: int) -> dict[str, Any]:
+    summary, refusal = record.summary, record.refusal
+    return {
+        "id": record.id,
+        "name": record.title,
+        "state": record.state,
+        "begun": record.begun.isoformat(timespec="seconds"),
+        "metrics": record.names,
+        "samples": summary.size if summary else None,
+        "bytes": size,
+        "scores": [one._asdict() for one in summary.headlines] if summary else [],
+        "sentences": summary.sentences if summary else (),
+        "files": [f"/runs/{record.id}/{name}" for name in summary.files] if summary else [],
+        "error": refusal.error if refusal else None,
+        "message": refusal.message if refusal else None,
+    }
 
 
 async def openapi(request: Request) -> Json:

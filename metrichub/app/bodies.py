@@ -185,7 +185,45 @@ class MetricDetails(MetricFacts):
 class MetricList(BaseModel):
     """The installed metrics."""
 
-    metrics: list[MetricFacts] = Field(description="By name.")
+    metrics: list[MetricFacts] = Field(description="By name, or the best answer first.")
+
+
+class RunScore(BaseModel):
+    """A score of a run that one reads first."""
+
+    metric: str = Field(description="The metric.")
+    output: str = Field(description="Its output.")
+    system: str = Field(description="The system, where several were compared.")
+    score: float | None = Field(description="The number; null for nan.")
+
+
+class RunDetails(BaseModel):
+    """Files that were uploaded, and what became of them."""
+
+    id: str = Field(description="What stands in its addresses.")
+    name: str = Field(description="The systems, by what distinguishes their files' names.")
+    state: str = Field(description="`waiting`, `running`, `done`, `failed` or `stopped`.")
+    begun: str = Field(description="When it was begun, in ISO 8601.")
+    metrics: list[str] = Field(description="The metrics, or their specs until it is done.")
+    samples: int | None = Field(description="The number of samples, once it is done.")
+    bytes: int = Field(description="What it takes on the server's disk.")
+    scores: list[RunScore] = Field(description="The headline scores.")
+    sentences: list[str] = Field(description="What tests of several systems gave, in words.")
+    files: list[str] = Field(description="Addresses of what can be downloaded.")
+    error: str | None = Field(description="Why there are no scores: the kind of error.")
+    message: str | None = Field(description="Why there are no scores.")
+
+
+class RunList(BaseModel):
+    """The runs that were begun from the caller's address, the newest first."""
+
+    runs: list[RunDetails] = Field(description="The runs.")
+
+
+class Deleted(BaseModel):
+    """What was deleted."""
+
+    deleted: int = Field(description="How many runs.")
 
 
 class ProblemBody(BaseModel):

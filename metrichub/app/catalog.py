@@ -14,10 +14,13 @@ from metrichub.app.policy import unavailable
 from metrichub.app.settings import Judging
 from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import JUDGES
+from metrichub.catalog.pages import METRIC, search_index
 from metrichub.catalog.registry import Entry, Registry, registry
 from metrichub.data.columns import column_of
 from metrichub.judge.protocol import SHARED_PROMPTS
 
+# Every word that is asked for is looked for among those of all cards.
+_LONGEST_SEARCH = 300
 FILTERS = ("task", "dimension", "family", "input", "judge", "direction")
 
 
@@ -50,19 +53,10 @@ class Item:
             return dict.fromkeys(FILTERS, ())
         return {name: self.card.facets[name] for name in FILTERS}
 
-    @cached_property
-    def words(self) -> str:
-        """What the search looks into."""
-        card = None if self.problem else self.card
-        said = (card.title, card.summary) if card else ()
-        tags = (tag for tags in self.tags.values() for tag in tags)
-        return " ".join((self.name, *said, *tags)).lower()
-
-    def fits(self, search: str, chosen: Mapping[str, str]) -> bool:
-        """Whether it has all words of the search and all the chosen tags."""
-        return all(word in self.words for word in search.lower().split()) and all(
-            tag in self.tags[name] for name, tag in chosen.items()
-        )
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it reads unless its parameters say otherwise."""
+        return tuple(dict.fromkeys(map(column_of, self.card.inputs)))
 
 
 def items() -> tuple[Item, ...]:
@@ -74,6 +68,19 @@ def items() -> tuple[Item, ...]:
 def _items(installed: Registry) -> tuple[Item, ...]:
     named = (Item(installed.name_of(entry), entry) for entry in installed.entries)
     return tuple(sorted(named, key=lambda item: item.name.lower()))
+
+
+def found(search: str, chosen: Mapping[str, str]) -> list[Item]:
+    """The metrics that have all the chosen tags; those that answer a search, the best first."""
+    named = {item.name: item for item in items()}
+    if search.strip():
+        pages = (
+            page for page in search_index().find(search[:_LONGEST_SEARCH]) if page.kind == METRIC
+        )
+        ranked = [named[page.address] for page in pages if page.address in named]
+    else:
+        ranked = list(named.values())
+    return [one for one in ranked if all(tag in one.tags[name] for name, tag in chosen.items())]
 
 
 def options(all_items: Iterable[Item]) -> dict[str, list[str]]:

@@ -1,33 +1,28 @@
-"""The pages of uploaded files: the form, a run's page, its state, and what can be downloaded."""
+"""The page on which files are uploaded, and what it sends."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import BinaryIO
 
-import anyio
 from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
-from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
 from metrichub.app import catalog
+from metrichub.app.columns import lacking, read_as
 from metrichub.app.guard import client_of
-from metrichub.app.outcome import REPORT
 from metrichub.app.pages import REDUCTIONS
-from metrichub.app.policy import Wanted, unavailable
+from metrichub.app.policy import unavailable
+from metrichub.app.presets import presets_of
 from metrichub.app.problem import Problem, problem
 from metrichub.app.refusal import Refusal
 from metrichub.app.runs import Run, accepted
 from metrichub.app.service import service
+from metrichub.app.settings import Judging
 from metrichub.app.views import Json, Page, page
+from metrichub.data.columns import TEXT
 
-_TYPES = {
-    "scores.json": "application/json",
-    "scores.csv": "text/csv; charset=utf-8",
-    "samples.jsonl": "application/jsonl",
-    "samples.csv": "text/csv; charset=utf-8",
-    REPORT: "text/html; charset=utf-8",
-}
-_MOMENT = 0.7
 _COLUMN = "column."
 # The report brings its own policy. In a sandbox it is nobody's page: what it holds can't act here.
 _REPORT_POLICY = "sandbox allow-scripts allow-downloads; frame-ancestors 'none'"
@@ -51,7 +46,51 @@ async def post_upload(request: Request) -> Response:
             return _form(request, form, error.refusal, error.status_code)
         finally:
             await form.close()
-    return RedirectResponse(f"/runs/{run.id}", 303)
+    return RedirectResponse(f"/runs/{run.record.id}", 303)
+
+
+async def check_columns(request: Request) -> Json:
+    """The columns of a file, how they would be read, and the metrics that lack one."""
+    here, client = service(request), client_of(request.scope)
+    with here.runs.place(client):
+        form = await request.form(max_files=1, max_fields=500)
+        try:
+            name, stream = next(iter(_files(form)), ("", None))
+            if stream is None:
+                raise problem(422, "InputError", "choose a file")
+            names = await here.runs.columns(client, name, stream)
+        except Problem as error:
+            return Json({"problem": error.refusal.message}, error.status_code)
+        finally:
+            await form.close()
+    items = _offered(here.settings.judging)
+    return Json(
+        {
+            "columns": names,
+            "read": read_as(names, _needed(items)),
+            "lacking": lacking(items, names, _mapping(form)),
+        }
+    )
+
+
+def _offered(judging: Judging) -> list[catalog.Item]:
+    """The metrics that can be chosen here."""
+    readable = (item for item in catalog.items() if not item.problem)
+    return [item for item in readable if not unavailable(item.entry, judging)]
+
+
+def _needed(items: Iterable[catalog.Item]) -> list[str]:
+    """The columns that some metric reads, those of texts first."""
+    return list(dict.fromkeys([*TEXT, *(column for item in items for column in item.columns)]))
+
+
+def _mapping(form: FormData) -> dict[str, str]:
+    """The columns that were chosen, and the names that they have in the files."""
+    return {
+        name.removeprefix(_COLUMN): str(value)
+        for name, value in form.items()
+        if name.startswith(_COLUMN) and value
+    }
 
 
 async def _begun(request: Request, client: str, form: FormData) -> Run:
@@ -64,11 +103,7 @@ async def _begun(request: Request, client: str, form: FormData) -> Run:
     if len(wanted) > here.settings.limits.metrics:
         raise problem(413, "TooLarge", f"at most {here.settings.limits.metrics} metrics")
     reduce = str(form.get("reduce", "")) or None
-    mapping = {
-        name.removeprefix(_COLUMN): str(value)
-        for name, value in form.items()
-        if name.startswith(_COLUMN) and value
-    }
+    mapping = _mapping(form)
     return await here.runs.begin(client, files, wanted, mapping, reduce)
 
 
@@ -85,10 +120,10 @@ def _files(form: FormData) -> list[tuple[str, BinaryIO]]:
     return files
 
 
-def _wanted(form: FormData) -> list[Wanted]:
+def _wanted(form: FormData) -> list[str]:
     names = [str(value) for value in form.getlist("metric")]
     specs = [line.strip() for line in str(form.get("specs", "")).splitlines()]
-    return [Wanted(one) for one in dict.fromkeys((*names, *specs)) if one]
+    return [one for one in dict.fromkeys((*names, *specs)) if one]
 
 
 def _form(
@@ -98,69 +133,21 @@ def _form(
     status: int = 200,
 ) -> Page:
     judging = service(request).settings.judging
-    return page(
-        request,
-        "upload.html",
-        {
-            "families": [
-                (family, [(item, unavailable(item.entry, judging)) for item in found])
-                for family, found in catalog.by_family(catalog.items())
-            ],
-            "accepted": ",".join(accepted()),
-            "checked": set(form.getlist("metric")) if form else set(),
-            "specs": str(form.get("specs", "")) if form else "",
-            "reduce": str(form.get("reduce", "")) if form else "",
-            "reductions": REDUCTIONS,
-            "refusal": refusal,
-        },
-        status,
-    )
-
-
-async def run_page(request: Request) -> Page:
-    """A run's page: how far it is, or what came out of it."""
-    found = service(request).runs.find(request.path_params["id"])
-    return page(request, "run.html", {"run": found, "progress": found.progress()})
-
-
-async def state(request: Request) -> Json:
-    """How far a run is, told at its end or after a moment."""
-    found = service(request).runs.find(request.path_params["id"])
-    with anyio.move_on_after(_MOMENT):
-        await found.over.wait()
-    return Json(found.progress())
-
-
-async def choose_columns(request: Request) -> Response:
-    """Score a run's file once more with the columns that were chosen."""
-    here = service(request)
-    found = here.runs.find(request.path_params["id"])
-    form = await request.form(max_files=0, max_fields=200)
-    needs = found.refusal.needs if found.refusal else ()
-    chosen = {name: str(form[name]) for name in needs if form.get(name)}
-    here.runs.again(found, chosen)
-    return RedirectResponse(f"/runs/{found.id}", 303)
-
-
-async def stop(request: Request) -> Response:
-    """End a run."""
-    here = service(request)
-    found = here.runs.find(request.path_params["id"])
-    here.runs.stop(found)
-    return RedirectResponse(f"/runs/{found.id}", 303)
-
-
-async def download(request: Request) -> Response:
-    """One of a run's files."""
-    found = service(request).runs.find(request.path_params["id"])
-    name = request.path_params["file"]
-    if found.summary is None or name not in found.summary.files:
-        raise problem(404, "NotFound", "there is no such file")
-    path = found.folder / name
-    if name == REPORT:
-        return FileResponse(
-            path,
-            media_type=_TYPES[name],
-            headers={"Content-Security-Policy": _REPORT_POLICY},
-        )
-    return FileResponse(path, media_type=_TYPES[name], filename=name)
+    presets = presets_of(judging)
+    chosen = next((one for one in presets if one.key == request.query_params.get("for")), None)
+    shown = {
+        "families": [
+            (family, [(item, unavailable(item.entry, judging)) for item in found])
+            for family, found in catalog.by_family(catalog.items())
+        ],
+        "presets": presets,
+        "chosen": chosen,
+        "needed": _needed(_offered(judging)),
+        "accepted": ",".join(accepted()),
+        "checked": set(form.getlist("metric")) if form else set(chosen.names if chosen else ()),
+        "specs": str(form.get("specs", "")) if form else "\n".join(chosen.specs if chosen else ()),
+        "reduce": str(form.get("reduce", "")) if form else "",
+        "reductions": REDUCTIONS,
+        "refusal": refusal,
+    }
+    return page(request, "upload.html", shown, status)

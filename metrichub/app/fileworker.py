@@ -12,6 +12,7 @@ from metrichub.app.jobs import PROGRESS, FileJob, Summary, Upload
 from metrichub.app.limits import rows_of
 from metrichub.app.outcome import write_comparison, write_scores
 from metrichub.app.refusal import Refusal
+from metrichub.app.wording import page_words
 from metrichub.app.work import job_hub
 from metrichub.data.files import as_one, read_bounded, write_text
 from metrichub.data.reading import Reading
@@ -42,7 +43,7 @@ def score_file(job: FileJob) -> Summary | Refusal:
         return write_comparison(_measured(hub, _paired(batches, needs, job), job), job)
     except MetrichubError as error:
         kind = "MissingColumn" if _is_missing(error) else type(error).__name__
-        return Refusal(kind, job.named(str(error)), tuple(names), tuple(needs))
+        return Refusal(kind, page_words(job.named(str(error))), tuple(names), tuple(needs))
 
 
 def _noted(file: Upload, names: dict[str, None], job: FileJob) -> Iterator[Samples]:
@@ -66,7 +67,10 @@ def _paired(
 def _is_missing(error: BaseException) -> bool:
     """Whether a column wasn't found, or several could be it."""
     told = (error, error.__cause__)
-    return any(isinstance(one, MissingColumn) or "could both be" in str(one) for one in told)
+    return any(
+        isinstance(one, MissingColumn) or "could both be" in str(one) or "comes up" in str(one)
+        for one in told
+    )
 
 
 def _measured(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from metrichub.app.policy import Wanted
 from metrichub.app.settings import Judging, Limits
 from metrichub.data.systems import short_names
-from metrichub.report.tables import Table
+from metrichub.report.tables import Score, Table, json_safe
 
 PROGRESS = "progress.json"
 
@@ -79,6 +79,21 @@ def system_names(files: Sequence[str]) -> list[str]:
     return found
 
 
+class ScoreTable(NamedTuple):
+    """A table as it is kept: plain cells, and the places (row, column) of the best systems."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str | int | float | None, ...], ...]
+    best: frozenset[tuple[int, int]] = frozenset()
+
+    @classmethod
+    def of(cls, table: Table) -> ScoreTable:
+        """The table, its scores with ranks and intervals as text."""
+        rows = [[str(c) if isinstance(c, Score) else json_safe(c) for c in row]
+                for row in table.rows]  # fmt: skip
+        return cls(tuple(table.head), tuple(map(tuple, rows)), frozenset(table.best))
+
+
 class Headline(NamedTuple):
     """A score that the list of runs shows."""
 
@@ -103,9 +118,19 @@ class Summary:
     """
 
     size: int
-    table: Table
+    table: ScoreTable
     signatures: tuple[str, ...]
     notes: tuple[tuple[str, str], ...]
     files: tuple[str, ...]
     headlines: tuple[Headline, ...] = ()
     sentences: tuple[str, ...] = ()
+
+    @property
+    def first(self) -> list[list[Headline]]:
+        """The first score of each metric, for all systems."""
+        outputs: dict[str, str] = {}
+        found: dict[str, list[Headline]] = {}
+        for one in self.headlines:
+            if outputs.setdefault(one.metric, one.output) == one.output:
+                found.setdefault(one.metric, []).append(one)
+        return list(found.values())

@@ -16,7 +16,8 @@ _REF = "#/components/schemas/{model}"
 _REASONS = {
     400: "The body is no JSON, or the server isn't called by that name.",
     403: "A page of another server posted this.",
-    404: "There is no such metric.",
+    404: "There is no such metric or run.",
+    409: "Another server works on it.",
     413: "Too much was sent.",
     415: "The body isn't called JSON.",
     422: "The body, a metric, a parameter or a sample is wrong; the message says which.",
@@ -48,7 +49,7 @@ OPERATIONS = (
         "The installed metrics.",
         bodies.MetricList,
         query={
-            "search": "Words that all have to occur in its name, title, summary or tags.",
+            "search": "A question or words; any of them counts, a rare one more.",
             **{name: f"Only metrics with this {name}." for name in catalog.FILTERS},
         },
     ),
@@ -69,7 +70,37 @@ OPERATIONS = (
         bodies.ScoreRequest,
         failures=(400, 403, 413, 415, 422, 500, 501, 502, 503),
     ),
+    Operation(
+        "get",
+        "/api/runs",
+        "listRuns",
+        "The uploaded files that were scored or compared from the caller's address.",
+        bodies.RunList,
+    ),
+    Operation(
+        "delete",
+        "/api/runs",
+        "deleteRuns",
+        "Delete all of them that have ended.",
+        bodies.Deleted,
+        failures=(400, 403),
+    ),
+    Operation(
+        "get", "/api/runs/{id}", "getRun", "One run.", bodies.RunDetails, failures=(400, 404)
+    ),
+    Operation(
+        "delete",
+        "/api/runs/{id}",
+        "deleteRun",
+        "Delete a run; one that is being scored is stopped first.",
+        bodies.Deleted,
+        failures=(400, 403, 404, 409),
+    ),
 )
+_PATH = {
+    "name": "Its name, or `distribution/name` where plugins share one.",
+    "id": "Its id in the list of runs.",
+}
 
 
 def openapi_document(limits: Limits) -> dict[str, Any]:
@@ -104,16 +135,17 @@ def _operation(operation: Operation) -> dict[str, Any]:
         {"name": name, "in": "query", "description": said, "schema": {"type": "string"}}
         for name, said in operation.query.items()
     ]
-    if "{name}" in operation.path:
-        parameters.append(
-            {
-                "name": "name",
-                "in": "path",
-                "required": True,
-                "description": "Its name, or `distribution/name` where plugins share one.",
-                "schema": {"type": "string"},
-            }
-        )
+    parameters += [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "description": said,
+            "schema": {"type": "string"},
+        }
+        for name, said in _PATH.items()
+        if f"{{{name}}}" in operation.path
+    ]
     found: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from metrichub.app.jobs import FileJob, Headline, Summary
+from metrichub.app.jobs import FileJob, Headline, ScoreTable, Summary
+from metrichub.app.wording import page_words
 from metrichub.data.files import write_text
 from metrichub.errors import MissingDependency
-from metrichub.report.tables import Score, Table, json_safe
+from metrichub.report.tables import Table, json_safe
 
 if TYPE_CHECKING:
     from metrichub.report.report import Report
@@ -34,9 +35,9 @@ def write_scores(report: Report, job: FileJob) -> Summary:
     }
     return Summary(
         report.size,
-        table,
+        ScoreTable.of(table),
         tuple(signatures.values()),
-        tuple((name, text) for name, texts in notes.items() for text in texts),
+        tuple((name, page_words(text)) for name, texts in notes.items() for text in texts),
         _written({"": report}, document, table.csv(), job),
         tuple(_headlines("", report)),
     )
@@ -58,12 +59,9 @@ def write_comparison(reports: Mapping[str, Report], job: FileJob) -> Summary:
     scores, _ = ranking.tables(intervals=True)
     unranked = ((name, f"no system is called the best: {why}") for name, why in
                 ranking.withheld.items())  # fmt: skip
-    cells = [
-        [str(cell) if isinstance(cell, Score) else cell for cell in row] for row in scores.rows
-    ]
     return Summary(
         first.size,
-        Table(scores.head, cells, scores.best),
+        ScoreTable.of(scores),
         tuple(ranking.signatures()),
         (*_notes(reports), *unranked),
         _written(reports, document, ranking.to_csv(), job),
@@ -81,7 +79,7 @@ def _notes(reports: Mapping[str, Report]) -> Iterator[tuple[str, str]]:
                 found.setdefault((metric, text), []).append(name)
     for (metric, text), systems in found.items():
         about = "" if len(systems) == len(reports) else f" of {', '.join(systems)}"
-        yield f"{metric}{about}", text
+        yield f"{metric}{about}", page_words(text)
 
 
 def _headlines(system: str, report: Report) -> Iterator[Headline]:

@@ -33,7 +33,9 @@ async def gallery(request: Request) -> Page:
     search = query.get("search", "")
     options = catalog.options(items)
     chosen = {name: tag for name in catalog.FILTERS if (tag := query.get(name))}
-    fitting = {item.name for item in items if item.fits(search, chosen)}
+    fitting = catalog.found(search, chosen)
+    # Those that fit stand first, so that the best answer does without a script, too.
+    items = (*fitting, *(item for item in items if item not in fitting))
     return page(
         request,
         "gallery.html",
@@ -42,7 +44,7 @@ async def gallery(request: Request) -> Page:
             "options": options,
             "chosen": chosen,
             "search": search,
-            "fitting": fitting,
+            "fitting": {item.name for item in fitting},
         },
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from metrichub.app.wording import json_words
 from metrichub.errors import MetrichubError
 
 
@@ -26,4 +27,4 @@ class Refusal:
     @classmethod
     def of(cls, error: MetrichubError) -> Refusal:
         """The refusal that an error of the library means."""
-        return cls(type(error).__name__, str(error))
+        return cls(type(error).__name__, json_words(str(error)))

@@ -1,80 +1,84 @@
-"""Runs: uploaded files on their way to a report; kept for a while in a temporary folder."""
+"""Runs: uploaded files on their way to a report, and those that the archive has kept."""
 
 from __future__ import annotations
 
 import json
-import secrets
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO
 
 import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
+from metrichub.app.archive import Archive, RunRecord
+from metrichub.app.columns import columns_of
 from metrichub.app.fileworker import score_file
-from metrichub.app.jobs import PROGRESS, FileJob, Summary, Upload
+from metrichub.app.jobs import PROGRESS, FileJob, Upload
 from metrichub.app.policy import Wanted
 from metrichub.app.pool import Pool
 from metrichub.app.problem import Problem, problem
-from metrichub.app.refusal import Refusal
 from metrichub.app.settings import ServerSettings
 from metrichub.data.files import FORMATS, format_of
 from metrichub.data.stream import PACKED, packed_suffix
-
-State = Literal["waiting", "running", "done", "failed", "stopped"]
 
 
 @dataclass
 class Run:
     """Uploaded files that are scored together, and what became of them."""
 
-    id: str
-    client: str
+    record: RunRecord
     job: FileJob
-    state: State = "waiting"
-    summary: Summary | None = None
-    refusal: Refusal | None = None
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     over: anyio.Event = field(default_factory=anyio.Event)
 
     @property
-    def folder(self) -> Path:
-        """Where its files are."""
-        return self.job.folder
-
-    @property
-    def ended(self) -> bool:
-        """Whether nothing more will come."""
-        return self.state in ("done", "failed", "stopped")
-
-    def begin(self) -> None:
-        """Note that a worker has taken it."""
-        self.state = "running"
+    def is_repeatable(self) -> bool:
+        """Whether its files are still there to be scored once more."""
+        return self.record.ended and all(one.path.is_file() for one in self.job.files)
 
     def progress(self) -> dict[str, Any]:
-        """How far it is: "samples" so far, "share" of the file if known, "writing" at the end."""
+        """How far it is: "samples" so far, "share" of the files if known, "writing" at the end."""
         try:
-            found = json.loads((self.folder / PROGRESS).read_text(encoding="utf-8"))
+            found = json.loads((self.job.folder / PROGRESS).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             found = {}
-        return {"state": self.state, "samples": 0, "share": None, "writing": False, **found}
+        state = {"state": self.record.state, "samples": 0, "share": None, "writing": False, **found}
+        return state | ({"writing": False} if self.record.ended else {})
 
 
 class Runs:
-    """The runs of a server, in the order in which they came."""
+    """The runs of a server: those in hand, and those in the archive."""
 
-    def __init__(self, settings: ServerSettings, folder: Path, tasks: TaskGroup) -> None:
-        self.settings, self.folder, self._tasks = settings, folder, tasks
+    def __init__(self, settings: ServerSettings, archive: Archive, tasks: TaskGroup) -> None:
+        self.settings, self.archive, self._tasks = settings, archive, tasks
         # Not the workers of forms, so that these are still answered meanwhile.
         limits = settings.limits
-        self.pool = Pool(limits.upload_workers, limits.runs, limits.memory)
-        self._runs: dict[str, Run] = {}
+        self.pool = Pool(limits.upload_workers, limits.uploads, limits.memory)
+        self._going: dict[str, Run] = {}
         self._arriving: Counter[str] = Counter()
+
+    async def columns(self, client: str, name: str, stream: BinaryIO) -> tuple[str, ...]:
+        """The columns of an uploaded file, which isn't kept.
+
+        Raises:
+            Problem: another kind of file, or one that can't be read (422); it took too long (503).
+        """
+        limits = self.settings.limits
+        suffix = suffix_of(name)
+        with TemporaryDirectory(prefix="metrichub-", ignore_cleanup_errors=True) as folder:
+            path = Path(folder) / f"upload{suffix}"
+            await to_thread.run_sync(_copy, stream, path)
+            file = Upload(path, format_of(path.name) or "", short_name(name))
+            return await self.pool.run(
+                columns_of, file, limits.unpacked, client=client, seconds=limits.seconds
+            )
 
     def find(self, id: str) -> Run:
         """The run of an id.
@@ -82,24 +86,27 @@ class Runs:
         Raises:
             Problem: there is none, or no longer (404).
         """
-        if id not in self._runs:
-            raise problem(
-                404,
-                "UnknownRun",
-                "there is no such run; the oldest are removed, and all at the end",
-            )
-        return self._runs[id]
+        if id in self._going:
+            return self._going[id]
+        record = self.archive.find(id)
+        if record is None:
+            raise problem(404, "UnknownRun", "there is no such run; it was deleted, or was too old")
+        return Run(record, self._job(record))
+
+    def of(self, client: str) -> list[RunRecord]:
+        """The runs that a client began, the newest first."""
+        return [one for one in reversed(self.archive.all()) if one.client == client]
 
     @contextmanager
     def place(self, client: str) -> Iterator[None]:
-        """A place for a file of a client while it arrives; without one nothing of it is read.
+        """A place for files of a client while they arrive; without one nothing of them is read.
 
         Raises:
-            Problem: too many files of the client, or of all, arrive or haven't ended (503).
+            Problem: too many of the client, or of all, arrive or haven't ended (503).
         """
-        going = Counter(run.client for run in self._runs.values() if not run.ended)
+        going = Counter(run.record.client for run in self._going.values())
         going += self._arriving
-        most = self.settings.limits.runs
+        most = self.settings.limits.uploads
         if going[client] >= most or going.total() >= 2 * most:
             raise problem(
                 503, "Busy", "too many files wait to be scored; try again later, or stop one"
@@ -114,7 +121,7 @@ class Runs:
         self,
         client: str,
         files: Sequence[tuple[str, BinaryIO]],
-        metrics: Sequence[Wanted],
+        metrics: Sequence[str],
         mapping: Mapping[str, str],
         reduce: str | None,
     ) -> Run:
@@ -123,68 +130,131 @@ class Runs:
         Raises:
             Problem: another kind of file (422).
         """
-        formats = [_format(name) for name, _ in files]
-        id = secrets.token_urlsafe(18)
-        folder = self.folder / id
-        folder.mkdir(mode=0o700)
-        uploads = []
-        for number, ((name, stream), (format, suffix)) in enumerate(
-            zip(files, formats, strict=True)
-        ):
-            # Whatever the file is called, that name is only shown.
-            path = folder / f"upload-{number}{suffix}"
-            await to_thread.run_sync(_copy, stream, path)
-            uploads.append(Upload(path, format, _short(name)))
-        judging, limits = self.settings.judging, self.settings.limits
-        job = FileJob(folder, tuple(uploads), metrics, mapping, reduce, judging, limits)
-        run = self._runs[id] = Run(id, client, job)
-        self._make_room(client)
-        self._tasks.start_soon(self._work, run)
-        return run
+        kept = tuple((suffix_of(name), short_name(name)) for name, _ in files)
+        id, folder = self.archive.new()
+        record = RunRecord(
+            id, client, self.archive.server, datetime.now(UTC), "", kept, tuple(metrics),
+            dict(mapping), reduce,
+        )  # fmt: skip
+        job = self._job(record)
+        record = replace(record, title=job.title)
+        self.archive.write(record)
+        try:
+            for one, (_, stream) in zip(job.files, files, strict=True):
+                await to_thread.run_sync(_copy, stream, one.path)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return self._start(Run(record, job))
 
     def again(self, run: Run, mapping: Mapping[str, str]) -> None:
         """Score a run's files once more, with the columns named."""
-        if run.ended:
-            job = replace(run.job, mapping=dict(mapping))
-            self._runs[run.id] = new = Run(run.id, run.client, job)
-            (run.folder / PROGRESS).unlink(missing_ok=True)
-            self._tasks.start_soon(self._work, new)
+        if run.is_repeatable:
+            record = replace(
+                run.record,
+                state="waiting",
+                mapping=dict(mapping),
+                server=self.archive.server,
+                summary=None,
+                refusal=None,
+            )
+            (run.job.folder / PROGRESS).unlink(missing_ok=True)
+            self.archive.write(record)
+            self._start(Run(record, replace(run.job, mapping=dict(mapping))))
 
-    def stop(self, run: Run) -> None:
-        """End a run."""
-        run.scope.cancel()
+    async def delete(self, run: Run) -> None:
+        """Delete a run; one in hand is ended first.
+
+        Raises:
+            Problem: another server has it in hand (409).
+        """
+        if run.record.id in self._going:
+            run.scope.cancel()
+            await run.over.wait()
+        elif not run.record.ended:
+            raise problem(409, "Busy", "another server scores these files; stop them there")
+        await to_thread.run_sync(self.archive.remove, run.record.id)
+
+    def delete_ended(self, client: str) -> int:
+        """Delete the runs of a client that have ended; how many these were."""
+        ended = [one for one in self.of(client) if one.ended]
+        for one in ended:
+            self.archive.remove(one.id)
+        return len(ended)
 
     def close(self) -> None:
         """End all worker processes."""
         self.pool.close()
 
+    def _start(self, run: Run) -> Run:
+        self._going[run.record.id] = run
+        self._make_room(run.record.client)
+        self._tasks.start_soon(self._work, run)
+        return run
+
     async def _work(self, run: Run) -> None:
-        limit = self.settings.limits.upload_seconds
-        with run.scope:
-            try:
-                run.summary = await self.pool.run(
-                    score_file, run.job, client=run.client, seconds=limit, begun=run.begin
-                )
-                run.state = "done"
-                for one in run.job.files:
-                    one.path.unlink(missing_ok=True)
-            except Problem as error:
-                run.refusal, run.state = error.refusal, "failed"
-        if run.scope.cancelled_caught:
-            run.state = "stopped"
-        run.over.set()
+        limit, client = self.settings.limits.upload_seconds, run.record.client
+        try:
+            with run.scope:
+                try:
+                    summary = await self.pool.run(
+                        score_file,
+                        run.job,
+                        client=client,
+                        seconds=limit,
+                        begun=lambda: self._note(run, state="running"),
+                    )
+                    for one in run.job.files:
+                        one.path.unlink(missing_ok=True)
+                    self._note(run, state="done", summary=summary)
+                except Problem as error:
+                    self._note(run, state="failed", refusal=error.refusal)
+            if run.scope.cancelled_caught:
+                self._note(run, state="stopped")
+        finally:
+            del self._going[run.record.id]
+            run.over.set()
+        self._make_room(client)
+
+    def _note(self, run: Run, **new: Any) -> None:
+        run.record = replace(run.record, **new)
+        self.archive.write(run.record)
+
+    def _job(self, record: RunRecord) -> FileJob:
+        """The job of a record; where its files are is said by their numbers."""
+        folder = self.archive.folder / record.id
+        files = [
+            Upload(folder / f"upload-{i}{_known(suffix)}", format_of(f"_{suffix}") or "", shown)
+            for i, (suffix, shown) in enumerate(record.files)
+        ]
+        return FileJob(
+            folder,
+            tuple(files),
+            [Wanted(one) for one in record.metrics],
+            record.mapping,
+            record.reduce,
+            self.settings.judging,
+            self.settings.limits,
+        )
 
     def _make_room(self, client: str) -> None:
-        """Remove what is too many: a client's own oldest runs, and only then those of all."""
-        most = self.settings.limits.runs
-        self._keep(most, [run for run in self._runs.values() if run.client == client])
-        self._keep(2 * most, list(self._runs.values()))
+        """Delete what is too much: a client's own oldest runs, and only then those of all."""
+        limits, found = self.settings.limits, self.archive.all()
+        own = [one for one in found if one.client == client]
+        gone = self._keep(own, limits.runs, limits.runs_bytes)
+        rest = [one for one in found if one.id not in gone]
+        self._keep(rest, 2 * limits.runs, 2 * limits.runs_bytes)
 
-    def _keep(self, most: int, runs: Sequence[Run]) -> None:
-        ended = [run for run in runs if run.ended]
-        for run in ended[: max(0, len(runs) - most)]:
-            del self._runs[run.id]
-            shutil.rmtree(run.folder, ignore_errors=True)
+    def _keep(self, found: Sequence[RunRecord], most: int, most_bytes: int) -> set[str]:
+        """Delete the oldest until no more are left than that; the newest stays in any case."""
+        sizes = {one.id: self.archive.size(one.id) for one in found}
+        count, total, gone = len(found), sum(sizes.values()), set()
+        for one in found[:-1]:
+            if one.ended and (count > most or total > most_bytes):
+                self.archive.remove(one.id)
+                count, total = count - 1, total - sizes[one.id]
+                gone.add(one.id)
+        return gone
 
 
 def accepted() -> list[str]:
@@ -192,24 +262,36 @@ def accepted() -> list[str]:
     return [f".{format}{packed}" for format in (*FORMATS, "ndjson") for packed in ("", *PACKED)]
 
 
-def _format(name: str) -> tuple[str, str]:
-    """What a file is by its name, and the suffix that says whether it is compressed."""
+def suffix_of(name: str) -> str:
+    """What a file's name says that it is: ".jsonl", or ".csv.gz".
+
+    Raises:
+        Problem: nothing that can be read (422).
+    """
     format = format_of(name)
     if format is None:
         packed = " or ".join(PACKED)
         known = ", ".join(f".{one}" for one in FORMATS)
         said = f"the name has to end in {known}, each also with {packed}"
-        raise problem(422, "FileError", f"{_short(name)}: {said}")
-    return format, f".{format}{packed_suffix(name) or ''}"
+        raise problem(422, "FileError", f"{short_name(name)}: {said}")
+    return f".{format}{packed_suffix(name) or ''}"
 
 
-def _copy(stream: BinaryIO, path: Path) -> None:
-    with path.open("xb") as file:
-        shutil.copyfileobj(stream, file)
-
-
-def _short(name: str) -> str:
+def short_name(name: str) -> str:
     """A file's name without folders, as far as one reads it."""
     last = name.replace("\\", "/").rpartition("/")[2]
     shown = "".join(c if c.isprintable() else "�" for c in last)
     return shown if len(shown) <= 80 else f"{shown[:77]}..."
+
+
+def _known(suffix: str) -> str:
+    """A suffix that a record has; whoever wrote another into it leads nowhere."""
+    return suffix if suffix in accepted() else ".none"
+
+
+def _copy(stream: BinaryIO, path: Path) -> None:
+    # A file that is only half there when the server ends isn't scored later.
+    arriving = path.with_suffix(".part")
+    with arriving.open("xb") as file:
+        shutil.copyfileobj(stream, file)
+    arriving.rename(path)

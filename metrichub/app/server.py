@@ -18,7 +18,8 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Message, Receive, Scope, Send
 
-from metrichub.app import api, filepages, pages
+from metrichub.app import api, filepages, pages, runpages
+from metrichub.app.archive import Archive
 from metrichub.app.drain import Drained
 from metrichub.app.guard import HEADERS, Bounded, Guard
 from metrichub.app.pool import Pool
@@ -40,7 +41,8 @@ def application(settings: ServerSettings) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         with TemporaryDirectory(prefix="metrichub-", ignore_cleanup_errors=True) as folder:
             async with anyio.create_task_group() as tasks:
-                runs = Runs(settings, Path(folder), tasks)
+                archive = Archive(settings.folder or Path(folder))
+                runs = Runs(settings, archive, tasks)
                 app.state.service = Service(settings, pool, runs)
                 try:
                     yield
@@ -48,6 +50,7 @@ def application(settings: ServerSettings) -> Starlette:
                     tasks.cancel_scope.cancel()
                     runs.close()
                     pool.close()
+            archive.close()
 
     return Starlette(
         routes=_routes(settings),
@@ -73,16 +76,24 @@ def _routes(settings: ServerSettings) -> list[BaseRoute]:
         Route("/prompts", pages.prompt, methods=get),
         Route("/score", filepages.upload, methods=get),
         Route("/score", filepages.post_upload, methods=post, middleware=large),
-        Route("/runs/{id}", filepages.run_page, methods=get),
-        Route("/runs/{id}/state", filepages.state, methods=get),
-        Route("/runs/{id}/columns", filepages.choose_columns, methods=post, middleware=small),
-        Route("/runs/{id}/stop", filepages.stop, methods=post, middleware=small),
-        Route("/runs/{id}/{file}", filepages.download, methods=get),
+        Route("/score/columns", filepages.check_columns, methods=post, middleware=large),
+        Route("/runs", runpages.all_runs, methods=get),
+        Route("/runs/delete", runpages.delete_all, methods=post, middleware=small),
+        Route("/runs/{id}", runpages.run_page, methods=get),
+        Route("/runs/{id}/state", runpages.state, methods=get),
+        Route("/runs/{id}/columns", runpages.choose_columns, methods=post, middleware=small),
+        Route("/runs/{id}/stop", runpages.stop, methods=post, middleware=small),
+        Route("/runs/{id}/delete", runpages.delete, methods=post, middleware=small),
+        Route("/runs/{id}/{file}", runpages.download, methods=get),
         Route("/api", pages.api, methods=get),
         Route("/api/openapi.json", api.openapi, methods=get),
         Route("/api/metrics", api.metrics, methods=get),
         Route("/api/metrics/{name:path}", api.describe_metric, methods=get),
         Route("/api/score", api.post_score, methods=post, middleware=small),
+        Route("/api/runs", api.list_runs, methods=get),
+        Route("/api/runs", api.delete_runs, methods=["DELETE"]),
+        Route("/api/runs/{id}", api.run_details, methods=get),
+        Route("/api/runs/{id}", api.delete_run, methods=["DELETE"]),
         Mount("/static", _Kept(directory=STATIC)),
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from metrichub.models.resolve import about, judge_of
 
@@ -47,8 +48,9 @@ class Limits:
         waiting: Requests of a client that may wait for a worker; twice as many of all.
         workers: Processes that score requests of a client; there is one more for others.
         upload_workers: Likewise for files.
-        runs: Uploaded files of a client that are kept, with their results; twice as many of all.
-            The oldest that have ended go first.
+        uploads: Runs of a client that may wait or be scored at a time; twice as many of all.
+        runs: Runs of a client that are kept; twice as many of all. The oldest go first.
+        runs_bytes: Bytes that the runs of a client take; twice as many of all.
     """
 
     body: int = 4 * MEBIBYTE
@@ -65,7 +67,9 @@ class Limits:
     waiting: int = 100
     workers: int = max(2, min(4, os.cpu_count() or 2))
     upload_workers: int = 2
-    runs: int = 20
+    uploads: int = 20
+    runs: int = 100
+    runs_bytes: int = 2048 * MEBIBYTE
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,7 @@ class ServerSettings:
             request's `Host`, as no foreign name can be made to mean it.
         hosts: The names by which it may be called, beside `localhost`.
         limits: How much one request may ask.
+        folder: Where runs are kept; without one they go with the server.
         proxies: Addresses and networks of proxies that are believed who calls.
     """
 
@@ -86,3 +91,4 @@ class ServerSettings:
     hosts: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
     proxies: tuple[str, ...] = ()
+    folder: Path | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from metrichub.app.presets import Preset
 from metrichub.report.tables import format_cell, json_safe
 from metrichub.web.markup import html, slug
 
@@ -66,8 +68,11 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "columns": row_keys,
+        "by_purpose": by_purpose,
         "json": json.dumps,
         "kind": trace_kind,
+        "moment": moment,
+        "size": file_size,
         "number": number,
         "plain": json_text,
         "slug": slug,
@@ -96,6 +101,24 @@ def number(value: object) -> Markup:
     return Markup('<data value="{}">{}</data>').format(repr(value), format_cell(value))
 
 
+def moment(when: datetime) -> Markup:
+    """A time as the clock of the server's machine shows it."""
+    local = when.astimezone()
+    shown = f"{local:%Y-%m-%d %H:%M}"
+    return Markup('<time datetime="{}">{}</time>').format(local.isoformat(), shown)
+
+
+def file_size(count: int) -> str:
+    """A number of bytes for readers.
+
+    >>> file_size(20), file_size(51_200), file_size(3 << 30)
+    ('20 bytes', '50 kB', '3,072 MB')
+    """
+    if count < 1024:
+        return f"{count} bytes"
+    return f"{count / 1024:.0f} kB" if count < 1 << 20 else f"{count / (1 << 20):,.0f} MB"
+
+
 def json_text(value: object) -> str:
     """A value in the words of JSON, texts as they are."""
     if isinstance(value, str):
@@ -110,6 +133,14 @@ def ticked(text: str) -> Markup:
         Markup("<code>{}</code>").format(part) if i % 2 else part for i, part in enumerate(parts)
     ]
     return Markup("").join(codes)
+
+
+def by_purpose(presets: Sequence[Preset]) -> list[tuple[str, list[Preset]]]:
+    """What one evaluates, and the presets for it."""
+    found: dict[str, list[Preset]] = {}
+    for one in presets:
+        found.setdefault(one.evaluate, []).append(one)
+    return list(found.items())
 
 
 def row_keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import os
 import socket
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from metrichub.cli.groups import option_group
 from metrichub.cli.program import Command, note
 from metrichub.errors import MissingDependency
 from metrichub.models.resolve import VARIABLES
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
 _PACKAGES = (
     "starlette",
     "uvicorn",
+    "filelock",
     "jinja2",
     "python_multipart",
     "markdown_it",
@@ -26,6 +31,80 @@ _PACKAGES = (
     "latex2mathml",
     "nh3",
 )
+
+
+@dataclass(frozen=True)
+class LimitOptions:
+    """How much a request or a file may ask."""
+
+    max_upload: int
+    time_limit: float
+    file_time_limit: float
+    memory_limit: int
+
+
+limit_options = option_group(
+    "allowed",
+    LimitOptions,
+    click.option(
+        "--max-upload",
+        metavar="MB",
+        type=click.IntRange(1),
+        default=100,
+        show_default=True,
+        help="The largest file that is taken.",
+    ),
+    click.option(
+        "--time-limit",
+        metavar="SECONDS",
+        type=click.FloatRange(0, min_open=True),
+        default=30.0,
+        show_default=True,
+        help="How long a form or a request may be scored.",
+    ),
+    click.option(
+        "--file-time-limit",
+        metavar="SECONDS",
+        type=click.FloatRange(0, min_open=True),
+        default=3600.0,
+        show_default=True,
+        help="How long a file may be scored.",
+    ),
+    click.option(
+        "--memory-limit",
+        metavar="MB",
+        type=click.IntRange(1),
+        default=4096,
+        show_default=True,
+        help="The memory of each process that scores; held on Linux only.",
+    ),
+)
+"""--max-upload, --time-limit, --file-time-limit and --memory-limit as `allowed`."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Where the runs of uploaded files are kept, and whether they are."""
+
+    runs: Path | None
+    forget: bool
+
+
+run_options = option_group(
+    "kept",
+    RunOptions,
+    click.option(
+        "--runs",
+        metavar="FOLDER",
+        envvar="METRICHUB_RUNS",
+        show_envvar=True,
+        type=click.Path(file_okay=False, path_type=Path),
+        help="Where the runs of uploaded files are kept: 100 of each address, up to 2 GB. Servers "
+        "may share a folder.  [default: one in the user's data folder]",
+    ),
+    click.option("--forget", is_flag=True, help="Delete all runs when the server ends."),
+)
+"""--runs and --forget as `kept`."""
 
 
 @click.command(cls=Command, short_help="Browse and try the metrics in a browser.")
@@ -69,38 +148,8 @@ _PACKAGES = (
     help="The embedder of metrics that compare meanings: like --judge; offline counts "
     "hashed n-grams.",
 )
-@click.option(
-    "--max-upload",
-    metavar="MB",
-    type=click.IntRange(1),
-    default=100,
-    show_default=True,
-    help="The largest file that is taken.",
-)
-@click.option(
-    "--time-limit",
-    metavar="SECONDS",
-    type=click.FloatRange(0, min_open=True),
-    default=30.0,
-    show_default=True,
-    help="How long a form or a request may be scored.",
-)
-@click.option(
-    "--file-time-limit",
-    metavar="SECONDS",
-    type=click.FloatRange(0, min_open=True),
-    default=3600.0,
-    show_default=True,
-    help="How long a file may be scored.",
-)
-@click.option(
-    "--memory-limit",
-    metavar="MB",
-    type=click.IntRange(1),
-    default=4096,
-    show_default=True,
-    help="The memory of each process that scores; held on Linux only.",
-)
+@limit_options
+@run_options
 def serve(
     host: str,
     port: int,
@@ -108,10 +157,8 @@ def serve(
     proxies: tuple[str, ...],
     judge: str | None,
     embedder: str | None,
-    max_upload: int,
-    time_limit: float,
-    file_time_limit: float,
-    memory_limit: int,
+    allowed: LimitOptions,
+    kept: RunOptions,
 ) -> None:
     """Browse and try the metrics in a browser, and score files there.
 
@@ -126,10 +173,10 @@ def serve(
         if hasattr(asked, "ready"):
             asked.ready()
     limits = Limits(
-        upload=max_upload * MEBIBYTE,
-        seconds=time_limit,
-        upload_seconds=file_time_limit,
-        memory=memory_limit * MEBIBYTE,
+        upload=allowed.max_upload * MEBIBYTE,
+        seconds=allowed.time_limit,
+        upload_seconds=allowed.file_time_limit,
+        memory=allowed.memory_limit * MEBIBYTE,
     )
     public = not _is_loopback(host)
     listener = _listener(host, port)
@@ -137,11 +184,12 @@ def serve(
         note(
             f"{host} can be reached from other machines: anyone who can reach it may run every "
             "metric, use the judge at your cost and send files of up to "
-            f"{max_upload} MB; there is no password"
+            f"{allowed.max_upload} MB; there is no password"
         )
         names = (*names, host, socket.gethostname())
     known = tuple(name.lower() for name in names)
-    settings = ServerSettings(Judging(judge, embedder), public, known, limits, proxies)
+    folder = None if kept.forget else _folder(kept.runs)
+    settings = ServerSettings(Judging(judge, embedder), public, known, limits, proxies, folder)
     _run(settings, listener, host)
 
 
@@ -153,6 +201,23 @@ def _check_installed() -> None:
             raise MissingDependency(
                 "metrichub serve", package.replace("_", "-"), "pip install 'metrichub[app]'"
             ) from error
+
+
+def _folder(chosen: Path | None) -> Path:
+    """Where runs are kept, made for this user alone if it isn't there."""
+    import platformdirs
+
+    folder = chosen or Path(platformdirs.user_data_dir("metrichub")) / "runs"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(13, "nothing can be written there")
+    except OSError as error:
+        raise click.ClickException(
+            f"{folder}: runs can't be kept there: {error.strerror or error}; choose another folder "
+            "with --runs, or keep none with --forget"
+        ) from error
+    return folder
 
 
 def _network(given: str) -> str:

@@ -28,9 +28,7 @@ def client() -> Iterator[TestClient]:
 
 def shown(page: str) -> set[str]:
     """The metrics that the gallery doesn't hide."""
-    items = re.findall(
-        r"<li( hidden)? data-words=.*?<h2><a href=[^>]*>([^<]*)</a>", page, re.DOTALL
-    )
+    items = re.findall(r"<li( hidden)? data-name=.*?<h3><a href=[^>]*>([^<]*)</a>", page, re.DOTALL)
     return {name for hidden, name in items if not hidden}
 
 

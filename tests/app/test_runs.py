@@ -256,9 +256,9 @@ def test_one_file_keeps_no_other_waiting_but_two_do() -> None:
 
 
 def test_the_oldest_runs_are_removed_and_too_many_at_a_time_are_refused() -> None:
-    with calling(ServerSettings(limits=Limits(runs=2))) as client:
+    with calling(ServerSettings(limits=Limits(uploads=2, runs=2))) as client:
         first, _ = run(client, JSONL)
-        folder = runs_of(client).find(first.rpartition("/")[2]).folder
+        folder = runs_of(client).archive.folder / first.rpartition("/")[2]
         assert folder.is_dir()
         going = [sent(client, RUNAWAY, "a.jsonl", ["regex_match"]) for _ in range(2)]
         assert client.get(first).status_code == 404
@@ -271,7 +271,7 @@ def test_nothing_stays_when_the_server_ends() -> None:
     with calling() as client:
         address, _ = run(client, JSONL)
         run(client, JSONL)
-        folder: Path = runs_of(client).folder
+        folder: Path = runs_of(client).archive.folder
         assert (folder / address.rpartition("/")[2] / "scores.json").is_file()
         # The file itself isn't needed once it is scored.
         assert not list(folder.rglob("upload*"))
@@ -288,7 +288,7 @@ def test_ids_of_runs_cannot_be_guessed(client: TestClient) -> None:
 def test_progress_tells_samples_and_share(client: TestClient) -> None:
     address, _ = run(client, JSONL)
     state = client.get(f"{address}/state").json()
-    assert state == {"state": "done", "samples": 2, "share": None, "writing": True}
+    assert state == {"state": "done", "samples": 2, "share": None, "writing": False}
 
 
 def test_intervals_of_a_hub_with_a_failed_metric_are_no_defect(client: TestClient) -> None:

@@ -95,12 +95,14 @@ def settings_of(monkeypatch: pytest.MonkeyPatch, arguments: Sequence[str]) -> Se
     return found[0]
 
 
-def test_every_option_reaches_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_option_reaches_the_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     embedder = "openai(model='m', base_url='http://127.0.0.1:9/v1')"
     options = ["--judge", "chance", "--embedder", embedder, "--max-upload", "3"]
     options += ["--time-limit", "0.5", "--file-time-limit", "7", "--allow-host", "Scores.example"]
     options += ["--memory-limit", "700", "--trust-proxy", "10.0.0.0/8"]
+    options += ["--runs", str(tmp_path / "kept")]
     found = settings_of(monkeypatch, options)
+    assert found.folder == tmp_path / "kept"
     assert (found.judging.judge, found.judging.embedder) == ("chance", embedder)
     assert (found.limits.upload, found.limits.seconds) == (3 << 20, 0.5)
     assert (found.limits.upload_seconds, found.limits.memory) == (7, 700 << 20)
@@ -111,7 +113,8 @@ def test_every_option_reaches_the_settings(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_public_server_may_be_called_by_its_address_and_the_machines_name(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found = settings_of(monkeypatch, ["--host", "0.0.0.0"])
+    found = settings_of(monkeypatch, ["--host", "0.0.0.0", "--forget"])
+    assert found.folder is None
     assert found.public
     assert socket.gethostname().lower() in found.hosts
 
@@ -129,11 +132,14 @@ def test_a_server_has_a_model_if_its_judge_says_that_it_is_one(judge: str, is_mo
     assert Judging(judge).has_model is is_model
 
 
-def test_the_default_is_this_machine_and_no_judge(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("METRICHUB_JUDGE", "METRICHUB_EMBEDDER"):
+def test_the_default_is_this_machine_and_no_judge(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("METRICHUB_JUDGE", "METRICHUB_EMBEDDER", "METRICHUB_RUNS"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("platformdirs.user_data_dir", lambda name: str(tmp_path / name))
     found = settings_of(monkeypatch, [])
-    assert found == ServerSettings()
+    assert found == ServerSettings(folder=tmp_path / "metrichub" / "runs")
     assert (found.judging.judge, found.judging.embedder) == (None, None)
     assert not found.judging.has_model
 
@@ -141,8 +147,8 @@ def test_the_default_is_this_machine_and_no_judge(monkeypatch: pytest.MonkeyPatc
 def test_the_machine_chooses_where_the_options_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("METRICHUB_JUDGE", "chance")
     monkeypatch.setenv("METRICHUB_EMBEDDER", "offline")
-    assert settings_of(monkeypatch, []).judging == Judging("chance", "offline")
-    assert settings_of(monkeypatch, ["--judge", "offline"]).judging.judge == "offline"
+    assert settings_of(monkeypatch, ["--forget"]).judging == Judging("chance", "offline")
+    assert settings_of(monkeypatch, ["--judge", "offline", "--forget"]).judging.judge == "offline"
 
 
 @pytest.mark.parametrize(
@@ -185,3 +191,12 @@ def test_a_judge_without_a_key_is_told_before_anyone_comes(monkeypatch: pytest.M
     result = CliRunner().invoke(main, ["serve", "--port", "0", "--judge", "openai"])
     assert result.exit_code == 4
     assert "set OPENAI_API_KEY" in result.output
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    said = commands.error(
+        commands.run("serve", "--port", "0", "--runs", str(tmp_path / "file" / "runs")), 1
+    )
+    assert "runs can't be kept there" in said
+    assert "--forget" in said

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.browser
 
 
 def names(page: Page) -> list[str]:
-    return page.locator("ul.cards > li:visible h2").all_inner_texts()
+    return page.locator("ul.cards > li:visible h3").all_inner_texts()
 
 
 def test_search_and_filters_of_the_gallery_combine(page: Page, home: str) -> None:

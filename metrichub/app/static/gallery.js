@@ -1,25 +1,26 @@
-// Filters the gallery while one types. Without this script the form is sent instead.
+// Filters and ranks the gallery while one types. Without this script the form is sent instead.
 "use strict";
 
 const form = document.getElementById("filters");
-const cards = [...document.querySelectorAll("ul.cards > li")];
+const list = document.querySelector("ul.cards");
+const cards = [...list.children].sort((a, b) => a.dataset.name.localeCompare(b.dataset.name, "en"));
 const count = document.getElementById("count");
 
-function fits(card, words, tags) {
-  return words.every((word) => card.dataset.words.includes(word))
-    && tags.every(([name, tag]) => (card.dataset[name] || "").split("|").includes(tag));
-}
-
-function filter() {
+async function filter() {
+  const search = form.elements.search.value.trim();
   const chosen = [...new FormData(form)].filter(([, value]) => value);
-  const words = form.elements.search.value.toLowerCase().split(/\s+/).filter(Boolean);
   const tags = chosen.filter(([name]) => name !== "search");
-  let shown = 0;
-  for (const card of cards) {
-    card.hidden = !fits(card, words, tags);
-    shown += card.hidden ? 0 : 1;
+  const names = search ? await findMetrics(search) : cards.map((card) => card.dataset.name);
+  if (search !== form.elements.search.value.trim()) {
+    return; // Somebody typed on.
   }
-  count.textContent = `${shown} of ${cards.length} metrics`;
+  const byName = new Map(cards.map((card) => [card.dataset.name, card]));
+  const fitting = names.map((name) => byName.get(name)).filter((card) => card
+    && tags.every(([name, tag]) => (card.dataset[name] || "").split("|").includes(tag)));
+  cards.forEach((card) => { card.hidden = true; });
+  fitting.forEach((card) => { card.hidden = false; });
+  list.replaceChildren(...fitting, ...cards.filter((card) => card.hidden));
+  count.textContent = `${fitting.length} of ${cards.length} metrics`;
   const query = new URLSearchParams(chosen).toString();
   history.replaceState(null, "", query ? `/?${query}` : "/");
 }
