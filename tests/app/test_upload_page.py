@@ -1,0 +1,189 @@
+"""The page of uploads: presets, closed metrics, search, and columns checked before scoring."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra app is not installed")
+pytest.importorskip("python_multipart", reason="the extra app is not installed")
+
+from starlette.testclient import TestClient
+
+import metrichub
+from metrichub.app.settings import Judging, Limits, ServerSettings
+from metrichub.app.wording import page_words
+from metrichub.catalog.pages import METRIC, search_index
+from tests.app_client import Form, calling, run_of, words
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    with calling() as found:
+        yield found
+
+
+def checked(client: TestClient, name: str, text: str | bytes, **chosen: str) -> Any:
+    answer = client.post("/score/columns", data=chosen, files={"file": (name, text)})
+    return answer.json() | {"status": answer.status_code}
+
+
+def test_metrics_that_lack_a_column_are_named_with_it(client: TestClient) -> None:
+    found = checked(client, "a.jsonl", json.dumps({"response": "a", "question": "b"}))
+    assert found["columns"] == ["response", "question"]
+    assert found["read"] == {"predictions": "response", "questions": "question"}
+    assert found["lacking"]["wer"] == ["references"]
+    assert found["lacking"]["faithfulness"] == ["contexts"]
+    assert not {"repetition", "answer_relevancy"} & set(found["lacking"])
+
+
+def test_a_column_that_is_chosen_is_there(client: TestClient) -> None:
+    text = json.dumps({"mine": "a", "gold": "b", "target": "c"})
+    assert checked(client, "a.jsonl", text)["lacking"]["wer"] == ["predictions", "references"]
+    chosen = {"column.predictions": "mine", "column.references": "gold"}
+    assert "wer" not in checked(client, "a.jsonl", text, **chosen)["lacking"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "prediction,gold\nx,y\n"),
+        ("a.json", '[{"prediction": "x", "gold": "y"}]'),
+        # Cut off in the second line, as the page sends the beginning of large files.
+        ("a.jsonl", '{"prediction": "x", "gold": "y"}\n' * 2000 + '{"predi'),
+    ],
+)
+def test_columns_are_found_in_every_format(client: TestClient, name: str, text: str) -> None:
+    assert checked(client, name, text)["columns"] == ["prediction", "gold"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("a.jsonl", "", "a.jsonl: the file is empty"),
+        ("a.txt", "a", "a.txt: the name has to end in .jsonl"),
+        ("a.json", '{"a": 1}\n{"a": 1}', "Then let its name end in .jsonl"),
+        ("../../a.jsonl", "{", "a.jsonl:1: broken JSON"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_said_at_once(
+    client: TestClient, name: str, text: str, says: str
+) -> None:
+    found = checked(client, name, text)
+    assert says in found["problem"]
+    assert found["status"] == 422
+    assert "/tmp" not in found["problem"]
+
+
+def test_checking_takes_a_place_and_keeps_no_file() -> None:
+    with calling(ServerSettings(limits=Limits(uploads=0))) as client:
+        answer = client.post("/score/columns", files={"file": ("a.jsonl", "{}")})
+    assert answer.status_code == 503
+
+
+def test_no_page_of_another_server_checks_a_file(client: TestClient) -> None:
+    files = {"file": ("a.jsonl", "{}")}
+    header = {"Origin": "http://evil.test"}
+    assert client.post("/score/columns", files=files, headers=header).status_code == 403
+
+
+def test_the_search_is_that_of_the_command_line(client: TestClient) -> None:
+    question = "is my RAG answer grounded?"
+    found = client.get("/api/metrics", params={"search": question}).json()["metrics"]
+    names = [page.address for page in search_index().find(question) if page.kind == METRIC]
+    assert [one["name"] for one in found] == names
+    assert "faithfulness" in names[:3]
+
+
+def test_a_search_of_a_million_words_is_answered(client: TestClient) -> None:
+    search = " ".join(f"x{i}" for i in range(10_000))
+    assert client.get("/api/metrics", params={"search": search}).json() == {"metrics": []}
+
+
+def test_a_preset_chooses_metrics_without_a_script(client: TestClient) -> None:
+    page = client.get("/score").text
+    address = page.partition('<dt>summaries</dt><dd><a href="')[2].partition('"')[0]
+    chosen = Form(client.get(address).text).fields["metric"]
+    assert "rouge" in chosen
+    assert "wer" not in chosen
+
+
+def test_a_preset_says_what_is_not_offered_here() -> None:
+    with calling(ServerSettings(Judging())) as client:
+        page = client.get("/score").text
+        assert "Not offered here: fluency" not in page
+        address = page.partition("<dt>answers to questions</dt>")[2].partition('href="')[2]
+        said = words(client.get(address.partition('"')[0]).text)
+    assert "Chosen: exact_match, token_f1. Not offered here: semantic_similarity." in said
+
+
+@pytest.mark.parametrize("key", ["x", "-1", "999", "<script>alert(1)</script>"])
+def test_a_preset_that_is_none_chooses_nothing(client: TestClient, key: str) -> None:
+    page = client.get("/score", params={"for": key}).text
+    assert "metric" not in Form(page).fields
+    assert "<script>alert" not in page
+
+
+def test_every_metric_of_the_form_has_its_summary(client: TestClient) -> None:
+    said = words(client.get("/score").text)
+    entry = next(entry for entry in metrichub.list_metrics() if entry.name == "wer")
+    assert " ".join(entry.card.summary.split()) in said
+
+
+def literals(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def test_options_that_errors_about_files_name_are_known() -> None:
+    """An error that names another option has to get words for pages, or can't be shown there."""
+    folder = Path(metrichub.__file__).parent / "data"
+    found = {
+        word.strip(".,;()'")
+        for path in folder.glob("*.py")
+        for text in literals(path)
+        for word in text.split()
+        if word.strip("(").startswith("--")
+    }
+    assert found == {"--columns", "--input-format", "--help"}
+
+
+@pytest.mark.parametrize(
+    ("text", "metric"),
+    [
+        (json.dumps({"mine": "a"}), "wer"),
+        (json.dumps({"prediction": "a", "target": "a", "gold": "b"}), "wer"),
+        ("[1]", "wer"),
+        ('{"a":\n1}', "wer"),
+        (json.dumps({"prediction": "a", "contexts": ["b"]}), "coverage"),
+        ('{"prediction": "a", "target": "a"}\n' * 70_000
+         + '{"prediction": "a", "reference": "b"}\n' * 70_000, "wer"),
+    ],
+)  # fmt: skip
+def test_what_a_page_says_names_no_option(client: TestClient, text: str, metric: str) -> None:
+    _, page = run_of(client, [("file", ("a.jsonl", text))], metric=metric)
+    assert "--" not in words(page)
+    assert "columns={" not in words(page)
+
+
+def test_a_saved_report_is_no_file_of_samples(client: TestClient) -> None:
+    text = json.dumps({"format": "metrichub-report-1"})
+    _, page = run_of(client, [("file", ("a.json", text))], metric="wer")
+    assert "upload the samples that it was made from" in words(page)
+
+
+def test_the_api_names_no_option(client: TestClient) -> None:
+    body = {"metrics": ["wer"], "predictions": ["a"], "target": ["a"], "gold": ["a"]}
+    message = client.post("/api/score", json=body).json()["message"]
+    assert "could both be references" in message
+    assert "--columns" not in message
+
+
+def test_words_of_pages_leave_other_text_alone() -> None:
+    assert page_words("a -- b, columns={1}") == "a -- b, columns={1}"
