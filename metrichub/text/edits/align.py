@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Sequence
-from itertools import chain, pairwise
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from operator import eq, itemgetter
 from typing import Any, NamedTuple
 
@@ -13,9 +14,9 @@ from rapidfuzz.distance import Editops, LCSseq, Levenshtein
 
 from metrichub.text.column import RaggedTexts, Texts
 from metrichub.text.edits.lcs import occurrences, subsequence
-from metrichub.text.ngrams.interning import intern_both
+from metrichub.text.ngrams.interning import InternedIds, intern_both
 from metrichub.text.ngrams.ngrams import lengths
-from metrichub.text.ragged import Flags, Integers, offsets_of, row_sums, spans
+from metrichub.text.ragged import Flags, Integers, offsets_of, row_sums, sort_equal, spans
 from metrichub.text.tokenizations import watched
 
 
@@ -90,11 +91,23 @@ def fragments(prediction: Texts, source: Texts, tokenizer: str) -> Fragments:
     """The extractive fragments of Grusky et al. (2018), as their code finds them.
 
     From the left of the prediction, the longest run that the source has too is taken; the
-    search goes on behind it, and in the source behind every run that was looked at.
+    search goes on behind it, and in the source behind every run that was looked at. So every token
+    that the source has lies in a fragment, and only those of several tokens have to be found.
     """
-    both = intern_both(prediction, source, tokenizer).lists
-    sums = [_fragments(*pair) for pair in zip(both[::2], both[1::2], strict=True)]
-    covered, squared = np.array(sums, np.int64).reshape(-1, 2).T
+    texts = intern_both(prediction, source, tokenizer)
+    row = np.repeat(np.arange(len(prediction)), np.diff(texts.offsets))
+    bits = int(texts.ids.max(initial=1)).bit_length()
+    tokens = row << bits | texts.ids
+    known = _on_both_sides(tokens, texts.side) >= 0
+    covered = np.bincount(row[known & (texts.side == 0)], minlength=len(prediction))
+    inside = np.flatnonzero(texts.left > 1)
+    pairs = np.full(len(row), -1)
+    pairs[inside] = _on_both_sides(
+        tokens[inside] << bits | texts.ids[inside + 1], texts.side[inside]
+    )
+    found = np.array([*_long_fragments(texts, pairs)], np.int64).reshape(-1, 2)
+    longer = np.bincount(row[found[:, 0]], found[:, 1] * (found[:, 1] - 1), len(prediction))
+    squared = covered + longer.astype(np.int64)
     return Fragments(covered, squared, lengths(prediction, tokenizer), lengths(source, tokenizer))
 
 
@@ -136,34 +149,50 @@ def _sequences(
     return both[::2], both[1::2]
 
 
-def _fragments(prediction: Sequence[int], source: Sequence[int]) -> tuple[int, int]:
-    """The sum of the fragments' lengths, and of their squares.
+def _on_both_sides(keys: Integers, side: Integers) -> Integers:
+    """A number for every key that predictions and references have, -1 for the others, (T,)."""
+    order, changed = sort_equal(keys.astype(np.uint64))
+    limits = np.flatnonzero(changed)
+    number = np.full(len(keys), -1)
+    if len(keys):
+        references, counts = np.add.reduceat(side[order], limits[:-1]), np.diff(limits)
+        shared = (references > 0) & (references < counts)
+        number[order] = np.repeat(np.where(shared, np.arange(len(counts)), -1), counts)
+    return number
 
-    Runs of one token never hide another, so only places with the same two tokens are visited.
+
+def _long_fragments(texts: InternedIds, pairs: Integers) -> Iterator[tuple[int, int]]:
+    """Where every fragment of two tokens or more starts, and how many it has.
+
+    `pairs` numbers the two tokens that begin at each place, if both texts have them.
     """
-    known = set(source)
-    places: dict[tuple[int, ...], list[int]] = {}
-    for place, pair in enumerate(pairwise(source)):
-        places.setdefault(pair, []).append(place)
-    covered = squared = start = 0
-    while start < len(prediction):
-        longest = int(prediction[start] in known)
-        behind = 0
-        for place in places.get(tuple(prediction[start : start + 2]), ()):
-            if place >= behind:
-                size = _run(prediction, start, source, place)
-                longest = max(longest, size)
-                behind = place + size
-        covered += longest
-        squared += longest**2
-        start += max(longest, 1)
-    return covered, squared
+    starts = np.flatnonzero((pairs >= 0) & (texts.side == 0))
+    if not len(starts):
+        return
+    places = np.flatnonzero((pairs >= 0) & (texts.side > 0))
+    # Those of one pair side by side, from the left.
+    places = places[np.argsort(pairs[places], kind="stable")]
+    begin, end = (
+        np.searchsorted(pairs[places], pairs[starts], side).tolist() for side in ("left", "right")
+    )
+    rooms, other_rooms = texts.left[starts].tolist(), texts.left[places].tolist()
+    ids, begun, others = texts.ids.tolist(), starts.tolist(), places.tolist()
+    at = 0
+    while at < len(begun):
+        longest = behind = 0
+        for other in range(begin[at], end[at]):
+            if others[other] >= behind:
+                room = min(rooms[at], other_rooms[other])
+                size = _run(ids, begun[at], others[other], room)
+                longest, behind = max(longest, size), others[other] + size
+        yield begun[at], longest
+        at = bisect_left(begun, begun[at] + longest, at)
 
 
-def _run(first: Sequence[int], i: int, second: Sequence[int], j: int) -> int:
-    """How many tokens are the same from i and from j on."""
-    size, room = 0, min(len(first) - i, len(second) - j)
-    while size < room and first[i + size] == second[j + size]:
+def _run(ids: Sequence[int], i: int, j: int, room: int) -> int:
+    """How many of the ids are the same from i and from j on, of at most `room`."""
+    size = 2
+    while size < room and ids[i + size] == ids[j + size]:
         size += 1
     return size
 
