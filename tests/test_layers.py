@@ -121,7 +121,7 @@ NEIGHBOURS = {
     "evaluation": "errors data catalog metric models text agreement",
     "embed": "errors catalog models",
     "judge": "errors text data catalog metric models evaluation embed",
-    "report": "errors agreement data catalog metric models evaluation",
+    "report": "errors text agreement data catalog metric models evaluation",
     "hub": "errors data metric models evaluation embed judge report",
     "bridges": "errors data catalog metric models evaluation judge report hub",
     "metrichub": "errors data catalog metric models evaluation embed judge report hub",

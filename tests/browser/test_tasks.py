@@ -312,3 +312,29 @@ def test_three_tasks_by_keyboard(report: Page, browser: Browser) -> None:
     expect(report.locator(".sides").first).to_be_visible()
     sample = report.evaluate("document.activeElement.dataset.sample")
     assert f"open={sample}" in report.url
+
+
+def test_an_ngram_lists_its_samples(report: Page) -> None:
+    section = report.locator("#ngrams")
+    expect(section).to_be_visible()
+    # Two of three samples of B say "of_b_alone 50% more", which no reference has.
+    mine = section.locator("#ngrams-unsupported table", has_text="More in model_b")
+    row = mine.locator("tbody tr").first
+    assert row.locator("td").all_inner_texts()[1:3] == ["40", "0"]
+    button = row.get_by_role("button")
+    text = button.inner_text()
+    button.focus()
+    report.keyboard.press("Enter")
+    expect(report.locator("#found")).to_contain_text(
+        f"of 40 samples with model_b saying “{text}” where no reference has it and model_a not so"
+    )
+    assert all(sample % 3 for sample in listed(report))
+    assert "ngram=0.3.0" in report.url
+    report.reload()
+    expect(report.locator("#found")).to_contain_text("of 40 samples with model_b saying")
+    report.get_by_role("button", name="Show all samples").click()
+    expect(report.locator("#found")).to_have_text(f"1 to 25 of {SIZE} samples")
+    # An address of another report names what isn't there.
+    report.goto(f"{report.url.partition('#')[0]}#view?ngram=7.7.7")
+    report.reload()
+    expect(report.locator("#found")).to_have_text(f"1 to 25 of {SIZE} samples")

@@ -126,7 +126,7 @@ def _scatter(
     if equal:
         ends = [_ends(np.concatenate((x, y)))] * 2
     at, on = _across(*ends[0]), _up(*ends[1])
-    shapes = _cells(x, y, ends[0], ends[1], at, on) if many(x, y) else _dots(x, y, at, on)
+    shapes = _cells(x, y, ends, at, on) if many(x, y) else _dots(x, y, at, on)
     if equal:
         low, high = ends[0]
         shapes.append(Shape(f"M{at(low):g},{on(low):g}L{at(high):g},{on(high):g}", "equal"))
@@ -153,15 +153,10 @@ def _dots(x: Values, y: Values, at: Place, on: Place) -> list[Shape]:
 
 
 def _cells(
-    x: Values,
-    y: Values,
-    across: tuple[float, float],
-    up: tuple[float, float],
-    at: Place,
-    on: Place,
+    x: Values, y: Values, ends: Sequence[tuple[float, float]], at: Place, on: Place
 ) -> list[Shape]:
     """A square a place, the more opaque the more samples are there."""
-    counts, columns, rows = np.histogram2d(x, y, _CELLS, (across, up))
+    counts, columns, rows = np.histogram2d(x, y, _CELLS, ends)
     shade = np.log1p(counts) / max(np.log1p(counts).max(), 1)
     level = np.ceil(shade * _SHADES).astype(int)
     width, height = at(columns[1]) - at(columns[0]), on(rows[0]) - on(rows[1])

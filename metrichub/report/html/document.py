@@ -20,6 +20,7 @@ from metrichub.models.usage import Usage
 from metrichub.report.html import charts, numbers
 from metrichub.report.html.answer import WIDTH, answer_of
 from metrichub.report.html.escape import digest, inside_script, readable, script_json
+from metrichub.report.html.ngrams import ngrams_of
 from metrichub.report.html.outputs import Scores
 from metrichub.report.html.people import people_of
 from metrichub.report.html.records import (
@@ -37,7 +38,15 @@ from metrichub.report.ranking import Ranking, compare_all
 from metrichub.report.report import Report
 from metrichub.report.tables import Table
 
-SCRIPTS = ("steps.js", "details.js", "filters.js", "histogram.js", "view.js", "samples.js")
+SCRIPTS = (
+    "steps.js",
+    "details.js",
+    "ngrams.js",
+    "filters.js",
+    "histogram.js",
+    "view.js",
+    "samples.js",
+)
 OF_RATINGS = ("scatter.js", "people.js")
 
 
@@ -65,6 +74,8 @@ def report_page(
     style = _asset("report.css")
     data = _data(systems, ids, outputs, records)
     data |= {"people": people.data} if people else {}
+    ngrams = ngrams_of(systems)
+    data |= {"ngrams": ngrams.data()} if ngrams else {}
     answer = answer_of(systems, ranking, intervals, options)
     whole = Table.beside(systems, intervals, ranking.ranks if ranking else None)
     exports = {
@@ -81,6 +92,7 @@ def report_page(
             scripts=[Markup(script) for script in scripts],
             data=Markup(inside_script(script_json(data))),
             people=people,
+            ngrams=ngrams,
             chunks=[Markup(inside_script(chunk)) for chunk in records.chunks],
             systems=list(systems),
             size=first.size,

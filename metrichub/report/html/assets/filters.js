@@ -4,7 +4,7 @@ const sampleFilters = (data, recordOf) => {
   const by = id => document.getElementById(id);
   const several = data.systems.length > 1;
   const MOST = 50;
-  const FIELDS = ["query", "status", "output", "rows", "better", "column", "value", "low", "high", "shortest", "longest"];
+  const FIELDS = ["query", "status", "output", "rows", "better", "column", "value", "low", "high", "shortest", "longest", "ngram"];
 
   const statuses = new Map();
   for (const problems of data.problems) {
@@ -75,11 +75,13 @@ const sampleFilters = (data, recordOf) => {
     const won = pair ? wins(output, pair) : () => true;
     const [column] = chosen[by("column").value] ?? [];
     const wanted = by("value").value;
+    const having = ngrams.samples(by("ngram").value);
     const [low, high, shortest, longest] = ["low", "high", "shortest", "longest"].map(bound);
     return sample => {
       const problem = statuses.get(sample);
       if (status === "ok" ? problem : status !== "all" && !problem?.has(status)) return false;
       if (column !== undefined && ![data.metadata[column][sample]].flat().map(String).includes(wanted)) return false;
+      if (having && !having.has(sample)) return false;
       if (data.lengths && !inside(data.lengths.values[sample], shortest, longest)) return false;
       return inside(values ? values[sample] : NaN, values ? low : NaN, values ? high : NaN)
         && won(sample) && has(sample, query);
@@ -113,6 +115,7 @@ const sampleFilters = (data, recordOf) => {
     if (by("status").value !== "all") found.push(text("status"));
     if (by("better").value) found.push(`${text("better")} on ${text("output")}`);
     if (by("column").value) found.push(`${text("column")} ${text("value")}`);
+    if (ngrams.said(by("ngram").value)) found.push(ngrams.said(by("ngram").value));
     const range = (low, high, name) => {
       if (Number.isFinite(bound(low))) found.push(`${name} at least ${bound(low)}`);
       if (Number.isFinite(bound(high))) found.push(`${name} at most ${bound(high)}`);

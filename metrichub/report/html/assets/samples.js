@@ -294,6 +294,14 @@ const samples = (() => {
   view.offer(rowsOf);
   histogram.onPick((low, high) => { by("low").value = low; by("high").value = high; filter(); });
 
+  ngrams.onPick(name => {
+    filters.clear();
+    by("ngram").value = name;
+    filter();
+    by("samples-heading").scrollIntoView();
+    by("clear").focus({ preventScroll: true });
+  });
+
   for (const id of ["controls", "pages", "legend"]) by(id).hidden = false;
   if (!recall()) choose();
   state.ready = true;

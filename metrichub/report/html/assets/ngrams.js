@@ -1,0 +1,71 @@
+"use strict";
+// What one system says that another doesn't: tables of n-grams, of which each lists its samples.
+const ngrams = (() => {
+  const { element } = steps;
+  const by = id => document.getElementById(id);
+  const data = JSON.parse(by("data").textContent);
+  const found = data.ngrams;
+  let pick = () => {};
+  if (!found) return { samples: () => null, said: () => "", onPick: () => {} };
+
+  const names = ({ pair }, list) => (list % 2 ? [...pair].reverse() : pair).map(k => data.systems[k]);
+  const KINDS = ["as a reference does", "where no reference has it"];
+  const kind = list => KINDS[Math.floor(list / 2)];
+
+  // An n-gram is named by its pair, its list and its place in it: "0.1.3".
+  const entry = name => {
+    const [pair, list, place] = name.split(".").map(Number);
+    const row = found.pairs[pair]?.lists[list]?.[place];
+    return row && { row, list, names: names(found.pairs[pair], list) };
+  };
+  const samples = name => {
+    const one = entry(name);
+    if (!one) return null;
+    let at = 0;
+    return new Set(one.row[5].map(step => (at += step)));
+  };
+  const said = name => {
+    const one = entry(name);
+    if (!one) return "";
+    const [text, , , , alone, kept] = one.row;
+    const part = kept.length < alone ? `the first ${kept.length} of ${alone} samples where ` : "";
+    return `${part}${one.names[0]} saying “${text}” ${kind(one.list)} and ${one.names[1]} not so`;
+  };
+
+  const table = (pair, list) => {
+    const [one, other] = names(found.pairs[pair], list);
+    const rows = found.pairs[pair].lists[list];
+    const caption = element("caption", "", `More in ${one}`);
+    if (!rows.length) return element("div", "", element("p", "none", caption.textContent), element("p", "aside", "None stands out."));
+    const cell = (name, text) => {
+      const made = element(name, "number", String(text));
+      if (name === "th") made.scope = "col";
+      return made;
+    };
+    const head = element("tr", "", element("th", "", "n-gram"), cell("th", one), cell("th", other), cell("th", "z"));
+    head.firstChild.scope = "col";
+    const body = rows.map(([text, mine, theirs, z, alone], place) => {
+      const button = element("button", "", text);
+      button.type = "button";
+      button.dir = "auto";
+      button.setAttribute("aria-label", `${text}: show ${alone} samples`);
+      button.addEventListener("click", () => pick(`${pair}.${list}.${place}`));
+      return element("tr", "", element("td", "", button), cell("td", mine), cell("td", theirs), cell("td", z.toFixed(1)));
+    });
+    return element("table", "", caption, element("thead", "", head), element("tbody", "", ...body));
+  };
+
+  const show = () => {
+    const pair = Number(by("ngram-pair").value);
+    for (const [k, id] of ["ngrams-matching", "ngrams-unsupported"].entries()) {
+      by(id).replaceChildren(table(pair, 2 * k), table(pair, 2 * k + 1));
+    }
+  };
+  found.pairs.forEach((one, k) => by("ngram-pair").append(new Option(names(one, 0).join(" and "), k)));
+  by("ngram-pair").addEventListener("change", show);
+  by("of-ngram-pair").hidden = found.pairs.length < 2;
+  by("ngrams").hidden = false;
+  show();
+
+  return { samples, said, onPick: does => { pick = does; } };
+})();

@@ -1,0 +1,332 @@
+"""N-grams: what one system says that another doesn't, by how much it matters.
+
+Counted are samples: how many a system says an n-gram in as a reference does, and how many it says
+one in that no reference of theirs has. The differences are ranked by the log-odds with an
+informative Dirichlet prior of Monroe, Colaresi and Quinn ("Fightin' Words", Political Analysis
+16(4), 2008, equations 16 and 22), over their standard deviation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.report.report import Report
+from metrichub.text import Integers, Texts, Words, offsets_of, sort_equal
+from metrichub.text.tokenize.reference import is_unspaced
+
+TOKENIZER = "unicode"
+LONGEST = 4
+"""Words of the longest n-gram."""
+FEWEST = 2
+"""Samples that an n-gram has to be in."""
+LOWEST = 1.0
+"""Standard deviations that a difference is from none, at least."""
+LISTED = 10
+MOST_SAMPLES = 1000
+"""Samples of an n-gram whose numbers are kept."""
+MOST_SYSTEMS = 62
+MOST_PAIRS = 10
+"""Of more pairs of systems only those with the first are compared."""
+MOST_CHARACTERS = 15_000_000
+"""Of longer texts every second sample is read, or every third, and so on."""
+_BLOCK = 2_000_000
+
+Reals = NDArray[np.float64]
+
+
+class Ngram(NamedTuple):
+    """An n-gram that the first of two systems has in more samples than the second.
+
+    `one` and `other` are the samples of each that have it; `alone` those of the first where the
+    second hasn't, of which `samples` lists the first.
+    """
+
+    text: str
+    one: int
+    other: int
+    z: float
+    alone: int
+    samples: Sequence[int]
+
+
+class PairNgrams(NamedTuple):
+    """For two systems, by number: what each says more often, the first's before the second's."""
+
+    pair: tuple[int, int]
+    matching: tuple[Sequence[Ngram], Sequence[Ngram]]
+    unsupported: tuple[Sequence[Ngram], Sequence[Ngram]]
+
+
+class SystemNgrams(NamedTuple):
+    """The n-grams of every pair, counted in one of `every` samples."""
+
+    pairs: Sequence[PairNgrams]
+    every: int
+
+    def data(self) -> dict[str, Any]:
+        """What the page's script reads; the numbers of samples as steps from one to the next."""
+
+        def row(one: Ngram) -> list[Any]:
+            steps = np.diff(one.samples, prepend=0).tolist()
+            return [one.text, one.one, one.other, round(one.z, 2), one.alone, steps]
+
+        return {
+            "every": self.every,
+            "pairs": [
+                {
+                    "pair": found.pair,
+                    "lists": [[*map(row, part)] for part in (*found.matching, *found.unsupported)],
+                }
+                for found in self.pairs
+            ],
+        }
+
+
+def ngrams_of(systems: Mapping[str, Report]) -> SystemNgrams | None:
+    """The n-grams that systems differ in; None for one system, or without texts or references."""
+    if not 2 <= len(systems) <= MOST_SYSTEMS:
+        return None
+    columns = [_items(report, "predictions") for report in systems.values()]
+    references = _items(next(iter(systems.values())), "references")
+    sides = [column for column in (references, *columns) if column is not None]
+    if len(sides) <= len(systems):
+        return None
+    every = 1 + sum(len(t) for side in sides for items in side for t in items) // MOST_CHARACTERS
+    corpus = _Corpus.of([side[::every] for side in sides])
+    pairs = list(combinations(range(len(systems)), 2))
+    if len(pairs) > MOST_PAIRS:
+        pairs = [(0, other) for other in range(1, len(systems))]
+    candidates: dict[tuple[int, int, bool], list[_Candidate]] = {}
+    for counts in corpus.orders():
+        for one, other in pairs:
+            for a, b in ((one, other), (other, one)):
+                for match in (True, False):
+                    found = counts.candidates(a + 1, b + 1, match)
+                    candidates.setdefault((a, b, match), []).extend(found)
+
+    def listed(a: int, b: int, match: bool) -> Sequence[Ngram]:
+        return _listed(candidates.get((a, b, match), []), corpus, every)
+
+    return SystemNgrams(
+        [
+            PairNgrams(
+                (a, b),
+                (listed(a, b, True), listed(b, a, True)),
+                (listed(a, b, False), listed(b, a, False)),
+            )
+            for a, b in pairs
+        ],
+        every,
+    )
+
+
+def log_odds(one: Reals, other: Reals, ones: int, others: int) -> Reals:
+    """The z of each word, of which corpora of `ones` and `others` words have `one` and `other`.
+
+    The prior is the mean of both corpora. Positive where the first has more of it than the second.
+    """
+    prior, words = (one + other) / 2, (ones + others) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first, second = (
+            np.log((count + prior) / (total + words - count - prior))
+            for count, total in ((one, ones), (other, others))
+        )
+        z: Reals = (first - second) / np.sqrt(1 / (one + prior) + 1 / (other + prior))
+    return z
+
+
+class _Candidate(NamedTuple):
+    """An n-gram by the place of its first token, with what `Ngram` says of it."""
+
+    place: int
+    order: int
+    one: int
+    other: int
+    z: float
+    alone: int
+    samples: Sequence[int]
+
+
+@dataclass(frozen=True, eq=False)
+class _Counts:
+    """The n-grams of one order that occur more than once: P pairs of one and a sample.
+
+    `gram` and `sample` are (P,) in rising order, `has` the sides that have it as bits, (P,), and
+    `place` where an n-gram first stands, (G,). `totals` are each side's pairs, of all n-grams.
+    """
+
+    order: int
+    gram: Integers
+    sample: Integers
+    has: Words
+    place: Integers
+    totals: Sequence[int]
+
+    def candidates(self, a: int, b: int, match: bool) -> Iterator[_Candidate]:
+        """The n-grams that side `a` has in more samples than `b`: side 0 has them too, or not."""
+        reference = (self.has & np.uint64(1)) == match
+        mine = (self.has >> np.uint64(a) & np.uint64(1) == 1) & reference
+        theirs = (self.has >> np.uint64(b) & np.uint64(1) == 1) & reference
+        one, other = (
+            np.bincount(self.gram[side], minlength=len(self.place)) for side in (mine, theirs)
+        )
+        totals = (self.totals[0],) * 2 if match else (self.totals[a], self.totals[b])
+        z = log_odds(one.astype(float), other.astype(float), *totals)
+        possible = np.flatnonzero((z >= LOWEST) & (one >= FEWEST))
+        best = possible[np.argsort(-z[possible], kind="stable")[: 4 * LISTED]]
+        limits = np.searchsorted(self.gram, np.stack((best, best + 1)))
+        for gram, start, end in zip(best.tolist(), *limits.tolist(), strict=True):
+            alone = self.sample[start:end][mine[start:end] & ~theirs[start:end]]
+            yield _Candidate(
+                int(self.place[gram]),
+                self.order,
+                int(one[gram]),
+                int(other[gram]),
+                float(z[gram]),
+                len(alone),
+                alone[:MOST_SAMPLES].tolist(),
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class _Corpus:
+    """The texts of all sides, sample by sample, T tokens in all by their hashes.
+
+    Two of ten million different words have the same hash in one of 300,000 corpora.
+    """
+
+    sides: int
+    texts: Sequence[str]
+    side: Integers
+    sample: Integers
+    offsets: Integers
+    hashes: Words
+
+    @classmethod
+    def of(cls, sides: Sequence[Sequence[Sequence[str]]]) -> _Corpus:
+        """The corpus of the texts that each side has of every sample."""
+        found = [
+            (text, side, sample)
+            for sample, items in enumerate(zip(*sides, strict=True))
+            for side, texts in enumerate(items)
+            for text in texts
+        ]
+        texts = [text for text, *_ in found]
+        places = np.array([place for _, *place in found], np.int64).reshape(-1, 2)
+        tokens = [Texts(block).tokens(TOKENIZER) for block in _blocks(texts)]
+        lengths = [np.zeros(0, np.int64), *(one.lengths for one in tokens)]
+        hashes = [np.zeros(0, np.uint64), *(one.hashes for one in tokens)]
+        return cls(
+            len(sides), texts, places[:, 0], places[:, 1], offsets_of(np.concatenate(lengths)),
+            np.concatenate(hashes),
+        )  # fmt: skip
+
+    def orders(self) -> Iterator[_Counts]:
+        """The counts of each order; an n-gram occurs once if its beginning or its end does."""
+        total, lengths = len(self.hashes), np.diff(self.offsets)
+        text = np.repeat(np.arange(len(lengths)), lengths)
+        names, at, words = self.hashes, np.arange(total), np.zeros(0, np.uint64)
+        for order in range(1, LONGEST + 1):
+            where, changed = sort_equal(names)
+            several = ~(changed[:-1] & changed[1:])
+            starts, where = changed[:-1][several], at[where[several]]
+            yield self._counts(order, starts, where, text[where])
+            numbers = np.zeros(total + 1, np.uint64)
+            numbers[where] = np.cumsum(starts)
+            words = words if order > 1 else numbers
+            bits = np.uint64(int(words.max(initial=1)).bit_length())
+            inside = text[: total - order] == text[order:]
+            known = (numbers[: total - order] > 0) & (numbers[1 : total - order + 1] > 0)
+            at = np.flatnonzero(inside & known)
+            names = numbers[at] << bits | words[at + order]
+
+    def _counts(self, order: int, starts: NDArray[Any], where: Integers, of: Integers) -> _Counts:
+        sample, side = self.sample[of], self.side[of]
+        new = starts.copy()
+        new[1:] |= sample[1:] != sample[:-1]
+        pairs = np.flatnonzero(new)
+        bits = np.uint64(1) << side.astype(np.uint64)
+        has = np.bitwise_or.reduceat(bits, pairs) if len(pairs) else bits
+        lengths = np.maximum(np.diff(self.offsets) - order + 1, 0)
+        everywhere = np.bincount(self.side, lengths, minlength=64).astype(np.int64)
+        repeated = np.bincount(side, minlength=64)
+        kept = [int((has >> np.uint64(k) & np.uint64(1)).sum()) for k in range(self.sides)]
+        return _Counts(
+            order,
+            np.cumsum(starts)[pairs] - 1,
+            sample[pairs],
+            has,
+            where[starts],
+            [int(everywhere[k] - repeated[k]) + kept[k] for k in range(self.sides)],
+        )
+
+    def words(self, place: int, order: int) -> list[str]:
+        """The words of the n-gram that stands at a token."""
+        text = int(np.searchsorted(self.offsets, place, side="right")) - 1
+        start = place - int(self.offsets[text])
+        return Texts([self.texts[text]]).tokens(TOKENIZER).strings(0)[start : start + order]
+
+
+def _items(report: Report, column: str) -> list[Sequence[str]] | None:
+    """The texts of a column, a list a sample; None where a batch lacks it."""
+    if not report.texts:
+        return None
+    found: list[Sequence[str]] = []
+    for batch in report.texts.batches:
+        if column not in batch.columns:
+            return None
+        items, offsets = batch.columns[column]
+        ends = range(len(items) + 1) if offsets is None else offsets.tolist()
+        found += [items[ends[i] : ends[i + 1]] for i in range(batch.size)]
+    return found
+
+
+def _blocks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The texts in blocks of about so many characters, which are read one after the other."""
+    start = size = 0
+    for end, text in enumerate(texts, 1):
+        size += len(text)
+        if size >= _BLOCK:
+            yield texts[start:end]
+            start, size = end, 0
+    yield texts[start:]
+
+
+def _listed(found: Iterable[_Candidate], corpus: _Corpus, every: int) -> Sequence[Ngram]:
+    """Those that matter most; of two that are always said together, the longer one."""
+    kept: list[tuple[list[str], _Candidate]] = []
+    for one in sorted(found, key=lambda c: (-c.z, c.place)):
+        words = corpus.words(one.place, one.order)
+        twin = next((k for k, other in enumerate(kept) if _same((words, one), other)), None)
+        if twin is not None:
+            kept[twin] = max(kept[twin], (words, one), key=lambda pair: len(pair[0]))
+        elif len(kept) < LISTED:
+            kept.append((words, one))
+    return [
+        Ngram(_joined(words), c.one, c.other, c.z, c.alone, [s * every for s in c.samples])
+        for words, c in kept
+    ]
+
+
+def _same(one: tuple[list[str], _Candidate], other: tuple[list[str], _Candidate]) -> bool:
+    """Whether one is a part of the other, in the same samples as far as their numbers tell."""
+    if one[1][2:4] + one[1][5:] != other[1][2:4] + other[1][5:]:
+        return False
+    short, long = sorted((one[0], other[0]), key=len)
+    starts = range(len(long) - len(short) + 1)
+    return any(long[start : start + len(short)] == short for start in starts)
+
+
+def _joined(words: Sequence[str]) -> str:
+    """The words as one reads them: no space between those of scripts that have none."""
+    text = ""
+    for word in words:
+        apart = text and not (is_unspaced(text[-1]) and is_unspaced(word[0]))
+        text += f" {word}" if apart else word
+    return text
