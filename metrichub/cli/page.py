@@ -32,8 +32,11 @@ def write_page(
     """Write the page if one was asked for; intervals and tests are made as `options` says."""
     if path is None:
         return
+    from metrichub.cli.progress import page_progress
     from metrichub.report.html import write
 
     # A page may be passed on: a file's folders are nobody's business.
     names = [Path(name).name or name for name in reports] if len(reports) == 1 else [*reports]
-    write(path, dict(zip(names, reports.values(), strict=True)), ids=ids, **options)
+    systems = dict(zip(names, reports.values(), strict=True))
+    with page_progress() as tell:
+        write(path, systems, ids=ids, progress=tell, **options)

@@ -235,7 +235,7 @@ class Report(RatedReport):
 
         `others` are systems to be compared with this one, which `name` then names. The options
         are those of `metrichub.report.html.write`: level, resamples, trials, seed, cluster, ids,
-        human, explained, size.
+        human, explained, size, progress.
 
         Raises:
             ReportError: pooled, or systems that can't be compared.

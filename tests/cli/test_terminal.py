@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from metrichub.cli.progress import progress
+from metrichub.cli.progress import page_progress, progress
 from tests.commands import program, write_systems
 
 
@@ -106,6 +106,25 @@ def test_there_is_no_progress_bar_without_a_terminal(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("sys.stderr", io.StringIO())
     with progress(lambda: 1) as advance:
         assert advance is None
+
+
+def test_a_terminal_is_told_what_is_done_for_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    stream.isatty = lambda: True  # type: ignore[method-assign]  # a fake terminal
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    ticks = iter([0.0, 0.5, 1.5])
+    with page_progress(after=1, clock=lambda: next(ticks)) as tell:
+        assert tell
+        tell("testing", 0, None)
+        tell("explaining", 1200, 2400)
+    shown = stream.getvalue()
+    assert "report: explaining 1,200 of 2,400 samples" in shown
+    assert "50%" in shown
+    assert "testing" not in shown
+    monkeypatch.setattr("sys.stderr", io.StringIO())
+    with page_progress() as tell:
+        assert tell is None
 
 
 def test_a_narrow_terminal_loses_no_number_and_no_name() -> None:

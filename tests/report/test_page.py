@@ -188,6 +188,24 @@ def test_of_many_systems_each_order_keeps_its_first_screen(tmp_path: Path, names
     assert found >= set(range(each))
 
 
+def test_the_making_of_a_page_is_told(tmp_path: Path) -> None:
+    told: list[tuple[Any, ...]] = []
+    size = 4 * SCREEN
+    report = Hub("wer").evaluate(predictions=["a"] * size, references=["b"] * size)
+    path = tmp_path / "a.html"
+    report.to_html(path, **FEW, explained=SCREEN + 1, progress=lambda *one: told.append(one))
+    assert told == [
+        ("testing", 0, None),
+        # The scores are equal, so that either end and the first are the same samples.
+        ("explaining", 0, SCREEN + 1),
+        ("explaining", SCREEN, SCREEN + 1),
+        ("reading", 2 * SCREEN, size),
+        ("reading", 3 * SCREEN, size),
+        ("drawing", 0, None),
+        ("writing", 0, None),
+    ]
+
+
 def test_a_page_keeps_within_its_size_and_says_so(tmp_path: Path) -> None:
     whole = page_of(tmp_path, "exact_match").samples
     sizes = [len(json.dumps(sample, separators=(",", ":"))) for sample in whole]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ def write(  # noqa: PLR0913  # the options of one call, each by its name
     human: str | Iterable[str] | None = None,
     explained: int = EXPLAINED,
     size: int = SIZE,
+    progress: Callable[[str, int, int | None], object] | None = None,
 ) -> None:
     """Write the reports of one or several systems as one HTML file that needs no other.
 
@@ -42,6 +43,8 @@ def write(  # noqa: PLR0913  # the options of one call, each by its name
     Each metric without a judge explains the first `explained` samples, and as many with the
     lowest and the highest scores; judges' explanations are there for all. Texts and explanations
     take `size` bytes at most, and where they would take more, the page says how many are there.
+    `progress` is told what is being done ("testing", "explaining", "reading", "drawing",
+    "writing"), how many samples are done, and of how many; None where they aren't counted.
 
     Raises:
         ReportError: no system, a pooled report, systems that can't be compared, or no such column
@@ -56,4 +59,7 @@ def write(  # noqa: PLR0913  # the options of one call, each by its name
         ids = next((report.metadata.get("id") for report in systems.values()), None)
     options = SignificanceOptions(level, resamples, trials, seed, cluster)
     limits = PageLimits(explained, size)
-    write_text(path, report_page(systems, ids, options, limits, human))
+    tell = progress or (lambda *_: None)
+    text = report_page(systems, ids, options, limits, human, tell)
+    tell("writing", 0, None)
+    write_text(path, text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from importlib.resources import files
 from typing import Any
@@ -56,6 +56,7 @@ def report_page(
     options: SignificanceOptions,
     limits: PageLimits,
     human: str | Iterable[str] | None = None,
+    tell: Callable[[str, int, int | None], object] = lambda *_: None,
 ) -> str:
     """The page of these systems; the first is the one that the others are compared with."""
     if not systems:
@@ -63,12 +64,14 @@ def report_page(
     first, *others = systems.values()
     for other in others:
         comparable(first, other)
+    tell("testing", 0, None)
     outputs = outputs_of(systems)
     main = [scores for _, output, scores in outputs if output == "score"]
     ranking = compare_all(systems, **options._asdict()) if others else None
     how = options.of_intervals()
     intervals = {name: report.intervals(**how) for name, report in systems.items()}
-    records = records_of(systems, outputs, limits)
+    records = records_of(systems, outputs, limits, tell)
+    tell("drawing", 0, None)
     people = people_of(systems, outputs, options, human)
     scripts = [_asset(name) for name in (*SCRIPTS, *(OF_RATINGS if people else ()))]
     style = _asset("report.css")

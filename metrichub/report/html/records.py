@@ -6,7 +6,7 @@ The page reads a chunk when it first shows one of its samples, so that a large r
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
@@ -154,7 +154,10 @@ class SystemRecords:
 
 
 def records_of(
-    systems: Mapping[str, Report], outputs: Sequence[tuple[str, str, Scores]], limits: PageLimits
+    systems: Mapping[str, Report],
+    outputs: Sequence[tuple[str, str, Scores]],
+    limits: PageLimits,
+    tell: Callable[[str, int, int], object] = lambda *_: None,
 ) -> Records:
     """Texts and steps of the samples, those at the ends of each metric first, while they fit."""
     shown = [SystemRecords(report) for report in systems.values()]
@@ -163,7 +166,11 @@ def records_of(
     explaining = [set(system.explaining()) for system in shown]
     room, found = limits.size, dict[int, str]()
     ends = [one.samples for one in chosen.values()]
-    for sample in dict.fromkeys(chain(_turns(ends), range(size))):
+    explained = len(set(chain.from_iterable(ends)))
+    for done, sample in enumerate(dict.fromkeys(chain(_turns(ends), range(size)))):
+        if not done % SCREEN:
+            early = done < explained
+            tell("explaining" if early else "reading", done, explained if early else size)
         wanted = [name for name, one in chosen.items() if sample in one.samples]
         record = script_json(_record(shown, sample, wanted, explaining))
         room -= len(record.encode("utf-8", "replace"))
