@@ -225,6 +225,12 @@ class Metric:
         call = f"{self.card.name}({pairs})" if pairs else self.card.name
         return call if self.name == self.card.name else f"{self.name} = {call}"
 
+    def _repr_html_(self) -> str:
+        """What it reads and gives and how it is set, for notebooks."""
+        from metrichub.metric.notebook import metric_html
+
+        return metric_html(self)
+
     def _values(self) -> dict[str, object]:
         return values_of(self)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from html import unescape
-from typing import Any
+from typing import Annotated, Any
 
-from metrichub import Hub
+from metrichub import Hub, load_metric
+from metrichub.authoring import Metric, Secret
 from metrichub.evaluation.resample import Interval
 from metrichub.report.notebook import ByOutput
 
@@ -57,6 +59,37 @@ def test_a_hub_says_what_its_metrics_read_and_give() -> None:
     assert rows[0][2:4] == ["predictions, references", "score ↑"]
     assert rows[0][4].startswith("b2 = bleu(tokenize='13a', ")
     assert rows[1][3].startswith("score ↓")
+
+
+def test_a_metric_says_what_it_reads_and_gives_and_how_it_is_set() -> None:
+    metric = load_metric("b2 = bleu(max_order=2)")
+    shown = unescape(metric._repr_html_())
+    assert shown.startswith(f"<p><strong>BLEU</strong> (b2): {metric.card.summary}</p>")
+    rows = dict(cells(metric))
+    assert rows["reads"] == "prediction, references"
+    assert rows["score"] == "0 to 1, higher is better"
+    assert "<code>max_order=2</code>" in rows["parameters"]
+    assert rows["card"] == "<code>metrichub card bleu</code>"
+    # The headline of rouge is four of its outputs; abstractness has no direction.
+    assert set(dict(cells(load_metric("rouge")))) > {"rouge1", "rouge2", "rougeL", "rougeLsum"}
+    assert dict(cells(load_metric("wer")))["score"] == "0 or more, lower is better"
+    assert dict(cells(load_metric("abstractness")))["score"] == "0 to 1"
+
+
+def test_a_metric_without_a_card_shows_itself_and_no_secret() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Length(Metric):
+        mark: str = "<b>"
+        key: Annotated[str | None, Secret()] = None
+
+        def observe(self, prediction: str) -> float:
+            return float(len(prediction))
+
+    shown = Length(key="hush")._repr_html_()
+    assert "hush" not in shown
+    assert "<b>" not in shown
+    assert dict(cells(Length()))["score"] == "any number"
+    assert "mark='<b>'" in dict(cells(Length()))["parameters"]
 
 
 def test_nothing_that_is_shown_can_be_more_than_text() -> None:
