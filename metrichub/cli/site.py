@@ -25,17 +25,34 @@ def site() -> None:
     is_flag=True,
     help="Fail where a card can't be read or a link in one leads nowhere.",
 )
-def build(out: Path, strict: bool) -> None:
+@click.option(
+    "--repository",
+    metavar="URL",
+    help="Where the source is, for links to it; else what the distribution names.",
+)
+@click.option(
+    "--versions",
+    is_flag=True,
+    help="Keep other versions: write a folder of OUT with this one's name, and list them all.",
+)
+def build(out: Path, strict: bool, repository: str | None, versions: bool) -> None:
     """Write the site into the folder OUT: new, empty, or one that an earlier site is in.
 
     It works from the file system and under any path of a server, and asks no other host for
     anything.
 
     metrichub site build public
-    """
-    from metrichub.site.build import build_site as built
 
-    made = built(out, strict=strict, commands=_commands())
+    metrichub site build public --versions --repository https://git.example/owner/name
+    """
+    from metrichub.site.build import build_site
+    from metrichub.site.edition import Edition
+    from metrichub.site.versions import build_version
+
+    edition = Edition.installed(repository, beside=versions)
+    made = (build_version if versions else build_site)(
+        out, edition=edition, strict=strict, commands=_commands()
+    )
     for problem in made.problems:
         note(problem)
     click.echo(f"wrote {out / 'index.html'}, cards: {made.cards}")

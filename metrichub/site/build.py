@@ -14,6 +14,7 @@ from metrichub.site import check, pages
 from metrichub.site.chapter import GUIDES
 from metrichub.site.chapters import chapters
 from metrichub.site.commands import CommandInfo
+from metrichub.site.edition import Edition
 from metrichub.site.generate import generate
 from metrichub.site.index import CardPage, SiteIndex
 from metrichub.site.links import Links
@@ -36,12 +37,14 @@ def build_site(
     *,
     strict: bool = False,
     commands: CommandInfo | None = None,
+    edition: Edition | None = None,
 ) -> Built:
     """Build the site of the installed metrics in `out`, which an earlier one may be in.
 
     A card that can't be read is a line on the front page and a problem; so is a link in a card
     that leads nowhere. `strict` makes problems an error, and then nothing is written.
-    `commands` is what click knows of the command line, for its page.
+    `commands` is what click knows of the command line, for its page; `edition` says the version
+    and the repository, else those of the installed distribution.
 
     Raises:
         MissingDependency: the extra `site` isn't installed.
@@ -59,7 +62,7 @@ def build_site(
     if strict and problems:
         raise SiteError(f"cards: {'; '.join(problems)}")
     with TemporaryDirectory(prefix="metrichub-site-") as folder:
-        made = generate(index, sources, Path(folder), beside)
+        made = generate(index, sources, Path(folder), beside, edition)
         if wrong := check.problems(made):
             raise SiteError(f"the built site: {'; '.join(wrong)}")
         (made / _MARK).touch()
@@ -79,8 +82,13 @@ def _page(page: CardPage, links: Links) -> str:
         return pages.unreadable(page, reason)
 
 
+def is_site(folder: Path) -> bool:
+    """Whether a folder holds a site that was built."""
+    return (folder / _MARK).exists()
+
+
 def _refuse_other_files(out: Path) -> None:
-    if out.is_dir() and any(out.iterdir()) and not (out / _MARK).exists():
+    if out.is_dir() and any(out.iterdir()) and not is_site(out):
         raise FileExistsError(
             errno.EEXIST, "holds other files; choose an empty or a new folder", str(out)
         )

@@ -11,7 +11,8 @@ GUIDES, REFERENCE = "Guides", "Reference"
 class Chapter:
     """A page of the site that is no card: where it lies, under which group, and its HTML.
 
-    `whole` says that the HTML is a page of its own, which stays as it is.
+    `whole` says that the HTML is a page of its own, which stays as it is; `source` is the file of
+    the repository that it is made from.
     """
 
     path: str
@@ -20,3 +21,4 @@ class Chapter:
     group: str
     html: str
     whole: bool = False
+    source: str = ""

@@ -33,9 +33,9 @@ def chapters(index: SiteIndex, commands: CommandInfo | None = None) -> Iterator[
         guide = known[name]
         group = GUIDES if name in order else REFERENCE
         text = f"# {guide.title}\n{guide.body}"
-        yield Chapter(
-            _path(name), guide.title, guide.summary, group, _html(text, guide.path, index)
-        )
+        page = _html(text, guide.path, index)
+        source = f"docs/{guide.path.name}"
+        yield Chapter(_path(name), guide.title, guide.summary, group, page, source=source)
     yield from example.example_chapters(index)
     yield _elsewhere()
     yield from reference()
@@ -79,7 +79,10 @@ def _changelog(index: SiteIndex) -> Iterator[Chapter]:
     for path in (home / "CHANGELOG.md", home.parent / "CHANGELOG.md"):
         if path.is_file():
             page = _html(path.read_text(encoding="utf-8"), path, index)
-            yield Chapter("guides/changelog.html", "Changelog", "What changed.", REFERENCE, page)
+            yield Chapter(
+                "guides/changelog.html", "Changelog", "What changed.", REFERENCE, page,
+                source="CHANGELOG.md",
+            )  # fmt: skip
             return
 
 

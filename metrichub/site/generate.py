@@ -16,6 +16,7 @@ from pathlib import Path
 
 from metrichub.errors import MissingDependency, SiteError
 from metrichub.site.chapter import GUIDES, Chapter
+from metrichub.site.edition import Edition
 from metrichub.site.found import put_search
 from metrichub.site.index import CardPage, SiteIndex, one_line
 from metrichub.site.pages import pictures
@@ -26,12 +27,17 @@ _SCRIPTS = ("page", "search", "home", "gallery")
 _LEFT_OUT = ("404.html", "sitemap.xml")
 _SCRIPT = re.compile(r"<script(?P<attributes>[^>]*)>(?P<code>.*?)</script>", re.DOTALL)
 _NEXT = re.compile(r'\s*<link rel="(?:next|prev)"[^>]*>')
+_ASKS = ' data-md-component="source"'
 _FRONT = ("All metrics", "Metrics for generated text, and their cards.")
 _CHARSET = '<meta charset="utf-8">'
 
 
 def generate(
-    index: SiteIndex, sources: Mapping[str, str], project: Path, chapters: Sequence[Chapter] = ()
+    index: SiteIndex,
+    sources: Mapping[str, str],
+    project: Path,
+    chapters: Sequence[Chapter] = (),
+    edition: Edition | None = None,
 ) -> Path:
     """The folder of the generated site, inside of `project`, from the HTML of its pages by path.
 
@@ -43,7 +49,8 @@ def generate(
     """
     if find_spec("zensical") is None:
         raise MissingDependency("the cards' site", "zensical", "pip install 'metrichub[site]'")
-    _write(index, sources, project, chapters)
+    edition = edition or Edition.installed()
+    _write(index, sources, project, chapters, edition)
     ran = subprocess.run(
         [sys.executable, "-m", "zensical", "build", "--strict", "--config-file", "zensical.toml"],
         cwd=project,
@@ -63,6 +70,9 @@ def generate(
     for chapter in chapters:
         if chapter.whole:
             (site / chapter.path).write_text(chapter.html, encoding="utf-8")
+    if edition.beside:
+        pages = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
+        (site / "pages.json").write_text(json.dumps(pages), encoding="utf-8")
     return site
 
 
@@ -91,8 +101,8 @@ def secured(page: str) -> str:
             "form-action 'none'",
         )
     )
-    # Browsers fetch what comes next before anybody asks, which the policy forbids.
-    page = _NEXT.sub("", page)
+    # What comes next is fetched by browsers, and stars by the theme, before anybody asks for them.
+    page = _NEXT.sub("", page).replace(_ASKS, "")
     if _CHARSET not in page:
         raise SiteError("the site generator wrote a page without a character set")
     meta = f'{_CHARSET}\n<meta http-equiv="Content-Security-Policy" content="{policy}">'
@@ -105,7 +115,11 @@ def _hash(code: str) -> str:
 
 
 def _write(
-    index: SiteIndex, sources: Mapping[str, str], project: Path, chapters: Sequence[Chapter]
+    index: SiteIndex,
+    sources: Mapping[str, str],
+    project: Path,
+    chapters: Sequence[Chapter],
+    edition: Edition,
 ) -> None:
     docs = project / "docs"
     shutil.copytree(ASSETS, docs / "assets", ignore=shutil.ignore_patterns("answer.js"))
@@ -115,6 +129,8 @@ def _write(
     (docs / "assets" / "worker.js").rename(docs / "assets" / "iframe-worker.js")
     titles = {page.path: (page.title, page.card.summary) for page in index.pages}
     titles |= {chapter.path: (chapter.title, chapter.summary) for chapter in chapters}
+    files = {page.path: edition.source(page.source) for page in index.pages}
+    files |= {chapter.path: edition.source(chapter.source) for chapter in chapters}
     beside = {found.path: found.html for found in chapters if not found.whole}
     for path, page in {**sources, **beside}.items():
         if re.search("<script", page, re.IGNORECASE):
@@ -126,8 +142,10 @@ def _write(
             front |= {"hide": ["navigation", "toc"]}
         target = (docs / path).with_suffix(".md")
         target.parent.mkdir(parents=True, exist_ok=True)
+        if file := files.get(path):
+            page += f'\n<p class="mh-source"><a href="{escape(file)}">Source of this page</a></p>'
         target.write_text(f"---\n{json.dumps(front)}\n---\n{page}", encoding="utf-8")
-    settings = _settings(_nav(index, chapters))
+    settings = _settings(_nav(index, chapters), edition)
     (project / "zensical.toml").write_text(f"project = {_toml(settings)}\n", "utf-8")
 
 
@@ -154,7 +172,7 @@ def _link(page: CardPage) -> Mapping[str, str]:
     return {_escaped(page.title): page.path.replace(".html", ".md")}
 
 
-def _settings(nav: Sequence[object]) -> Mapping[str, object]:
+def _settings(nav: Sequence[object], edition: Edition) -> Mapping[str, object]:
     return {
         "site_name": NAME,
         "nav": nav,
@@ -164,7 +182,10 @@ def _settings(nav: Sequence[object]) -> Mapping[str, object]:
             "assets/search.js",
             "assets/home.js",
             "assets/gallery.js",
+            *(["assets/versions.js"] if edition.beside else []),
         ],
+        "copyright": _escaped(f"{NAME} {edition.version}"),
+        **_repository(edition),
         "extra": {"polyfills": ["assets/iframe-worker.js"]},
         "plugins": {"offline": {}, "search": {}},
         "markdown_extensions": {"metrichub.site.verbatim": {}},
@@ -178,6 +199,12 @@ def _settings(nav: Sequence[object]) -> Mapping[str, object]:
             ],
         },
     }
+
+
+def _repository(edition: Edition) -> Mapping[str, object]:
+    if not edition.repository:
+        return {}
+    return {"repo_url": edition.repository, "repo_name": _escaped(edition.repository_name)}
 
 
 def _scheme(media: str, scheme: str, icon: str, name: str) -> Mapping[str, object]:

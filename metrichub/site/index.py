@@ -36,6 +36,12 @@ class CardPage:
         return title if self.name == self.entry.name else f"{title} ({self.name})"
 
     @property
+    def source(self) -> str:
+        """The card's file in metrichub's repository; "" where it came with another distribution."""
+        ours = self.entry.distribution == "metrichub"
+        return f"metric_cards/{self.entry.folder.name}/README.md" if ours else ""
+
+    @property
     def family(self) -> str:
         """The family's name, or "other"."""
         return one_line(self.card.tags.family) or NO_FAMILY
