@@ -6,13 +6,12 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from metrichub.app.jobs import FileJob, Headline, ScoreTable, Summary
 from metrichub.app.wording import page_words
 from metrichub.data.files import write_text
-from metrichub.errors import MissingDependency
+from metrichub.report.html import write
 from metrichub.report.tables import Table, json_safe
 
 if TYPE_CHECKING:
@@ -104,14 +103,8 @@ def _written(
     }
     for name, text in texts.items():
         write_text(job.folder / name, text)
-    files = list(texts)
-    # Without the packages that draw there is no page of the report.
-    with suppress(MissingDependency):
-        from metrichub.report.html import write
-
-        write(job.folder / REPORT, reports, ids=ids)
-        files.append(REPORT)
-    return tuple(files)
+    write(job.folder / REPORT, reports, ids=ids)
+    return (*texts, REPORT)
 
 
 def _sample_rows(
