@@ -59,8 +59,8 @@ def run(client: TestClient, text: str | bytes, *arguments: Any, **more: Any) -> 
         ("a.json", json.dumps(ROWS)),
         ("a.csv", "id,prediction,reference\nx,a b c,a b d\ny,d,d\n"),
         ("a.tsv", "id\tprediction\treference\nx\ta b c\ta b d\ny\td\td\n"),
-        ("a.jsonl.gz", gzip.compress(JSONL.encode())),
-        ("a.csv.GZ", gzip.compress(b"id,prediction,reference\nx,a b c,a b d\ny,d,d\n")),
+        ("a.jsonl.gz", gzip.compress(JSONL.encode(), mtime=0)),
+        ("a.csv.GZ", gzip.compress(b"id,prediction,reference\nx,a b c,a b d\ny,d,d\n", mtime=0)),
     ],
 )
 def test_a_file_is_scored(client: TestClient, name: str, text: str | bytes) -> None:
