@@ -177,6 +177,37 @@ def test_the_keyboard_alone_suffices(page: Page, small: str) -> None:
     expect(page.locator("#sample-3")).to_be_visible()
 
 
+def test_a_sample_of_three_systems_and_eleven_references_fits_on_a_screen(
+    page: Page, tmp_path: Path
+) -> None:
+    words = [f"word{k}" for k in range(45)]
+    references = [[" ".join(words[k:]) for k in range(11)]] * 2
+    hub, path = Hub(["rouge", "bleu", "wer", "abstractness"]), tmp_path / "report.html"
+    one, *others = (
+        hub.evaluate(predictions=[" ".join([*words[k:], "x"])] * 2, references=references)
+        for k in range(3)
+    )
+    named = {f"b{k}": other for k, other in enumerate(others)}
+    one.to_html(path, name="a", others=named, resamples=2, trials=9)
+    page.set_viewport_size({"width": 1400, "height": 900})
+    page.goto(path.as_uri())
+    page.get_by_role("button", name="sample 1").click()
+    opened = page.locator("#sample-1")
+    box = opened.bounding_box()
+    assert box
+    assert box["height"] < 800
+    # What one reads first is there, all else a click away.
+    side = opened.locator(".side").first
+    assert "rouge1 " in side.inner_text()
+    assert "rouge1_recall" not in side.inner_text()
+    side.get_by_text("All 15 outputs").click()
+    assert "rouge1_recall" in side.inner_text()
+    # An output that was chosen is read first too.
+    page.get_by_label("Output", exact=True).select_option("rouge rouge1_recall")
+    page.get_by_role("button", name="sample 1").click()
+    expect(side.locator("> .figures")).to_contain_text("rouge1_recall")
+
+
 def test_a_report_without_texts_still_shows_its_scores(page: Page, tmp_path: Path) -> None:
     Hub("wer").evaluate(**numbered(3)).save(tmp_path / "saved.json")
     Report.load(tmp_path / "saved.json").to_html(tmp_path / "report.html", resamples=2)

@@ -157,7 +157,7 @@ def _data(
         "chunk": CHUNK,
         "ids": json_value(list(ids)) if ids else None,
         "metadata": _metadata(systems),
-        "outputs": score_columns(outputs),
+        "outputs": score_columns(systems, outputs),
         "problems": [problems_of(report) for report in systems.values()],
         "explaining": sorted(explaining),
         "explained": records.explained,

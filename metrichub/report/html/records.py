@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from metrichub.evaluation.explanation import Trace, json_value
+from metrichub.report.export import headlines
 from metrichub.report.html.escape import script_json
 from metrichub.report.html.outputs import Scores, Values
 from metrichub.report.report import Report
@@ -73,13 +74,17 @@ def _better(systems: Mapping[str, Report], metric: str, output: str) -> str:
     return result.metric.card.better(output)
 
 
-def score_columns(outputs: Iterable[tuple[str, str, Scores]]) -> list[dict[str, Any]]:
+def score_columns(
+    systems: Mapping[str, Report], outputs: Iterable[tuple[str, str, Scores]]
+) -> list[dict[str, Any]]:
     """The numbers of every output as the page sorts them; None where unscored."""
+    first = set().union(*map(headlines, systems.values()))
     return [
         {
             "metric": metric,
             "output": output,
             "better": scores.better,
+            "headline": (metric, output) in first,
             "values": [page_numbers(values) for values in scores.systems.values()],
         }
         for metric, output, scores in outputs

@@ -3,21 +3,26 @@
 const sampleDetails = (data, number) => {
   const { element, own, shown, value } = steps;
   const several = data.systems.length > 1;
-  const LONG = 600;
+  const LONG = 600, MANY = 5;
 
   // Names of columns and systems are the user's own, and stay as they are.
   const label = text => element("p", "label", text);
   const folded = (summary, ...parts) =>
     element("details", "", element("summary", "", summary), ...parts);
 
-  const scores = (sample, metric, system) => data.outputs
-    .filter(output => output.metric === metric)
+  const outputsOf = metric => data.outputs.filter(output => output.metric === metric);
+  const scores = (sample, metric, system, outputs = outputsOf(metric)) => outputs
     .map(({ output, values, whole }) => `${output} ${number(values[system][sample], whole)}`)
     .join(" · ");
 
-  const seen = (sample, metric, system, found) => {
+  const seen = (sample, chosen, system, found) => {
+    const { metric } = chosen;
     const problem = own(data.problems[system], metric);
-    const parts = [element("p", "figures", scores(sample, metric, system))];
+    // Of many outputs those that one reads first; the others are folded below.
+    const outputs = outputsOf(metric);
+    const mine = output => output.headline || (output === chosen && output.output !== "score");
+    const main = outputs.length > MANY ? outputs.filter(mine) : outputs;
+    const parts = [element("p", "figures", scores(sample, metric, system, main))];
     const reason = own(problem?.samples, sample);
     if (reason !== undefined) {
       const [status, why] = problem.reasons[reason];
@@ -36,6 +41,9 @@ const sampleDetails = (data, number) => {
       const fit = data.kept < data.size ? ", as far as texts fit into it" : "";
       parts.push(label(
         `This file shows what ${metric} saw in ${each} samples at each end of ${ends}, and in the first ${each}${fit}.`));
+    }
+    if (main.length < outputs.length) {
+      parts.push(folded(`All ${outputs.length} outputs`, element("p", "figures", scores(sample, metric, system))));
     }
     return parts;
   };
@@ -110,7 +118,7 @@ const sampleDetails = (data, number) => {
     return element("div", "side",
       ...(several ? [heading(sample, output, system)] : texts && said !== null ? [label("prediction")] : []),
       ...(texts && said !== null ? compared(said, others) : []),
-      ...seen(sample, output.metric, system, found));
+      ...seen(sample, output, system, found));
   }));
 
   const of = (sample, found, chosen) => {
