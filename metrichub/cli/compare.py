@@ -96,7 +96,7 @@ def compare(
         output=output,
         foot=_foot(ranking, display) if shown == "table" else (),
     )
-    write_page(page, reports, ids, **how)
+    write_page(page, reports, ids, **how, ranking=ranking)
     tell_notes(reports)
     tell_unranked(ranking.withheld)
     tell_usage(reports)

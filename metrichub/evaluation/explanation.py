@@ -153,6 +153,8 @@ def json_value(value: Any) -> Any:
 
     Numbers that aren't finite become None, and what JSON doesn't know its text.
     """
+    if type(value) in (str, int):  # Most are, and the page asks a million times.
+        return value
     if is_dataclass(value):
         value = {f.name: getattr(value, f.name) for f in fields(value)}
     elif hasattr(value, "_asdict"):

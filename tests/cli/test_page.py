@@ -66,6 +66,19 @@ def test_compare_writes_a_page_with_its_own_numbers_of_trials() -> None:
     assert data("c.html")["ids"] == ["x", "y"]
 
 
+def test_compare_tests_once_for_its_tables_and_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ("compare", "a.jsonl", "b.jsonl", *BOTH, *FEW, "--trials", "32", "--report")
+    run(*arguments, "c.html")
+
+    def again(*_: object, **__: object) -> None:
+        raise AssertionError("tested twice")
+
+    monkeypatch.setattr("metrichub.report.html.document.compare_all", again)
+    result = run(*arguments, "d.html")
+    assert result.exit_code == 0, result.stderr
+    assert Path("d.html").read_text("utf-8") == Path("c.html").read_text("utf-8")
+
+
 def test_saved_reports_are_compared_on_a_page_without_texts() -> None:
     for name in ("a", "b"):
         run("score", f"{name}.jsonl", *BOTH, "--save", f"{name}.json")

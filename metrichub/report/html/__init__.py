@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from metrichub.evaluation.resample import SEED
 
 if TYPE_CHECKING:
+    from metrichub.report.ranking import Ranking
     from metrichub.report.report import Report
 
 EXPLAINED = 200
@@ -32,6 +33,7 @@ def write(  # noqa: PLR0913  # the options of one call, each by its name
     explained: int = EXPLAINED,
     size: int = SIZE,
     progress: Callable[[str, int, int | None], object] | None = None,
+    ranking: Ranking | None = None,
 ) -> None:
     """Write the reports of one or several systems as one HTML file that needs no other.
 
@@ -45,6 +47,7 @@ def write(  # noqa: PLR0913  # the options of one call, each by its name
     take `size` bytes at most, and where they would take more, the page says how many are there.
     `progress` is told what is being done ("testing", "explaining", "reading", "drawing",
     "writing"), how many samples are done, and of how many; None where they aren't counted.
+    `ranking` is what `compare_all` gave for these systems and options, if it is known already.
 
     Raises:
         ReportError: no system, a pooled report, systems that can't be compared, or no such column
@@ -60,6 +63,6 @@ def write(  # noqa: PLR0913  # the options of one call, each by its name
     options = SignificanceOptions(level, resamples, trials, seed, cluster)
     limits = PageLimits(explained, size)
     tell = progress or (lambda *_: None)
-    text = report_page(systems, ids, options, limits, human, tell)
+    text = report_page(systems, ids, options, limits, human, tell, ranking)
     tell("writing", 0, None)
     write_text(path, text)

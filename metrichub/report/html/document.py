@@ -57,6 +57,7 @@ def report_page(
     limits: PageLimits,
     human: str | Iterable[str] | None = None,
     tell: Callable[[str, int, int | None], object] = lambda *_: None,
+    ranking: Ranking | None = None,
 ) -> str:
     """The page of these systems; the first is the one that the others are compared with."""
     if not systems:
@@ -67,7 +68,8 @@ def report_page(
     tell("testing", 0, None)
     outputs = outputs_of(systems)
     main = [scores for _, output, scores in outputs if output == "score"]
-    ranking = compare_all(systems, **options._asdict()) if others else None
+    if others and ranking is None:
+        ranking = compare_all(systems, **options._asdict())
     how = options.of_intervals()
     intervals = {name: report.intervals(**how) for name, report in systems.items()}
     records = records_of(systems, outputs, limits, tell)
