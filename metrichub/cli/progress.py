@@ -24,7 +24,7 @@ def progress(
     with the first call later than `after` seconds, and goes at the end.
     """
     done = 0
-    with _told(after, clock) as tell:
+    with _display(after, clock) as tell:
 
         def advance(amount: int) -> None:
             nonlocal done
@@ -42,7 +42,7 @@ def page_progress(
 
     None where stderr is no terminal; the display is that of `progress`.
     """
-    with _told(after, clock) as tell:
+    with _display(after, clock) as tell:
 
         def told(doing: str, done: int, total: int | None) -> None:
             count = "" if total is None else f" {done:,} of {total:,} samples"
@@ -52,7 +52,7 @@ def page_progress(
 
 
 @contextmanager
-def _told(
+def _display(
     after: float, clock: Callable[[], float]
 ) -> Iterator[Callable[[str, int, Callable[[], float | None]], None]]:
     """What shows the bar from the first call that is late enough."""

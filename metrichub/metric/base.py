@@ -229,7 +229,8 @@ class Metric:
         """What it reads and gives and how it is set, for notebooks."""
         from metrichub.metric.notebook import metric_html
 
-        return metric_html(self)
+        values = values_of(self)
+        return metric_html(self.card, self.name, self.inputs(), self.headline(), values)
 
     def _values(self) -> dict[str, object]:
         return values_of(self)

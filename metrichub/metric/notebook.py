@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
+from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import Scale
-from metrichub.catalog.parameters import values_of
-from metrichub.metric.base import Metric
 
 _BETTER = {"higher": ", higher is better", "lower": ", lower is better"}
 
 
-def metric_html(metric: Metric) -> str:
+def metric_html(
+    card: Card,
+    name: str,
+    inputs: Sequence[str],
+    headline: Sequence[str],
+    parameters: Mapping[str, object],
+) -> str:
     """The metric as a table of two columns, with its name and summary above."""
-    card = metric.card
     rows = "\n".join(
-        f'<tr><th scope="row">{name}</th><td>{text}</td></tr>' for name, text in _rows(metric)
+        f'<tr><th scope="row">{row}</th><td>{text}</td></tr>'
+        for row, text in _rows(card, inputs, headline, parameters)
     )
-    named = "" if metric.name == card.title else f" ({escape(metric.name)})"
-    about = f"<strong>{escape(card.title)}</strong>{named}: {escape(card.summary)}"
+    about = f"<strong>{escape(card.title)}</strong> ({escape(name)}): {escape(card.summary)}"
     return f"<p>{about}</p>\n<table>\n<tbody>\n{rows}\n</tbody></table>\n"
 
 
-def _rows(metric: Metric) -> Iterator[tuple[str, str]]:
+def _rows(
+    card: Card, inputs: Sequence[str], headline: Sequence[str], parameters: Mapping[str, object]
+) -> Iterator[tuple[str, str]]:
     """Names of rows, and what stands in them as HTML."""
-    yield "reads", escape(", ".join(metric.inputs()))
-    for output in metric.headline():
-        yield escape(output), escape(_scale(metric.card.scale(output) or Scale()))
-    values = values_of(metric).items()
-    if values:
-        shown = (f"<code>{escape(f'{name}={value!r}')}</code>" for name, value in values)
+    yield "reads", escape(", ".join(inputs))
+    for output in headline:
+        yield escape(output), escape(_scale(card.scale(output) or Scale()))
+    if parameters:
+        shown = (f"<code>{escape(f'{key}={value!r}')}</code>" for key, value in parameters.items())
         yield "parameters", " ".join(shown)
-    yield "card", f"<code>metrichub card {escape(metric.card.name)}</code>"
+    yield "card", f"<code>metrichub card {escape(card.name)}</code>"
 
 
 def _scale(scale: Scale) -> str:

@@ -61,7 +61,7 @@ def test_ticks_are_round_numbers_inside_the_axis(values: list[float], ticks: str
 
 def test_metrics_are_drawn_against_each_other_of_the_first_system() -> None:
     outputs = [scores(name, a=[0.0, k], b=[9.0, 9.0]) for k, name in enumerate("vwxyz", 1)]
-    found = [(chart.across, chart.up) for chart in charts.scatters(outputs)]
+    found = [(chart.across, chart.up) for chart in charts.scatter_charts(outputs)]
     assert found == [("v", "w"), ("v", "x"), ("w", "x"), ("v", "y"), ("w", "y"), ("x", "y")]
 
 
@@ -89,8 +89,8 @@ def test_many_samples_are_counted_in_squares() -> None:
 
 
 def test_nothing_to_draw_is_no_error() -> None:
-    assert charts.comparisons([]) == charts.scatters([]) == charts.histograms([]) == []
+    assert charts.comparisons([]) == charts.scatter_charts([]) == charts.histograms([]) == []
     empty = scores(a=[NAN], b=[NAN])
     (chart,) = charts.comparisons([empty])
     assert [shape.kind for shape in chart.shapes] == ["equal"]
-    assert charts.scatters([empty, empty])[0].shapes == []
+    assert charts.scatter_charts([empty, empty])[0].shapes == []

@@ -64,7 +64,7 @@ def histograms(outputs: Sequence[Scores]) -> list[Chart]:
     return [_histogram(output) for output in outputs]
 
 
-def scatters(outputs: Sequence[Scores]) -> list[Chart]:
+def scatter_charts(outputs: Sequence[Scores]) -> list[Chart]:
     """Each of the first outputs against each other, of the first system."""
     columns = [(one.label, next(iter(one.systems.values()))) for one in outputs[:MOST]]
     return [

@@ -114,7 +114,7 @@ def report_page(
             charts={
                 "comparisons": charts.comparisons(main),
                 "histograms": charts.histograms(main),
-                "scatters": charts.scatters(main),
+                "scatters": charts.scatter_charts(main),
             },
             dash_of=charts.dash_of,
             quartiles=numbers.quartiles(main),

@@ -154,7 +154,7 @@ class _Candidate(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Counts:
+class _OrderCounts:
     """The n-grams of one order that occur more than once: P pairs of one and a sample.
 
     `gram` and `sample` are (P,) in rising order, `has` the sides that have it as bits, (P,), and
@@ -227,7 +227,7 @@ class _Corpus:
             np.concatenate(hashes),
         )  # fmt: skip
 
-    def orders(self) -> Iterator[_Counts]:
+    def orders(self) -> Iterator[_OrderCounts]:
         """The counts of each order; an n-gram occurs once if its beginning or its end does."""
         total, lengths = len(self.hashes), np.diff(self.offsets)
         text = np.repeat(np.arange(len(lengths)), lengths)
@@ -246,7 +246,9 @@ class _Corpus:
             at = np.flatnonzero(inside & known)
             names = numbers[at] << bits | words[at + order]
 
-    def _counts(self, order: int, starts: NDArray[Any], where: Integers, of: Integers) -> _Counts:
+    def _counts(
+        self, order: int, starts: NDArray[Any], where: Integers, of: Integers
+    ) -> _OrderCounts:
         sample, side = self.sample[of], self.side[of]
         new = starts.copy()
         new[1:] |= sample[1:] != sample[:-1]
@@ -257,7 +259,7 @@ class _Corpus:
         everywhere = np.bincount(self.side, lengths, minlength=64).astype(np.int64)
         repeated = np.bincount(side, minlength=64)
         kept = [int((has >> np.uint64(k) & np.uint64(1)).sum()) for k in range(self.sides)]
-        return _Counts(
+        return _OrderCounts(
             order,
             np.cumsum(starts)[pairs] - 1,
             sample[pairs],
