@@ -60,7 +60,9 @@ async def check_columns(request: Request) -> Json:
                 raise problem(422, "InputError", "choose a file")
             names = await here.runs.columns(client, name, stream)
         except Problem as error:
-            return Json({"problem": error.refusal.message}, error.status_code)
+            # That a file can't be read is what was asked for.
+            status = 200 if error.status_code == 422 else error.status_code
+            return Json({"problem": error.refusal.message}, status)
         finally:
             await form.close()
     items = _offered(here.settings.judging)

@@ -162,6 +162,8 @@ def serve(
 ) -> None:
     """Browse and try the metrics in a browser, and score files there.
 
+    Several files are compared as `metrichub compare` compares them. Their reports are listed at
+    /runs for whoever calls from the same address, until they are deleted or make room for others.
     Pages and the JSON API at /api/ are for this machine, unless --host says otherwise.
     """
     _check_installed()

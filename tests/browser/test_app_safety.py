@@ -87,6 +87,7 @@ PAGES = (
     "/metrics/regex_match",
     "/metrics/fluency",
     "/score",
+    "/runs",
     "/api",
     "/prompts?path=claims.md",
 )
