@@ -73,7 +73,7 @@ def test_a_hostile_file_runs_nothing_in_its_page_and_its_report(
     page.get_by_role("button", name="Score").last.click()
     expect(page.get_by_role("heading", name="Take it along")).to_be_visible(timeout=60_000)
     expect(page.get_by_role("heading", level=1)).to_contain_text("<img src=x")
-    address, report = page.url, page.get_by_role("link", name="The report")
+    address, report = page.url, page.get_by_role("link", name="Open the report")
     if report.count():
         report.click()
         expect(page.locator("body")).to_contain_text("exact_match")

@@ -6,7 +6,7 @@ const files = form.elements.file;
 const drop = document.getElementById("_drop");
 const systems = document.getElementById("_systems");
 
-function check() {
+function checkSize() {
   const limit = Number(form.dataset.limit);
   const most = Number(form.dataset.systems);
   const size = [...files.files].reduce((sum, file) => sum + file.size, 0);
@@ -29,7 +29,7 @@ function offerBaselines() {
 
 files.addEventListener("change", () => {
   offerBaselines();
-  check();
+  checkSize();
 });
 
 for (const event of ["dragenter", "dragover"]) {
