@@ -24,8 +24,9 @@ HEADINGS = (
     "Citation",
     "Further reading",
 )
-_BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
-_FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.DOTALL | re.MULTILINE)
+# Compiled where they are needed: to score, no card's body is read.
+_BLOCK = r"(?s)(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)"
+_FENCE = r"(?sm)^```(\w*)[^\n]*\n(.*?)^```\s*$"
 
 
 @dataclass(frozen=True)
@@ -113,13 +114,13 @@ class Card:
         return tuple(code for code in self._fenced("python", "pycon") if ">>>" in code)
 
     def _fenced(self, *languages: str) -> Iterator[str]:
-        for language, code in _FENCE.findall(self.body):
+        for language, code in re.findall(_FENCE, self.body):
             if language in languages:
                 yield code
 
     def blocks(self) -> Mapping[str, str]:
         """The generated blocks of the body by name, as they stand in the file."""
-        return {name: text for _, name, text, _ in _BLOCK.findall(self.body)}
+        return {name: text for _, name, text, _ in re.findall(_BLOCK, self.body)}
 
 
 def with_blocks(text: str, blocks: Mapping[str, str]) -> str:
@@ -129,7 +130,7 @@ def with_blocks(text: str, blocks: Mapping[str, str]) -> str:
         start, name, old, end = found.groups()
         return f"{start}{blocks.get(name, old)}{end}"
 
-    return _BLOCK.sub(replace, text)
+    return re.sub(_BLOCK, replace, text)
 
 
 def bounds_table(card: Card) -> str:

@@ -31,7 +31,6 @@ from metrichub.evaluation.result_weighed import WeighedResult
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import Stats
 from metrichub.evaluation.stored import StoredSamples
-from metrichub.evaluation.workers import distribute
 from metrichub.metric import CorpusMetric, Metric
 from metrichub.models.usage import Usage
 from metrichub.text.tokenizations import watched
@@ -203,6 +202,9 @@ def measured(
     if workers == 1:
         measurements = (work(part, progress) for part in parts)
     else:
+        # Loads what starts and ends processes.
+        from metrichub.evaluation.workers import distribute
+
         measurements = _with_progress(
             distribute(work, parts, workers), len(measure.metrics), progress
         )

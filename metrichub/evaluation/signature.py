@@ -6,10 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-_FORM = re.compile(
+_FORM = (
     r"(?P<label>.*?)(\|definition:(?P<definition>\d+))?\|(?P<home>[^|:]+):(?P<code>[^|]+)"
-    r"\|reduce:(?P<reduction>[^|]*)(\|repeats:(?P<repeats>\d+))?",
-    re.DOTALL,
+    r"\|reduce:(?P<reduction>[^|]*)(\|repeats:(?P<repeats>\d+))?"
 )
 _LOCAL = "local"
 
@@ -37,7 +36,7 @@ class Signature:
         Raises:
             ValueError: the text is no signature.
         """
-        found = _FORM.fullmatch(text)
+        found = re.fullmatch(_FORM, text, re.DOTALL)
         if not found:
             raise ValueError(f"{text!r} is no signature")
         home, code = found["home"], found["code"]
