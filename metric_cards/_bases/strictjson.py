@@ -72,12 +72,7 @@ def unfenced(text: str) -> str:
 def _parse(text: str, duplicate_keys: bool) -> Any:
     if _depth(text) > DEPTH:
         raise _Refused("syntax")
-    return json.loads(
-        text,
-        parse_int=_integer,
-        parse_constant=_no_constant,
-        object_pairs_hook=None if duplicate_keys else _unique,
-    )
+    return (_ANY_KEYS if duplicate_keys else _UNIQUE_KEYS).decode(text)
 
 
 def _integer(digits: str) -> float:
@@ -94,6 +89,13 @@ def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise _Refused("duplicate_keys")
     return found
+
+
+# `json.loads` would make one for every text.
+_ANY_KEYS = json.JSONDecoder(parse_int=_integer, parse_constant=_no_constant)
+_UNIQUE_KEYS = json.JSONDecoder(
+    parse_int=_integer, parse_constant=_no_constant, object_pairs_hook=_unique
+)
 
 
 def _depth(text: str) -> int:

@@ -12,6 +12,8 @@ _OUTCOMES = (
     *("score", "empty", "truncated", "surrounded", "syntax", "duplicate_keys", "wrong_root"),
 )
 
+_ROOTS = {"any": object, "object": dict, "array": list}
+
 
 @dataclass(frozen=True, kw_only=True)
 class JsonValidity(Metric):
@@ -38,5 +40,4 @@ class JsonValidity(Metric):
         reading = read(text, duplicate_keys=self.duplicate_keys == "allowed")
         if reading.problem:
             return reading.problem
-        expected = {"any": object, "object": dict, "array": list}[self.root]
-        return "score" if isinstance(reading.value, expected) else "wrong_root"
+        return "score" if isinstance(reading.value, _ROOTS[self.root]) else "wrong_root"

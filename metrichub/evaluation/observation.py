@@ -123,7 +123,8 @@ def _observe_all(metric: Metric, given: Iterable[Any]) -> Measured:
 
 
 def _row(metric: Metric, row: object) -> Row | Unscored | None:
-    if row is None or isinstance(row, (Mapping, Unscored)):
+    # A dict first: whether an object is a Mapping takes eight times as long to say.
+    if row is None or isinstance(row, (dict, Unscored, Mapping)):
         return row
     if isinstance(row, (int, float, np.number, np.bool_)):
         return {"score": float(row)}
