@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-GUIDES, REFERENCE = "Guides", "Reference"
+GUIDES, REFERENCE, API = "Guides", "Reference", "API"
 
 
 @dataclass(frozen=True)
@@ -12,7 +12,7 @@ class Chapter:
     """A page of the site that is no card: where it lies, under which group, and its HTML.
 
     `whole` says that the HTML is a page of its own, which stays as it is; `source` is the file of
-    the repository that it is made from.
+    the repository that it is made from, and `words` what the search finds it by beside its title.
     """
 
     path: str
@@ -22,3 +22,4 @@ class Chapter:
     html: str
     whole: bool = False
     source: str = ""
+    words: str = ""

@@ -48,7 +48,13 @@ def site_pages(index: SiteIndex, chapters: Sequence[Chapter]) -> tuple[SearchPag
     known = [page for page in search_pages(cards) if page.kind == "metric" or _is_in(page, built)]
     addresses = {page.address.partition("#")[0] for page in known}
     others = (
-        SearchPage(chapter.title, chapter.path, _kind(chapter), summary=chapter.summary)
+        SearchPage(
+            chapter.title,
+            chapter.path,
+            _kind(chapter),
+            summary=chapter.summary,
+            text=chapter.words,
+        )
         for chapter in chapters
         if chapter.path not in addresses
     )

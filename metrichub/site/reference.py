@@ -8,11 +8,27 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from metrichub.site.chapter import REFERENCE, Chapter
+from metrichub.site.chapter import API, Chapter
 from metrichub.site.pages import highlighted, page_of
 from metrichub.web.markup import html
 
-_MODULES = ("metrichub", "metrichub.authoring", "metrichub.agreement", "metrichub.testing")
+_BRIDGES = (
+    *("eee", "evaluate", "inspect_ai", "lm_eval", "mlflow", "pyspark", "ray", "torchmetrics"),
+    "transformers",
+)
+MODULES = (
+    "metrichub",
+    "metrichub.authoring",
+    "metrichub.errors",
+    "metrichub.agreement",
+    "metrichub.testing",
+    "metrichub.text",
+    "metrichub.text.highlight",
+    "metrichub.bridges",
+    *(f"metrichub.bridges.{library}" for library in _BRIDGES),
+)
+"""The public modules, in the order in which one looks for them."""
+_EXAMPLE = re.compile(r"(?m)^((?:>>>|\.\.\.).*(?:\n(?!\s*$|>>>).*)*)")
 
 
 class _Name(NamedTuple):
@@ -33,18 +49,26 @@ def reference() -> Iterator[Chapter]:
     loader = griffe.GriffeLoader(docstring_parser=griffe.Parser("google"))
     package = loader.load("metrichub")
     loader.resolve_aliases()
-    for path in _MODULES:
-        module = package[path.removeprefix("metrichub").lstrip(".")] if "." in path else package
+    for path in MODULES:
+        module = package[path.removeprefix("metrichub.")] if "." in path else package
         names = tuple(_names(module))
         about = _text(module)
         summary = re.sub(r"<[^>]+>", "", about).strip().partition("\n")[0]
-        page = page_of("reference.html", path=path, about=about, names=names)
-        yield Chapter(f"reference/{path}.html", path, summary, REFERENCE, page)
+        below = [one for one in MODULES if one.rpartition(".")[0] == path != "metrichub"]
+        page = page_of("reference.html", path=path, about=about, names=names, below=below)
+        words = " ".join(one.name for one in names)
+        yield Chapter(f"reference/{path}.html", path, summary, API, page, words=words)
 
 
 def _names(module: Any) -> Iterator[_Name]:
-    """What a module offers, by name; its `__all__` is computed, so that only Python knows it."""
-    for name in import_module(module.path).__all__:
+    """What a module offers, by name; its `__all__` is computed, so that only Python knows it.
+
+    A module without one offers the classes and functions of its own.
+    """
+    members = (one for one in module.members.values() if not one.is_alias)
+    own = (one.name for one in members if one.is_class or one.is_function)
+    listed = getattr(import_module(module.path), "__all__", None)
+    for name in listed or [name for name in own if not name.startswith("_")]:
         found = module.members.get(name)
         if found is not None and not found.is_module:
             yield _shown(found, found.name)
@@ -68,6 +92,8 @@ def _is_told(member: Any) -> bool:
 
 
 def _signature(found: Any) -> str:
+    if found.is_attribute:
+        return f"{found.name} = {found.value}" if found.value else ""
     if not (found.is_function or found.is_class):
         return ""
     text = str(found.signature())
@@ -82,15 +108,11 @@ def _text(found: Any) -> str:
     """The docstring as HTML: its prose, its examples, and what it raises."""
     if not found.docstring:
         return ""
-    parts = []
+    parts: list[str] = []
     for section in found.docstring.parsed:
         kind, value = section.kind.value, section.value
         if kind == "text":
-            parts.append(
-                re.sub(
-                    r"(?m)^((?:>>>|\.\.\.).*(?:\n(?!\s*$|>>>).*)*)", r"```python\n\1\n```", value
-                )
-            )
+            parts += map(_fenced, value.split("\n\n"))
         elif kind == "examples":
             parts += [
                 text if one.value == "text" else f"```python\n{text}\n```" for one, text in value
@@ -103,9 +125,10 @@ def _text(found: Any) -> str:
 
 
 def _fenced(paragraph: str) -> str:
-    """A paragraph, as a block of code where it is an example."""
-    example = paragraph.lstrip().startswith(">>>")
-    return f"```python\n{paragraph}\n```" if example else paragraph
+    """A paragraph, its examples as blocks of code, and as one itself where it is a tree."""
+    if "├──" in paragraph:
+        return f"```text\n{paragraph}\n```"
+    return _EXAMPLE.sub(r"```python\n\1\n```", paragraph)
 
 
 def _items(kind: str, values: Any) -> str:

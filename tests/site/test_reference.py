@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import inspect
+import re
 from collections.abc import Iterator
 
 import click
@@ -12,6 +14,7 @@ pytest.importorskip("zensical", reason="the extra site is not installed")
 
 from metrichub.cli import main
 from metrichub.site.commands import command_line
+from tests.surface import FACES, public
 
 
 def leaves(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
@@ -34,23 +37,37 @@ def test_every_command_and_option_is_on_the_page() -> None:
                 assert option.opts[0] in page
 
 
-@pytest.mark.parametrize(
-    "module", ["metrichub", "metrichub.authoring", "metrichub.agreement", "metrichub.testing"]
-)
-def test_every_public_name_is_on_its_page(module: str) -> None:
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
     pytest.importorskip("griffe", reason="the extra site is not installed")
     from metrichub.site.reference import reference
 
-    pages = {chapter.title: chapter.html for chapter in reference()}
-    for name in importlib.import_module(module).__all__:
-        assert f'<h2 id="{name}">' in pages[module], name
+    return {chapter.title: chapter.html for chapter in reference()}
 
 
-def test_a_function_has_its_signature_its_text_and_its_errors() -> None:
-    pytest.importorskip("griffe", reason="the extra site is not installed")
-    from metrichub.site.reference import reference
+def test_every_public_module_has_a_page(pages: dict[str, str]) -> None:
+    assert set(pages) == set(FACES)
 
-    page = next(chapter.html for chapter in reference() if chapter.title == "metrichub")
+
+@pytest.mark.parametrize("module", FACES)
+def test_every_public_name_is_on_its_page(module: str, pages: dict[str, str]) -> None:
+    offered = importlib.import_module(module)
+    for name in public(module):
+        below = inspect.ismodule(getattr(offered, name))
+        wanted = f'href="{module}.{name}.html"' if below else f'<h2 id="{name}">'
+        assert wanted in pages[module], name
+
+
+def test_an_alias_is_shown_with_what_it_stands_for(pages: dict[str, str]) -> None:
+    assert "Integers = " in pages["metrichub.text"]
+
+
+def test_the_tree_of_errors_keeps_its_lines(pages: dict[str, str]) -> None:
+    assert re.search(r"<pre.*?MetrichubError.*?InputError", pages["metrichub.errors"], re.DOTALL)
+
+
+def test_a_function_has_its_signature_its_text_and_its_errors(pages: dict[str, str]) -> None:
+    page = pages["metrichub"]
     assert '<h3 id="Hub.evaluate">Hub.evaluate</h3>' in page
     assert "load_metric(spec: str, /, **parameters: object)" in page
     assert "<code>UnknownMetric</code>" in page
