@@ -113,6 +113,7 @@ def test_every_metric_scores_without_datasets_evaluate_and_openai() -> None:
 NEIGHBOURS = {
     "errors": "",
     "text": "errors",
+    "web": "errors",
     "agreement": "errors",
     "data": "errors text",
     "catalog": "errors data",
@@ -121,13 +122,12 @@ NEIGHBOURS = {
     "evaluation": "errors data catalog metric models text agreement",
     "embed": "errors catalog models",
     "judge": "errors text data catalog metric models evaluation embed",
-    "report": "errors text agreement data catalog metric models evaluation",
+    "report": "errors text agreement data catalog metric models evaluation web",
     "hub": "errors data metric models evaluation embed judge report",
     "bridges": "errors data catalog metric models evaluation judge report hub",
     "metrichub": "errors data catalog metric models evaluation embed judge report hub",
     "authoring": "text catalog metric models evaluation embed judge",
     "testing": "errors data catalog metric models evaluation judge report hub",
-    "web": "errors",
     "site": "errors data catalog judge report hub web",
     "app": "metrichub errors data catalog metric models embed judge report hub web",
     "cli": (

@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse, Response
 
 from metrichub.app.presets import Preset
 from metrichub.report.tables import format_cell, json_safe
+from metrichub.web import theme
 from metrichub.web.markup import html, slug
 
 HOME = Path(__file__).parent
@@ -85,7 +86,8 @@ def _environment() -> jinja2.Environment:
 @cache
 def asset(name: str) -> str:
     """The address of a file in the folder `static`, which changes with its content."""
-    digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
+    folder = theme.STATIC if name == theme.THEME else STATIC
+    digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()[:12]
     return f"/static/{name}?v={digest}"
 
 

@@ -20,6 +20,7 @@ from metrichub.site.edition import Edition
 from metrichub.site.found import put_search
 from metrichub.site.index import CardPage, SiteIndex, one_line
 from metrichub.site.pages import pictures
+from metrichub.web.theme import STATIC, THEME
 
 ASSETS = Path(__file__).parent / "assets"
 NAME = "metrichub"
@@ -123,6 +124,7 @@ def _write(
 ) -> None:
     docs = project / "docs"
     shutil.copytree(ASSETS, docs / "assets", ignore=shutil.ignore_patterns("answer.js"))
+    shutil.copy(STATIC / THEME, docs / "assets")
     for picture in pictures():
         shutil.copy(picture, docs / "assets")
     # The generator takes a script of this name for its search on pages without a server.
@@ -176,7 +178,7 @@ def _settings(nav: Sequence[object], edition: Edition) -> Mapping[str, object]:
     return {
         "site_name": NAME,
         "nav": nav,
-        "extra_css": ["assets/site.css"],
+        "extra_css": [f"assets/{THEME}", "assets/site.css"],
         "extra_javascript": [
             "assets/page.js",
             "assets/search.js",

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 FACETS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "task": ("Task", {}),
-    "dimension": ("Quality dimension", {}),
+    "dimension": ("Dimension", {}),
     "family": ("Family", {}),
-    "input": ("Needs", {}),
+    "input": ("Input", {}),
     "judge": ("Judge", JUDGES),
     "direction": (
         "Direction",

@@ -152,7 +152,7 @@ def test_filters_combine_count_and_stay_in_the_address(page: Page, site: Site, w
     every = site.index.pages
     expect(page.locator("#mh-count")).to_have_text(f"{len(every)} metrics")
     page.get_by_label("Task").select_option("translation")
-    page.get_by_label("Needs").select_option("references")
+    page.get_by_label("Input").select_option("references")
     page.get_by_label("Direction").select_option("lower")
     wanted = {
         found.name
@@ -208,7 +208,7 @@ def test_metrics_are_found_by_their_agreement_with_people(page: Page, site: Site
     every = len(site.index.pages)
     expect(page.locator("#mh-count")).to_have_text(f"{len(ranked)} of {every} metrics")
     # Of those, what needs no reference.
-    page.get_by_label("Needs").select_option("-references")
+    page.get_by_label("Input").select_option("-references")
     wanted = {f.name for f in site.index.pages if "references" not in f.facets["input"]}
     assert measured(page) == [name for name in ranked if name in wanted] != []
     page.reload()

@@ -37,6 +37,7 @@ from metrichub.report.html.slices import slices_of, text_lengths
 from metrichub.report.ranking import Ranking, compare_all
 from metrichub.report.report import Report
 from metrichub.report.tables import Table
+from metrichub.web.theme import theme
 
 SCRIPTS = (
     "steps.js",
@@ -76,7 +77,7 @@ def report_page(
     tell("drawing", 0, None)
     people = people_of(systems, outputs, options, human)
     scripts = [_asset(name) for name in (*SCRIPTS, *(OF_RATINGS if people else ()))]
-    style = _asset("report.css")
+    style = theme() + _asset("report.css")
     data = _data(systems, ids, outputs, records)
     data |= {"people": people.data} if people else {}
     ngrams = ngrams_of(systems)

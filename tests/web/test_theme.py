@@ -1,0 +1,52 @@
+"""One stylesheet of colours and fonts for the site, the app and the report."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import metrichub
+from metrichub.web.theme import theme
+
+HOME = Path(metrichub.__file__).parent
+FACES = ("app/static/app.css", "report/html/assets/report.css", "site/assets/site.css")
+DEFINED = set(re.findall(r"^ +(--[\w-]+):", theme(), re.MULTILINE))
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_a_face_uses_what_the_theme_defines_and_no_colour_of_its_own(face: str) -> None:
+    rules = (HOME / face).read_text(encoding="utf-8")
+    used = {name for name in re.findall(r"var\((--[\w-]+)", rules) if not name.startswith("--md-")}
+    assert used
+    assert used <= DEFINED
+    assert not DEFINED & set(re.findall(r"^ +(--[\w-]+):", rules, re.MULTILINE))
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("ink", ["--ink", "--soft", "--link", "--bad", "--good", "--novel-line"])
+def test_text_stands_out_from_its_paper(ink: str, scheme: int) -> None:
+    # WCAG 2.2, 1.4.3: text has a contrast of 4.5 at least.
+    colours = [_luminance(_colour(name, scheme)) for name in (ink, "--paper")]
+    assert (max(colours) + 0.05) / (min(colours) + 0.05) >= 4.5
+
+
+def _colour(name: str, scheme: int) -> list[int]:
+    found = re.search(rf"{name}: light-dark\(#(\w+), #(\w+)\)", theme())
+    assert found
+    digits = (
+        found[scheme + 1]
+        if len(found[scheme + 1]) == 6
+        else "".join(2 * digit for digit in found[scheme + 1])
+    )
+    return [int(digits[at : at + 2], 16) for at in (0, 2, 4)]
+
+
+def _luminance(colour: list[int]) -> float:
+    """WCAG 2.2, relative luminance."""
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in (value / 255 for value in colour)
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
