@@ -88,49 +88,52 @@ class Match(NamedTuple):
     Attributes:
         ids: The prediction's tokens, (n,).
         best: Their largest cosines, (n,).
+        weighed: Which of them count, (n,).
         other_ids: The reference's tokens, (m,).
         other_best: Their largest cosines, (m,).
+        other_weighed: Which of them count, (m,).
         cut: Whether the prediction, and the reference, was longer than the model takes.
     """
 
     ids: Integers
     best: FloatArray
+    weighed: Flags
     other_ids: Integers
     other_best: FloatArray
+    other_weighed: Flags
     cut: tuple[bool, bool]
 
 
-def weighed(ids: Integers, encoder: Encoder) -> Flags:
-    """Which tokens count: all but the two that frame a text, which can still be matched."""
-    special = encoder.tokenizer.special
-    zero = [special[name] for name in _WEIGHTLESS if name in special]
-    return ~np.isin(ids, zero)
+class _Text(NamedTuple):
+    """A text's tokens as they are matched: their unit vectors, (n, d), and which count, (n,)."""
+
+    ids: Integers
+    units: FloatArray
+    weighed: Flags
+    cut: bool
 
 
 def matches(encoder: Encoder, pairs: Sequence[tuple[str, str]]) -> list[Match]:
     """The match of each pair of a prediction and a reference; equal pairs are matched once."""
     unique, index = distinct(pairs)
     texts = list(dict.fromkeys(text for pair in unique for text in pair))
-    found = dict(zip(texts, encoder.vectors(texts), strict=True))
-    units = {text: _unit(one.vectors) for text, one in found.items()}
-    made = []
-    for prediction, reference in unique:
-        one, other = found[prediction], found[reference]
-        similar = np.clip(units[prediction] @ units[reference].T, -1.0, 1.0)
-        best, other_best = similar.max(axis=1), similar.max(axis=0)
-        made.append(Match(one.ids, best, other.ids, other_best, (one.cut, other.cut)))
+    weightless = _weightless(encoder)
+    found = {
+        text: _Text(one.ids, _unit(one.vectors), ~np.isin(one.ids, weightless), one.cut)
+        for text, one in zip(texts, encoder.vectors(texts), strict=True)
+    }
+    made = [_match(found[prediction], found[reference]) for prediction, reference in unique]
     return [made[place] for place in index.tolist()]
 
 
-def means(match: Match, encoder: Encoder) -> tuple[float, float]:
+def means(match: Match) -> tuple[float, float]:
     """Precision and recall: 0 if the prediction has no tokens, `nan` if the reference has none."""
-    mine, others = weighed(match.ids, encoder), weighed(match.other_ids, encoder)
-    if not others.any():
+    if not match.other_weighed.any():
         return np.nan, np.nan
-    if not mine.any():
+    if not match.weighed.any():
         return 0.0, 0.0
-    precision = match.best[mine].mean(dtype=np.float64)
-    return float(precision), float(match.other_best[others].mean(dtype=np.float64))
+    precision = match.best[match.weighed].mean(dtype=np.float64)
+    return float(precision), float(match.other_best[match.other_weighed].mean(dtype=np.float64))
 
 
 def f1(precision: np.ndarray, recall: np.ndarray) -> np.ndarray:
@@ -143,6 +146,19 @@ def f1(precision: np.ndarray, recall: np.ndarray) -> np.ndarray:
 def rescaled(value: np.ndarray, baseline: float) -> np.ndarray:
     """A score stretched so that the baseline is 0 and 1 stays 1."""
     return (value - baseline) / (1 - baseline)
+
+
+def _weightless(encoder: Encoder) -> list[int]:
+    """The two tokens that frame a text, which count nothing and can still be matched."""
+    special = encoder.tokenizer.special
+    return [special[name] for name in _WEIGHTLESS if name in special]
+
+
+def _match(one: _Text, other: _Text) -> Match:
+    similar = one.units @ other.units.T
+    best, other_best = (np.clip(similar.max(axis=axis), -1.0, 1.0) for axis in (1, 0))
+    mine, others = (one.ids, best, one.weighed), (other.ids, other_best, other.weighed)
+    return Match(*mine, *others, (one.cut, other.cut))
 
 
 def _unit(vectors: FloatArray) -> FloatArray:

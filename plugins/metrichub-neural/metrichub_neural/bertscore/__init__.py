@@ -27,9 +27,8 @@ class BertScore(BertScoreMetric):
 
     def measure(self, prediction: Texts, reference: Texts) -> Measured:
         """Precision, recall and F1 of each pair, and whether its texts were cut, (N,)."""
-        encoder = self.encoder()
-        found = matches(encoder, list(zip(prediction, reference, strict=True)))
-        sides = np.array([means(match, encoder) for match in found]).reshape(len(found), 2)
+        found = matches(self.encoder(), list(zip(prediction, reference, strict=True)))
+        sides = np.array([means(match) for match in found]).reshape(len(found), 2)
         precision, recall = sides.T
         base = self.stretch()
         cut = np.array([match.cut for match in found], np.float64).reshape(len(found), 2)

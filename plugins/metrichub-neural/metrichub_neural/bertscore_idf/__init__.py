@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from metrichub.authoring import CorpusMetric, Resampler, Unscored
-from metrichub.text import RaggedTexts, Texts
-from metrichub_neural._bertscore.matching import BertScoreMetric, Match, matches, weighed
+from metrichub.text import Flags, Integers, RaggedTexts, Texts
+from metrichub_neural._bertscore.matching import BertScoreMetric, Match, matches
 from metrichub_neural._bertscore.weighing import IdfCorpus, Side
-from metrichub_neural.engine.encoder import Encoder
+from metrichub_neural.engine.batching import FloatArray
 
 Row = tuple[tuple[Side, Side], ...]
 """One prediction's matches: for each reference its own side and the reference's."""
@@ -24,14 +24,13 @@ class BertScoreIdf(BertScoreMetric, CorpusMetric):
 
     def measure(self, prediction: Texts, references: RaggedTexts) -> list[Row | Unscored]:
         """The tokens of each pair with their best cosines, for each prediction."""
-        encoder = self.encoder()
         pairs = [
             (one, other)
             for one, others in zip(prediction, references, strict=True)
             for other in others
         ]
-        found = iter(matches(encoder, pairs))
-        return [_row([next(found) for _ in others], encoder) for others in references]
+        found = iter(matches(self.encoder(), pairs))
+        return [_row([next(found) for _ in others]) for others in references]
 
     def conclude(self, rows: Sequence[Row]) -> Mapping[str, float]:
         """The mean over the predictions, each by its best reference."""
@@ -50,16 +49,18 @@ class BertScoreIdf(BertScoreMetric, CorpusMetric):
         return IdfCorpus(rows, self.stretch()).resampled if rows else None
 
 
-def _row(found: Sequence[Match], encoder: Encoder) -> Row | Unscored:
-    sides = [_sides(match, encoder) for match in found]
+def _row(found: Sequence[Match]) -> Row | Unscored:
+    sides = [_sides(match) for match in found]
     row = tuple(pair for pair in sides if pair[1][0])
     return row or Unscored("no reference has tokens")
 
 
-def _sides(match: Match, encoder: Encoder) -> tuple[Side, Side]:
-    both = ((match.ids, match.best), (match.other_ids, match.other_best))
-    return tuple(  # type: ignore[return-value]  # two
-        (tuple(ids[count].tolist()), tuple(best[count].tolist()))
-        for ids, best in both
-        for count in [weighed(ids, encoder)]
+def _sides(match: Match) -> tuple[Side, Side]:
+    return (
+        _side(match.ids, match.best, match.weighed),
+        _side(match.other_ids, match.other_best, match.other_weighed),
     )
+
+
+def _side(ids: Integers, best: FloatArray, weighed: Flags) -> Side:
+    return tuple(ids[weighed].tolist()), tuple(best[weighed].tolist())

@@ -21,6 +21,8 @@ Batch = tuple[Integers, Integers]
 
 PADDING = 1.03
 """How many tokens a batch has at most for each real one, if it isn't small."""
+_FILLED = 8
+"""A batch takes this part of the budget in any case: smaller ones are slower by the token."""
 
 
 class OutOfMemory(Exception):
@@ -62,13 +64,10 @@ def in_batches(
 
 
 def _evenly(tokens: Integers, budget: int) -> int:
-    """How many of a batch's texts, the longest first, are of much the same length.
-
-    A quarter of the budget is filled in any case, as small batches are slow ones.
-    """
+    """How many of a batch's texts, the longest first, are of much the same length."""
     texts = np.arange(1, len(tokens) + 1)
     even = np.flatnonzero(tokens[0] * texts <= PADDING * np.cumsum(tokens))
-    return max(int(even[-1]) + 1, min(len(tokens), budget // (4 * int(tokens[0]))))
+    return max(int(even[-1]) + 1, min(len(tokens), budget // (_FILLED * int(tokens[0]))))
 
 
 def padded(rows: Sequence[Integers], padding: int) -> Batch:

@@ -37,7 +37,7 @@ def by_string(matcher: str, pairs: Sequence[Pair]) -> Likeness:
 
 def by_model(encoder: Encoder, pairs: Sequence[Pair]) -> Likeness:
     """BERTScore's F1 of each pair, 0 to 1."""
-    sides = [means(match, encoder) for match in matches(encoder, pairs)]
+    sides = [means(match) for match in matches(encoder, pairs)]
     precision, recall = np.array(sides, np.float64).reshape(len(pairs), 2).T
     found = np.where(np.isnan(recall), np.nan, np.clip(f1(precision, recall), 0.0, 1.0))
     return dict(zip(pairs, found.tolist(), strict=True))
