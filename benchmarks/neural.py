@@ -41,6 +41,24 @@ Side = Callable[[], Scores]
 Columns = Mapping[str, Sequence[Any]]
 
 
+class Spent(NamedTuple):
+    """What a side does in one call: texts and tokens that its model reads, and seconds.
+
+    Attributes:
+        texts: Texts that the model reads.
+        tokens: Tokens that it reads, padding included.
+        real: Those that aren't padding.
+        model: Seconds of the model.
+        rest: Seconds of all else: tokens, matching, means.
+    """
+
+    texts: int
+    tokens: int
+    real: int
+    model: float
+    rest: float
+
+
 class Row(NamedTuple):
     """The best seconds of the processor for both sides, and how far scores are apart at most."""
 
@@ -62,6 +80,58 @@ def main(pairs: int, documents: int, repeats: int, data: Path) -> None:
         seconds = f"{row.ours:.2f}", f"{row.theirs:.2f}"
         table.add_row(row.what, *seconds, f"{row.theirs / row.ours:.2f}", f"{row.apart:.1e}")
     Console(width=110).print(table)
+    Console(width=110).print(shares(joined(by_system(data, documents))))
+
+
+def shares(columns: Columns) -> Table:
+    """What both sides' models read in one call, and the seconds of model and of all else."""
+    choice = choose(PACKAGE, None, LAYER, "full", "float32", "benchmarks")
+    sides = {"ours": our_share(choice, columns), "bert-score": their_share(choice, columns)}
+    table = Table("in one call", "texts", "tokens", "padding", "model (s)", "all else (s)")
+    for side, found in sides.items():
+        padding = f"{found.tokens / found.real - 1:.1%}"
+        seconds = f"{found.model:.2f}", f"{found.rest:.2f}"
+        table.add_row(side, f"{found.texts:,}", f"{found.tokens:,}", padding, *seconds)
+    return table
+
+
+def our_share(choice: Choice, columns: Columns) -> Spent:
+    """What our one call does."""
+    encoder = encoder_of(choice)
+    encoder.forget()
+    return spent(encoder.runner, "forward", lambda: ours([columns]))
+
+
+def their_share(choice: Choice, columns: Columns) -> Spent:
+    """What bert-score's one call does."""
+    import bert_score.utils
+
+    run = bert_score_of(choice)
+    return spent(bert_score.utils, "bert_encode", lambda: run([columns]))
+
+
+def spent(owner: Any, name: str, call: Side) -> Spent:
+    """What a call does, where `owner.name` runs the model on ids and the mask, (b, l)."""
+    whole, kept = getattr(owner, name), [0, 0, 0, 0.0]
+
+    def counted(*args: Any, **more: Any) -> Any:
+        mask = more.get("attention_mask", args[-1])
+        start = time.process_time()
+        found = whole(*args, **more)
+        batch = (mask.shape[0], mask.shape[0] * mask.shape[1], int(mask.sum()))
+        for place, value in enumerate((*batch, time.process_time() - start)):
+            kept[place] += value
+        return found
+
+    setattr(owner, name, counted)
+    try:
+        start = time.process_time()
+        call()
+        seconds = time.process_time() - start
+    finally:
+        setattr(owner, name, whole)
+    texts, tokens, real = map(int, kept[:3])
+    return Spent(texts, tokens, real, kept[3], seconds - kept[3])
 
 
 def measured(single: Columns, systems: Sequence[Columns], repeats: int) -> list[Row]:
