@@ -31,8 +31,9 @@ READ = {"predictions", "references", "sources"}
 
 @cache
 def additive() -> tuple[str, ...]:
-    """The installed metrics that add up and read texts alone."""
-    metrics = [load_metric(card.name) for card in list_metrics()]
+    """The metrics of metrichub that add up and read texts alone."""
+    ours = [card.name for card in list_metrics() if card.distribution == "metrichub"]
+    metrics = [load_metric(name) for name in ours]
     return tuple(
         metric.name
         for metric in metrics
