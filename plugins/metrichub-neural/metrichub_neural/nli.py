@@ -136,7 +136,8 @@ def _reason(answer: Answer) -> str:
     if not answer.window:
         return "there is no evidence"
     where = textwrap.shorten(answer.window, _SHOWN, placeholder=" …")
+    cut = f"; claim and evidence were cut at {answer.cut_at} tokens" if answer.cut_at else ""
     return (
         f"entailed {answer.entailed:.2f}, contradicted {answer.contradicted:.2f}, "
-        f"neither {answer.neutral:.2f}, by {where!r}"
+        f"neither {answer.neutral:.2f}, by {where!r}{cut}"
     )

@@ -71,7 +71,7 @@ def test_a_pair_has_the_probabilities_that_it_has_alone(
 ) -> None:
     monkeypatch.setattr(classifier, "budget", lambda: budget)
     model = classifier.classifier_of(find_model(str(nli), needed_by="test"), "float32")
-    found = model.of_pairs(PAIRS * 2)
+    found = [one.probabilities for one in model.of_pairs(PAIRS * 2)]
     truth = [alone(nli, *pair) for pair in PAIRS]
     np.testing.assert_allclose(found, truth * 2, atol=1e-6)
     assert np.ptp(np.array(truth), axis=0).min() > 0.01
@@ -115,7 +115,7 @@ def test_the_best_window_decides(nli: Path) -> None:
 
 def test_no_evidence_is_neither(nli: Path) -> None:
     (answer,) = entailment(nli).answers([Question("a cat", ("", " ... "))])
-    assert answer == (0, 0, 1, "")
+    assert answer == (0, 0, 1, "", None)
 
 
 # The judge.
@@ -201,6 +201,29 @@ def test_faithfulness_is_the_mean_over_sentences_of_the_best_window(nli: Path) -
     for output, name in (("score", "entailed"), ("contradicted", "contradicted")):
         mean = np.mean([getattr(answer, name) for answer in answers])
         assert found[output] == pytest.approx(mean, abs=1e-6)
+
+
+def test_predictions_that_were_cut_are_counted(nli: Path) -> None:
+    long = "it rains by the river and " * 20
+    hub = Hub(load_metric("nli_faithfulness", model=str(nli)))
+    # A claim that is too long beside any window, a sentence of the source that is, and neither.
+    report = hub.evaluate(
+        predictions=[f"{long}.", "It rains.", "It rains. A cat sat."],
+        sources=["It rains.", f"{long}.", STORY],
+    )
+    (note,) = report.notes()["nli_faithfulness"]
+    assert f"2 of 3 predictions were cut at {toys.LIMIT} tokens" in note
+    assert not hub.evaluate(predictions=["It rains."], sources=[STORY]).notes()
+
+
+def test_a_verdict_s_reason_says_that_its_texts_were_cut(nli: Path) -> None:
+    judge = NliJudge(model=str(nli))
+    long = "it rains by the river and " * 20
+    items = ["It rains.", f"{long}."]
+    words = ("yes", "no", "idk")
+    found = asyncio.run(judge.verify(SUPPORTED, items, {"evidence": [STORY]}, words))
+    said = f"cut at {toys.LIMIT} tokens"
+    assert [one.reason.endswith(said) for one in found] == [False, True]
 
 
 def test_without_a_sentence_there_is_nothing_to_entail(nli: Path) -> None:

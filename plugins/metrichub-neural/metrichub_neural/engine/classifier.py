@@ -22,7 +22,7 @@ Probabilities = NDArray[np.float64]
 
 
 class Classified(NamedTuple):
-    """What a model says of one text.
+    """What a model says of one text, or of one pair of texts.
 
     Attributes:
         probabilities: Of each label, (labels,).
@@ -72,17 +72,15 @@ class Classifier:
         return self._store.get(texts, self._made)
 
     def _made(self, texts: Sequence[str]) -> list[Classified]:
-        encoded = self.tokenizer.encode_as_given(texts)
-        found = zip(encoded, self._run(encoded), strict=True)
-        return [Classified(row, len(one.ids), one.cut) for one, row in found]
+        return self._run(self.tokenizer.encode_as_given(texts))
 
-    def of_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[Probabilities]:
-        """The probability of each label for each pair, (labels,); equal pairs are run once."""
+    def of_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[Classified]:
+        """What the model says of each pair; equal pairs are run once."""
         unique, places = distinct(pairs)
         found = self._run(self.tokenizer.encode_pairs(unique))
         return [found[place] for place in places.tolist()]
 
-    def _run(self, encoded: Sequence[Encoded]) -> list[Probabilities]:
+    def _run(self, encoded: Sequence[Encoded]) -> list[Classified]:
         def run(places: Integers) -> FloatArray:
             rows = [encoded[place] for place in places]
             ids, mask = padded([row.ids for row in rows], self.tokenizer.padding)
@@ -94,7 +92,9 @@ class Classifier:
         for places, logits in in_batches(lengths, budget(), run, self.name):
             for place, row in zip(places.tolist(), self._probabilities(logits), strict=True):
                 found[place] = row
-        return [found[place] for place in range(len(encoded))]
+        return [
+            Classified(found[place], len(one.ids), one.cut) for place, one in enumerate(encoded)
+        ]
 
     def _probabilities(self, logits: FloatArray) -> Probabilities:
         wide = logits.astype(np.float64)

@@ -30,12 +30,14 @@ class Answer(NamedTuple):
         contradicted: The largest one that a window contradicts it.
         window: The window that entails it most, or contradicts it most if that is likelier.
         neutral: The probability of neither there.
+        cut_at: The model's limit, if a window and the item had more tokens than that; else None.
     """
 
     entailed: float
     contradicted: float
     neutral: float
     window: str
+    cut_at: int | None = None
 
 
 class Entailment:
@@ -56,9 +58,11 @@ class Entailment:
         answers = []
         for own in windows:
             rows = [next(found) for _ in own]
-            yes = [float(row[self._yes]) for row in rows]
-            no = [0.0 if self._no is None else float(row[self._no]) for row in rows]
-            answers.append(_best(own, yes, no))
+            said = [row.probabilities for row in rows]
+            yes = [float(one[self._yes]) for one in said]
+            no = [0.0 if self._no is None else float(one[self._no]) for one in said]
+            cut = self._classifier.tokenizer.limit if any(row.cut for row in rows) else None
+            answers.append(_best(own, yes, no)._replace(cut_at=cut))
         return answers
 
     def _windows(self, question: Question) -> list[str]:

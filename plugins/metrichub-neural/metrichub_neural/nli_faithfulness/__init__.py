@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from metrichub.authoring import Array, Measured, ModelFiles, Scores, sentences
+from metrichub.errors import ModelError
 from metrichub.text import Texts
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.entailment import Question, choose_entailment, entailment_of
+from metrichub_neural.engine.tokens import limit_of
 from metrichub_neural.engine.whole import TorchMetric
 
 
@@ -25,7 +28,7 @@ class NliFaithfulness(TorchMetric):
     model: ModelName = "FacebookAI/roberta-large-mnli"
 
     def measure(self, prediction: Texts, source: Texts) -> Measured:
-        """Means over each prediction's sentences, (N,)."""
+        """Means over each prediction's sentences, and whether one of them was cut, (N,)."""
         parts = [sentences(text) for text in prediction]
         questions = [
             Question(part, (text,))
@@ -34,8 +37,10 @@ class NliFaithfulness(TorchMetric):
         ]
         answers = iter(entailment_of(self.files(), self.dtype).answers(questions))
         entailed, contradicted = np.full(len(parts), np.nan), np.full(len(parts), np.nan)
+        cut = np.zeros(len(parts))
         for row, found in enumerate(parts):
             own = [next(answers) for _ in found]
+            cut[row] = any(answer.cut_at for answer in own)
             if own and source[row].strip():
                 entailed[row] = np.mean([answer.entailed for answer in own])
                 contradicted[row] = np.mean([answer.contradicted for answer in own])
@@ -46,11 +51,27 @@ class NliFaithfulness(TorchMetric):
             for row in missing
         }
         undefined = {row: "no_claims" for row in missing if row not in blank}
-        return Measured({"entailed": entailed, "contradicted": contradicted}, reasons, undefined)
+        values = {"entailed": entailed, "contradicted": contradicted, "cut_predictions": cut}
+        return Measured({**values, "texts": np.ones(len(parts))}, reasons, undefined)
 
-    def score(self, entailed: Array, contradicted: Array, count: Array) -> Scores:
+    def score(
+        self, entailed: Array, contradicted: Array, cut_predictions: Array, texts: Array
+    ) -> Scores:
         """The means over the samples."""
-        return {"score": entailed / count, "contradicted": contradicted / count}
+        return {"score": entailed / texts, "contradicted": contradicted / texts}
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """How many predictions have a sentence that was too long for the model."""
+        said = list(super().notes(totals))
+        if not (cut := int(totals["cut_predictions"])):
+            return said
+        try:
+            at = f"{limit_of(self.files())} tokens"
+        # A report may be read where the model isn't.
+        except ModelError:
+            at = "the model's limit"
+        what = f"{self.name}: {cut} of {int(totals['texts'])} predictions were cut at {at}"
+        return [*said, f"{what}, in a sentence of theirs or of the source"]
 
     def files(self) -> ModelFiles:
         """The model's files, which name a label for entailment."""
