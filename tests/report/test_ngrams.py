@@ -9,7 +9,15 @@ import pytest
 
 from metrichub import Hub, Report
 from metrichub.report.html import ngrams
-from metrichub.report.html.ngrams import FEWEST, LISTED, LOWEST, Ngram, log_odds, ngrams_of
+from metrichub.report.html.ngrams import (
+    FEWEST,
+    LISTED,
+    LOWEST,
+    Ngram,
+    PairNgrams,
+    log_odds,
+    ngrams_of,
+)
 from metrichub.text.tokenize.reference import letters
 
 REFERENCES = ["the red cat", "The red dog!", "a bird", "a fish", "a cow"]
@@ -150,3 +158,12 @@ def test_candidates_and_references_of_a_sample_are_taken_together() -> None:
     assert found
     assert [n.text for n in found.pairs[0].matching[0]] == ["red"]
     assert [n.text for n in found.pairs[0].unsupported[1]] == ["blue"]
+
+
+@pytest.mark.parametrize("words", range(6))
+def test_texts_shorter_than_an_ngram_differ_in_none(words: int) -> None:
+    text = " ".join(["a"] * words)
+    found = ngrams_of(systems([text], a=[text], b=[""]))
+    assert found
+    # An n-gram of one sample is too few to tell.
+    assert found.pairs == [PairNgrams((0, 1), ([], []), ([], []))]

@@ -241,8 +241,9 @@ class _Corpus:
             numbers[where] = np.cumsum(starts)
             words = words if order > 1 else numbers
             bits = np.uint64(int(words.max(initial=1)).bit_length())
-            inside = text[: total - order] == text[order:]
-            known = (numbers[: total - order] > 0) & (numbers[1 : total - order + 1] > 0)
+            last = max(total - order, 0)
+            inside = text[:last] == text[order:]
+            known = (numbers[:last] > 0) & (numbers[1 : last + 1] > 0)
             at = np.flatnonzero(inside & known)
             names = numbers[at] << bits | words[at + order]
 
