@@ -33,6 +33,9 @@ from metrichub.text import (
     token_spans,
 )
 
+KeptRow = tuple[Words, Words, Words, Words, bool]
+"""A `Row` as reports keep it, a plain tuple: what its references know is in two places."""
+
 
 class Row(NamedTuple):
     """The names of what a sample generated, n-grams and text, and what its references know.
@@ -84,35 +87,37 @@ class Novelty(CorpusMetric):
         """The prediction, and the references if they are the training texts."""
         return ("prediction",) if self.corpus else ("prediction", "references")
 
-    def measure(self, prediction: Texts, references: RaggedTexts | None = None) -> list[Row]:
+    def measure(self, prediction: Texts, references: RaggedTexts | None = None) -> list[KeptRow]:
         """The names of what each sample generated and knows."""
         given = RaggedTexts.of([[]] * len(prediction)) if references is None else references
         generated = names_of(prediction, self.tokenizer, self.n)
         known = names_of(given.items, self.tokenizer, self.n)
-        rows = zip(
-            cut(generated.ngrams, generated.offsets),
-            cut(generated.texts, np.arange(len(prediction) + 1)),
-            different_by_row(known.ngrams, known.offsets[given.offsets]),
-            different_by_row(known.texts, given.offsets),
-            (prediction.tokens(self.tokenizer).lengths == 0).tolist(),
-            strict=True,
+        return list(
+            zip(
+                cut(generated.ngrams, generated.offsets),
+                cut(generated.texts, np.arange(len(prediction) + 1)),
+                different_by_row(known.ngrams, known.offsets[given.offsets]),
+                different_by_row(known.texts, given.offsets),
+                (prediction.tokens(self.tokenizer).lengths == 0).tolist(),
+                strict=True,
+            )
         )
-        return [Row(ngrams, text, Known(*known), empty) for ngrams, text, *known, empty in rows]
 
-    def conclude(self, rows: Sequence[Row]) -> Mapping[str, float]:
+    def conclude(self, rows: Sequence[KeptRow]) -> Mapping[str, float]:
         """The fraction of all n-grams and of all texts."""
-        found = self._pooled(self._counts(rows), np.ones((1, len(rows))))
+        found = self._pooled(self._counts(_rows(rows)), np.ones((1, len(rows))))
         return {name: float(values[0]) for name, values in found.items()}
 
-    def resampler(self, rows: Sequence[Row]) -> Resampler:
+    def resampler(self, rows: Sequence[KeptRow]) -> Resampler:
         """What is new depends on which references are drawn, or with a file on nothing."""
-        counted = self._counts(rows)
+        named = _rows(rows)
+        counted = self._counts(named)
         if self.corpus is not None:
             return lambda counts: self._pooled(counted, counts)
-        documents = Documents([tuple(map(bytes, row.known)) for row in rows])
-        known = [rows[number].known for number in documents.first]
-        ngrams = New([row.ngrams for row in rows], [own.ngrams for own in known])
-        texts = New([row.text for row in rows], [own.texts for own in known])
+        documents = Documents([tuple(map(bytes, row.known)) for row in named])
+        known = [named[number].known for number in documents.first]
+        ngrams = New([row.ngrams for row in named], [own.ngrams for own in known])
+        texts = New([row.text for row in named], [own.texts for own in known])
 
         def scores(counts: Array) -> Scores:
             weights, which = documents.different(counts)
@@ -122,19 +127,19 @@ class Novelty(CorpusMetric):
 
         return scores
 
-    def samples(self, rows: Sequence[Row]) -> Mapping[str, Sequence[float]]:
+    def samples(self, rows: Sequence[KeptRow]) -> Mapping[str, Sequence[float]]:
         """The fraction of each text's n-grams; 1 if the text as a whole is new, else 0."""
-        novel, total, new = self._counts(rows)
+        novel, total, new = self._counts(_rows(rows))
         with np.errstate(invalid="ignore"):
             return {"score": (novel / total).tolist(), "texts": new.tolist()}
 
-    def survey(self, rows: Sequence[Row]) -> Training:
+    def survey(self, rows: Sequence[KeptRow]) -> Training:
         """What the references of these rows know, unless a file has the training texts."""
-        return Training(Known.union(row.known for row in rows if self.corpus is None))
+        return Training(Known.union(row.known for row in _rows(rows) if self.corpus is None))
 
-    def weigh(self, rows: Sequence[Row], corpus: Training) -> Mapping[str, Array]:
+    def weigh(self, rows: Sequence[KeptRow], corpus: Training) -> Mapping[str, Array]:
         """New and all n-grams of each row, and new and all texts, (R,) each."""
-        novel, total, new = self._counts(rows, corpus.known)
+        novel, total, new = self._counts(_rows(rows), corpus.known)
         some = ~np.isnan(new)
         new_texts = np.where(some, new, 0).astype(np.int64)
         return {"novel": novel, "total": total, "new_texts": new_texts, "texts": some}
@@ -178,3 +183,7 @@ class Novelty(CorpusMetric):
         novel = row_sums(absent(ngrams, known.ngrams), offsets_of(total))
         empty = [row.empty for row in rows]
         return _Counts(novel, total, np.where(empty, np.nan, absent(texts, known.texts)))
+
+
+def _rows(kept: Sequence[KeptRow]) -> list[Row]:
+    return [Row(ngrams, text, Known(*known), empty) for ngrams, text, *known, empty in kept]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import copy
 import pickle
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from metrichub.catalog.requirements import required_names
 from metrichub.data.batch import Block, Column
+from metrichub.errors import ReportError
 from metrichub.evaluation.observation import (
     measure_objects,
     measure_rows,
@@ -34,7 +37,7 @@ from metrichub.testing.other_ways import (
     not_of_samples,
     not_weighed,
 )
-from metrichub.testing.under_test import HOSTILE, WORDS, MetricUnderTest, hold
+from metrichub.testing.under_test import HOSTILE, WORDS, Broken, MetricUnderTest, hold
 
 NONSENSE = ("", " \t\n ", "... !? -", "Не знаю, что сказать.", "你好，世界", "😀👍🏽", "zzz qqq")
 """Predictions that deserve nothing: empty, blank, without words, and in other scripts."""
@@ -180,7 +183,10 @@ def perfection_holds(under_test: MetricUnderTest) -> None:
 
 
 def nothing_is_changed(under_test: MetricUnderTest) -> None:
-    """The caller's lists stay as they are, a second call agrees, pickle and repr round-trip."""
+    """The caller's lists stay as they are, a second call agrees, and copies are equal.
+
+    Copies of the metric by pickle and by `repr`, and of the report by its file.
+    """
     before = copy.deepcopy(under_test.columns)
     first = under_test.evaluate(under_test.columns)
     hold(under_test.columns == before, "measuring changed the caller's columns")
@@ -189,6 +195,15 @@ def nothing_is_changed(under_test: MetricUnderTest) -> None:
     hold(pickle.loads(pickle.dumps(metric)) == metric, "the metric doesn't survive pickling")
     again = eval(repr(metric), {type(metric).__name__: type(metric)})
     hold(again == metric, f"repr doesn't give the metric back: {metric!r}")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "report.json")
+        try:
+            first.save(path)
+        except ReportError as error:
+            raise Broken(f"its report can't be saved: {error}") from error
+        loaded = Report.load(path, metrics=[metric])
+    hold(loaded == first, "its saved report comes back as another")
+    _same_reports(under_test, first, loaded, "saved and loaded")
 
 
 def empty_is_nan(under_test: MetricUnderTest) -> None:

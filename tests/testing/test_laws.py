@@ -554,6 +554,17 @@ def test_a_metric_that_cannot_be_pickled_breaks_the_law(make: Make) -> None:
         laws.nothing_is_changed(make(code))
 
 
+def test_rows_that_a_file_cannot_hold_break_the_law(make: Make) -> None:
+    changes = {
+        "class Toy(Metric)": "class Toy(CorpusMetric)",
+        'return {"hits"': 'return [frozenset([1]) for _ in words]\n        return {"hits"',
+        "def score(self, hits, words)": "def conclude(self, rows)",
+        "hits / words": "1.0",
+    }
+    with pytest.raises(Broken, match=r"its report can't be saved: .*frozenset"):
+        laws.nothing_is_changed(make(changes))
+
+
 def test_a_repr_that_is_not_the_metric_breaks_the_law(make: Make) -> None:
     code = {FIELD: f"{FIELD}\n\n    def __repr__(self):\n        return 'Toy(least=3)'"}
     with pytest.raises(Broken, match=r"repr doesn't give the metric back: Toy\(least=3\)"):
