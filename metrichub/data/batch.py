@@ -20,7 +20,7 @@ from metrichub.data.values import as_list
 from metrichub.errors import InputError
 from metrichub.text import RaggedTexts, Texts
 
-BLOCK_CHARACTERS = 100_000
+BLOCK_CHARACTERS = 150_000
 
 
 class Column(NamedTuple):
