@@ -207,7 +207,7 @@ def _tagged(value: object) -> object:
     if isinstance(value, float) and not math.isfinite(value):
         return {"number": str(value)}
     if isinstance(value, np.ndarray):
-        return {"array": [value.dtype.str, value.tolist()]}
+        return {"array": [value.dtype.str, _tagged(value.tolist())]}
     if value is None or isinstance(value, (str, int, float)):
         return value
     raise TypeError(f"a row holds {what(value)}")
@@ -220,7 +220,7 @@ def _untagged(value: Any) -> Any:
         return value
     ((tag, inner),) = value.items()
     if tag == "array":
-        return np.array(inner[1], inner[0])
+        return np.array(_untagged(inner[1]), inner[0])
     if tag == "tuple":
         return tuple(_untagged(item) for item in inner)
     if tag == "mapping":

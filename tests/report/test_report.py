@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report
 from metrichub.errors import ReportError, ScoringError
+from metrichub.evaluation.result_rows import RowsResult
 from metrichub.metric import CorpusMetric, Metric, Unscored
 from tests.toy_metrics import Errors, InContext, Known, Length, Overlap, Variety, card
 
@@ -395,13 +396,25 @@ class Keeps(CorpusMetric):
 
 
 @pytest.mark.parametrize(
-    "row", [{1, 2}, object(), b"a", np.zeros(2), Unscored("x")], ids=lambda row: type(row).__name__
+    "row",
+    [{1, 2}, object(), b"a", np.array([{1}]), np.array([1j]), Unscored("x")],
+    ids=lambda row: type(row).__name__,
 )
 def test_rows_that_json_cannot_hold_are_refused_and_leave_no_file(row: Any, tmp_path: Path) -> None:
     report = Hub(Keeps()).evaluate(records=[[row, "a"], {"in": (row,)}])
     with pytest.raises(ReportError, match="can't be written as JSON: a row holds "):
         report.save(tmp_path / "report.json")
     assert not list(tmp_path.iterdir())
+
+
+def test_arrays_of_rows_come_back_with_their_types(tmp_path: Path) -> None:
+    hub, path = Hub(Keeps()), tmp_path / "report.json"
+    rows = [np.array([[1, 2]], np.uint8), np.array([0.5, np.nan]), np.zeros(0, np.uint64)]
+    hub.evaluate(records=[{"in": row} for row in rows]).save(path)
+    (result,) = Report.load(path, metrics=hub.metrics).results.values()
+    assert isinstance(result, RowsResult)
+    for loaded, row in zip(result.rows, rows, strict=True):
+        np.testing.assert_array_equal(loaded["in"], row, strict=True)
 
 
 def test_a_failed_save_keeps_what_was_there(tmp_path: Path) -> None:
