@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 import pytest
 
@@ -12,6 +14,7 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
 from metrichub import Hub
+from metrichub.report.html import write
 from metrichub.report.report import Report
 from tests.browser.reports import numbered
 
@@ -95,6 +98,34 @@ def test_a_large_report_holds_few_rows_and_turns_its_pages(page: Page, large: st
     page.get_by_label("Rows").select_option("100")
     expect(page.locator("#table tbody tr")).to_have_count(100)
     expect(page.locator("#page")).to_have_text("page 1 of 500")
+
+
+def test_charts_are_saved_as_svg_files_that_need_nothing_else(page: Page, tmp_path: Path) -> None:
+    hub, worse = Hub("wer"), "<b>&\x01"
+    systems = {
+        name: hub.evaluate(predictions=texts, references=["a b", "a c"])
+        for name, texts in (("good", ["a b", "a d"]), (worse, ["a", "c c"]))
+    }
+    write(tmp_path / "report.html", systems, resamples=2, trials=2)
+    page.goto((tmp_path / "report.html").as_uri())
+    saved = {}
+    for button in page.get_by_role("button", name="Save as SVG").all():
+        with page.expect_download() as download:
+            button.click()
+        text = Path(download.value.path()).read_text(encoding="utf-8")
+        assert not re.search("currentcolor|var\\(| (class|style|id|href)=", text)
+        saved[download.value.suggested_filename] = ElementTree.fromstring(text)
+    assert list(saved) == ["ranges.svg", "comparisons.svg", "histograms.svg"]
+    said = [one.text for one in saved["ranges.svg"].iter("{http://www.w3.org/2000/svg}text")]
+    assert said[:6] == ["metric", "system", "score", "95% interval", "wer ↓", "0.250 to 0.500"]
+    # One of 4 words is wrong, and two.
+    first = {(one or "").split()[0] for one in said}
+    assert {"good", "0.250", "<b>&\N{REPLACEMENT CHARACTER}", "0.500"} <= first
+    assert len(saved["ranges.svg"].findall(".//{*}circle")) == 2
+    lines = saved["histograms.svg"].findall(".//{*}path[@stroke-width='1.6px']")
+    # A line a system in the chart, and one in its key; colours and dashes tell them apart.
+    assert len({(one.get("stroke"), one.get("stroke-dasharray")) for one in lines}) == 2
+    assert len(lines) == 4
 
 
 def test_a_text_is_found_among_all_samples(page: Page, large: str) -> None:

@@ -46,6 +46,7 @@ SCRIPTS = (
     "filters.js",
     "histogram.js",
     "view.js",
+    "pictures.js",
     "samples.js",
 )
 OF_RATINGS = ("scatter.js", "people.js")

@@ -73,5 +73,5 @@ const view = (() => {
     keep(next);
   });
 
-  return { copy, offer };
+  return { copy, offer, save };
 })();
