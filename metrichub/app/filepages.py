@@ -24,8 +24,6 @@ from metrichub.app.views import Json, Page, page
 from metrichub.data.columns import TEXT
 
 _COLUMN = "column."
-# The report brings its own policy. In a sandbox it is nobody's page: what it holds can't act here.
-_REPORT_POLICY = "sandbox allow-scripts allow-downloads; frame-ancestors 'none'"
 
 
 async def upload(request: Request) -> Page:

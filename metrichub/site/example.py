@@ -23,11 +23,7 @@ def is_in(index: SiteIndex) -> bool:
 
 
 def example_chapters(index: SiteIndex) -> Iterator[Chapter]:
-    """The report of the example's systems, if a site has it.
-
-    Raises:
-        MissingDependency: what draws a report isn't installed.
-    """
+    """The report of the example's systems, if a site has it."""
     folder = _folder()
     if folder and is_in(index):
         yield Chapter(

@@ -13,7 +13,6 @@ from urllib.parse import urlencode
 
 from metrichub.catalog import guides
 from metrichub.catalog.frontmatter import JUDGES
-from metrichub.errors import MissingDependency
 from metrichub.site import example
 from metrichub.site.advice import advice
 from metrichub.site.index import CardPage, SiteIndex
@@ -114,12 +113,8 @@ def page_of(template: str, **values: object) -> str:
 
 @cache
 def _templates() -> Environment:
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ImportError as error:
-        raise MissingDependency(
-            "the cards' site", "jinja2", "pip install 'metrichub[site]'"
-        ) from error
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     made = Environment(
         loader=PackageLoader("metrichub.site"),
         autoescape=True,
