@@ -133,7 +133,7 @@ const paths = {
     // One of 4 reference words is replaced.
     const values = await page.$$eval("data", (all) => all.map((one) => one.value));
     assert.ok(values.includes("0.25"), String(values));
-    await Promise.all([page.waitForNavigation(), press(page, "The report")]);
+    await Promise.all([page.waitForNavigation(), press(page, "Open the report")]);
     await says(page, "#table", "a b c");
   },
 };
