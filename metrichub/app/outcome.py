@@ -12,9 +12,11 @@ from metrichub.app.jobs import FileJob, Headline, ScoreTable, Summary
 from metrichub.app.wording import page_words
 from metrichub.data.files import write_text
 from metrichub.report.html import write
+from metrichub.report.notes import shared_notes
 from metrichub.report.tables import Table, json_safe
 
 if TYPE_CHECKING:
+    from metrichub.report.ranking import Ranking
     from metrichub.report.report import Report
 
 REPORT = "report.html"
@@ -63,7 +65,7 @@ def write_comparison(reports: Mapping[str, Report], job: FileJob) -> Summary:
         ScoreTable.of(scores),
         tuple(ranking.signatures()),
         (*_notes(reports), *unranked),
-        _written(reports, document, ranking.to_csv(), job),
+        _written(reports, document, ranking.to_csv(), job, ranking),
         tuple(one for name, report in reports.items() for one in _headlines(name, report)),
         tuple(ranking.sentences),
     )
@@ -71,14 +73,8 @@ def write_comparison(reports: Mapping[str, Report], job: FileJob) -> Summary:
 
 def _notes(reports: Mapping[str, Report]) -> Iterator[tuple[str, str]]:
     """The notes of all systems, each once, with those that it is about where it isn't all."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for name, report in reports.items():
-        for metric, texts in report.notes().items():
-            for text in texts:
-                found.setdefault((metric, text), []).append(name)
-    for (metric, text), systems in found.items():
-        about = "" if len(systems) == len(reports) else f" of {', '.join(systems)}"
-        yield f"{metric}{about}", page_words(text)
+    for metric, text, systems in shared_notes(reports):
+        yield f"{metric} of {', '.join(systems)}" if systems else metric, page_words(text)
 
 
 def _headlines(system: str, report: Report) -> Iterator[Headline]:
@@ -90,7 +86,11 @@ def _headlines(system: str, report: Report) -> Iterator[Headline]:
 
 
 def _written(
-    reports: Mapping[str, Report], document: Mapping[str, Any], table: str, job: FileJob
+    reports: Mapping[str, Report],
+    document: Mapping[str, Any],
+    table: str,
+    job: FileJob,
+    ranking: Ranking | None = None,
 ) -> tuple[str, ...]:
     """The names of the files, once they are written."""
     ids = next((found for one in reports.values() if (found := one.metadata.get("id"))), None)
@@ -103,7 +103,7 @@ def _written(
     }
     for name, text in texts.items():
         write_text(job.folder / name, text)
-    write(job.folder / REPORT, reports, ids=ids)
+    write(job.folder / REPORT, reports, ids=ids, ranking=ranking)
     return (*texts, REPORT)
 
 

@@ -30,6 +30,17 @@ def kept_in(folder: Path, **limits: Any) -> ServerSettings:
     return ServerSettings(folder=folder, limits=Limits(**limits))
 
 
+def unending(client: TestClient) -> str:
+    """The address of a run that doesn't end by itself."""
+    answer = client.post(
+        "/score",
+        data={"metric": "regex_match"},
+        files={"file": ("a.jsonl", RUNAWAY)},
+        follow_redirects=False,
+    )
+    return str(answer.headers["location"])
+
+
 def run(client: TestClient, *names: str, text: str = ROW, metric: str = "wer") -> str:
     """The id of a run that has ended."""
     address, _ = run_of(client, [("file", (name, text)) for name in names], metric=metric)
@@ -99,27 +110,16 @@ def test_one_run_or_all_can_be_deleted(tmp_path: Path) -> None:
 
 def test_a_run_that_is_being_scored_is_ended_when_it_is_deleted(tmp_path: Path) -> None:
     with calling(kept_in(tmp_path)) as client:
-        answer = client.post(
-            "/score",
-            data={"metric": "regex_match"},
-            files={"file": ("a.jsonl", RUNAWAY)},
-            follow_redirects=False,
-        )
+        address = unending(client)
         client.post("/runs/delete")
         assert names_of(client) == ["a.jsonl"]
-        client.post(f"{answer.headers['location']}/delete")
+        client.post(f"{address}/delete")
         assert listed(client) == []
 
 
 def test_a_run_in_hand_when_the_server_stopped_is_shown_as_ended(tmp_path: Path) -> None:
     with calling(kept_in(tmp_path)) as client:
-        answer = client.post(
-            "/score",
-            data={"metric": "regex_match"},
-            files={"file": ("a.jsonl", RUNAWAY)},
-            follow_redirects=False,
-        )
-        address = answer.headers["location"]
+        address = unending(client)
     with calling(kept_in(tmp_path)) as client:
         (one,) = listed(client)
         assert (one["state"], one["error"]) == ("failed", "Interrupted")
@@ -192,13 +192,7 @@ def test_two_servers_share_a_folder(tmp_path: Path) -> None:
 
 def test_what_another_living_server_scores_is_left_alone(tmp_path: Path) -> None:
     with calling(kept_in(tmp_path)) as first, calling(kept_in(tmp_path, runs=1)) as second:
-        answer = first.post(
-            "/score",
-            data={"metric": "regex_match"},
-            files={"file": ("a.jsonl", RUNAWAY)},
-            follow_redirects=False,
-        )
-        address = answer.headers["location"]
+        address = unending(first)
         run(second, "b.jsonl")
         assert names_of(second) == ["b.jsonl", "a.jsonl"]
         assert second.get(f"{address}/state").json()["state"] in ("waiting", "running")

@@ -77,9 +77,7 @@ def test_a_baseline_that_is_no_file_is_the_first(client: TestClient, baseline: s
 
 def test_the_page_is_that_of_the_command_line(client: TestClient, tmp_path: Path) -> None:
     files = [("run-short.jsonl", lines(SHORT)), ("run-full.jsonl", lines(FULL))]
-    address, page = sent(client, files, "wer", "rouge")
-    if "report.html" not in page:
-        pytest.skip("reports as pages need matplotlib")
+    address, _ = sent(client, files, "wer", "rouge")
     for name, text in files:
         (tmp_path / name).write_text(text)
     paths = [str(tmp_path / name) for name, _ in files]

@@ -65,7 +65,7 @@ def test_another_version_opens_at_the_same_page_or_at_its_first(
 def test_axe_finds_nothing_serious_beside_other_versions(
     page: Page, address: str, scheme: str, violations: Callable[[Page], list[str]]
 ) -> None:
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # one of two words
     page.goto(f"{address}0.9.0/guides/rag.html")
     expect(page.get_by_label("Version")).to_be_visible()
     assert violations(page) == []

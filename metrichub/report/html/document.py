@@ -34,6 +34,7 @@ from metrichub.report.html.records import (
     score_columns,
 )
 from metrichub.report.html.slices import slices_of, text_lengths
+from metrichub.report.notes import shared_notes
 from metrichub.report.ranking import Ranking, compare_all
 from metrichub.report.report import Report
 from metrichub.report.tables import Table
@@ -202,14 +203,9 @@ def _tests(ranking: Ranking | None) -> tuple[Table, Table] | None:
 
 def _notes(systems: Mapping[str, Report]) -> list[str]:
     """The notes of every metric, those of all systems told once and without naming them."""
-    found: dict[str, list[str]] = {}
-    for name, report in systems.items():
-        for metric, lines in report.notes().items():
-            for line in lines:
-                found.setdefault(f"{metric}: {line}", []).append(name)
     return [
-        text if len(names) == len(systems) else f"{', '.join(names)}, {text}"
-        for text, names in found.items()
+        f"{', '.join(names)}, {metric}: {text}" if names else f"{metric}: {text}"
+        for metric, text, names in shared_notes(systems)
     ]
 
 

@@ -12,6 +12,7 @@ from metrichub.authoring import Array, Range, Scores
 from metrichub.errors import ModelError
 from metrichub.text import Texts
 from metrichub_neural.engine.classifier import Classified, classifier_of, labels_of
+from metrichub_neural.engine.cuts import cut_notes
 from metrichub_neural.engine.tokens import limit_of, read_config
 from metrichub_neural.engine.whole import TorchMetric
 
@@ -47,15 +48,8 @@ class ClassifierMetric(TorchMetric):
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """How many predictions were longer than the model takes."""
-        said = list(super().notes(totals))
-        if not (cut := int(totals["cut_predictions"])):
-            return said
-        try:
-            at = f"{limit_of(self.files())} tokens"
-        # A report may be read where the model isn't.
-        except ModelError:
-            at = "the model's limit"
-        return [*said, f"{self.name}: {cut} of {int(totals['texts'])} predictions were cut at {at}"]
+        cut = cut_notes(self.name, totals, lambda: limit_of(self.files()))
+        return [*super().notes(totals), *cut]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from metrichub.authoring import Array, Metric, Range
-from metrichub.errors import ModelError
+from metrichub_neural.engine.cuts import cut_notes
 from metrichub_neural.engine.encoder import (
     Choice,
     Dtype,
@@ -76,16 +76,5 @@ class EncoderMetric(Metric):
 
     def cut_notes(self, totals: Mapping[str, Array]) -> list[str]:
         """How many predictions and references were longer than the model takes, if any was."""
-        try:
-            at = f"{self.choice().limit} tokens"
-        # A report may be read where the model isn't.
-        except ModelError:
-            at = "the model's limit"
-        whole = int(totals["texts"])
         kinds = ("predictions", "references")
-        counts = {kind: int(totals[f"cut_{kind}"]) for kind in kinds}
-        return [
-            f"{self.name}: {count} of {whole} {kind} were cut at {at}"
-            for kind, count in counts.items()
-            if count
-        ]
+        return cut_notes(self.name, totals, lambda: self.choice().limit, kinds)

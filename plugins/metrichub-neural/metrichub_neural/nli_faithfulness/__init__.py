@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from metrichub.authoring import Array, Measured, ModelFiles, Scores, sentences
-from metrichub.errors import ModelError
 from metrichub.text import Texts
+from metrichub_neural.engine.cuts import cut_notes
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.entailment import Question, choose_entailment, entailment_of
 from metrichub_neural.engine.tokens import limit_of
@@ -62,16 +62,11 @@ class NliFaithfulness(TorchMetric):
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """How many predictions have a sentence that was too long for the model."""
-        said = list(super().notes(totals))
-        if not (cut := int(totals["cut_predictions"])):
-            return said
-        try:
-            at = f"{limit_of(self.files())} tokens"
-        # A report may be read where the model isn't.
-        except ModelError:
-            at = "the model's limit"
-        what = f"{self.name}: {cut} of {int(totals['texts'])} predictions were cut at {at}"
-        return [*said, f"{what}, in a sentence of theirs or of the source"]
+        cut = cut_notes(self.name, totals, lambda: limit_of(self.files()))
+        return [
+            *super().notes(totals),
+            *(f"{note}, in a sentence of theirs or of the source" for note in cut),
+        ]
 
     def files(self) -> ModelFiles:
         """The model's files, which name a label for entailment."""
