@@ -16,6 +16,9 @@ Words: TypeAlias = NDArray[np.uint64]
 
 KEY_BITS = 64
 
+TOGETHER, FEW = 1000, 4
+"""About how many keys are sorted together, unless they make fewer rows than these."""
+
 
 def offsets_of(lengths: Integers) -> Integers:
     """Where each of R rows starts, and where the last one ends: (R+1,)."""
@@ -28,7 +31,7 @@ def row_sums(values: NDArray[np.generic], offsets: Integers) -> Integers:
     """The sum of every row of the ragged array, (R,); an empty row sums to 0."""
     sums = np.zeros(len(values) + 1, np.int64)
     np.cumsum(values, out=sums[1:])
-    totals: Integers = np.diff(sums[offsets])
+    totals: Integers = np.diff(sums.take(offsets))
     return totals
 
 
@@ -55,11 +58,23 @@ def spans(offsets: Integers) -> Iterator[tuple[int, int]]:
 def sort_rows(keys: Words, offsets: Integers) -> None:
     """Sort every row in place.
 
-    A loop beats one sort of the whole with the row number in the high bits: rows of up to 256
-    keys are sorted inside vector registers.
+    Rows of up to 256 keys are sorted inside vector registers, so that a sort a row beats one sort
+    of the whole. Where a row is so short that calling takes longer than sorting, some are sorted
+    together, with the number of each among them in bits that no key needs.
     """
-    for start, end in spans(offsets):
+    rows = len(offsets) - 1
+    free = KEY_BITS - int(keys.max(initial=0)).bit_length()
+    together = min(TOGETHER * rows // max(len(keys), 1), 1 << free)
+    if together < FEW:
+        for start, end in spans(offsets):
+            keys[start:end].sort()
+        return
+    shift = np.uint64(KEY_BITS - (together - 1).bit_length())
+    number = np.arange(rows, dtype=np.uint64) % np.uint64(together)
+    keys |= np.repeat(number << shift, np.diff(offsets))
+    for start, end in pairwise([*offsets[:-1:together].tolist(), len(keys)]):
         keys[start:end].sort()
+    keys &= (np.uint64(1) << shift) - np.uint64(1)
 
 
 def start_runs(changed: Flags, offsets: Integers) -> Flags:

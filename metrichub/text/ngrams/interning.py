@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from metrichub.text.column import RaggedTexts, Texts
-from metrichub.text.ragged import (
-    Flags,
-    Integers,
-    Words,
-    offsets_of,
-    positions_within,
-    sort_rows,
-    spans,
-    start_runs,
-)
-from metrichub.text.tokenize.tokens import Tokens
+from metrichub.text.ragged import Integers, offsets_of, positions_within, spans, take_rows
+from metrichub.text.tokenize.tokens import Tokens, first_equal
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+"""Times a number, spreads it over all bits."""
 
 ALPHABET = 1 << 10
-"""Up to so many distinct characters in a block are interned together, without sorting."""
+"""Up to so many distinct characters in a block are numbered together, not row by row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,18 +89,9 @@ def intern_one(prediction: Texts, tokenizer: str) -> InternedIds:
 
 
 def intern_tokens(tokens: Tokens, offsets: Integers) -> Integers:
-    """Small numbers from 1 that stand for the tokens of a row; the rows begin at `offsets`.
-
-    Tokens are sorted by their hash, and those that hash alike are compared byte for byte; if
-    two of them differ after all, a dictionary names the tokens instead.
-    """
-    if tokens.codes is not None:
-        return _character_ids(tokens.codes, offsets)
-    order, changed = _sorted(tokens.hashes, offsets)
-    alike = np.flatnonzero(~changed)
-    if not tokens.same(order[alike - 1], order[alike]).all():
-        return _dictionary_ids(tokens, offsets)
-    return _dense(order, changed, offsets)
+    """Small numbers from 1 that stand for the tokens of a row; the rows begin at `offsets`."""
+    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    return _small_numbers(tokens, rows, np.arange(len(rows)), offsets)
 
 
 def cut_string(codes: Integers, offsets: Integers) -> list[str]:
@@ -133,54 +119,47 @@ def _join(first: RaggedTexts, second: RaggedTexts, tokenizer: str) -> InternedId
     rows = np.concatenate((first.rows, second.rows))
     order = np.argsort(rows, kind="stable")
     sides = np.concatenate((np.zeros(len(first.rows), np.int64), _numbers(second)))
-    tokens = Tokens.joined(*both).take(order)
-    offsets = tokens.offsets[offsets_of(first.counts + second.counts)]
-    return InternedIds(intern_tokens(tokens, offsets), offsets, tokens.offsets, sides[order])
+    tokens = Tokens.joined(*both)
+    places, segments = take_rows(tokens.offsets, order)
+    offsets = segments[offsets_of(first.counts + second.counts)]
+    ids = _small_numbers(tokens, np.repeat(rows, tokens.lengths), places, offsets)
+    return InternedIds(ids, offsets, segments, sides[order])
 
 
 def _numbers(groups: RaggedTexts) -> Integers:
     return positions_within(groups.offsets) + 1
 
 
-def _sorted(hashes: Words, offsets: Integers) -> tuple[Integers, Flags]:
-    """An order that brings alike hashes of a row together, and where a new hash begins in it.
+def _small_numbers(tokens: Tokens, rows: Integers, places: Integers, offsets: Integers) -> Integers:
+    """The tokens at `places`, whose rows begin at `offsets`, by number, (T,); `rows` has theirs.
 
-    The lowest bits of a hash make room for the token's position in its row.
+    Each token gets the number of an equal one of its row. Those are found by a table of hashes and
+    compared byte for byte; if two hash alike and differ, a dictionary names the tokens instead.
     """
-    width = int(np.diff(offsets).max(initial=0)).bit_length()
-    low = np.uint64((1 << width) - 1)
-    keys = (hashes & ~low) | positions_within(offsets).astype(np.uint64)
-    sort_rows(keys, offsets)
-    changed = np.ones(len(keys), np.bool_)
-    changed[1:] = (keys[1:] ^ keys[:-1]) > low
-    order = (keys & low).astype(np.int64)
-    order += np.repeat(offsets[:-1], np.diff(offsets))
-    return order, start_runs(changed, offsets)
+    if tokens.codes is not None:
+        present = np.zeros(int(tokens.codes.max(initial=0)) + 1, np.bool_)
+        present[tokens.codes] = True
+        numbers: Integers = np.cumsum(present, dtype=np.int64)
+        if numbers[-1] < ALPHABET:
+            return numbers[tokens.codes[places]]
+    equal = first_equal(tokens.hashes + rows.astype(np.uint64) * _ODD)
+    others = np.flatnonzero(equal != np.arange(len(equal)))
+    alike = equal.take(others)
+    if not (tokens.same(alike, others) & (rows[alike] == rows[others])).all():
+        return _dictionary_numbers(tokens, rows, places)
+    chosen = np.ones(len(equal), np.bool_)
+    chosen[others] = False
+    count = offsets_of(chosen.take(places).astype(np.int64))
+    number = np.empty_like(equal)
+    number[places] = count[1:] - np.repeat(count[offsets[:-1]], np.diff(offsets))
+    return number.take(equal.take(places))
 
 
-def _dense(order: Integers, changed: Flags, offsets: Integers) -> Integers:
-    """The number of the run in its row that every element is in, from 1."""
-    runs = offsets_of(changed.astype(np.int64))
-    numbers = runs[1:] - np.repeat(runs[offsets[:-1]], np.diff(offsets))
-    ranks = np.empty(len(order), np.int64)
-    ranks[order] = numbers
-    return ranks
-
-
-def _character_ids(codes: Integers, offsets: Integers) -> Integers:
-    present = np.zeros(int(codes.max(initial=0)) + 1, np.bool_)
-    present[codes] = True
-    numbers: Integers = np.cumsum(present, dtype=np.int64)
-    if numbers[-1] < ALPHABET:
-        return numbers[codes]
-    width = int(np.diff(offsets).max(initial=0)).bit_length()
-    return _dense(*_sorted(codes.astype(np.uint64) << np.uint64(width), offsets), offsets)
-
-
-def _dictionary_ids(tokens: Tokens, offsets: Integers) -> Integers:
+def _dictionary_numbers(tokens: Tokens, rows: Integers, places: Integers) -> Integers:
     strings = [token for row in tokens.all_strings() for token in row]
-    ranks: list[int] = []
-    for start, end in spans(offsets):
-        numbers: dict[str, int] = {}
-        ranks += [numbers.setdefault(token, len(numbers) + 1) for token in strings[start:end]]
-    return np.array(ranks, np.int64)
+    known: defaultdict[int, dict[str, int]] = defaultdict(dict)
+    numbers = [
+        known[row].setdefault(strings[place], len(known[row]) + 1)
+        for row, place in zip(rows[places].tolist(), places.tolist(), strict=True)
+    ]
+    return np.array(numbers, np.int64)

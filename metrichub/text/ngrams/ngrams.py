@@ -135,7 +135,7 @@ class _Grams:
         np.not_equal(names[1:], names[:-1], out=self.changed[1:-1])
         start_runs(self.changed, offsets)
         self.limits = np.flatnonzero(self.changed)
-        self.valid = (names[self.limits[:-1]] & np.uint64((1 << bits) - 1)) != 0
+        self.valid = (names.take(self.limits[:-1]) & np.uint64((1 << bits) - 1)) != 0
 
     @cached_property
     def counts(self) -> Integers:
@@ -145,7 +145,7 @@ class _Grams:
     @cached_property
     def predicted(self) -> Integers:
         """How often each occurs in the prediction, (G,)."""
-        return np.diff(self.sides.predicted[self.limits])
+        return np.diff(self.sides.predicted.take(self.limits))
 
     @cached_property
     def referenced(self) -> Integers:

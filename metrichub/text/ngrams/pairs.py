@@ -96,7 +96,7 @@ def _alphabetical(codes: Integers) -> Integers:
     """The place of every code point among those that occur, from 1."""
     present = np.zeros(int(codes.max(initial=0)) + 1, np.bool_)
     present[codes] = True
-    ranks: Integers = np.cumsum(present, dtype=np.int64)[codes]
+    ranks: Integers = np.cumsum(present, dtype=np.int64).take(codes)
     return ranks
 
 
@@ -119,7 +119,7 @@ def _matches(pairs: _Pairs, max_order: int) -> Integers:
     matches = np.zeros((len(size), max_order), np.int64)
     for order in range(1, max_order + 1):
         limits = np.flatnonzero(step >= np.uint64(1 << (1 + pairs.bits * (max_order - order))))
-        surplus = np.diff(balance[limits])
+        surplus = np.diff(balance.take(limits))
         np.abs(surplus, out=surplus)
         runs = np.searchsorted(limits, rows[some])
         matches[some, order - 1] = (size[some] - np.add.reduceat(surplus, runs)) // 2

@@ -98,7 +98,8 @@ class Tokens:
     @cached_property
     def words(self) -> Words:
         """The first eight bytes of every token as one number, (T,)."""
-        words: Words = self._windows[self.starts] & _LOW_BYTES[np.minimum(self.sizes, WORD)]
+        words: Words = self._windows[self.starts]
+        words &= _LOW_BYTES.take(np.minimum(self.sizes, WORD))
         return words
 
     def take(self, rows: Integers) -> Tokens:
@@ -122,8 +123,9 @@ class Tokens:
 
         What it gives is kept for the next column, so the function has to be a pure one.
         """
-        first = _representatives(self)
-        chosen = first == np.arange(len(first))
+        first, everyone = first_equal(self.hashes), np.arange(len(self.starts))
+        first = np.where(self.same(first, everyone), first, everyone)
+        chosen = first == everyone
         known = _images(function)
         images = [known[token] for token in self._slices(np.flatnonzero(chosen))]
         limits = offsets_of(_counts(images))
@@ -233,12 +235,24 @@ def _same(tokens: Tokens, first: Integers, second: Integers) -> Flags:
     return equal
 
 
-def _representatives(tokens: Tokens) -> Integers:
-    """For every token the position of an equal one, (T,), mostly one for all equal tokens."""
-    everyone = np.arange(len(tokens.starts))
-    bits = max(len(everyone) * 4, 1).bit_length()
-    slots = (tokens.hashes >> np.uint64(64 - bits)).astype(np.int64)
-    table = np.zeros(1 << bits, np.int64)
-    table[slots] = everyone
-    first = table[slots]
-    return np.where(tokens.same(first, everyone), first, everyone)
+def first_equal(keys: Words) -> Integers:
+    """For every key the position of an equal one, the same for all that are equal, (T,).
+
+    Hashes are found in a table by their highest bits. Those that find another one in their place
+    are few; they are mixed anew, and look once more.
+    """
+    bits = (2 * len(keys)).bit_length()
+    shift, table = np.uint64(64 - bits), np.empty(1 << bits, np.int64)
+    slots = (keys >> shift).view(np.int64)
+    table[slots] = np.arange(len(keys))
+    equal: Integers = table.take(slots)
+    left = np.flatnonzero(keys.take(equal) != keys)
+    names = keys.take(left)
+    while len(left):
+        names = _mix(names)
+        slots = (names >> shift).view(np.int64)
+        table[slots] = left
+        equal[left] = found = table.take(slots)
+        other = np.flatnonzero(keys.take(found) != keys.take(left))
+        left, names = left.take(other), names.take(other)
+    return equal
