@@ -78,7 +78,7 @@ class ScriptCounts:
     def of(cls, characters: Characters) -> ScriptCounts:
         """The counts of a column's characters."""
         total = ascii_letters(characters.data)
-        if len(characters.data) == len(characters.codes):
+        if characters.is_ascii:
             return cls(total, {}, {})
         wide = np.flatnonzero(characters.codes >= 128)
         kinds = _KINDS(characters.codes[wide])
@@ -129,7 +129,7 @@ def ascii_letters(data: bytes) -> int:
 
 def _joined(characters: Characters, at: Integers) -> Integers:
     """Which of the letters at some positions, (L,), are `ScriptCounts.joined`."""
-    chunk = np.cumsum(SPACES(characters.codes) == GAP)[at]
+    chunk = np.cumsum(SPACES.of(characters) == GAP)[at]
     first = np.flatnonzero(np.diff(chunk, prepend=-1))
     sizes = np.diff(first, append=len(at))
     row = np.searchsorted(characters.rows, at[first], side="right")

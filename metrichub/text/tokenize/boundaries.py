@@ -16,26 +16,30 @@ def runs(characters: Characters, inside: Flags, breaks: Flags | None = None) -> 
     """The tokens that are runs of `inside`, cut once more before every `breaks`; both (M,)."""
     first, last = limits(inside, breaks)
     offsets = np.searchsorted(first, characters.rows)
-    return Tokens(characters.data, characters.starts[first], characters.starts[last], offsets)
+    starts, ends = characters.bytes_at(first), characters.bytes_at(last)
+    return Tokens(characters.data, starts, ends, offsets)
 
 
 def limits(inside: Flags, breaks: Flags | None) -> tuple[Integers, Integers]:
-    """The first character of every token and the one after its last, (T,) each."""
+    """The first character of every token and the one after its last, (T,) each.
+
+    The separators before and after all rows are outside of tokens.
+    """
     before, here = inside[:-1], inside[1:]
-    begin, end = here > before, before > here
-    if breaks is not None:
-        cut = before & here & breaks[1:]
-        begin |= cut
-        end |= cut
-    return np.flatnonzero(begin) + 1, np.flatnonzero(end) + 1
+    if breaks is None:
+        turns = np.flatnonzero(before != here)
+        turns += 1
+        return turns[::2], turns[1::2]
+    cut = before & here & breaks[1:]
+    return np.flatnonzero((here > before) | cut) + 1, np.flatnonzero((before > here) | cut) + 1
 
 
 def single(characters: Characters, inside: Flags) -> Tokens:
     """The tokens that are one character each, those of a mask (M,)."""
     at = np.flatnonzero(inside)
-    starts, ends = characters.starts[at], characters.starts[at + 1]
+    starts, ends = characters.bytes_at(at), characters.bytes_at(at + 1)
     offsets = np.searchsorted(at, characters.rows)
-    return Tokens(characters.data, starts, ends, offsets, characters.codes[at])
+    return Tokens(characters.data, starts, ends, offsets, characters.codes.take(at))
 
 
 def around(alone: Flags) -> Flags:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -55,13 +56,23 @@ class Classes:
 
     def __call__(self, codes: Integers) -> Bytes:
         """The classes of the code points, in their shape."""
-        classes: Bytes = self._known[codes]
+        classes: Bytes = self._known.take(codes)
         unknown = classes == UNKNOWN
         if unknown.any():
             for code in set(codes[unknown].tolist()):
                 self._known[code] = self._classify(chr(code))
-            classes = self._known[codes]
+            classes = self._known.take(codes)
         return classes
+
+    def of(self, characters: Characters) -> Bytes:
+        """The classes of all characters, (M,); not to be changed."""
+        if characters.is_ascii:
+            return np.frombuffer(characters.data.translate(self._ascii), np.uint8)
+        return self(characters.codes)
+
+    @cached_property
+    def _ascii(self) -> bytes:
+        return self(np.arange(1 << 7)).tobytes().ljust(1 << 8, bytes(1))
 
 
 def _space(character: str) -> int:
@@ -135,7 +146,7 @@ def tokenize(texts: TextColumn, tokenizer: str) -> Tokens:
 
 def _inside(texts: TextColumn) -> Flags:
     """Which characters are no white space, (M,); not to be changed."""
-    return texts.cached("inside", lambda: SPACES(texts.characters.codes) == WORD)
+    return texts.cached("inside", lambda: SPACES.of(texts.characters) == WORD)
 
 
 def _words(texts: TextColumn) -> Tokens:
@@ -144,7 +155,7 @@ def _words(texts: TextColumn) -> Tokens:
 
 def _rouge_words(texts: TextColumn) -> Tokens:
     characters = texts.lower().characters
-    return runs(characters, ROUGE(characters.codes) == WORD)
+    return runs(characters, ROUGE.of(characters) == WORD)
 
 
 def _rouge_stems(texts: TextColumn) -> Tokens:
@@ -153,7 +164,7 @@ def _rouge_stems(texts: TextColumn) -> Tokens:
 
 def _letters(texts: TextColumn) -> Tokens:
     characters = texts.lower().characters
-    classes = LETTERS(characters.codes)
+    classes = LETTERS.of(characters)
     return runs(characters, classes != GAP, around(classes == ALONE))
 
 
@@ -163,20 +174,20 @@ def _letter_stems(texts: TextColumn) -> Tokens:
 
 def _thirteen_a(texts: TextColumn) -> Tokens:
     characters = texts.characters
-    tokens = western_runs(characters, WESTERN(characters.codes), None)
+    tokens = western_runs(characters, WESTERN.of(characters), None)
     return _by_hand(texts, tokens, _rows_with(characters, MARKUP), plain.thirteen_a)
 
 
 def _chinese_words(texts: TextColumn) -> Tokens:
     characters = texts.characters
-    classes = CHINESE(characters.codes)
+    classes = CHINESE.of(characters)
     inside = np.flatnonzero(classes != GAP)
     return western_runs(characters, classes, row_edges(characters, inside, stripped=True))
 
 
 def _international_words(texts: TextColumn) -> Tokens:
     characters = texts.characters
-    classes = INTERNATIONAL(characters.codes)
+    classes = INTERNATIONAL.of(characters)
     inside = np.flatnonzero(classes != GAP)
     return western_runs(characters, classes, row_edges(characters, inside, stripped=False))
 
@@ -195,7 +206,7 @@ def _chrf_words(texts: TextColumn) -> Tokens:
 
 def _bag(texts: TextColumn) -> Tokens:
     characters = texts.lower().characters.without(PUNCTUATION)
-    return runs(characters, SPACES(characters.codes) == WORD)
+    return runs(characters, SPACES.of(characters) == WORD)
 
 
 def _squad(texts: TextColumn) -> Tokens:
@@ -205,13 +216,13 @@ def _squad(texts: TextColumn) -> Tokens:
         same = tokens.words == int.from_bytes(article, "little")
         keep &= ~(same & (tokens.sizes == len(article)))
     characters = texts.lower().characters
-    others = characters.rows_of(ENGLISH(characters.codes) == ALONE)
+    others = characters.rows_of(ENGLISH.of(characters) == ALONE)
     return _by_hand(texts, tokens.select(keep), others, plain.squad)
 
 
 def _characters(texts: TextColumn) -> Tokens:
     characters = texts.characters
-    inside = np.ones(len(characters.codes), np.bool_)
+    inside = np.ones(characters.rows[-1], np.bool_)
     inside[characters.rows - 1] = False
     return single(characters, inside)
 
@@ -222,7 +233,7 @@ def _ink(texts: TextColumn) -> Tokens:
 
 def _jiwer_characters(texts: TextColumn) -> Tokens:
     characters = texts.characters
-    ink = np.flatnonzero(SPACES(characters.codes) == WORD)
+    ink = np.flatnonzero(SPACES.of(characters) == WORD)
     inside = np.zeros(len(characters.codes) + 1, np.int64)
     first = np.searchsorted(ink, characters.rows[:-1])
     last = np.searchsorted(ink, characters.rows[1:])
@@ -234,7 +245,7 @@ def _jiwer_characters(texts: TextColumn) -> Tokens:
 
 def _jiwer_words(texts: TextColumn) -> Tokens:
     characters = texts.characters
-    space = SPACES(characters.codes) == GAP
+    space = SPACES.of(characters) == GAP
     lone = space[1:-1] & ~space[:-2] & ~space[2:] & (characters.codes[1:-1] != ord(" "))
     space[1:-1] ^= lone
     return runs(characters, ~space)
@@ -251,7 +262,7 @@ def _rows_with(characters: Characters, markup: Mapping[bytes, tuple[bytes, ...]]
             at = data.find(beginning, at + 1)
     if not places:
         return np.zeros(0, np.int64)
-    limits = characters.starts[characters.rows]
+    limits = characters.bytes_at(characters.rows)
     rows = np.searchsorted(limits, np.array(sorted(places), np.int64), side="right") - 1
     return np.unique(rows)
 

@@ -30,12 +30,10 @@ class Characters:
 
     Attributes:
         data: the text in UTF-8; it begins and ends with a separator.
-        codes: the code point of every character, (M,).
         rows: row i is the characters from rows[i] to rows[i + 1] - 1, which separates, (R+1,).
     """
 
     data: bytes
-    codes: Integers
     rows: Integers
 
     @classmethod
@@ -43,21 +41,35 @@ class Characters:
         """The characters of the given strings."""
         sizes = np.fromiter(map(len, rows), np.int64, len(rows))
         text = SEPARATOR.join(("", *rows, ""))
-        return cls(encode(text), code_points(text), offsets_of(sizes + 1) + 1)
+        return cls(encode(text), offsets_of(sizes + 1) + 1)
+
+    @property
+    def is_ascii(self) -> bool:
+        """Whether every character is one byte, so that the positions of both are the same."""
+        return len(self.data) == int(self.rows[-1])
+
+    @cached_property
+    def codes(self) -> Integers:
+        """The code point of every character, (M,)."""
+        return code_points(decode(self.data))
 
     @cached_property
     def starts(self) -> Integers:
         """The first byte of every character, and the length of the data, (M+1,)."""
-        if len(self.data) == len(self.codes):
+        if self.is_ascii:
             return np.arange(len(self.data) + 1)
         array = np.frombuffer(self.data, np.uint8)
         return np.append(np.flatnonzero((array & 0xC0) != 0x80), len(self.data))
+
+    def bytes_at(self, places: Integers) -> Integers:
+        """The first byte of the characters at some places, (P,)."""
+        return places.copy() if self.is_ascii else self.starts.take(places)
 
     def without(self, characters: bytes) -> Characters:
         """The same rows without some ASCII characters."""
         dropped = np.isin(self.codes, np.frombuffer(characters, np.uint8))
         rows = self.rows - offsets_of(dropped.astype(np.int64))[self.rows]
-        return Characters(self.data.translate(None, characters), self.codes[~dropped], rows)
+        return Characters(self.data.translate(None, characters), rows)
 
     def rows_of(self, chosen: Flags) -> Integers:
         """The rows that hold a chosen character, in order; `chosen` is (M,)."""
