@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 PART_CHARACTERS = 1_000_000
 """About how much text one process measures at a time."""
 
+_KEPT_BYTES = 31 << 20
+"""How much freed memory the C library may keep for the next block; glibc's bound is 32 MiB."""
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -62,6 +65,7 @@ class Measure:
 
     def __call__(self, batch: Batch, progress: Progress | None = None) -> Measurement:
         """The measurement of a batch; `progress` gets the samples times metrics of every block."""
+        _keep_memory()
         results: dict[str, Result] = {}
         traces: dict[str, list[tuple[int, Trace]]] = {}
         letters: list[dict[str, ByTokenizer]] = []
@@ -140,6 +144,15 @@ class Measure:
                 estimating=self.estimating,
                 batch=self.batch,
             )
+
+
+def _keep_memory() -> None:
+    """Have freed memory used again for the next array, instead of being given back in between.
+
+    glibc raises the size from which on it gives memory back to that of the largest chunk that was
+    freed. This one is never written, so that it takes no memory itself.
+    """
+    np.empty(_KEPT_BYTES, np.uint8)
 
 
 @dataclass(frozen=True)
