@@ -1,10 +1,11 @@
 """Time and memory of eight metrics as the text grows, kept or streamed, in one process or two.
 
-    python -m benchmarks.scale [--pairs 10000 --pairs 100000] [--workers 1] [-m bleu]
+    python -m benchmarks.scale [--pairs 10000 --pairs 100000] [--workers 1] [-m bleu] [--no-kept]
 
 Each run is a process of its own, which reads a file of JSON Lines. Memory is that of the scoring
 process at its peak, beyond what it held before: the modules, and for a kept run the whole text.
-A streamed run reads the file while it scores, so that its time includes reading.
+A streamed run reads the file while it scores, so that its time includes reading, and gives its
+intervals at the end.
 """
 
 from __future__ import annotations
@@ -56,7 +57,10 @@ class Cost(NamedTuple):
 @click.option("--pairs", multiple=True, type=int, default=(10_000, 100_000, 1_000_000))
 @click.option("--workers", multiple=True, type=int, default=(1, 2))
 @click.option("-m", "--metric", "metrics", multiple=True, default=METRICS)
-def main(pairs: tuple[int, ...], workers: tuple[int, ...], metrics: tuple[str, ...]) -> None:
+@click.option("--kept/--no-kept", default=True, help="Whether samples are kept, or only streamed.")
+def main(
+    pairs: tuple[int, ...], workers: tuple[int, ...], metrics: tuple[str, ...], kept: bool
+) -> None:
     """Print one row a run, and what a small call takes."""
     title = f"{', '.join(metrics)}; pairs of 33 words"
     table = Table(
@@ -66,7 +70,7 @@ def main(pairs: tuple[int, ...], workers: tuple[int, ...], metrics: tuple[str, .
         for number in pairs:
             path = str(Path(folder, f"{number}.jsonl"))
             _write(path, number)
-            for streamed in (False, True):
+            for streamed in (False, True) if kept else (True,):
                 runs = [Run(path, list(metrics), streamed, n) for n in workers]
                 costs = [_in_process(run) for run in runs]
                 for run, cost in zip(runs, costs, strict=True):
@@ -99,7 +103,9 @@ def measure(run: Run) -> Cost:
     data = files.read_batches(run.path) if run.streamed else files.read(run.path)
     before = _forget_peak()
     start = time.perf_counter()
-    hub.evaluate(data, samples=not run.streamed, workers=run.workers)
+    report = hub.evaluate(data, samples=not run.streamed, workers=run.workers)
+    if run.streamed:
+        report.intervals()
     return Cost(time.perf_counter() - start, peak() - before)
 
 
