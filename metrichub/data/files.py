@@ -259,6 +259,6 @@ def _kind(path: str | Path) -> str:
         raise FileError(
             path,
             f"{what}; known: {', '.join(_SUFFIXES)}, each also with {' or '.join(source.PACKED)} "
-            f"(or --input-format){plain}",
+            f"(or --input-format, metrichub.read(path, format=...)){plain}",
         )
     return _SUFFIXES[suffix]

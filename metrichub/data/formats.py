@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from metrichub.data.columns import holds_passages
+from metrichub.data.columns import column_of_alias, holds_passages
 from metrichub.data.inspect_logs import inspect_archive, inspect_log
 from metrichub.data.results import deepeval_cases, with_results
 from metrichub.data.rows import Samples
@@ -162,17 +162,35 @@ def _separated(delimiter: str) -> Reader:
         if twice := [name for name, count in Counter(head).items() if count > 1]:
             raise source.error(f"two columns are called {twice[0]!r}", first.line)
         start = 0
+        lists: list[str] | None = None
         for rows in _batches(_as_wide(source, records, head), characters):
             columns: dict[str, list[Any]] = {
                 name: [row.values[i] for row in rows] for i, name in enumerate(head)
             }
-            for name in head:
-                if holds_passages(name):
-                    columns[name] = [_listed(cell) for cell in columns[name]]
+            if lists is None:
+                lists = _columns_of_lists(columns)
+            for name in lists:
+                columns[name] = [_listed(cell) for cell in columns[name]]
             yield _samples(source, columns, rows, start)
             start += len(rows)
 
     return reader
+
+
+def _columns_of_lists(columns: Mapping[str, list[Any]]) -> list[str]:
+    """The columns that hold lists of texts: passages, and references that look like it.
+
+    They do if all are lists and no prediction is one; where predictions are lists too, texts are
+    compared that happen to be JSON.
+    """
+    said = (cells for name, cells in columns.items() if column_of_alias(name) == "predictions")
+    texts = any(isinstance(_listed(cell), list) for cells in said for cell in cells)
+
+    def holds_lists(name: str) -> bool:
+        references = column_of_alias(name) == "references" and not texts
+        return references and all(isinstance(_listed(cell), list) for cell in columns[name])
+
+    return [name for name in columns if holds_passages(name) or holds_lists(name)]
 
 
 def _listed(cell: str) -> Any:

@@ -20,6 +20,13 @@ PIECE = 1 << 20
 """About how many bytes are read at a time."""
 PACKED = (".gz", ".zst")
 """What a compressed file's name ends in, behind the suffix of what it holds."""
+_OTHERS = {
+    b"\xff\xfe": "it looks like UTF-16; save it as UTF-8",
+    b"\xfe\xff": "it looks like UTF-16; save it as UTF-8",
+    b"\x1f\x8b": "it looks like gzip; let its name end in .gz",
+    b"\x28\xb5\x2f\xfd": "it looks like Zstandard; let its name end in .zst",
+}
+"""What a file that isn't UTF-8 may be, by its first bytes, and what to do then."""
 
 
 class Chunk(NamedTuple):
@@ -96,8 +103,10 @@ class Source:
             return content.decode("utf-8-sig" if line == 1 else "utf-8")
         except UnicodeDecodeError as error:
             line += content.count(b"\n", 0, error.start)
-            wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-            hint = "it looks like UTF-16; save it as UTF-8" if wide else "save it as UTF-8"
+            hint = next(
+                (hint for start, hint in _OTHERS.items() if content.startswith(start)),
+                "save it as UTF-8",
+            )
             byte = content[error.start]
             raise self.error(f"the text isn't UTF-8 (byte 0x{byte:02x}); {hint}", line) from None
 

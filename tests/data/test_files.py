@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -15,6 +16,7 @@ import pytest
 
 from metrichub.data import files
 from metrichub.data import stream as source
+from metrichub.data.rows import Samples
 from metrichub.errors import FileError, InputError, MissingDependency
 
 
@@ -245,6 +247,7 @@ REFUSED = [
     ("a.jsonl", '"x"\n', "a.jsonl:1: this line holds a string"),
     ("a.jsonl", b'{"p": "a"}\n{"p": "\xe9"}\n', "a.jsonl:2: the text isn't UTF-8 .byte 0xe9"),
     ("a.jsonl", "{}".encode("utf-16"), "a.jsonl:1: .*looks like UTF-16"),
+    ("a.jsonl", gzip.compress(b"{}"), "a.jsonl:1: .*looks like gzip; let its name end in .gz"),
     ("a.jsonl", "[" * 100_000, "a.jsonl:1: this JSON can't be read"),
     ("a.json", '[{"p": 1},\n {"p": }]', "a.json:2: broken JSON"),
     ("a.json", '{"p": "a"}\n{"p": "b"}\n', "a.json:2: .*--input-format jsonl"),
@@ -403,11 +406,43 @@ def test_contexts_that_a_data_frame_wrote_into_a_cell_are_a_list(
 ) -> None:
     path = tmp_path / "a.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([["reference", "retrieved_contexts"], [cell, cell]])
+        csv.writer(file).writerows([["question", "retrieved_contexts"], [cell, cell]])
     found = files.read(path)
     assert found["retrieved_contexts"] == [passages]
     # Any other column may hold a list as its text.
-    assert found["reference"] == [cell]
+    assert found["question"] == [cell]
+
+
+def _table(folder: Path, predictions: list[str], references: list[str]) -> Samples:
+    path = folder / "a.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = [["prediction", "refs"], *zip(predictions, references, strict=True)]
+        csv.writer(file).writerows(rows)
+    return files.read(path)
+
+
+def test_references_that_a_data_frame_wrote_into_cells_are_lists(tmp_path: Path) -> None:
+    cells = ['["a b", "b a"]', "['c']"]
+    found = _table(tmp_path, ["a b", "c"], cells)
+    assert found["refs"] == [["a b", "b a"], ["c"]]
+    # What reads the file by parts decides once.
+    many = _table(tmp_path, ["a b", "c"] * 3000, [*cells * 2999, *cells])
+    assert set(map(len, many["refs"])) == {1, 2}
+
+
+@pytest.mark.parametrize(
+    ("predictions", "cells"),
+    [
+        # A model was to write JSON.
+        (['["a"]', "a"], ['["a"]', '["a"]']),
+        # One is a text.
+        (["a", "b"], ['["a"]', "b"]),
+    ],
+)
+def test_references_that_happen_to_be_json_are_texts(
+    tmp_path: Path, predictions: list[str], cells: list[str]
+) -> None:
+    assert _table(tmp_path, predictions, cells)["refs"] == cells
 
 
 @pytest.mark.parametrize(("mark", "said"), [(";", "semicolons"), ("\t", "tabs"), ("|", "bars")])
