@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from metrichub.data.metadata import as_text
 from metrichub.data.paths import named_values
+from metrichub.data.values import without_numpy
 from metrichub.errors import InputError, what
 
 
@@ -40,7 +41,7 @@ def read_keys(
 
 
 def _value(name: str, sample: int, value: Any) -> str | int | float | bool:
-    plain = value.item() if hasattr(value, "item") else value
+    plain = without_numpy(value) if hasattr(value, "item") else value
     if plain is not None and not isinstance(plain, (str, int, float)):
         plain = _as_in_files(plain)
     # A table with a missing value somewhere holds whole numbers as fractions.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from metrichub.data.columns import TEXT, column_of_alias
 from metrichub.data.paths import named_values
-from metrichub.data.values import as_list, names_of
+from metrichub.data.values import as_list, names_of, without_numpy
 from metrichub.errors import InputError, what
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _plain(value: Any) -> Any:
             raise ValueError(f"has more than {LONGEST} characters as JSON")
         return found
     if hasattr(value, "tolist"):
-        plain = value.tolist()
+        plain = without_numpy(value)
         return _plain(plain) if isinstance(plain, list) else _scalar(plain)
     return _scalar(value)
 

@@ -46,9 +46,34 @@ def _is_no_column(values: object) -> bool:
 
 def listed_values(values: Any) -> object:
     """The values as a list, by what their library offers; None if there is no way to one."""
-    for method in ("to_pylist", "to_list", "tolist"):
+    for method in ("to_pylist", "to_list"):
         if hasattr(values, method):
             return getattr(values, method)()
+    if hasattr(values, "tolist"):
+        return without_numpy(values)
     if isinstance(values, (list, tuple)):
         return values
     return list(values) if isinstance(values, Iterable) or hasattr(values, "__getitem__") else None
+
+
+def without_numpy(value: Any) -> Any:
+    """A scalar or an array of numpy in Python's types.
+
+    Python's dates end at microseconds, and numpy makes whole numbers of finer ones; those are
+    texts here, as files have them.
+    """
+    found = value.tolist()
+    if getattr(getattr(value, "dtype", None), "kind", "") not in "mM" or not _is_number(found):
+        return found
+    # Whoever has a date of numpy has loaded it.
+    import numpy as np
+
+    rough = value.astype(value.dtype.kind + "8[us]")
+    exact = ((rough == value) | np.isnat(value)).all()
+    return rough.tolist() if exact else value.astype(str).tolist()
+
+
+def _is_number(found: Any) -> bool:
+    while isinstance(found, list):
+        found = next((item for item in found if item is not None), None)
+    return isinstance(found, int)

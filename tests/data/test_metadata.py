@@ -176,3 +176,25 @@ def test_joining_keeps_every_value_at_its_sample(parts: list[tuple[int, set[str]
         ]
         assert values == expected
         assert len(values) == sum(sizes)
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "us", "ns"])
+def test_dates_of_numpy_are_those_of_files(unit: str) -> None:
+    days = np.array(["2024-01-01", "2024-01-02", "NaT"], f"M8[{unit}]")
+    table = {"prediction": ["a", "b", "c"], "reference": ["b", "b", "b"], "day": days}
+    expected = [str(day)[:10] for day in days[:2].astype("M8[D]")]
+    found = Hub("wer").evaluate(table).metadata["day"]
+    assert [str(value)[:10] for value in found] == [*expected, "None"]
+    assert Hub("wer").evaluate({**table, "day": list(days)}).metadata["day"] == found
+
+
+def test_dates_finer_than_pythons_stay_apart() -> None:
+    times = np.array([1, 2], "M8[ns]")
+    table = {"prediction": ["a", "b"], "reference": ["b", "b"], "time": times}
+    found = Hub("wer").evaluate(table)
+    assert [text[-9:] for text in found.metadata["time"]] == ["000000001", "000000002"]
+    summed = [
+        Hub("wer").evaluate({**table, "time": values}, samples=False, key="time")
+        for values in (times, list(times), found.metadata["time"])
+    ]
+    assert summed[0] == summed[1] == summed[2]
