@@ -173,8 +173,8 @@ class Hub:
         With `samples=False` only sums are kept, so that memory doesn't grow with the samples: of
         all of them, and of 1,000 buckets, which intervals and paired tests draw and swap in place
         of samples. `key` names the columns that tell a sample from others, and its value chooses
-        the bucket, so that parts measured anywhere in any order merge to the same; without it the
-        position does. Samples of one key count as one.
+        the bucket, so that parts measured anywhere in any order merge to the same, but for the last
+        digit of sums of fractions; without it the position does. Samples of one key count as one.
 
         Columns that no metric reads stay with the report, `report.metadata`, if they hold numbers,
         texts of at most 200 characters or short lists of them: ids, systems, ratings. `keep` names

@@ -68,7 +68,7 @@ class BucketSizes:
         first = kept[0].key
         if other := next((part for part in kept if part.key != first), None):
             raise ReportError(
-                f"the reports were summed by {_named(first)} and by {_named(other.key)}; parts "
+                f"the reports were summed by {kept[0].named} and by {other.named}; parts "
                 "that are merged need the same key"
             )
         starts = np.cumsum([0, *(size for size, _ in found)]).tolist()
@@ -80,6 +80,11 @@ class BucketSizes:
             {n: reduce(np.add, (part.prints[n] for part in moved)) for n in sorted(columns)},
         )
 
+    @property
+    def named(self) -> str:
+        """What the samples were summed by, in words."""
+        return listed(map(repr, self.key)) if self.key else "position"
+
     def filled(self, buckets: int) -> NDArray[np.int64]:
         """Which of so many buckets hold samples."""
         return np.flatnonzero(self.sizes.reshape(-1, buckets).sum(axis=0))
@@ -88,12 +93,12 @@ class BucketSizes:
         """Raise `ReportError` unless both can have been given the same samples."""
         if self.key != other.key:
             raise ReportError(
-                f"the systems were summed by {_named(self.key)} and by {_named(other.key)}; "
+                f"the systems were summed by {self.named} and by {other.named}; "
                 "a paired test needs the same key"
             )
         if (self.sizes != other.sizes).any():
             raise ReportError(
-                f"the systems have different values of {_named(self.key)}; a paired test needs the "
+                f"the systems have different values of {self.named}; a paired test needs the "
                 "same samples"
             )
         different = [
@@ -111,7 +116,7 @@ class BucketSizes:
         """That intervals are rough where the samples fell into few buckets."""
         number = len(self.filled(BUCKETS))
         if self.key and 0 < number < min(ROUGH, int(self.sizes.sum())):
-            return [f"intervals are rough: {_named(self.key)} has {number} values or little more"]
+            return [f"intervals are rough: {self.named} has {number} values or little more"]
         return []
 
     def behind(self, start: int) -> BucketSizes:
@@ -148,7 +153,3 @@ def _summed(values: NDArray[np.uint64], place: NDArray[np.int64]) -> NDArray[np.
     sums = np.zeros(BUCKETS, np.uint64)
     np.add.at(sums, place, values)
     return sums
-
-
-def _named(key: tuple[str, ...]) -> str:
-    return listed(map(repr, key)) if key else "position"

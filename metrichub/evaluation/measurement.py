@@ -71,8 +71,10 @@ class Measurement:
             ReportError: they are one, which says nothing of how much scores vary.
         """
         if units.number == 1 < self.size:
+            or_alike = "" if self.buckets is None else ", or values that share a bucket"
             raise ReportError(
-                f"all samples have the same {column}, and intervals and tests need several to draw"
+                f"all samples have the same {column}{or_alike}, and intervals and tests need "
+                "several to draw"
             )
         return units
 

@@ -30,6 +30,7 @@ def merged(parts: Sequence[M]) -> M:
                 f"a report is merged with others, report.merge(one, other), not with {what(other)}"
             )
         _same_metrics(first, other)
+    _check_summed(parts)
     results: dict[str, Result] = {}
     for name, result in first.results.items():
         found = [part.results[name] for part in parts]
@@ -51,6 +52,17 @@ def merged(parts: Sequence[M]) -> M:
     )
 
 
+def _check_summed(parts: Sequence[Measurement]) -> None:
+    """Raise `ReportError` if some were summed and others kept samples: no interval is left then."""
+    summed = [part.buckets for part in parts if part.buckets]
+    kept = (part for part in parts if part.size and not part.buckets)
+    if summed and any(not result.pooled for part in kept for result in part.results.values()):
+        raise ReportError(
+            f"some reports were summed by {summed[0].named} and others kept their samples; "
+            "evaluate all with samples=True, or all with samples=False and the same key"
+        )
+
+
 def comparable(one: Measurement, other: Measurement) -> list[str]:
     """The metrics that two reports share.
 
@@ -64,11 +76,12 @@ def comparable(one: Measurement, other: Measurement) -> list[str]:
         )
     if one.buckets and other.buckets:
         one.buckets.check_same(other.buckets)
-    elif one.buckets or other.buckets:
+    elif summed := one.buckets or other.buckets:
         raise ReportError(
-            "one system's samples were kept and the other's weren't; evaluate both with "
-            "samples=True, or both with samples=False"
+            f"one system was summed by {summed.named} and the other wasn't; evaluate both with "
+            "samples=True, or both with samples=False and the same key"
         )
+    _check_ids(one, other)
     if different := sorted(_different_columns(one, other)):
         raise ReportError(
             f"the systems were measured on different {' and '.join(different)}; a paired test "
@@ -83,6 +96,21 @@ def comparable(one: Measurement, other: Measurement) -> list[str]:
     for name in common:
         _same_signature(one.results[name], other.results[name])
     return common
+
+
+def _check_ids(one: Measurement, other: Measurement) -> None:
+    """Raise `ReportError` if samples that stand side by side have ids of others.
+
+    Systems that share no id name their own outputs by it.
+    """
+    mine, its = ([str(v) for v in found.metadata.get("id") or ()] for found in (one, other))
+    if not mine or not its or mine == its or not set(mine) & set(its):
+        return
+    at = next(i for i, pair in enumerate(zip(mine, its, strict=True)) if pair[0] != pair[1])
+    advice = (
+        "sort both by id" if sorted(mine) == sorted(its) else "a paired test needs the same samples"
+    )
+    raise ReportError(f"the systems' 'id' of sample {at} are {mine[at]} and {its[at]}; {advice}")
 
 
 def check_clusters(cluster: str, one: Measurement, others: Sequence[Measurement]) -> None:

@@ -111,11 +111,13 @@ def frame(report: Report) -> DataFrame:
         import pandas
     except ImportError:
         raise MissingDependency("to_frame", "pandas") from None
+    samples = report.samples()
+    own = {f"{name}.{output}" for name, scores in samples.items() for output in (*scores, "reason")}
     columns: dict[str, Any] = {
-        _in_utf8(name): [_in_utf8(value) for value in values]
+        _in_utf8(f"{name} (kept)" if name in own else name): [_in_utf8(value) for value in values]
         for name, values in report.metadata.items()
     }
-    for name, scores in report.samples().items():
+    for name, scores in samples.items():
         result = report.results[name]
         trace = report.traces.get(name) or Trace()
         called = {**trace.errors, **trace.pending}

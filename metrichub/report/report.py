@@ -112,6 +112,8 @@ class Report(RatedReport):
     def merge(self, *others: Report) -> Report:
         """The report of this one's samples followed by the others'; equals measuring all at once.
 
+        Of reports that keep no samples, sums of fractions may differ in the last digit.
+
         Raises:
             ReportError: other metrics, parameters or definitions, or a pooled metric that doesn't
                 add up.
@@ -172,7 +174,8 @@ class Report(RatedReport):
     def to_frame(self) -> DataFrame:
         """A pandas data frame with a row a sample: scores ("bleu.score"), and why there is none.
 
-        The columns that travelled with the report come first, such as ids and ratings.
+        The columns that travelled with the report come first, such as ids and ratings; one that has
+        the name of a score is called "bleu.score (kept)".
         A metric all of whose samples are scored has no column of reasons ("bleu.reason").
 
         Raises:

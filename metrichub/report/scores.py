@@ -14,7 +14,7 @@ from metrichub.evaluation import letters, significance
 from metrichub.evaluation.explanation import Explanation, Trace
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.resample import SEED, Interval
-from metrichub.evaluation.result import NO_REASON, Outputs
+from metrichub.evaluation.result import NO_REASON, NO_SAMPLES, Outputs
 from metrichub.evaluation.votes import agreement_notes
 from metrichub.metric import has_sample_scores
 
@@ -180,7 +180,8 @@ class ReportScores(Measurement):
         """What a reader has to know beside the scores, such as why samples are unscored."""
         found: dict[str, Sequence[str]] = {}
         for name, result in self.results.items():
-            why = [f"{n} unscored: {reason}" for reason, n in result.reasons.most_common()]
+            why = [] if self.size else [NO_SAMPLES]
+            why += [f"{n} unscored: {reason}" for reason, n in result.reasons.most_common()]
             trace = self.traces.get(name, Trace())
             told = trace.failed + trace.waits.total() + result.reasons.total()
             if (rest := result.unscored - told) > 0:

@@ -55,7 +55,7 @@ def assert_scores(
         AssertionError: a limit fails. It says by how much, and shows the worst samples, with their
             texts if the report kept them.
         ReportError: no such metric or output, a limit out of its range, or intervals of a report
-            that was pooled.
+            that was pooled or has one sample.
         SpecError: a limit that is none.
         ParameterError: `on` is something else.
     """
@@ -69,6 +69,8 @@ def assert_scores(
     scores = report.scores()
     bounds = {one: scores[one.metric][one.output] for one in thresholds}
     if on == "interval":
+        if report.size == 1:
+            raise ReportError("one sample says nothing of how much scores vary: give several")
         found = report.intervals(metrics={one.metric for one in thresholds}, **how)
         bounds = {one: one.worse_end(found[one.metric][one.output]) for one in thresholds}
     if failed := {one: bound for one, bound in bounds.items() if not one.holds(bound)}:

@@ -195,8 +195,10 @@ def test_only_the_same_samples_are_compared() -> None:
         report.compare(_other([row | {"id": row["id"] + 1} for row in samples]))
     with pytest.raises(ReportError, match=r"summed by 'id' and by position"):
         report.compare(Hub("wer").evaluate(samples, samples=False))
-    with pytest.raises(ReportError, match="samples were kept and the other's weren't"):
+    with pytest.raises(ReportError, match="summed by 'id' and the other wasn't"):
         report.compare(Hub("wer").evaluate(samples))
+    with pytest.raises(ReportError, match="summed by 'id' and others kept their samples"):
+        report.merge(Hub("wer").evaluate(samples))
     shuffled = _other(random.Random(1).sample(samples, len(samples)))
     assert report.compare(shuffled)["wer"]["score"].difference == 0
 

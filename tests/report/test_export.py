@@ -94,6 +94,16 @@ def test_a_frame_takes_texts_that_have_no_utf8() -> None:
     assert report.to_frame()["id\ufffd"].tolist() == ["x\ufffd", "ü"]
 
 
+def test_a_frame_keeps_a_given_column_that_is_named_as_a_score() -> None:
+    given = {"wer.score": [0.25, 0.75], "wer.reason": ["mine", "yours"]}
+    report = Hub("wer").evaluate(predictions=["a", "b"], references=["b", "b"], **given)
+    frame = report.to_frame()
+    assert frame["wer.score"].tolist() == [1.0, 0.0]
+    assert frame["wer.score (kept)"].tolist() == [0.25, 0.75]
+    assert frame["wer.reason (kept)"].tolist() == ["mine", "yours"]
+    assert "wer.reason" not in frame
+
+
 def test_a_frame_says_what_failed() -> None:
     def failing(fields: object) -> Any:
         raise JudgeError("the judge was tired")

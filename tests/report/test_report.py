@@ -555,3 +555,24 @@ def test_a_condensed_report_has_no_samples(ask: Any) -> None:
         ask(report)
     with pytest.raises(ReportError, match="pooled"):
         report.merge(evaluate([(["a"], ["a"])], Hub(Variety())))
+
+
+def test_systems_with_ids_in_another_order_are_not_paired() -> None:
+    hub = Hub("exact_match")
+    rows = [{"id": i, "prediction": "yes" if i % 3 else "no", "reference": "yes"} for i in range(9)]
+    report = hub.evaluate(rows)
+    with pytest.raises(ReportError, match="'id' of sample 0 are 0 and 8; sort both by id"):
+        report.compare(hub.evaluate(rows[::-1]))
+    other = [*rows[:-1], rows[-1] | {"id": 9}]
+    with pytest.raises(ReportError, match="'id' of sample 8 are 8 and 9; a paired test needs"):
+        report.compare(hub.evaluate(other))
+    # A CSV has texts for numbers, and a system may name its own outputs.
+    for name in ("{}", "mine-{}"):
+        same = [row | {"id": name.format(row["id"])} for row in rows]
+        assert report.compare(hub.evaluate(same))["exact_match"]["score"].difference == 0
+
+
+@pytest.mark.parametrize("data", [[], iter([]), {"prediction": [], "reference": []}])
+def test_a_report_without_samples_says_so(data: Any) -> None:
+    [note] = Hub("exact_match").evaluate(data).notes()["exact_match"]
+    assert note == "there are no samples; a stream or an iterator is read only once"

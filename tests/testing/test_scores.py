@@ -177,6 +177,9 @@ def test_other_mistakes_are_told(report: Report) -> None:
         assert_scores(report.scores(), {"wer": 1})  # type: ignore[arg-type]  # the mistake
     with pytest.raises(ReportError, match="pooled"):
         assert_scores(Report.of(report.pool()), {"wer": 1}, on="interval")
+    alone = HUB.evaluate({name: values[:1] for name, values in COLUMNS.items()})
+    with pytest.raises(ReportError, match="one sample says nothing"):
+        assert_scores(alone, {"wer": 1}, on="interval")
 
 
 def test_intervals_of_buckets_are_held_to_limits_too() -> None:
