@@ -42,7 +42,8 @@ def read(path: str | Path, *, format: str | None = None, columns: Chosen | None 
     set of the Hugging Face Hub. `format` is its
     suffix's unless given, "-" is standard input (JSONL). `columns` reads only those, also from
     inside of others ("doc.answer", "choices.0"); a mapping gives them new names. A key that some
-    rows of a JSON file lack is None there.
+    rows of a JSON file lack is None there. A cell of a CSV is a text, but for passages, and for
+    references if all are lists and no prediction is one, as data frames write them.
 
     Raises:
         FileError: no such file, not UTF-8, empty, a broken line, no table.
