@@ -1,4 +1,4 @@
-"""How far the metrics on the shelf agree with people: `python -m benchmarks.agreement`.
+"""How far the metrics agree with people: `python -m benchmarks.agreement`.
 
 `--data FOLDER` holds rated data. With all of SummEval (`summ_summeval_*.jsonl`) and QAGS
 (`fact_qags_cnn.jsonl`), whose texts aren't in the repository, the studies that the cards show are

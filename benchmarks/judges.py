@@ -6,7 +6,7 @@ First the arithmetic: all tools get the same verdicts, drawn at random, through 
 given objects. Then the speed: a server on loopback answers 16 calls at a time, each after 50 ms,
 and each tool scores the samples with three metrics, in a process of its own, with telemetry off.
 The tools take turns, and the fastest of the repeats counts. They need
-`pip install "metrichub[bench-judges]"`.
+`pip install '.[bench-judges]'`.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@
 ...        references=["The cat is playing on the mat.", "Today is a wonderful day"])
 {'abstractness': {'score': 0.2727272727272727}}
 
-This is the face for those who score. Those who write metrics, judges or plugins find theirs in
-`metrichub.authoring`, the text engine in `metrichub.text`, and what tests need in
-`metrichub.testing`. Whatever is listed in none of these may move.
+This module is the public API for scoring. `metrichub.authoring` is the one for writing metrics,
+judges and plugins, `metrichub.text` the text engine, and `metrichub.testing` serves tests. Any
+other module may move.
 
 Names are imported on first use (PEP 562), so that `import metrichub` loads nothing heavy.
 """

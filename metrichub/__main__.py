@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
-from metrichub.cli import main
+import sys
 
-main(prog_name="metrichub")
+
+def start() -> None:
+    """Run the command line; Ctrl-C ends it quietly even while its modules are imported."""
+    try:
+        from metrichub.cli import main
+    except KeyboardInterrupt:
+        sys.stderr.write("metrichub: interrupted\n")
+        sys.exit(130)
+    main(prog_name="metrichub")
+
+
+if __name__ == "__main__":
+    start()

@@ -1,4 +1,4 @@
-"""The face for authors: what metrics, judges, embedders and plugins are written with.
+"""The public API for authors: what metrics, judges, embedders and plugins are written with.
 
     from dataclasses import dataclass
     from metrichub.authoring import Array, Metric, Row, Scores

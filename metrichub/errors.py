@@ -216,10 +216,10 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     import difflib
 
     names = list(known)
-    near = difflib.get_close_matches(word.lower(), names, n=3, cutoff=0.6)
-    # "f1" is no near match of "token_f1", and yet what is meant.
-    near = near or [name for name in names if word.lower() in name.split("_")][:3]
-    return f"; did you mean {' or '.join(repr(match) for match in near)}?" if near else ""
+    # "accuracy" means "answer_accuracy" rather than "carburacy", and "f1" means "token_f1".
+    near = [name for name in names if word.lower() in name.split("_")][:3]
+    near = near or difflib.get_close_matches(word.lower(), names, n=3, cutoff=0.6)
+    return f"; did you mean {listed(map(repr, near), 'or')}?" if near else ""
 
 
 def what(value: object) -> str:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from metrichub.judge.protocol import Judge, VoteRule
 
 _NO_PROMPTS = (
-    "none here: it is that of judges' prompts, and no metric of this hub asks a judge; a metric's "
-    "own parameters stand in its spec"
+    "none here: it is the language of judges' prompts, and no metric of this hub uses a judge; "
+    "write a metric's own parameters into its spec"
 )
 
 
@@ -82,7 +82,7 @@ class Hub:
         """
         if more:
             raise InputError(
-                "several metrics are given as one list, Hub(['bleu', 'rouge']), the rest by name"
+                "pass several metrics as one list, Hub(['bleu', 'rouge']), and the rest by name"
             )
         _check_vote(vote)
         asked = {"judge": judge, "vote": vote, "embedder": embedder, "language": language}

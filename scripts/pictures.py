@@ -17,12 +17,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from glob import glob
 from pathlib import Path
 
 import click
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMAND = "compare examples/summaries.jsonl examples/summaries_b.jsonl -m rouge -m bleu -m wer"
+COMMAND = "score examples/news/*.jsonl -m rouge -m chrf"
 WIDTH = 88
 SIZE = {"width": 1000, "height": 560}
 _COLORS = 64
@@ -50,6 +51,15 @@ _SVG = """\
 """
 
 
+def words_of(arguments: str) -> list[str]:
+    """The arguments as a shell hands them over, with its patterns as the files that they match."""
+    return [
+        name
+        for word in arguments.split()
+        for name in (sorted(glob(word, root_dir=ROOT)) if "*" in word else [word])
+    ]
+
+
 def terminal(arguments: str) -> str:
     """What a command writes to a terminal, with its escape sequences; the prompt stands above."""
     import pty
@@ -57,7 +67,7 @@ def terminal(arguments: str) -> str:
     reader, writer = pty.openpty()
     environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "CI")}
     running = subprocess.Popen(
-        [sys.executable, "-m", "metrichub", *arguments.split()],
+        [sys.executable, "-m", "metrichub", *words_of(arguments)],
         stdout=writer,
         stderr=subprocess.DEVNULL,
         cwd=ROOT,
@@ -103,7 +113,7 @@ def words(picture: str) -> list[str]:
 def report(folder: Path) -> Path:
     """The page of the same comparison."""
     page = folder / "report.html"
-    command = [sys.executable, "-m", "metrichub", *COMMAND.split(), "--report", str(page)]
+    command = [sys.executable, "-m", "metrichub", *words_of(COMMAND), "--report", str(page)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     return page
 

@@ -1,9 +1,10 @@
-"""Make a release on this machine: versions, changelog, sdist and wheel, commit and tag.
+"""Make a release on this machine: versions, changelog, distributions and site, commit and tag.
 
     python scripts/release.py 0.2.0 --dry-run    # what would change
     python scripts/release.py 0.2.0
 
-Needs `build`. Nothing is pushed or uploaded: whoever has looked at `dist/` does that.
+Needs `build` alone. The first release also needs `--repository URL`. What it made lies in
+`dist/VERSION`; nothing is pushed or uploaded: whoever has looked at it does that.
 """
 
 from __future__ import annotations
@@ -12,59 +13,82 @@ import argparse
 import difflib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
 import tempfile
 import venv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
+from urllib.parse import urlsplit
+
+from packaging.version import InvalidVersion, Version
 
 ROOT = Path(__file__).resolve().parents[1]
-VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?")
-_STAGES = {"a": 0, "b": 1, "rc": 2, None: 3}
+PLUGIN = "plugins/metrichub-neural"
+"""What is released beside metrichub; plugins/metrichub-example is there to be copied."""
+PROJECTS = ("pyproject.toml", f"{PLUGIN}/pyproject.toml")
+HINTS = "metrichub/catalog/elsewhere.py"
 
 
 class ReleaseError(Exception):
     """Why no release can be made; one readable line."""
 
 
-def order(version: str) -> tuple[int, ...]:
-    """What versions are compared by: 0.2.0rc1 comes before 0.2.0.
+def version_from(text: str) -> Version:
+    """The version that a text is.
 
     Raises:
         ReleaseError: it is no version such as 0.2.0 or 0.2.0rc1.
     """
-    found = VERSION.fullmatch(version)
-    if not found:
-        raise ReleaseError(f"{version!r} is no version; write 0.2.0 or 0.2.0rc1")
-    major, minor, patch, stage, number = found.groups()
-    return int(major), int(minor), int(patch), _STAGES[stage], int(number or 0)
+    try:
+        version = Version(text)
+    except InvalidVersion:
+        version = None
+    if version is None or str(version) != text or len(version.release) != 3:
+        raise ReleaseError(f"{text!r} isn't a version; write 0.2.0 or 0.2.0rc1")
+    return version
 
 
-def version_of(project: str) -> str:
-    """The version in a pyproject.toml."""
-    return _only(r'^version = "(.*)"$', project, "pyproject.toml")[1]
+def project_of(project: str, version: Version, repository: str | None = None) -> str:
+    """A pyproject.toml with another version, bounds on metrichub, and addresses.
+
+    Raises:
+        ReleaseError: it names no addresses, and no repository is given.
+    """
+    text = _replaced(r'^version = ".*"$', f'version = "{version}"', project, "pyproject.toml")
+    bounds = f'"metrichub>={version},<{version.major}.{version.minor + 1}"'
+    text = re.sub(r'(?<=^dependencies = \[)"metrichub[<>=][^"]*"', bounds, text, flags=re.MULTILINE)
+    if "\n[project.urls]\n" in text:
+        return text
+    if not repository:
+        raise ReleaseError("no pyproject.toml says where the source is; give --repository URL")
+    urls = (
+        f'[project.urls]\nHomepage = "{repository}"\nSource = "{repository}"\n'
+        f'Issues = "{repository}/issues"\n'
+        f'Changelog = "{repository}/blob/HEAD/CHANGELOG.md"\n'
+        f'Documentation = "{repository}/tree/HEAD/docs"\n\n'
+    )
+    first = re.search(r"^\[project\.", text, re.MULTILINE)
+    where = first.start() if first else len(text)
+    return text[:where] + urls + text[where:]
 
 
-def project_of(project: str, version: str) -> str:
-    """A pyproject.toml with another version."""
-    found = _only(r'^version = "(.*)"$', project, "pyproject.toml")
-    return f'{project[: found.start()]}version = "{version}"{project[found.end() :]}'
-
-
-def citation_of(citation: str, version: str, day: date) -> str:
-    """A CITATION.cff with another version and the day of its release."""
+def citation_of(citation: str, version: Version, day: date, repository: str | None = None) -> str:
+    """A CITATION.cff with another version, the day of its release, and the repository if given."""
     undated = re.sub(r"^date-released: .*\n", "", citation, flags=re.MULTILINE)
-    found = _only(r"^version: .*$", undated, "CITATION.cff")
     now = f'version: {version}\ndate-released: "{day.isoformat()}"'
-    return undated[: found.start()] + now + undated[found.end() :]
+    if repository:
+        undated = re.sub(r"^repository-code: .*\n", "", undated, flags=re.MULTILINE)
+        now += f"\nrepository-code: {repository}"
+    return _replaced(r"^version: .*$", now, undated, "CITATION.cff")
 
 
-def changelog_of(changelog: str, version: str, day: date) -> str:
+def changelog_of(changelog: str, version: Version, day: date) -> str:
     """A changelog whose section Unreleased has become that of the version.
 
     Raises:
@@ -77,80 +101,97 @@ def changelog_of(changelog: str, version: str, day: date) -> str:
     return changelog[: found.start()] + now + changelog[found.end() :]
 
 
-def changes(version: str, day: date) -> dict[Path, str]:
+def changes(version: Version, day: date, repository: str | None = None) -> dict[Path, str]:
     """The files that a release changes, as they will be.
 
     Raises:
         ReleaseError: the version isn't newer than the present one, or a file isn't as expected.
     """
-    paths = {name: ROOT / name for name in ("pyproject.toml", "CITATION.cff", "CHANGELOG.md")}
-    old = {name: path.read_text(encoding="utf-8") for name, path in paths.items()}
-    present = version_of(old["pyproject.toml"])
-    if order(version) <= order(present):
+    names = (*PROJECTS, "CITATION.cff", "CHANGELOG.md", HINTS)
+    old = {name: (ROOT / name).read_text(encoding="utf-8") for name in names}
+    present = _only(r'^version = "(.*)"$', old["pyproject.toml"], "pyproject.toml")[1]
+    if version <= Version(present):
         raise ReleaseError(f"{version} isn't newer than {present}, the version in pyproject.toml")
-    return {
-        paths["pyproject.toml"]: project_of(old["pyproject.toml"], version),
-        paths["CITATION.cff"]: citation_of(old["CITATION.cff"], version, day),
-        paths["CHANGELOG.md"]: changelog_of(old["CHANGELOG.md"], version, day),
-    }
+    if repository and urlsplit(repository).scheme != "https":
+        raise ReleaseError(f"{repository!r} isn't an address; write https://HOST/OWNER/metrichub")
+    new = {name: project_of(old[name], version, repository) for name in PROJECTS}
+    new["CITATION.cff"] = citation_of(old["CITATION.cff"], version, day, repository)
+    new["CHANGELOG.md"] = changelog_of(old["CHANGELOG.md"], version, day)
+    new[HINTS] = _replaced(r"^RELEASED = \w+$", "RELEASED = True", old[HINTS], HINTS)
+    return {ROOT / name: text for name, text in new.items() if text != old[name]}
 
 
-def release(version: str, *, isolated: bool = True) -> None:
-    """Change the files, build and check, commit and tag; where that fails, the files stay.
+def release(version: Version, new: Mapping[Path, str], *, isolated: bool = True) -> Path:
+    """Change the files, build and check, commit and tag; where that fails, nothing is left.
+
+    Returns the folder with the distributions and the site.
 
     Raises:
         ReleaseError: the working tree isn't clean, or a step failed.
     """
-    new = changes(version, date.today())
-    _check_repository(version)
+    out = ROOT / "dist" / str(version)
+    if changed := _git("status", "--porcelain"):
+        raise ReleaseError(f"the working tree isn't clean:\n{changed.rstrip()}")
+    if _git("tag", "--list", f"v{version}"):
+        raise ReleaseError(f"there is a tag v{version} already")
+    if out.exists():
+        raise ReleaseError(f"{out} is there already")
+    before = _git("rev-parse", "HEAD").strip()
     old = {path: path.read_text(encoding="utf-8") for path in new}
     try:
         _write(new)
-        wheel, sdist = build(version, isolated=isolated)
-        check(wheel, sdist, version)
+        with tempfile.TemporaryDirectory() as name:
+            made = Path(name) / "made"
+            check(build(made, isolated=isolated), made / "site", version, isolated=isolated)
+            shutil.copytree(made, out)
         _git("commit", "--quiet", "--message", f"Release {version}", *map(str, new))
+        _git("tag", "--annotate", f"v{version}", "--message", f"metrichub {version}")
     except BaseException:
+        _git("reset", "--quiet", before)
         _write(old)
+        shutil.rmtree(out, ignore_errors=True)
+        if out.parent.is_dir() and not any(out.parent.iterdir()):
+            out.parent.rmdir()
         raise
-    _git("tag", "--annotate", f"v{version}", "--message", f"metrichub {version}")
-    print(f"committed and tagged v{version}; built {wheel.name} and {sdist.name} in {wheel.parent}")
-    print("nothing was pushed or uploaded")
+    return out
 
 
-def build(version: str, *, isolated: bool) -> tuple[Path, Path]:
-    """The wheel and the sdist, built into `dist`."""
-    out = ROOT / "dist"
+def build(out: Path, *, isolated: bool) -> list[Path]:
+    """The sdists of metrichub and its plugin, and the wheels that are built from them."""
     options = [] if isolated else ["--no-isolation"]
-    _run(sys.executable, "-m", "build", *options, "--outdir", str(out), str(ROOT))
-    wheel, sdist = (
-        out / f"metrichub-{version}-py3-none-any.whl",
-        out / f"metrichub-{version}.tar.gz",
-    )
-    for path in (wheel, sdist):
-        if not path.exists():
-            raise ReleaseError(f"the build made no {path.name}")
-    return wheel, sdist
+    for home in (ROOT, ROOT / PLUGIN):
+        _run(sys.executable, "-m", "build", *options, "--outdir", str(out), str(home))
+    return sorted(out.iterdir())
 
 
-def check(wheel: Path, sdist: Path, version: str) -> None:
-    """Raise `ReleaseError` unless the wheel, once installed, is the version that it says.
+def check(made: Sequence[Path], site: Path, version: Version, *, isolated: bool) -> None:
+    """Install the wheels in a fresh environment, ask for the version, and build the site there.
 
-    It is installed without its dependencies into a fresh environment, which borrows those of this
-    one. Where twine is installed, it checks what the package index will show.
+    What they need is installed too; where nothing is downloaded, the environment borrows it from
+    this one. Where twine is installed, it checks what the package index will show.
+
+    Raises:
+        ReleaseError: a step failed, or the version is another one.
     """
     if find_spec("twine"):
-        _run(sys.executable, "-m", "twine", "check", "--strict", str(wheel), str(sdist))
+        _run(sys.executable, "-m", "twine", "check", "--strict", *map(str, made))
+    wheels = [str(path) for path in made if path.suffix == ".whl"]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         venv.create(folder, with_pip=True)
         paths = {"base": name, "platbase": name}
-        python = Path(sysconfig.get_path("scripts", "venv", paths)) / "python"
-        _run(str(python), "-m", "pip", "install", "--quiet", "--no-deps", str(wheel))
-        borrowed = Path(sysconfig.get_path("purelib", "venv", paths)) / "borrowed.pth"
-        borrowed.write_text(f"{sysconfig.get_path('purelib')}\n", encoding="utf-8")
-        said = _run(str(python), "-m", "metrichub", "--version", cwd=folder)
-    if version not in said.split():
-        raise ReleaseError(f"the wheel of {version} says that it is {said.strip()!r}")
+        python = str(Path(sysconfig.get_path("scripts", "venv", paths)) / "python")
+        if isolated:
+            needed = [f"{wheel}[site]" if "neural" not in wheel else wheel for wheel in wheels]
+        else:
+            needed = ["--no-deps", *wheels]
+            borrowed = Path(sysconfig.get_path("purelib", "venv", paths)) / "borrowed.pth"
+            borrowed.write_text(f"{sysconfig.get_path('purelib')}\n", encoding="utf-8")
+        _run(python, "-m", "pip", "install", "--quiet", *needed)
+        said = _run(python, "-m", "metrichub", "--version", cwd=folder)
+        if str(version) not in said.split():
+            raise ReleaseError(f"the wheel of {version} says that it is {said.strip()!r}")
+        _run(python, "-m", "metrichub", "site", "build", str(site), "--strict", cwd=folder)
 
 
 def preview(new: Mapping[Path, str]) -> str:
@@ -163,13 +204,6 @@ def preview(new: Mapping[Path, str]) -> str:
     return "".join(lines)
 
 
-def _check_repository(version: str) -> None:
-    if changed := _git("status", "--porcelain"):
-        raise ReleaseError(f"the working tree isn't clean:\n{changed.rstrip()}")
-    if _git("tag", "--list", f"v{version}"):
-        raise ReleaseError(f"there is a tag v{version} already")
-
-
 def _write(texts: Mapping[Path, str]) -> None:
     for path, text in texts.items():
         path.write_text(text, encoding="utf-8")
@@ -180,6 +214,11 @@ def _only(pattern: str, text: str, file: str, flags: int = 0) -> re.Match[str]:
     if len(found) != 1:
         raise ReleaseError(f"{file} has {len(found)} places that match {pattern!r}; one is needed")
     return found[0]
+
+
+def _replaced(pattern: str, now: str, text: str, file: str) -> str:
+    found = _only(pattern, text, file)
+    return text[: found.start()] + now + text[found.end() :]
 
 
 def _git(*arguments: str) -> str:
@@ -208,14 +247,26 @@ def main() -> NoReturn:
     parser.add_argument("version", help="such as 0.2.0 or 0.2.0rc1")
     parser.add_argument("--dry-run", action="store_true", help="only show what would change")
     parser.add_argument(
-        "--no-isolation", action="store_true", help="build with what is installed, offline"
+        "--repository",
+        metavar="URL",
+        help="where the source is, on GitHub or GitLab; the first release records it",
+    )
+    parser.add_argument(
+        "--no-isolation", action="store_true", help="use what is installed, offline"
     )
     asked = parser.parse_args()
     try:
+        version = version_from(asked.version)
+        new = changes(version, date.today(), asked.repository)
         if asked.dry_run:
-            print(preview(changes(asked.version, date.today())), end="")
+            print(preview(new), end="")
         else:
-            release(asked.version, isolated=not asked.no_isolation)
+            out = release(version, new, isolated=not asked.no_isolation)
+            print(f"committed and tagged v{version}; distributions and site are in {out}")
+            print("nothing was pushed or uploaded; once it is, let README.md and the guides HOME,")
+            print(
+                "FIRST and GATE install metrichub by its name: until then they say `pip install .`"
+            )
     except ReleaseError as error:
         sys.exit(f"release: {error}")
     sys.exit(0)

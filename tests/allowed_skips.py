@@ -18,7 +18,7 @@ ALLOWED = {
     r"^needs firefox-esr and node": "the machine has none; CI_FIREFOX=1 makes it an error",
     r"^needs cer, of tests/oracles.txt": "it is under the GPL; CI_ORACLES=1 makes it an error",
     r"^needs the packages of tests/real_model.txt": "130 MB; CI_REAL_MODEL=1 makes it an error",
-    r"^needs the packages of tests/bridges/": "hundreds of MB; CI_BRIDGES=name makes it an error",
+    r"^needs the packages of tests/bridges/": "hundreds of MB; CI_BRIDGES=1 makes it an error",
     r"^POSIX ": "signals, pipes, permissions and links that Windows hasn't",
     r"^there is no SIGINT to send": "Windows has no SIGINT for another process",
     r"^needs /dev/": "Windows has no files in /dev",

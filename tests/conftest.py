@@ -1,5 +1,7 @@
 """What several test modules share."""
 
+import multiprocessing
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,16 +10,51 @@ import pytest
 from hypothesis import settings
 
 from metrichub.catalog.registry import registry
-from tests import judge_stub
-from tests.allowed_skips import pytest_addoption, pytest_configure
+from tests import allowed_skips, judge_stub
+from tests.allowed_skips import pytest_addoption
+from tests.left_out import LeftOut
 
-__all__ = ["pytest_addoption", "pytest_configure"]
+__all__ = ["pytest_addoption"]
+
+# Thousands of short processes would each compile every module anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A busy machine is slow, not wrong. The same texts are drawn each time, so that no run fails by
-# chance; --hypothesis-profile=search draws ten times as many others, and remembers those that fail.
-settings.register_profile("metrichub", deadline=None, derandomize=True, max_examples=60)
+# chance; --hypothesis-profile=search draws many others, and remembers those that fail.
+settings.register_profile("metrichub", deadline=None, derandomize=True, max_examples=25)
 settings.register_profile("search", deadline=None, max_examples=600)
 settings.load_profile("metrichub")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the plugins."""
+    allowed_skips.pytest_configure(config)
+    config.pluginmanager.register(LeftOut(config), "left-out")
+
+
+COLLECTED = pytest.StashKey[list[str]]()
+"""The names of all tests, before any is left out."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Note the names."""
+    config.stash[COLLECTED] = [item.nodeid for item in items]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_process_goes_on() -> Iterator[None]:
+    """A worker process that outlives its module's tests fails the last of them, and ends."""
+    yield
+    left = multiprocessing.active_children()
+    for process in left:
+        # One that was told to end may need a moment.
+        process.join(10)
+    going = [process for process in left if process.is_alive()]
+    for process in going:
+        process.kill()
+    assert not going
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """A server on loopback that speaks chat completions and embeddings, and misbehaves on order."""
 
+import itertools
 import json
 import re
 import socket
@@ -187,9 +188,12 @@ class _Server(ThreadingHTTPServer):
         pass
 
 
+_NUMBERS = itertools.count(1)
+
+
 @contextmanager
-def serving() -> Iterator[Stub]:
-    """A running server."""
+def serving(port: int = 0) -> Iterator[Stub]:
+    """A running server, at a port of the system's choice unless given."""
     stub = Stub()
 
     class Handler(BaseHTTPRequestHandler):
@@ -237,8 +241,10 @@ def serving() -> Iterator[Stub]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = _Server(("127.0.0.1", 0), Handler)
-    stub.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+    server = _Server(("127.0.0.1", port), Handler)
+    # The system gives ports again, and a client keeps what it knows of an address: connections to
+    # an earlier server, which would answer for this one, and the form of request that it took.
+    stub.url = f"http://127.0.0.1:{server.server_address[1]}/{next(_NUMBERS)}/v1"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

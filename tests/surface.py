@@ -1,6 +1,6 @@
-"""The public names and their signatures, as text. `python -m tests.surface` writes them anew.
+"""The public names and their signatures, as text. `python -m tests.surface` writes them again.
 
-Whoever changes what others call sees it as a change of `tests/data/public.txt`.
+A change of the public API shows up as a change of `tests/data/public.txt`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ BRIDGES = (
     *("eee", "evaluate", "inspect_ai", "lm_eval", "mlflow", "pyspark", "ray", "torchmetrics"),
     "transformers",
 )
-FACES = (
+MODULES = (
     "metrichub",
     "metrichub.authoring",
     "metrichub.bridges",
@@ -32,19 +32,19 @@ PATH = Path(__file__).parent / "data" / "public.txt"
 
 
 def surface() -> str:
-    """Every public name of every face, with its signature and those of its methods."""
+    """Every name of every public module, with its signature and those of its methods."""
     lines = []
-    for face in FACES:
-        lines += [face, *(f"    {line}" for line in _names(face)), ""]
+    for module in MODULES:
+        lines += [module, *(f"    {line}" for line in _names(module)), ""]
     return "\n".join(lines)
 
 
-def public(face: str) -> list[str]:
-    """The names that a face offers."""
-    module = importlib.import_module(face)
-    listed = getattr(module, "__all__", None)
+def public(module: str) -> list[str]:
+    """The public names of a module."""
+    found = importlib.import_module(module)
+    listed = getattr(found, "__all__", None)
     if listed is None:
-        own = (name for name, value in vars(module).items() if _is_own(value, face))
+        own = (name for name, value in vars(found).items() if _is_own(value, module))
         listed = [name for name in own if not name.startswith("_")]
     return sorted(listed)
 
@@ -53,10 +53,10 @@ def _is_own(value: object, module: str) -> bool:
     return getattr(value, "__module__", None) == module
 
 
-def _names(face: str) -> Iterator[str]:
-    module = importlib.import_module(face)
-    for name in public(face):
-        value = getattr(module, name)
+def _names(module: str) -> Iterator[str]:
+    found = importlib.import_module(module)
+    for name in public(module):
+        value = getattr(found, name)
         if isinstance(value, types.ModuleType):
             yield f"{name}: module"
         elif isinstance(value, type):
@@ -86,12 +86,12 @@ def _class(name: str, kind: type) -> Iterator[str]:
 
 def _members(kind: type) -> dict[str, object]:
     """The members of a class, with those of its bases that no public module names."""
-    faces = [importlib.import_module(face) for face in FACES]
+    modules = [importlib.import_module(module) for module in MODULES]
     hidden = [
         base
         for base in reversed(kind.__mro__[1:])
         if base.__module__.startswith("metrichub.")
-        and not any(getattr(module, base.__name__, None) is base for module in faces)
+        and not any(getattr(module, base.__name__, None) is base for module in modules)
     ]
     return {name: value for base in [*hidden, kind] for name, value in vars(base).items()}
 

@@ -1,10 +1,13 @@
 """The example files are aligned, complete and answerable from their contexts."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.agreement import summeval
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 SYSTEMS = ("summaries.jsonl", "summaries_b.jsonl")
@@ -72,3 +75,42 @@ def test_one_context_comes_from_the_source_and_the_others_do_not() -> None:
 def test_the_readme_names_every_passage() -> None:
     page = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     assert all(f"| `{sample['id']}` | " in page for sample in read(SYSTEMS[0]))
+
+
+def test_the_checked_summaries_have_the_labels_of_the_table() -> None:
+    page = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    errors = set(re.findall(r"^\| `([\w-]+)` \| (?:both|summary) \|", page, re.MULTILINE))
+    assert len(errors) == 15
+    checked = read("checked.jsonl")
+    for sample, original in zip(checked, read("summaries_b.jsonl"), strict=True):
+        assert sample["id"] == original["id"]
+        assert sample["prediction"] == original["prediction"]
+        assert sample["contexts"] == [original["source"]]
+        assert sample["faithful"] in (None, int(sample["id"] not in errors))
+    assert sum(sample["faithful"] is not None for sample in checked) == 30
+
+
+NEWS = {"bart": "M22", "pointer_generator": "M8", "t5": "M17"}
+RATED = ("coherence", "consistency", "fluency", "relevance")
+
+
+@pytest.mark.parametrize("name", NEWS)
+def test_a_system_of_the_news_summarizes_the_same_hundred_articles(name: str) -> None:
+    rows = read(f"news/{name}.jsonl")
+    assert all(set(row) == {"id", "prediction", "reference", *RATED} for row in rows)
+    given = [(row["id"], row["reference"]) for row in rows]
+    assert given == [(row["id"], row["reference"]) for row in read("news/bart.jsonl")]
+    assert len({*given}) == 100
+
+
+@pytest.mark.parametrize("name", NEWS)
+def test_the_news_are_those_of_summeval(name: str) -> None:
+    # The cut of SummEval beside the tests has twenty of the documents, and the ratings one by one.
+    rows = {row["id"]: row for row in read(f"news/{name}.jsonl")}
+    kept = [row for row in summeval.cut() if row["system"] == NEWS[name]]
+    assert len(kept) == 20
+    for row in kept:
+        assert rows[row["doc_id"]]["prediction"] == row["hyp"]
+        assert rows[row["doc_id"]]["reference"] == row["refs"][0]
+        for rated in RATED:
+            assert rows[row["doc_id"]][rated] == round(sum(row[rated]) / 3, 2)

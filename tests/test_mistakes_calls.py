@@ -85,16 +85,19 @@ def test_what_a_model_wrote_badly_scores_badly() -> None:
 @pytest.mark.parametrize(
     ("calls", "problem"),
     [
-        ([{"tool": "weather"}], "is no list of tool calls: its entry 0 has no name of a tool"),
-        ([OWN[0], 3], "is no list of tool calls: its entry 1 has no name of a tool"),
-        ([{"name": "f", "args": [1]}], "is no list of tool calls: its entry 0 has arguments that"),
-        ([{"name": "f", "args": {"x": {1}}}], "is no list of tool calls: it isn't JSON"),
+        ([{"tool": "weather"}], "isn't a list of tool calls: its entry 0 doesn't name a tool"),
+        ([OWN[0], 3], "isn't a list of tool calls: its entry 1 doesn't name a tool"),
+        (
+            [{"name": "f", "args": [1]}],
+            "isn't a list of tool calls: its entry 0 has arguments that",
+        ),
+        ([{"name": "f", "args": {"x": {1}}}], "isn't a list of tool calls: it isn't JSON"),
         (
             [SimpleNamespace(name="f")],
-            "is no list of tool calls: its entry 0 has no name of a tool",
+            "isn't a list of tool calls: its entry 0 doesn't name a tool",
         ),
-        (OWN[0], r"is one object; give the list of calls, with \[\] for none"),
-        (None, r"is None, neither text nor a list; give \[\] for none"),
+        (OWN[0], r"is one object; give a list of calls, \[\] for none"),
+        (None, r"is None, neither text nor a list; use \[\] for none"),
     ],
 )
 @pytest.mark.parametrize("column", ["predictions", "references"])
@@ -121,4 +124,4 @@ def test_calls_are_read_from_files_and_a_broken_one_has_its_line(
     assert scored("calls.jsonl", "-m", "tool_call_f1")["scores"]["tool_call_f1"]["score"] == 1.0
     write("broken.jsonl", [*rows, {"prediction": [{"tool": "f"}], "reference": OWN}])
     said = error(run("score", "broken.jsonl", "-m", "tool_call_f1"), 3)
-    assert said.startswith("broken.jsonl:4: predictions[3] is no list of tool calls: its entry 0")
+    assert said.startswith("broken.jsonl:4: predictions[3] isn't a list of tool calls: its entry 0")

@@ -11,7 +11,9 @@ from tests.commands import run, scored, write
 
 # compression is the number of tokens of the source over that of the prediction.
 RAG = {"input": "Who sat?", "actual_output": "the cat", "retrieved_contexts": ["the cat", "a mat"]}
-FROM_CONTEXTS = "sources were read from retrieved_contexts, a sample's passages as one text"
+FROM_CONTEXTS = (
+    "sources were read from retrieved_contexts, each sample's passages joined into one text"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +80,9 @@ def test_contexts_given_by_name_are_the_source_too() -> None:
     report = Hub("compression").evaluate(**given)
     assert report.scores()["compression"]["score"] == 2.0
     (note,) = report.notes()["compression"]
-    assert note.startswith("sources were read from contexts, a sample's passages as one text")
+    assert note.startswith(
+        "sources were read from contexts, each sample's passages joined into one text"
+    )
 
 
 def test_no_rows_are_an_empty_batch() -> None:

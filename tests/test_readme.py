@@ -13,21 +13,19 @@ import pytest
 
 from metrichub import bridges
 from metrichub.catalog.card import with_blocks
-from metrichub.catalog.index import by_task, index
-from scripts.pictures import COMMAND, svg, terminal, words
+from metrichub.catalog.index import index
+from scripts.pictures import COMMAND, svg, terminal, words, words_of
 from tests.bridges import guide
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FENCES = re.findall(r"^```(\w*)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-TABLE = re.search(r"^\| with \| one line \|\n.*\n((?:\|.*\n)+)", README, re.MULTILINE)[1]
-NEIGHBOURS = [row.strip("| ").rpartition(" | ")[2].strip("`") for row in TABLE.splitlines()]
 COMMANDS = [
     command
     for language, text in FENCES
     if not language
     for command in re.split(r"\n| && ", text.strip())
-] + [c for c in re.findall(r"`(metrichub [^`]+)`", README) if c not in NEIGHBOURS]
+] + re.findall(r"`(metrichub [^`]+)`", README)
 
 
 def test_the_snippets_run():
@@ -42,12 +40,17 @@ def test_the_snippets_run():
     assert runner.tries > 5
 
 
-@pytest.mark.parametrize("command", [c for c in COMMANDS if c.startswith("metrichub")])
-def test_the_commands_run(command):
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c.startswith("metrichub ")])
+def test_the_commands_run(command, tmp_path):
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     ran = subprocess.run(
-        [sys.executable, "-m", *shlex.split(command)],
-        cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "100"},
-    )  # fmt: skip
+        [sys.executable, "-m", *(word for part in shlex.split(command) for word in words_of(part))],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "100"},
+    )
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout
 
@@ -58,19 +61,13 @@ def test_every_other_command_is_run_elsewhere():
     assert others == {
         "pip install .",
         "pip install '.[test]'",
-        'pytest -n auto --dist worksteal -m ""',
+        "pytest -n auto",
     }
-
-
-def test_the_lines_for_other_tools_are_those_of_the_guide():
-    # The guide's lines are run inside each library, by the tests of its bridge.
-    assert {*NEIGHBOURS} <= {*guide.lines()}
-    assert len(NEIGHBOURS) == len({*NEIGHBOURS}) == 11
 
 
 @pytest.mark.parametrize("library", bridges.__all__)
 def test_every_bridge_has_a_line_that_its_test_runs(library):
-    lines = [line for line in NEIGHBOURS if f"bridges.{library}." in line]
+    lines = [line for line in guide.lines() if f"bridges.{library}." in line]
     tests = "".join(path.read_text("utf-8") for path in (ROOT / "tests/bridges").glob("test_*.py"))
     runs = re.findall(r"""(?:guide\.run|[^_]run)\(\s*"([^"]+)"|"([^"]+)" in line\]""", tests)
     for line in lines:
@@ -81,7 +78,7 @@ def test_every_bridge_has_a_line_that_its_test_runs(library):
 def test_the_links_lead_somewhere():
     for page in [
         *ROOT.glob("*.md"),
-        ROOT / "metrichub/judge/README.md",
+        *ROOT.glob("docs/*.md"),
         *ROOT.glob("metric_cards/**/README.md"),
     ]:
         for link in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
@@ -93,28 +90,27 @@ def test_the_index_of_cards_is_current():
     path = ROOT / "metric_cards" / "README.md"
     text = path.read_text(encoding="utf-8")
     assert text == with_blocks(text, {"index": index(path.parent)}), "see metrichub.catalog.index"
-    tasks = by_task(path.parent, "metric_cards")
-    assert with_blocks(README, {"tasks": tasks}) == README, "see metrichub.catalog.index"
 
 
 def test_the_readme_is_short():
-    assert len(README.splitlines()) <= 150
+    assert len(README.splitlines()) <= 90
 
 
 def test_the_first_command_is_short_in_a_pipe():
     first = re.search(r"<!-- first command -->\n```\n.*? && (.*?)\n```", README, re.DOTALL)[1]
     ran = subprocess.run(
-        [sys.executable, "-m", *shlex.split(first)],
+        [sys.executable, "-m", *words_of(first)],
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert len(ran.stdout.splitlines()) < 50
-    assert {*json.loads(ran.stdout)["systems"]} == {"summaries", "summaries_b"}
+    assert len(ran.stdout.splitlines()) < 100
+    assert {*json.loads(ran.stdout)["systems"]} == {"bart", "pointer_generator", "t5"}
     assert ran.stderr == ""
+    assert first == f"metrichub {COMMAND}"
 
 
 def test_the_pictures_are_there_and_small():
     named = re.findall(r'(?:src|srcset)="([^"]+)"', README)
-    assert len(named) == 4
+    assert len(named) == 2
     for name in named:
         assert (ROOT / name).stat().st_size < 60_000
 
@@ -125,7 +121,7 @@ def test_the_picture_of_the_terminal_shows_what_the_command_writes():
         picture = svg(written, dark=dark)
         kept = (ROOT / f"docs/pictures/terminal-{name}.svg").read_text(encoding="utf-8")
         assert words(kept) == words(picture), "run `python -m scripts.pictures`"
-        assert "0.482" in words(picture)
+        assert {"0.457", "≈"} <= {*words(picture)}
         # Nothing is fetched by whoever looks at it.
         assert "url(http" not in picture
         assert "@import" not in picture

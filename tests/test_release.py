@@ -14,41 +14,55 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.version import Version
 
 from scripts import release
 
 pytestmark = pytest.mark.packaging
 
 ROOT = Path(__file__).resolve().parents[1]
-DAY = date(2030, 1, 31)
-
-
-def test_versions_are_ordered_as_they_are_released() -> None:
-    released = ["0.9.0", "0.10.0a1", "0.10.0b1", "0.10.0rc1", "0.10.0rc2", "0.10.0", "0.10.1"]
-    assert sorted(released[::-1], key=release.order) == released
+DAY, NEW = date(2030, 1, 31), Version("0.2.0")
+FIRST = ("--repository", "https://git.example/owner/metrichub")
 
 
 @pytest.mark.parametrize("text", ["0.2", "v0.2.0", "0.2.0-1", "0.2.0rc", "", "0.2.0\n"])
 def test_what_is_no_version_is_refused(text: str) -> None:
-    with pytest.raises(release.ReleaseError, match="is no version"):
-        release.order(text)
+    with pytest.raises(release.ReleaseError, match="isn't a version"):
+        release.version_from(text)
 
 
-def test_only_the_project_s_own_version_is_set() -> None:
-    project = '[project]\nversion = "0.1.0"\n[tool.mypy]\npython_version = "3.11"\n'
-    assert release.project_of(project, "0.2.0") == project.replace("0.1.0", "0.2.0")
+def test_only_the_project_s_own_version_and_its_bounds_on_metrichub_are_set() -> None:
+    project = (
+        '[project]\nversion = "0.1.0"\ndependencies = ["metrichub>=0.1.0,<0.2", "numpy>=2.0"]\n\n'
+        '[project.urls]\nSource = "https://here"\n\n[tool.mypy]\npython_version = "3.11"\n'
+    )
+    assert release.project_of(project, Version("0.2.0rc1")) == project.replace(
+        '"0.1.0"', '"0.2.0rc1"'
+    ).replace(">=0.1.0,<0.2", ">=0.2.0rc1,<0.3")
+
+
+def test_the_first_release_records_the_repository_and_needs_it() -> None:
+    project = '[project]\nversion = "0.1.0"\n\n[project.scripts]\nmetrichub = "a:b"\n'
+    with pytest.raises(release.ReleaseError, match="give --repository URL"):
+        release.project_of(project, NEW)
+    found = tomllib.loads(release.project_of(project, NEW, "https://git.example/o/m"))["project"]
+    assert found["scripts"] == {"metrichub": "a:b"}
+    assert found["urls"].keys() == {"Homepage", "Source", "Issues", "Changelog", "Documentation"}
+    assert found["urls"]["Source"] == "https://git.example/o/m"
+    assert found["urls"]["Issues"] == "https://git.example/o/m/issues"
 
 
 def test_a_citation_has_one_version_and_one_day() -> None:
     citation = 'cff-version: 1.2.0\nversion: 0.1.0\ndate-released: "2029-01-01"\ntitle: x\n'
-    assert release.citation_of(citation, "0.2.0", DAY) == (
-        'cff-version: 1.2.0\nversion: 0.2.0\ndate-released: "2030-01-31"\ntitle: x\n'
-    )
+    now = 'cff-version: 1.2.0\nversion: 0.2.0\ndate-released: "2030-01-31"\ntitle: x\n'
+    assert release.citation_of(citation, NEW, DAY) == now
+    there = yaml.safe_load(release.citation_of(citation, NEW, DAY, "https://git.example/o/m"))
+    assert there["repository-code"] == "https://git.example/o/m"
 
 
 def test_what_was_unreleased_becomes_the_version_s() -> None:
     changelog = "# Changelog\n\n## Unreleased\n\n### Added\n\n- a.\n\n## 0.1.0\n\nFirst.\n"
-    assert release.changelog_of(changelog, "0.2.0", DAY) == (
+    assert release.changelog_of(changelog, NEW, DAY) == (
         "# Changelog\n\n## Unreleased\n\n## 0.2.0 - 2030-01-31\n\n### Added\n\n- a.\n\n"
         "## 0.1.0\n\nFirst.\n"
     )
@@ -57,7 +71,7 @@ def test_what_was_unreleased_becomes_the_version_s() -> None:
 @pytest.mark.parametrize("section", ["\n", "\n### Added\n\n"])
 def test_a_release_without_changes_is_refused(section: str) -> None:
     with pytest.raises(release.ReleaseError, match="nothing under Unreleased"):
-        release.changelog_of(f"## Unreleased\n{section}## 0.1.0\n", "0.2.0", DAY)
+        release.changelog_of(f"## Unreleased\n{section}## 0.1.0\n", NEW, DAY)
 
 
 @pytest.fixture(scope="module")
@@ -108,11 +122,12 @@ def released(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_dry_run_shows_what_would_change_and_changes_nothing(repository: Path) -> None:
-    ran = released(repository, "7.8.9", "--dry-run")
+    ran = released(repository, "7.8.9", "--dry-run", *FIRST)
     assert ran.returncode == 0, ran.stderr
     assert '+version = "7.8.9"\n' in ran.stdout
     assert "+version: 7.8.9\n" in ran.stdout
     assert re.search(r"^\+## 7\.8\.9 - \d{4}-\d\d-\d\d$", ran.stdout, re.MULTILINE)
+    assert "+RELEASED = True\n" in ran.stdout
     assert not git(repository, "status", "--porcelain")
     assert not git(repository, "tag")
 
@@ -121,7 +136,7 @@ def test_a_tree_with_changes_and_an_old_version_are_refused(repository: Path) ->
     note = repository / "note.txt"
     note.touch()
     try:
-        ran = released(repository, "7.8.9")
+        ran = released(repository, "7.8.9", *FIRST)
     finally:
         note.unlink()
     assert ran.returncode == 1
@@ -131,32 +146,68 @@ def test_a_tree_with_changes_and_an_old_version_are_refused(repository: Path) ->
     assert "0.0.1 isn't newer" in ran.stderr
 
 
-def test_a_release_that_fails_leaves_the_files_as_they_were(repository: Path) -> None:
-    # A wheel can be built without this room, but not be used.
+def test_a_release_that_fails_leaves_everything_as_it_was(repository: Path) -> None:
+    # A wheel can be built without this package, but not be used.
     git(repository, "mv", "metrichub/data", "elsewhere")
-    git(repository, "commit", "--quiet", "--message", "Lose a room")
+    git(repository, "commit", "--quiet", "--message", "Lose a package")
+    head = git(repository, "rev-parse", "HEAD")
     try:
-        ran = released(repository, "7.8.9", "--no-isolation")
+        ran = released(repository, "7.8.9", "--no-isolation", *FIRST)
         assert ran.returncode == 1
         assert "No module named 'metrichub.data'" in ran.stderr
         assert not git(repository, "status", "--porcelain")
+        assert git(repository, "rev-parse", "HEAD") == head
         assert not git(repository, "tag")
+        assert not (repository / "dist").exists()
     finally:
         git(repository, "reset", "--quiet", "--hard", "HEAD~1")
 
 
+def test_a_tag_that_cannot_be_made_takes_the_release_back(repository: Path) -> None:
+    head = git(repository, "rev-parse", "HEAD")
+    # The name of the tag is that of a folder.
+    git(repository, "tag", "v7.8.9/taken")
+    try:
+        ran = released(repository, "7.8.9", "--no-isolation", *FIRST)
+        assert ran.returncode == 1
+        assert "git tag --annotate v7.8.9" in ran.stderr
+        assert git(repository, "rev-parse", "HEAD") == head
+        assert not git(repository, "status", "--porcelain")
+        assert not (repository / "dist").exists()
+    finally:
+        git(repository, "tag", "--delete", "v7.8.9/taken")
+
+
 def test_a_release_is_built_checked_committed_and_tagged(repository: Path) -> None:
-    ran = released(repository, "7.8.9", "--no-isolation")
+    ran = released(repository, "7.8.9", "--no-isolation", *FIRST)
     assert ran.returncode == 0, ran.stderr
     assert "nothing was pushed or uploaded" in ran.stdout
     assert not git(repository, "status", "--porcelain")
     assert git(repository, "describe") == "v7.8.9\n"
     changed = git(repository, "show", "--name-only", "--format=%s", "HEAD").split("\n")
     assert changed[0] == "Release 7.8.9"
-    assert set(changed[1:]) - {""} == {"CHANGELOG.md", "CITATION.cff", "pyproject.toml"}
+    assert set(changed[1:]) - {""} == {
+        "CHANGELOG.md", "CITATION.cff", "pyproject.toml", "metrichub/catalog/elsewhere.py",
+        "plugins/metrichub-neural/pyproject.toml",
+    }  # fmt: skip
     citation = yaml.safe_load((repository / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == "7.8.9"
     assert isinstance(citation["date-released"], str)
-    wheel = zipfile.ZipFile(repository / "dist" / "metrichub-7.8.9-py3-none-any.whl")
-    assert "Version: 7.8.9\n" in wheel.read("metrichub-7.8.9.dist-info/METADATA").decode()
-    assert (repository / "dist" / "metrichub-7.8.9.tar.gz").exists()
+    out = repository / "dist" / "7.8.9"
+    assert {path.name for path in out.iterdir()} == {
+        "metrichub-7.8.9-py3-none-any.whl", "metrichub-7.8.9.tar.gz", "site",
+        "metrichub_neural-7.8.9-py3-none-any.whl", "metrichub_neural-7.8.9.tar.gz",
+    }  # fmt: skip
+    wheel = zipfile.ZipFile(out / "metrichub-7.8.9-py3-none-any.whl")
+    said = wheel.read("metrichub-7.8.9.dist-info/METADATA").decode()
+    assert "Version: 7.8.9\n" in said
+    assert "Project-URL: Source, https://git.example/owner/metrichub\n" in said
+    plugin = zipfile.ZipFile(out / "metrichub_neural-7.8.9-py3-none-any.whl")
+    said = plugin.read("metrichub_neural-7.8.9.dist-info/METADATA").decode()
+    assert "Requires-Dist: metrichub<7.9,>=7.8.9\n" in said
+    licences = "metrichub_neural-7.8.9.dist-info/licenses"
+    assert plugin.read(f"{licences}/LICENSE") == (ROOT / "LICENSE").read_bytes()
+    assert f"{licences}/NOTICE.md" in plugin.namelist()
+    # The site has the plugin's cards, and names it as what can be installed now.
+    assert (out / "site" / "metrics" / "bertscore.html").exists()
+    assert "pip install metrichub-neural" in (out / "site" / "elsewhere.html").read_text("utf-8")

@@ -17,7 +17,10 @@ WEBNLG = "d2t_webnlg_en.jsonl"
 
 
 def slow(*values: Any) -> Any:
-    """A parameter whose test takes seconds, as its oracle is slow; left out of the fast lane."""
+    """A parameter whose test is left out of the fast lane.
+
+    Its oracle takes seconds, or it reads a corpus that lies beside the repository.
+    """
     return pytest.param(*values, marks=pytest.mark.corpora)
 
 

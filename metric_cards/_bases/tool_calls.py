@@ -42,10 +42,10 @@ def read_calls(text: str) -> Calls:
     """
     value, problem = read(text)
     if problem:
-        return Calls(problem=f"it is no JSON ({problem})")
+        return Calls(problem=f"it isn't JSON ({problem})")
     value = _calls_of_message(value)
     if value is not None and not isinstance(value, list):
-        return Calls(problem="it is JSON, but no list")
+        return Calls(problem="it is JSON, but not a list")
     made: list[Call] = []
     for place, entry in enumerate(value or ()):
         try:
@@ -69,17 +69,17 @@ def text_of_calls(calls: Sequence[Any] | Mapping[str, Any]) -> str:
     if (found := _calls_of_message(message)) is not message:
         calls = found or []
     if isinstance(calls, Mapping):
-        raise ValueError("is one object; give the list of calls, with [] for none")
+        raise ValueError("is one object; give a list of calls, [] for none")
     for place, entry in enumerate(calls):
         try:
             if not _is_other_block(entry) and not isinstance(_written(entry)[1], str):
                 _call(entry)
         except _NoCall as error:
-            raise ValueError(f"is no list of tool calls: its entry {place} {error}") from None
+            raise ValueError(f"isn't a list of tool calls: its entry {place} {error}") from None
     try:
         return json.dumps(calls, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"is no list of tool calls: it isn't JSON ({error})") from error
+        raise ValueError(f"isn't a list of tool calls: it isn't JSON ({error})") from error
 
 
 def _calls_of_message(value: Any) -> Any:
@@ -99,7 +99,7 @@ def _written(entry: Any) -> tuple[str, Any]:
     if isinstance(entry, dict) and isinstance(entry.get("function"), dict):
         entry = entry["function"]
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-        raise _NoCall("has no name of a tool")
+        raise _NoCall("doesn't name a tool")
     given = (entry[key] for key in ARGUMENTS if entry.get(key) is not None)
     return entry["name"], next(given, None)
 
@@ -110,9 +110,9 @@ def _call(entry: Any) -> Call:
         arguments, problem = read(arguments)
         # Servers write "" for the arguments of a tool that takes none.
         if problem not in (None, "empty"):
-            raise _NoCall(f"has arguments that are no JSON ({problem})")
+            raise _NoCall(f"has arguments that aren't JSON ({problem})")
     if arguments is not None and not isinstance(arguments, dict):
-        raise _NoCall("has arguments that are no object")
+        raise _NoCall("has arguments that aren't an object")
     return Call(name, {key: _frozen(item) for key, item in (arguments or {}).items()})
 
 

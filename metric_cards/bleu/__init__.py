@@ -109,8 +109,8 @@ class Bleu(Metric):
         if self._nltk or self.effective_order or totals["totals"][..., -1] or not totals["length"]:
             return ()
         return (
-            f"no prediction has {self.max_order} tokens, so the score is 0 whatever matches; "
-            "effective_order=True leaves out the orders that are missing, as samples() does",
+            f"no prediction has {self.max_order} tokens, so the score is 0; "
+            "effective_order=True uses only the orders that the texts have, as samples() does",
         )
 
     def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:

@@ -55,4 +55,4 @@ class Carburacy(Metric):
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """A note that no emissions were given, if that is the case."""
         free = not (self.emission_train or self.emission_test)
-        return ["no emission was given, so this is the score of a model that costs nothing"] * free
+        return ["no emissions were given, so this scores a model without any"] * free

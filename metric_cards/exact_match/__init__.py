@@ -41,7 +41,7 @@ class ExactMatch(Metric):
             try:
                 re.compile(regex)
             except (re.error, OverflowError) as error:
-                allowed = f"regular expressions of Python's re; {regex!r} is none: {error}"
+                allowed = f"regular expressions of Python's re; {regex!r} isn't one: {error}"
                 value = self.regexes_to_ignore
                 raise ParameterError(self.name, "regexes_to_ignore", value, allowed) from None
 

@@ -39,7 +39,7 @@ class JsonSchemaMatch(Metric):
             text = _text(self.schema, files=True)
             compiled(text, self.formats)
         except (BrokenSchema, OSError) as error:
-            allowed = f"a JSON Schema, as a mapping, JSON text or path; this is none: {error}"
+            allowed = f"a JSON Schema, as a mapping, JSON text or path ({error})"
             raise ParameterError(self.name, "schema", self.schema, allowed) from None
         object.__setattr__(self, "schema", text)
 
@@ -88,7 +88,7 @@ class JsonSchemaMatch(Metric):
         except BrokenSchema as error:
             raise InputError(
                 f"{self.name}: the column 'schemas' holds {what(given)}, "
-                f"which is no JSON Schema: {error}"
+                f"which isn't a JSON Schema: {error}"
             ) from None
 
 

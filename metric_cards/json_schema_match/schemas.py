@@ -126,7 +126,7 @@ def compiled(text: str, formats: bool) -> Schema:
 def _contents(text: str) -> Any:
     contents, problem = read(text)
     if problem:
-        raise BrokenSchema(f"it is no JSON text ({problem})")
+        raise BrokenSchema(f"it isn't JSON ({problem})")
     if not isinstance(contents, (dict, bool)):
         raise BrokenSchema("it is neither an object nor true or false")
     return contents

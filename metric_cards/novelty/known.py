@@ -141,7 +141,7 @@ def _field(path: str, number: int, line: str, field: str) -> str:
     try:
         row = json.loads(line)
     except json.JSONDecodeError as error:
-        raise FileError(path, f"this line is no JSON ({error.msg})", number) from None
+        raise FileError(path, f"this line isn't JSON ({error.msg})", number) from None
     text = row.get(field) if isinstance(row, dict) else None
     if not isinstance(text, str):
         raise FileError(path, f"there is no text under the key {field!r}", number)

@@ -32,7 +32,7 @@ class RegexMatch(Metric):
         try:
             _compiled(self.pattern or "", self.flags)
         except (re.error, OverflowError, RecursionError) as error:
-            allowed = f"a regular expression of Python's re; this is none: {error}"
+            allowed = f"a regular expression of Python's re ({error})"
             raise ParameterError(self.name, "pattern", self.pattern, allowed) from None
 
     def inputs(self) -> tuple[str, ...]:

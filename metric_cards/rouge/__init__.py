@@ -38,9 +38,9 @@ _OTHER, _LETTER, _SYMBOL = 1, 2, 3
 _WIDE = Classes(lambda c: {"L": _LETTER, "N": _LETTER, "S": _SYMBOL}.get(category(c), _OTHER))
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _UNREAD = (
-    "no reference has a letter from a to z or a digit, but others; tokenizer='unicode' keeps them"
+    "no reference has a letter from a to z or a digit; tokenizer='unicode' keeps other letters"
 )
-_SYMBOLS_ALONE = "no reference has a letter or a digit, but symbols"
+_SYMBOLS_ALONE = "no reference has a letter or a digit, only symbols"
 
 
 class _Counts(NamedTuple):

@@ -36,7 +36,7 @@ class ToolCallAccuracy(Metric):
         """The score of one sample, and whether its calls could be read and its tools are right."""
         expected, problem = read_calls(reference)
         if problem:
-            return Unscored(f"the reference is no list of tool calls: {problem}")
+            return Unscored(f"the reference isn't a list of tool calls: {problem}")
         made, broken = read_calls(prediction)
         aligned = broken is None and self._sequence(made) == self._sequence(expected)
         return {

@@ -29,7 +29,7 @@ class ToolCallF1(Metric):
         """F1, precision and recall of one sample, and whether its calls could be read."""
         expected, problem = read_calls(reference)
         if problem:
-            return Unscored(f"the reference is no list of tool calls: {problem}")
+            return Unscored(f"the reference isn't a list of tool calls: {problem}")
         made, broken = read_calls(prediction)
         done, due = self._bag(made), self._bag(expected)
         shared, given, wanted = (done & due).total(), done.total(), due.total()

@@ -1,27 +1,43 @@
-"""The mean that people would give, from a judge's scores of all samples and few human labels."""
+"""The mean that people would give, from a judge's scores of all samples and few human labels.
+
+Where labels are yes or no, the share of yes is that among the judge's yes and that among its no,
+each by how often the judge says so (post-stratification). Elsewhere the judge's mean is corrected
+by how far it is off on the labels (prediction-powered). Both believe the judge as far as the labels
+bear it out. `benchmarks/coverage_calibrated.py` measures how often the intervals hold the mean.
+"""
 
 from __future__ import annotations
 
-from math import sqrt
+from math import isnan, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrichub.agreement.shares import check_confidence, quantile
+from metrichub.agreement.shares import (
+    Share,
+    agresti_coull,
+    check_confidence,
+    quantile,
+    weighted_sum,
+)
+from metrichub.agreement.student import student
 from metrichub.errors import InputError
 
 Array = NDArray[np.float64]
-FEW_LABELS = 30
+LEAST_YES_NO, LEAST_OTHERS = 10, 8
+"""Yes/no labels that an interval takes, and ratings that differ from the most common one."""
+_YES = 0.5
 
 
 class CalibratedMean(NamedTuple):
-    """The prediction-powered mean with its interval.
+    """The mean that people would give, with its interval.
 
-    `weight` says how far the judge was believed, from 0 (the labels alone) to 1. `raw` is the mean
-    of the judge on all samples, `labels_alone` that of the labels, with the interval that they
-    alone give. `few` says that there are fewer than 30 labels, with which the interval is too
-    narrow.
+    `weight` says how far the judge was believed, from 0 (the labels alone) to 1, and below 0 where
+    its yes and no contradict the labels. `raw` is the mean of the judge on all samples,
+    `labels_alone` that of the labels, with the interval that they alone give. `rarer` counts the
+    labels that aren't the most common one: of yes/no the rarer answer. Where the labels carry no
+    interval, its ends are `nan`, and `why` says the reason.
     """
 
     mean: float
@@ -34,11 +50,13 @@ class CalibratedMean(NamedTuple):
     labels_alone: float
     labels_low: float
     labels_high: float
+    rarer: int
+    why: str | None = None
 
     @property
     def few(self) -> bool:
-        """Whether there are too few labels for the interval to be trusted."""
-        return self.labelled < FEW_LABELS
+        """Whether so few labels differ from the most common one that the mean rests on those."""
+        return self.rarer < LEAST_OTHERS
 
 
 def calibrated_mean(
@@ -51,12 +69,16 @@ def calibrated_mean(
     """The mean of people's ratings over all samples; `human` is `nan` where nobody rated.
 
     The samples that people rated have to be a random choice of all. Samples without a score of the
-    judge are left out. Without a `weight`, it is the one that makes the interval narrowest; 1 is
-    plain prediction-powered estimation, 0 the labels alone. Angelopoulos et al. (2023, "PPI++").
+    judge are left out. Labels are yes or no if all are 1 or 0 and the scores lie in 0..1; a score
+    of at least .5 is the judge's yes. Other ratings are corrected by prediction-powered estimation
+    (Angelopoulos et al. 2023, "PPI++"), with the weight that makes the interval narrowest. A given
+    `weight` does so with yes and no too: 1 is its plain form, 0 the labels alone.
 
     >>> found = calibrated_mean([4, 5, 4, 5, 3, 4, 5, 4], [3, 4, 3, 4, *[float("nan")] * 4])
     >>> found.raw, found.mean, found.weight  # the judge is a point too generous
     (4.25, 3.375, 0.25)
+    >>> found.why
+    '2 of 4 labels differ from the most common one: an interval takes 8'
     """
     check_confidence(confidence)
     scores, ratings = np.asarray(judge, np.float64), np.asarray(human, np.float64)
@@ -65,34 +87,103 @@ def calibrated_mean(
     scored, rated = ~np.isnan(scores), ~np.isnan(ratings)
     y, f, u = ratings[scored & rated], scores[scored & rated], scores[scored & ~rated]
     if len(y) < 2:
-        raise InputError(f"calibration takes 2 labelled samples or more, better 100, not {len(y)}")
-    return prediction_powered(y, f, u, confidence, weight)
+        raise InputError(f"calibration needs at least 2 labelled samples, better 100, not {len(y)}")
+    every = np.concatenate([f, u])
+    shares = weight is None and np.isin(y, (0, 1)).all() and 0 <= every.min() <= every.max() <= 1
+    if shares:
+        found = _of_yes_and_no(y, f, u, confidence)
+    else:
+        found = _of_ratings(y, f, u, confidence, weight)
+    rarer = len(y) - int(np.unique(y, return_counts=True)[1].max())
+    counts = len(y), len(u), float(every.mean())
+    result = CalibratedMean(*found.whole, found.weight, *counts, *found.labels, rarer)
+    if shares and len(y) < LEAST_YES_NO:
+        return _without(result, f"{len(y)} yes/no labels: an interval takes {LEAST_YES_NO}")
+    if not shares and rarer < LEAST_OTHERS:
+        few = f"{rarer} of {len(y)} labels differ from the most common one"
+        return _without(result, f"{few}: an interval takes {LEAST_OTHERS}")
+    return result
+
+
+class _Found(NamedTuple):
+    """The mean of all samples and that of the labels alone, with their ends."""
+
+    whole: Share
+    weight: float
+    labels: Share
+
+
+def _without(found: CalibratedMean, why: str) -> CalibratedMean:
+    none = float("nan")
+    return found._replace(low=none, high=none, labels_low=none, labels_high=none, why=why)
+
+
+def _of_yes_and_no(y: Array, f: Array, u: Array, confidence: float) -> _Found:
+    """The share of yes among the judge's yes and no, by how often it says yes of all samples."""
+    alone = agresti_coull(int(y.sum()), len(y), confidence)
+    if not len(u):
+        return _Found(alone, 0.0, alone)
+    said, of_others = f >= _YES, u >= _YES
+    total = len(y) + len(u)
+    often = float(said.sum() + of_others.sum()) / total
+    yes, no = (
+        agresti_coull(int(y[part].sum()), int(part.sum()), confidence) for part in (said, ~said)
+    )
+    # Nobody labelled a sample of which the judge says so: it counts as the others do.
+    yes, no = (one._replace(value=alone.value) if isnan(one.value) else one for one in (yes, no))
+    slope = yes.value - no.value
+    uncertain = (quantile(confidence) * slope) ** 2 * often * (1 - often) / total
+    whole = weighted_sum([(often, yes), (1 - often, no)], uncertain)
+    return _Found(whole, slope * len(u) / total, alone)
+
+
+def _of_ratings(y: Array, f: Array, u: Array, confidence: float, weight: float | None) -> _Found:
+    """The prediction-powered mean and the mean of labels, both by Student's t."""
+    found, n, others = prediction_powered(y, f, u, weight), len(y), len(u)
+    # A weight that the labels chose takes a degree of freedom, as the slope of a regression does.
+    chosen = weight is None and found.weight > 0
+    freedom = max(n - 1 - chosen, 1)
+    of_labels = found.of_labels * n / freedom
+    variance, spread = of_labels, of_labels**2 / freedom
+    if others > 1:
+        of_others = found.of_others * others / (others - 1)
+        variance, spread = variance + of_others, spread + of_others**2 / (others - 1)
+    # Satterthwaite's (1946) degrees of freedom of a sum of two variances.
+    whole = _by_student(found.mean, variance, variance**2 / spread if spread else 1, confidence)
+    alone = _by_student(float(y.mean()), float(y.var(ddof=1)) / n, n - 1, confidence)
+    return _Found(whole, found.weight, alone)
+
+
+def _by_student(mean: float, variance: float, freedom: float, confidence: float) -> Share:
+    half = student(freedom, confidence) * sqrt(variance)
+    return Share(mean, mean - half, mean + half)
+
+
+class PredictionPowered(NamedTuple):
+    """The mean, the judge's weight, and what labels and others add to the mean's variance.
+
+    Variances are those of the samples themselves, divided by n.
+    """
+
+    mean: float
+    weight: float
+    of_labels: float
+    of_others: float
 
 
 def prediction_powered(
-    y: Array, f: Array, u: Array, confidence: float, weight: float | None = None
-) -> CalibratedMean:
+    y: Array, f: Array, u: Array, weight: float | None = None
+) -> PredictionPowered:
     """The mean from labels y, the judge's scores f of the same and u of other samples."""
-    z, n = quantile(confidence), len(y)
-    lam = (_best_weight(y, f, u) if weight is None else weight) if len(u) else 0.0
-    rest = float(lam * u.mean()) if len(u) else 0.0
-    mean = rest + float((y - lam * f).mean())
-    variance = float((y - lam * f).var()) / n
-    if len(u):
-        variance += lam**2 * float(u.var()) / len(u)
-    half, alone = z * sqrt(variance), z * sqrt(float(y.var()) / n)
-    middle = float(y.mean())
-    return CalibratedMean(
-        mean,
-        mean - half,
-        mean + half,
+    if not len(u):
+        return PredictionPowered(float(y.mean()), 0.0, float(y.var()) / len(y), 0.0)
+    lam = _best_weight(y, f, u) if weight is None else weight
+    rest = y - lam * f
+    return PredictionPowered(
+        float(lam * u.mean() + rest.mean()),
         lam,
-        n,
-        len(u),
-        float(np.concatenate([f, u]).mean()),
-        middle,
-        middle - alone,
-        middle + alone,
+        float(rest.var()) / len(y),
+        lam**2 * float(u.var()) / len(u),
     )
 
 

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from metrichub.agreement.ceiling import ceiling, chance
 from metrichub.agreement.coefficients import Options, coefficient
 from metrichub.agreement.consistency import JudgeConsistency
-from metrichub.agreement.draws import SEED, Drawn, check_drawn, interval_of, resampled
+from metrichub.agreement.draws import SEED, Drawn, check_drawn, resampled
 from metrichub.agreement.inputs import Inputs
-from metrichub.agreement.levels import LABELS, check_level_of, value_at
+from metrichub.agreement.intervals import DrawnUnits, Ends, ends_of, ends_of_labels
+from metrichub.agreement.levels import LABELS, Value, check_level_of, value_at
 from metrichub.agreement.protocol import protocol_of
 from metrichub.agreement.result import CEILING, CHANCE, Agreement, AgreementRow
 from metrichub.agreement.shares import check_confidence
@@ -92,7 +93,7 @@ def correlate(  # noqa: PLR0913  # the options of one call, each by its name
         threshold: how far ratings differ in a pair of `tau_wmt`.
         draw: what is drawn for the intervals, "items", "systems" or "both".
         draws: how often; 0 for no intervals.
-        confidence: the share of the draws that an interval holds.
+        confidence: how often intervals hold the true value; `metrichub.agreement.intervals`.
         seed: where the random numbers start.
 
     Raises:
@@ -186,24 +187,43 @@ def _rows(
     for metric in inputs.scores:
         x, z = inputs.sides(metric, dimension, name)
         value = value_at(level, name, x, z, inputs.options)
-        low = high = float("nan")
-        if how.draws and not isnan(value.value):
-            drawn = resampled(level, name, x, z, how, inputs.options)
-            low, high = interval_of(drawn, confidence)
-        note = "neither direction is better" if inputs.better[metric] == "neither" else ""
-        if value.ties_nearly_all:
-            note = "; ".join(filter(None, [note, "ties nearly all pairs, as a constant does"]))
+        ends = _ends(level, name, value, (x, z), how, inputs.options, confidence)
+        notes = [
+            "neither direction is better" if inputs.better[metric] == "neither" else "",
+            "ties nearly all pairs, as a constant does" if value.ties_nearly_all else "",
+            ends.why,
+        ]
         unscored = inputs.unscored(metric, dimension)
         counts = value.used, value.undefined, unscored
-        found.append(
-            AgreementRow(metric, *where, value.value, low, high, *counts, value.epsilon, note)
-        )
+        row = AgreementRow(metric, *where, value.value, ends.low, ends.high, *counts, value.epsilon)
+        found.append(row._replace(note="; ".join(filter(None, notes))))
     last = {
         CEILING: ceiling(level, name, inputs.raters(dimension, name), inputs.options),
         CHANCE: chance(level, name, inputs.ratings(dimension, name)),
     }
     none = float("nan")
     return found + [AgreementRow(k, *where, v, none, none, 0, 0, 0) for k, v in last.items()]
+
+
+def _ends(
+    level: str,
+    name: str,
+    value: Value,
+    sides: tuple[Array, Array],
+    how: Drawn,
+    options: Options,
+    confidence: float,
+) -> Ends:
+    """The interval of a value from scores and ratings (S, I); none without draws."""
+    if not how.draws or isnan(value.value):
+        return Ends(float("nan"), float("nan"))
+    units = DrawnUnits.of(how.draw, value.used, ~(np.isnan(sides[0]) | np.isnan(sides[1])))
+    if level == "pooled" and name in LABELS:
+        found = ends_of_labels(*sides, name, options.cut, units, confidence)
+        if found is not None:
+            return found
+    drawn = resampled(level, name, *sides, how, options)
+    return ends_of(drawn, value.value, level, name, units, confidence)
 
 
 class _Pair(NamedTuple):
@@ -226,11 +246,12 @@ def _averages(
                 x, z = inputs.sides(metric, dimension, name)
                 found.values.append(value_at(level, name, x, z, inputs.options).value)
                 found.draws.append(resampled(level, name, x, z, how, inputs.options))
-            ends = interval_of(np.mean(found.draws, axis=0), confidence)
-            mean = float(np.mean(found.values))
-            rows.append(
-                AgreementRow(metric, dimension, AVERAGE, names, mean, *ends, len(values), 0, 0)
-            )
+            mean, drawn = float(np.mean(found.values)), np.mean(found.draws, axis=0)
+            units = DrawnUnits.of(how.draw, len(values), ~(np.isnan(x) | np.isnan(z)))
+            low, high, why = ends_of(drawn, mean, AVERAGE, name, units, confidence)
+            where = dimension, AVERAGE, names
+            counts = len(values), 0, 0
+            rows.append(AgreementRow(metric, *where, mean, low, high, *counts, note=why))
     return rows
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from metrichub.agreement.draws import Drawn, draw_counts
 from metrichub.agreement.inputs import DataFacts, Place, check_directions
+from metrichub.agreement.intervals import DrawnUnits
 from metrichub.agreement.outcomes import coefficient_of, outcomes_of
 from metrichub.agreement.permutation import AgreementTest
 from metrichub.agreement.ratings import read_scores
@@ -94,6 +95,15 @@ class PairInputs:
     def outcomes(self, metric: str, dimension: str) -> Array:
         """Each pair as one of nine outcomes (P, 9): the metric's -1, 0 or 1 by people's."""
         return outcomes_of(self.leads[metric], most(self.human[dimension]))
+
+    def units(self, outcomes: Array, draw: str) -> DrawnUnits:
+        """Of how many items and systems the pairs are that have an outcome (P, 9)."""
+        there = [bool(row.any()) for row in outcomes]
+        items = {one for one, has in zip(self.item, there, strict=True) if has}
+        systems = {
+            one for side in self.systems or () for one, has in zip(side, there, strict=True) if has
+        }
+        return DrawnUnits(draw, len(items), len(systems), sum(there))
 
     def unscored(self, metric: str, dimension: str) -> int:
         """How many pairs that people judged a metric has no order of."""

@@ -237,7 +237,7 @@ def _sign_tail(n: int, sum_: int) -> float:
 
 
 def _two_sided(n: int, sum_: int) -> float:
-    return 1.0 if sum_ == 0 else min(1.0, 2 * _sign_tail(n, sum_))
+    return min(1.0, 2 * _sign_tail(n, sum_))
 
 
 def _normal_tail(n: int, sum_: int) -> float:

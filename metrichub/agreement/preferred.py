@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.agreement.draws import SEED, Drawn, check_drawn, interval_of
+from metrichub.agreement.draws import SEED, Drawn, check_drawn
+from metrichub.agreement.intervals import SHARES, ends_of, ends_of_share
 from metrichub.agreement.levels import mean_of
 from metrichub.agreement.outcomes import WITH_TIES, coefficient_of, counted, outcomes_of
 from metrichub.agreement.pairs import PairInputs
@@ -60,7 +61,7 @@ def correlate_preferences(  # noqa: PLR0913  # the options of one call, each by 
         better: "higher", "lower" or "neither", for all metrics or by name.
         draw: what is drawn for the intervals, "items", "systems" or "both".
         draws: how often; 0 for no intervals.
-        confidence: the share of the draws that an interval holds.
+        confidence: how often intervals hold the true value; `metrichub.agreement.intervals`.
         seed: where the random numbers start.
 
     Raises:
@@ -107,10 +108,24 @@ def _rows(
         tied = 0 if name in WITH_TIES else int((side == 0).sum())
         for metric, one in outcomes.items():
             value = float(of(one.sum(0)[None])[0])
-            ends = interval_of(of(drawn[metric]), confidence)
-            note = "neither direction is better" if inputs.better[metric] == "neither" else ""
-            counts = counted(name, one), tied, inputs.unscored(metric, dimension)
-            found.append(AgreementRow(metric, *where, value, *ends, *counts, note=note))
+            pairs, units = counted(name, one), inputs.units(one, how.draw)
+            ends = ends_of(of(drawn[metric]), value, LEVEL, name, units, confidence)
+            alone = how.draw == "items" and units.items == int(one.sum())
+            if (
+                how.draws
+                and pairs
+                and name in SHARES
+                and alone
+                and (ends.why or not units.many(LEVEL))
+            ):
+                ends = ends_of_share(value, name, pairs, confidence)
+            notes = [
+                "neither direction is better" if inputs.better[metric] == "neither" else "",
+                ends.why,
+            ]
+            counts = pairs, tied, inputs.unscored(metric, dimension)
+            row = AgreementRow(metric, *where, value, ends.low, ends.high, *counts)
+            found.append(row._replace(note="; ".join(filter(None, notes))))
         last = {CEILING: _ceiling(inputs.human[dimension], of), CHANCE: _chance(side, name)}
         found += [AgreementRow(k, *where, v, none, none, 0, 0, 0) for k, v in last.items()]
     return found

@@ -32,8 +32,6 @@ def cohen_kappa(one: Sequence[Any], other: Sequence[Any], weights: Weights | Non
     size = max(labels, default=-1) + 1
     table = np.zeros((size, size))
     np.add.at(table, (labels[: len(one)], labels[len(one) :]), 1)
-    if not table.size:
-        return float("nan")
     place = np.arange(size)
     far = np.abs(place[:, None] - place).astype(np.float64)
     cost = {None: (far > 0).astype(float), "linear": far, "quadratic": far**2}[weights]

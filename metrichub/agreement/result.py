@@ -28,10 +28,11 @@ CHANCE = "chance"
 class AgreementRow(NamedTuple):
     """How far one metric agrees with people about one dimension.
 
-    `low` and `high` are the bootstrap interval; `used` is the number of groups with a value and
-    `undefined` those without one, `unscored` the rated samples that the metric has no score of.
-    `epsilon` is the threshold of tie calibration, `note` what a reader has to know. The metrics
-    "human ceiling" and "chance" are what a rater gets, and what knows nothing.
+    `low` and `high` are the interval, `nan` where `note` says why there is none; `used` is the
+    number of groups with a value and `undefined` those without one, `unscored` the rated samples
+    that the metric has no score of. `epsilon` is the threshold of tie calibration, `note` what a
+    reader has to know. The metrics "human ceiling" and "chance" are what a rater gets, and what
+    knows nothing.
     """
 
     metric: str
@@ -91,7 +92,7 @@ class Agreement:
             if value is not None and value not in known:
                 listed = ", ".join(known)
                 hint = did_you_mean(value, known)
-                raise InputError(f"there is no {name} {value!r}{hint} (there are: {listed})")
+                raise InputError(f"there is no {name} {value!r}{hint} (known: {listed})")
             found = [row for row in found if value in (None, getattr(row, name))]
         if len(found) != 1:
             asked = [name for name in given if len({getattr(r, name) for r in found}) > 1]
@@ -127,7 +128,7 @@ class Agreement:
         """
         row = self.row(one, dimension, level=level, coefficient=coefficient)
         if self._inputs is None:
-            raise InputError("agreement that was read from a file has no scores to test")
+            raise InputError("agreement read from a file has no scores to test")
         self.row(other, row.dimension, level=row.level, coefficient=row.coefficient)
         place = Place(row.dimension, row.level, row.coefficient)
         seed = self.drawn.seed if seed is None else seed
@@ -145,10 +146,10 @@ class Agreement:
             ("dimension", dimension, list(dict.fromkeys(row.dimension for row in self.rows))),
         ):
             if name not in known:
-                hint = f"{did_you_mean(name, known)} (there are: {', '.join(known)})"
+                hint = f"{did_you_mean(name, known)} (known: {', '.join(known)})"
                 raise InputError(f"there is no {kind} {name!r}{hint}")
         if not isinstance(self._inputs, Inputs):
-            raise InputError("only labels have verdicts, with the scores that were held to them")
+            raise InputError("only yes/no labels have verdicts")
         return self._inputs.verdicts(metric, dimension, self.confidence)
 
     @property

@@ -1,7 +1,8 @@
-"""Shares with their Wilson intervals."""
+"""Shares with their intervals, and sums of shares with theirs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import sqrt
 from statistics import NormalDist
 from typing import NamedTuple
@@ -33,6 +34,39 @@ def wilson(count: int, of: int, confidence: float = 0.95) -> Share:
     return Share(p, max(0.0, middle - half), min(1.0, middle + half))
 
 
+def agresti_coull(count: int, of: int, confidence: float = 0.95) -> Share:
+    """The share and its interval by Agresti and Coull (1998), which is 0 to 1 of no case at all.
+
+    Wilson's holds the true share as often as it says on average over all shares; this one, never
+    narrower, does for nearly every share, also for those near 0 and 1.
+
+    >>> share = agresti_coull(20, 20)
+    >>> round(share.low, 4), share.high
+    (0.8102, 1.0)
+    """
+    check_confidence(confidence)
+    z = quantile(confidence)
+    more = of + z * z
+    middle = (count + z * z / 2) / more
+    half = z * sqrt(middle * (1 - middle) / more)
+    value = count / of if of else float("nan")
+    return Share(value, max(0.0, middle - half), min(1.0, middle + half))
+
+
+def weighted_sum(parts: Iterable[tuple[float, Share]], variance: float = 0.0) -> Share:
+    """The sum of independent shares times their weights, and its interval from theirs.
+
+    The distances from each share to its ends add up by their squares: Zou, Huang and Zhang (2009).
+    `variance` is the square of the distance that the weights' own uncertainty adds.
+    """
+    middle, below, above = 0.0, variance, variance
+    for weight, share in parts:
+        middle += weight * share.value
+        below += (weight * (share.value - share.low)) ** 2
+        above += (weight * (share.high - share.value)) ** 2
+    return Share(middle, max(0.0, middle - sqrt(below)), min(1.0, middle + sqrt(above)))
+
+
 def quantile(confidence: float) -> float:
     """How many standard deviations a two-sided normal interval reaches."""
     return NormalDist().inv_cdf((1 + confidence) / 2)
@@ -41,4 +75,6 @@ def quantile(confidence: float) -> float:
 def check_confidence(confidence: float) -> None:
     """Raise `ParameterError` unless the confidence lies between 0 and 1."""
     if not 0 < confidence < 1:
-        raise ParameterError(None, "confidence", confidence, "a number between 0 and 1, like 0.95")
+        raise ParameterError(
+            None, "confidence", confidence, "a number between 0 and 1, for example 0.95"
+        )

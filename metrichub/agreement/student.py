@@ -1,4 +1,4 @@
-"""Student's t: its distribution, and Williams' test of two correlations that share a variable."""
+"""Student's t: its distribution and quantile, and Williams' test of two correlations."""
 
 from __future__ import annotations
 
@@ -17,6 +17,23 @@ def t_tail(t: float, freedom: float) -> float:
         return 0.0 if t > 0 else 1.0
     half = _beta(freedom / (freedom + t * t), freedom / 2, 0.5) / 2
     return half if t > 0 else 1 - half
+
+
+def student(freedom: float, confidence: float) -> float:
+    """How many standard errors a two-sided interval reaches, with so many degrees of freedom.
+
+    >>> round(student(4, 0.95), 3)
+    2.776
+    """
+    low, high = 0.0, 1.0
+    while 2 * t_tail(high, freedom) > 1 - confidence:
+        low, high = high, 2 * high
+    while low < (middle := (low + high) / 2) < high:
+        if 2 * t_tail(middle, freedom) > 1 - confidence:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 def williams_test(

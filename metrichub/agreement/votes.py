@@ -178,7 +178,7 @@ def _named(columns: Mapping[str, Any], usual: Sequence[str]) -> str:
     if found is None:
         known = ", ".join(columns)
         hint = did_you_mean(usual[0], columns)
-        raise MissingColumn(f"votes have no column {usual[0]!r}{hint} (there are: {known})")
+        raise MissingColumn(f"votes have no column {usual[0]!r}{hint} (columns: {known})")
     return found
 
 

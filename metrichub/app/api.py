@@ -142,7 +142,7 @@ async def _json(request: Request) -> Any:
     try:
         return json.loads(await request.body())
     except (ValueError, RecursionError) as error:
-        raise problem(400, "NotJson", f"the body is no JSON: {error}") from None
+        raise problem(400, "NotJson", f"the body isn't valid JSON: {error}") from None
 
 
 def _body(given: Any) -> ScoreRequest:

@@ -144,7 +144,7 @@ class Archive:
         record = replace(record, id=folder.name)
         if record.ended or self._is_alive(record.server):
             return record
-        said = "the server ended before this run did; score the files once more"
+        said = "the server stopped before this run finished; score the files again"
         return replace(record, state="failed", refusal=Refusal("Interrupted", said))
 
     def _is_alive(self, server: str) -> bool:

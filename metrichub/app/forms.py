@@ -218,7 +218,7 @@ def _chosen(field_: Field, shown: str) -> Any:
         if json.dumps(value) == shown:
             return value
     raise ValueError(
-        f"{shown[:40]} is no choice; take one of {', '.join(map(repr, field_.choices))}"
+        f"{shown[:40]} isn't one of the choices: {', '.join(map(repr, field_.choices))}"
     )
 
 
@@ -227,11 +227,11 @@ def _number(text: str, whole: bool) -> float:
         return int(text)
     except ValueError:
         if whole:
-            raise ValueError(f"{text[:40]!r} is no whole number") from None
+            raise ValueError(f"{text[:40]!r} isn't a whole number") from None
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"{text[:40]!r} is no number") from None
+        raise ValueError(f"{text[:40]!r} isn't a number") from None
 
 
 def _is_list(value: Any) -> bool:

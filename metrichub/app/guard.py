@@ -74,7 +74,9 @@ def refused(method: str, headers: Headers, settings: ServerSettings) -> Problem 
     host = headers.get("host", "")
     if not _is_ours(host, settings):
         return problem(
-            400, "ForeignHost", "the server isn't called so; --allow-host adds a name to its own"
+            400,
+            "ForeignHost",
+            "the server doesn't know this host name; start it with --allow-host NAME",
         )
     if method in _READING:
         return None
@@ -82,7 +84,7 @@ def refused(method: str, headers: Headers, settings: ServerSettings) -> Problem 
     if site not in (None, "same-origin", "none") or (
         origin is not None and urlsplit(origin).netloc.lower() != host.lower()
     ):
-        return problem(403, "ForeignOrigin", "pages of other servers can't post here")
+        return problem(403, "ForeignOrigin", "pages of other servers can't send requests here")
     return None
 
 
@@ -142,4 +144,4 @@ class Bounded:
 
     def _over(self) -> Problem:
         shown = f"{self.limit // MEBIBYTE} MB" if self.limit >= MEBIBYTE else f"{self.limit} bytes"
-        return problem(413, "TooLarge", f"more than {shown} were sent, which is the limit here")
+        return problem(413, "TooLarge", f"the request is larger than {shown}, the limit here")

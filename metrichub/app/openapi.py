@@ -14,12 +14,12 @@ from metrichub.app.settings import Limits
 
 _REF = "#/components/schemas/{model}"
 _REASONS = {
-    400: "The body is no JSON, or the server isn't called by that name.",
-    403: "A page of another server posted this.",
+    400: "The body isn't valid JSON, or the host name isn't the server's.",
+    403: "Posted by a page of another server.",
     404: "There is no such metric or run.",
     409: "Another server works on it.",
-    413: "Too much was sent.",
-    415: "The body isn't called JSON.",
+    413: "The request is too large.",
+    415: "The content type isn't JSON.",
     422: "The body, a metric, a parameter or a sample is wrong; the message says which.",
     500: "A defect in the program or in a plugin.",
     501: "The metric's code or card is broken, or a package is missing.",

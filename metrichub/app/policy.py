@@ -21,7 +21,7 @@ from metrichub.judge.protocol import Judge
 from metrichub.metric import Metric, load_metric
 
 _THE_SERVERS = "the person who starts the server chooses it"
-_NO_PLAIN_VALUES = "its values aren't plain text, numbers or choices"
+_NO_PLAIN_VALUES = "its values aren't text, numbers or choices"
 _REASONS: Mapping[type[Mark], str] = {
     LocalPath: "it names a file or folder of the server's machine",
     Secret: "it is a secret",

@@ -24,6 +24,9 @@ from metrichub.app.turns import Turns
 
 T = TypeVar("T")
 
+# A worker whose server is gone ends itself this many seconds after its job should have ended.
+_GRACE = 10.0
+
 
 class Pool:
     """Processes that do one job at a time: up to `size` a client, and one that is left to others.
@@ -76,7 +79,7 @@ class Pool:
             raise problem(
                 503,
                 "TimeLimit",
-                f"it was not done within {seconds:g} seconds and was ended; give less text, or "
+                f"it didn't finish within {seconds:g} seconds and was stopped; send less text, or "
                 "start the server with a longer time limit",
             ) from None
         except MemoryError:
@@ -85,8 +88,8 @@ class Pool:
             raise problem(
                 413,
                 "TooLarge",
-                f"it needed more than {self._memory // MEBIBYTE:,} MB of memory and was ended; "
-                "give less text, or start the server with a higher memory limit",
+                f"it needed more than {self._memory // MEBIBYTE:,} MB of memory and was stopped; "
+                "send less text, or start the server with a higher memory limit",
             ) from None
         except (EOFError, OSError):
             worker.end()
@@ -122,6 +125,7 @@ class _Worker:
         context = get_context("spawn")
         self._connection, self._theirs = context.Pipe()
         self._process = context.Process(target=_work, args=(self._theirs, memory), daemon=True)
+        self._ended = False
 
     def ask(self, job: Callable[..., Any], arguments: tuple[Any, ...], seconds: float) -> Any:
         """What the job returns.
@@ -135,7 +139,11 @@ class _Worker:
             self._process.start()
             # Without this copy the end of the process is the end of the pipe.
             self._theirs.close()
-        self._connection.send((job, arguments))
+        if self._ended:
+            # Nobody else ends it: while it started there was nothing to kill.
+            self.end()
+            raise EOFError
+        self._connection.send((job, arguments, seconds + _GRACE))
         if not self._connection.poll(seconds):
             raise TimeoutError
         found = self._connection.recv()
@@ -149,7 +157,8 @@ class _Worker:
         return self._process.is_alive()
 
     def end(self) -> None:
-        """End the process, whatever it does."""
+        """End the process, whatever it does; one that is just being started ends itself."""
+        self._ended = True
         if self._process.pid is not None:
             self._process.kill()
             self._process.join()
@@ -158,12 +167,13 @@ class _Worker:
 def _work(connection: Connection, memory: int) -> None:
     # Ctrl+C goes to the server, which ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _limit(memory)
+    _limit_memory(memory)
     while True:
         try:
-            job, arguments = connection.recv()
+            job, arguments, seconds = connection.recv()
         except EOFError:
             return
+        _limit_time(seconds)
         try:
             found = job(*arguments)
         except MemoryError:
@@ -172,10 +182,21 @@ def _work(connection: Connection, memory: int) -> None:
         except Exception as error:  # noqa: BLE001
             traceback.print_exc()
             found = Refusal("Defect", f"a defect: {type(error).__name__}: {error}")
+        _limit_time(0)
         connection.send(found)
 
 
-def _limit(memory: int) -> None:
+def _limit_time(seconds: float) -> None:
+    """Let the system end this process after so many seconds; 0 takes that back.
+
+    A server that was killed ends no worker, and a job that hangs neither sees that the pipe is
+    closed nor lets a handler in Python run. Windows has no such clock.
+    """
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _limit_memory(memory: int) -> None:
     """Let this process have so many bytes of its own; only Linux counts what it maps."""
     if sys.platform == "linux":
         import resource

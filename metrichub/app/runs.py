@@ -90,7 +90,7 @@ class Runs:
             return self._going[id]
         record = self.archive.find(id)
         if record is None:
-            raise problem(404, "UnknownRun", "there is no such run; it was deleted, or was too old")
+            raise problem(404, "UnknownRun", "there is no such run; it was deleted or expired")
         return Run(record, self._job(record))
 
     def of(self, client: str) -> list[RunRecord]:
@@ -108,9 +108,7 @@ class Runs:
         going += self._arriving
         most = self.settings.limits.uploads
         if going[client] >= most or going.total() >= 2 * most:
-            raise problem(
-                503, "Busy", "too many files wait to be scored; try again later, or stop one"
-            )
+            raise problem(503, "Busy", "too many files are waiting; try again later, or stop one")
         self._arriving[client] += 1
         try:
             yield
@@ -172,7 +170,7 @@ class Runs:
             run.scope.cancel()
             await run.over.wait()
         elif not run.record.ended:
-            raise problem(409, "Busy", "another server scores these files; stop them there")
+            raise problem(409, "Busy", "another server is scoring these files; stop it there")
         await to_thread.run_sync(self.archive.remove, run.record.id)
 
     def delete_ended(self, client: str) -> int:

@@ -117,7 +117,7 @@ def _failed(request: Request, error: Exception) -> Response:
         return _problem(request, error)
     status = error.status_code if isinstance(error, HTTPException) else 500
     detail = error.detail if isinstance(error, HTTPException) else ""
-    said = {404: "there is no such page", 405: "that can't be done with this address"}
+    said = {404: "there is no such page", 405: "this address doesn't support this method"}
     name = {404: "NotFound", 405: "NotAllowed", 400: "BadForm"}.get(status, "Problem")
     return _problem(request, Problem(status, Refusal(name, said.get(status, detail))))
 
@@ -135,7 +135,7 @@ def _problem(request: Request, error: Problem) -> Response:
 
 def _defect(request: Request, _: Exception) -> Response:
     """The answer where the program is wrong; what exactly stands on the server's terminal."""
-    refusal = Refusal("Defect", "a defect in the program; the server's terminal says more")
+    refusal = Refusal("Defect", "a defect in the program; see the server's terminal")
     response = _problem(request, Problem(500, refusal))
     response.headers.update(HEADERS)
     return response

@@ -13,7 +13,7 @@ _ON_PAGES: tuple[tuple[str, str], ...] = (
         rf"; choose another column with {_CALL}",
         "; another column can be chosen where the file is uploaded",
     ),
-    (r"give --input-format (\w+)", r"let its name end in .\1"),
+    (r"give --input-format (\w+)", r"rename it to end in .\1"),
     (r"; see 'metrichub compare --help'", "; upload the samples that it was made from"),
 )
 _IN_JSON = (rf"({_CALL.partition(' or ')[0]}) or --columns \S+=\S+", r"\1")
@@ -26,7 +26,7 @@ def page_words(text: str) -> str:
     ...            "--columns references=a")
     'two could both be references; choose the column below'
     >>> page_words("is it JSON Lines? Then give --input-format jsonl")
-    'is it JSON Lines? Then let its name end in .jsonl'
+    'is it JSON Lines? Then rename it to end in .jsonl'
     """
     for pattern, words in _ON_PAGES:
         text = re.sub(pattern, words, text)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from metrichub.data.checks import bad_sample
 from metrichub.data.columns import column_of
-from metrichub.errors import MetricError, UnknownMetric
+from metrichub.errors import MetricError, MissingDependency, UnknownMetric
 from metrichub.evaluation.failures import said
 
 SEED = 12345
@@ -77,10 +77,14 @@ def fetched(origin: Origin) -> tuple[Origin, Any]:
     Raises:
         UnknownMetric: there is none, or it can't be fetched.
         MetricError: its code fails, or isn't that of `origin`.
+        MissingDependency: evaluate isn't installed.
     """
     # Before evaluate is imported, which takes seconds.
     place = _place(origin.path)
-    import evaluate
+    try:
+        import evaluate
+    except ImportError:
+        raise MissingDependency(f"evaluate:{origin.path}", "evaluate") from None
 
     offline = next((name for name in _SWITCHES if os.environ.get(name, "").upper() in _ON), None)
     if offline:
@@ -119,7 +123,7 @@ def _place(path: str) -> str:
         return str(script.resolve())
     # evaluate would look for these on the Hub, or say that it did.
     if here.is_absolute() or path.startswith((".", "~")) or path.count("/") > 1 or here.suffix:
-        raise UnknownMetric(f"there is no module of evaluate at {path!r} (no file {str(script)!r})")
+        raise UnknownMetric(f"there is no evaluate module at {path!r} (no file {str(script)!r})")
     return path
 
 

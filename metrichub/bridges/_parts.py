@@ -99,8 +99,8 @@ class Parts:
         for name in self.key:
             if name not in available:
                 raise MissingColumn(
-                    f"the key names the column {name!r}, which isn't there"
-                    f"{did_you_mean(name, available)} (there are: {', '.join(available)})"
+                    f"the key names the column {name!r}, which doesn't exist"
+                    f"{did_you_mean(name, available)} (columns: {', '.join(available)})"
                 )
         read = [column_of_path(name, available) or name for name in chosen.values()]
         return list(dict.fromkeys([*read, *self.key]))

@@ -15,7 +15,7 @@ from metrichub.bridges._given import Metrics, OutputChoice, check_outputs, flat,
 from metrichub.bridges._module_metric import ModuleMetric
 from metrichub.bridges._modules import Origin, fetched
 from metrichub.catalog.spec import Spec
-from metrichub.errors import ParameterError, SpecError
+from metrichub.errors import MissingDependency, ParameterError, SpecError
 
 if TYPE_CHECKING:
     from evaluate import Metric as EvaluateMetric
@@ -101,8 +101,14 @@ def module(metrics: Metrics, *, outputs: OutputChoice = "headline") -> EvaluateM
     Its keys start with the metric's name, {"rouge": …, "rouge_rougeL": …}, so that nothing in
     `combine` clashes; `outputs` is "score", "headline" or "all". A sample may have several
     predictions and references.
+
+    Raises:
+        MissingDependency: evaluate isn't installed.
     """
-    import evaluate
+    try:
+        import evaluate
+    except ImportError:
+        raise MissingDependency("metrichub.bridges.evaluate", "evaluate") from None
 
     check_outputs(outputs)
     hub = hub_of(metrics)

@@ -7,6 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+RELEASED = False
+"""Whether a package index has metrichub and its plugins; scripts/release.py sets it."""
+
 
 class Elsewhere(NamedTuple):
     """A metric that isn't here: the letters of its name, how it is written, and where it is."""
@@ -33,7 +36,12 @@ def _read() -> Iterator[Elsewhere]:
 
     text = Path(__file__).with_name("elsewhere.toml").read_text(encoding="utf-8")
     for letters, facts in tomllib.loads(text).items():
-        brings = facts.get("in")
-        where = f"it comes with {brings}: pip install {brings}" if brings else facts["why"]
+        where = _where(facts["in"]) if "in" in facts else facts["why"]
         keywords = tuple(facts.get("keywords", ()))
         yield Elsewhere(letters, facts.get("title", letters), where, keywords)
+
+
+def _where(plugin: str) -> str:
+    if RELEASED:
+        return f"it comes with {plugin}: pip install {plugin}"
+    return f"it comes with {plugin}: in a clone of metrichub, pip install ./plugins/{plugin}"

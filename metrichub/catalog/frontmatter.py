@@ -83,7 +83,7 @@ def _near(one: float, other: float) -> bool:
 def _split(path: Path, text: str) -> tuple[str, str]:
     found = re.match(r"---\n(.*?\n)---\n", text.replace("\r\n", "\n"), re.DOTALL)
     if not found:
-        raise CardError(f"{path}:1: a card starts with front matter between two lines of ---")
+        raise CardError(f"{path}:1: a card has to start with front matter between two lines of ---")
     return found[1], text.replace("\r\n", "\n")[found.end() :]
 
 
@@ -99,7 +99,7 @@ def _load(path: Path, front: str) -> tuple[dict[str, Any], dict[str, int]]:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 2 if mark else 1
         reason = " ".join(str(error).split())
-        raise CardError(f"{path}:{line}: the front matter is no YAML: {reason}") from error
+        raise CardError(f"{path}:{line}: the front matter isn't valid YAML: {reason}") from error
     if not isinstance(values, dict):
         raise CardError(f"{path}:2: the front matter has to be a mapping of keys")
     return values, dict(_lines(node, ""))
@@ -224,7 +224,7 @@ class FrontMatter:
             if name not in outputs and pattern_of(name) not in outputs:
                 raise self.fail(
                     "headline",
-                    f"headline names {name}, which is no output{did_you_mean(name, outputs)}",
+                    f"headline names {name}, which isn't an output{did_you_mean(name, outputs)}",
                 )
         return named
 
@@ -235,7 +235,8 @@ class FrontMatter:
             if not is_requirement(text):
                 raise self.fail(
                     "requires",
-                    f"requires has {text!r}, which pip doesn't know; quote one with a comma",
+                    f"requires has {text!r}, which isn't a valid requirement; quote one with a "
+                    "comma",
                 )
         return texts
 
@@ -258,14 +259,16 @@ class FrontMatter:
         if not short or len({word.casefold() for word in words}) < len(words):
             raise self.fail("keywords", f"keywords have to be different short phrases: {found!r}")
         if len(words) > _MOST_KEYWORDS:
-            raise self.fail("keywords", f"keywords has {len(words)}, {_MOST_KEYWORDS} at most")
+            raise self.fail(
+                "keywords", f"keywords has {len(words)} entries, and {_MOST_KEYWORDS} are the limit"
+            )
         return words
 
     def text(self, key: str) -> str:
         """The text of a key that has to be there."""
         found = self.values.get(key)
         if not isinstance(found, str):
-            raise self.fail(key, f"{key} is missing or no text")
+            raise self.fail(key, f"{key} is missing or isn't text")
         return found
 
     def scales(self, found: object) -> dict[str, Scale]:
@@ -277,7 +280,9 @@ class FrontMatter:
     def definition(self, found: object) -> int:
         """The version of the numbers."""
         if type(found) is not int or found < 1:
-            raise self.fail("definition", f"definition has to be a number from 1, not {found!r}")
+            raise self.fail(
+                "definition", f"definition has to be a whole number from 1, not {found!r}"
+            )
         return found
 
     def tolerance(self, found: object) -> float:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Annotated, Any, Literal, NamedTuple, Union, final, get_args, get_origin
 
+from metrichub.errors import listed
+
 
 class Range(NamedTuple):
     """The closed interval that a number has to lie in: `Annotated[int, Range(1, 9)]`."""
@@ -95,6 +97,12 @@ class Values:
     def __str__(self) -> str:
         """The values in a reader's words: "'13a' or 'char' or None"."""
         return " or ".join([*map(str, self.kinds), *(["None"] if self.optional else [])])
+
+    def phrase(self) -> str:
+        """The values as a sentence lists them: "'13a', 'char' or None"."""
+        some = (k.choices if isinstance(k, OneOf) else (k,) for k in self.kinds)
+        words = [str(c) if isinstance(c, Kind) else repr(c) for choices in some for c in choices]
+        return listed([*words, *(["None"] if self.optional else [])], "or")
 
     def every(self) -> Iterator[Kind]:
         """All kinds, each before those of its items."""
@@ -222,8 +230,8 @@ def values_of_hint(hint: Any) -> Values:
 
 def choices_of(hint: Any) -> tuple[Any, ...]:
     """The values that a hint lists one by one, such as those of a `Literal`."""
-    listed = (kind for kind in values_of_hint(hint).kinds if isinstance(kind, OneOf))
-    return tuple(choice for kind in listed for choice in kind.choices)
+    several = (kind for kind in values_of_hint(hint).kinds if isinstance(kind, OneOf))
+    return tuple(choice for kind in several for choice in kind.choices)
 
 
 def _values(hint: Any, bounds: Range, mark: Mark | None) -> Values:

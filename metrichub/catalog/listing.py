@@ -13,8 +13,8 @@ from metrichub.data.columns import column_of, column_of_alias
 
 _JUDGES = {"any": "j", "model": "J"}
 _LEGEND = (
-    "j asks any judge, J a model as judge, e an embedder; + has requirements of its own, "
-    "! lacks them"
+    "j: needs a judge; J: needs a model as judge; e: needs an embedder; +: needs further "
+    "packages; !: they aren't installed"
 )
 _WIDTH = 100
 

@@ -13,7 +13,7 @@ from metrichub.catalog.registry import Entry, Registry, registry
 from metrichub.catalog.search import SearchIndex, SearchPage
 
 METRIC, GUIDE, ELSEWHERE = "metric", "guide", "elsewhere"
-# Nobody can use it here, so it gives way to an equally good metric that one can.
+# It can't be used here, so an equally good metric that can be used ranks first.
 _ELSEWHERE_SHARE = 0.7
 _CODE = re.compile(r"^```.*?^```|<!--.*?-->", re.DOTALL | re.MULTILINE)
 _MARKUP = re.compile(r"\]\([^)]*\)|[`*_#|$\\]+")
@@ -35,7 +35,7 @@ def search_pages(
         if known.letters not in named:
             where = known.where[0].upper() + known.where[1:]
             yield SearchPage(
-                f"{known.title}: lives elsewhere", f"elsewhere.html#{known.letters}", ELSEWHERE,
+                known.title, f"elsewhere.html#{known.letters}", ELSEWHERE,
                 "", where, known.keywords, share=_ELSEWHERE_SHARE,
             )  # fmt: skip
 

@@ -98,7 +98,7 @@ def check_parameters(metric: object, label: str) -> None:
         if value is not given:
             object.__setattr__(metric, parameter.name, value)
         if value not in parameter.values:
-            raise ParameterError(label, parameter.name, value, str(parameter.values))
+            raise ParameterError(label, parameter.name, value, parameter.values.phrase())
 
 
 @cache

@@ -93,7 +93,7 @@ class Entry:
         if not found:
             raise CardError(
                 f"{self.qualified}: the package {self.value.partition(':')[0]} that its entry "
-                "point names isn't there; reinstall or remove the distribution"
+                "point names doesn't exist; reinstall or remove the distribution"
             )
         return found[0]
 
@@ -192,7 +192,7 @@ class Registry:
             if self.kind == "metric" and (where := elsewhere(_letters(name))):
                 raise UnknownMetric(f"{name} isn't installed: {where}")
             known = [key for key in self._by_name if slash or "/" not in key]
-            seen = "'metrichub list' shows what is installed"
+            seen = "'metrichub list' shows the installed ones"
             if self.kind != "metric":
                 seen = f"installed: {', '.join(known) or 'none'}"
             near = did_you_mean(name if slash else _as_written_here(name), known)

@@ -45,11 +45,11 @@ class Spec:
             if len(names) > 1 and all(map(str.isidentifier, names)):
                 flags = " ".join(f"-m {name}" for name in names)
                 raise SpecError(
-                    f"{text!r} names several metrics; give them as a list, {names}, or on the "
-                    f"command line as {flags}"
+                    f"{text!r} names several metrics; pass a list, {names}, or on the "
+                    f"command line {flags}"
                 )
             raise SpecError(
-                f"{text!r} is no metric spec; write a name such as 'bleu', "
+                f"{text!r} isn't a valid metric; write a name, for example 'bleu', "
                 "'bleu(max_order=2)' or 'bleu2 = bleu(max_order=2)'"
             )
         return cls(found["metric"], _parameters(text, found["arguments"]), found["alias"])
@@ -74,10 +74,10 @@ def _parameters(text: str, arguments: str | None) -> dict[str, object]:
         or call.args
         or any(k.arg is None for k in call.keywords)
     ):
-        raise SpecError(f"{text!r}: parameters are given by name, as in 'bleu(max_order=2)'")
+        raise SpecError(f"{text!r}: give parameters by name, as in 'bleu(max_order=2)'")
     given = {str(k.arg): _literal(text, str(k.arg), k.value) for k in call.keywords}
     if len(given) < len(call.keywords):
-        raise SpecError(f"{text!r} gives a parameter twice")
+        raise SpecError(f"{text!r} sets a parameter twice")
     return given
 
 
@@ -86,7 +86,7 @@ def _literal(text: str, name: str, node: ast.expr) -> object:
         value: object = ast.literal_eval(node)
     except (ValueError, TypeError):
         raise SpecError(
-            f"{text!r}: the value of {name} is no Python literal; quote it if it is text: "
+            f"{text!r}: the value of {name} isn't a Python literal; quote text, as in "
             f"{name}='{ast.unparse(node)}'"
         ) from None
     return value

@@ -87,10 +87,12 @@ def read_studies(folder: Path) -> tuple[Study, ...]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         if found["schema"] != SCHEMA:
-            raise CardError(f"{path}:1: schema {found['schema']} isn't {SCHEMA}")
+            raise CardError(
+                f"{path}:1: its schema is {found['schema']}, and this version reads {SCHEMA}"
+            )
         return tuple(_study(one) for one in found["studies"])
     except (ValueError, TypeError, KeyError) as error:
-        raise CardError(f"{path}:1: no studies of agreement: {error}") from None
+        raise CardError(f"{path}:1: the studies of agreement can't be read: {error}") from None
 
 
 def _study(given: Mapping[str, Any]) -> Study:
@@ -100,9 +102,9 @@ def _study(given: Mapping[str, Any]) -> Study:
         if not all(isinstance(text, str) for text in value[:4]):
             raise TypeError(f"{value[:4]} aren't an output, dimension, level and coefficient")
         if not all(one is None or isinstance(one, (int, float)) for one in value[4:]):
-            raise TypeError(f"what isn't null is a number in {list(value[4:])}")
+            raise TypeError(f"{list(value[4:])} may hold only numbers and null")
     if not isinstance(given["data"], dict):
-        raise TypeError("data is no object")
+        raise TypeError("data isn't an object")
     return Study(**{**given, "results": values})
 
 

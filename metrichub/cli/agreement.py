@@ -36,16 +36,26 @@ if TYPE_CHECKING:
 @format_option
 @output_option
 @write_option
-@click.option("--all-outputs", is_flag=True, help="Show every output, not the headlines alone.")
-@click.option("--ranks", "with_ranks", is_flag=True, help="Add ranks by permutation tests.")
 @click.option(
-    "--cite", "with_citations", is_flag=True, help="Add signatures, and BibTeX to text and JSON."
+    "--all-outputs", is_flag=True, help="Show all outputs, not only the headline outputs."
 )
 @click.option(
-    "--plot", metavar="FILE", callback=output_file, help="Draw a forest plot there (.png, .svg)."
+    "--ranks", "with_ranks", is_flag=True, help="Add the metrics' ranks, by permutation tests."
 )
 @click.option(
-    "--fail-under", metavar="METRIC=N", multiple=True, help="Exit with 1 if agreement is below."
+    "--cite",
+    "with_citations",
+    is_flag=True,
+    help="Add signatures, and to text and JSON the BibTeX.",
+)
+@click.option(
+    "--plot", metavar="FILE", callback=output_file, help="Draw a forest plot to FILE (.png, .svg)."
+)
+@click.option(
+    "--fail-under",
+    metavar="METRIC=N",
+    multiple=True,
+    help="Exit with 1 if the agreement is below N.",
 )
 @click.pass_context
 def agreement(
@@ -64,26 +74,26 @@ def agreement(
     plot: Path | None,
     fail_under: tuple[str, ...],
 ) -> None:
-    """Measure how far metrics agree with people who saw the same outputs.
+    """Measure how far metrics agree with people who rated the same outputs.
 
-    The last rows say what one rater gets against the others, and what knows nothing. Intervals are
-    of other items, other systems, or both.
+    The last rows show how far one rater agrees with the others (the human ceiling), and chance.
+    Intervals resample items, systems, or both.
 
-    Ratings, yes and no, or lists of errors by MQM, and scores that the file has:
+    For ratings, yes/no labels or lists of MQM errors, and for scores in the file:
 
     metrichub agreement rated.jsonl -m rouge -m chrf --human relevance --protocol g-eval
 
     metrichub agreement rated.jsonl --score my_score --human relevance
 
-    A row for each rater, and a row for each error that a rater marked:
+    For files with a row per rater, or a row per error that a rater marked:
 
     metrichub agreement rated.csv -m chrf --human good --rater annotator
 
     metrichub agreement mqm.tsv -m chrf --severity severity --category category --rater rater
     --item seg_id
 
-    Two outputs a row of which people prefer one; votes between systems, in a file of their own
-    with the columns item, system_a, system_b and winner; a judge that compares prediction (a) and
+    For preferences: two outputs per row; votes between systems in a separate file with the columns
+    item, system_a, system_b and winner; a judge that compares the prediction (a) with the
     reference (b):
 
     metrichub agreement arena.jsonl -m readability --pair answer_a,answer_b --human winner
@@ -139,12 +149,14 @@ def _bound(text: str, found: Agreement) -> tuple[str, float]:
     except ValueError:
         least = float("nan")
     if least != least:
-        raise click.BadParameter(f"{text!r} is no bound; write METRIC=N", param_hint="--fail-under")
+        raise click.BadParameter(
+            f"{text!r} isn't METRIC=N, for example chrf=0.3", param_hint="--fail-under"
+        )
     if name not in found.metrics:
         known = ", ".join(found.metrics)
         raise click.UsageError(
             f"--fail-under {name}: no such metric{did_you_mean(name, found.metrics)} "
-            f"(there are: {known})"
+            f"(metrics: {known})"
         )
     return name, least
 
@@ -154,4 +166,4 @@ def _failures(found: Agreement, metric: str, least: float) -> Iterator[str]:
     for row in found.rows:
         if row.metric == metric and not row.value >= least:
             what = f"{row.coefficient} of {row.level} with {row.dimension}"
-            yield f"{metric}: {what} is {row.value:.4f}, under {least:g}"
+            yield f"{metric}: {what} is {row.value:.4f}, below {least:g}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import click
 
 from metrichub.catalog.registry import registry, spec_of
+from metrichub.catalog.scaffold import Scaffold, new_metric, new_plugin
 from metrichub.cli.output import as_json
 from metrichub.cli.program import Command, note
 from metrichub.errors import UnknownMetric
@@ -20,36 +22,49 @@ from metrichub.errors import UnknownMetric
     "parent",
     type=click.Path(path_type=Path),
     default=Path(),
-    help="The folder to write it in: your package of metrics, or where the plugin shall stand.",
+    help="The folder to write to: your package of metrics, or the parent of the plugin.",
 )
-@click.option("--plugin", is_flag=True, help="Write a whole distribution around the metric.")
+@click.option("--plugin", is_flag=True, help="Write an installable distribution with the metric.")
 @click.option("--dist", metavar="NAME", help="The distribution's name.  [default: metrichub-NAME]")
 def new(name: str, parent: Path, plugin: bool, dist: str | None) -> None:
-    """Write a new metric: a folder with working code and its card, to change into your own.
+    """Write a new metric: a folder with working code and a card, for you to adapt.
 
-    metrichub new answer_length --dir my_metrics
+    metrichub new word_overlap --dir my_metrics
 
-    metrichub new answer_length --plugin
+    metrichub new word_overlap --plugin
     """
-    from metrichub.catalog.scaffold import new_metric, new_plugin
-
     if dist and not plugin:
-        raise click.UsageError("--dist names a plugin's distribution; add --plugin")
+        raise click.UsageError("--dist is the name of a plugin's distribution; add --plugin")
     rival = _rival(name)
     made = new_plugin(name, parent, dist) if plugin else new_metric(name, parent)
     click.echo(f"wrote {made.folder}")
-    if plugin:
-        click.echo(f"install and test it:\n  pip install -e '{made.folder}[test]'")
-        click.echo(f"  pytest {made.folder}")
-    else:
-        click.echo('add this line to [project.entry-points."metrichub.metrics"] in pyproject.toml:')
-        click.echo(f"  {made.entry}")
-        click.echo(f"then install the project and hold it to the laws: metrichub check {name}")
+    click.echo(_next_steps(name, made, plugin), nl=False)
     if rival:
         note(
-            f"{rival} is installed under this name too; "
-            "yours may need its qualified form, DISTRIBUTION/NAME"
+            f"{rival} has the same name; "
+            "you may have to call yours by its qualified name, DISTRIBUTION/NAME"
         )
+
+
+def _next_steps(name: str, made: Scaffold, plugin: bool) -> str:
+    """What to do with the files that were written, where they were written."""
+    if plugin:
+        steps = f"pip install -e '{made.folder}[test]'\n  pytest {made.folder}"
+        return f"install and test it:\n  {steps}\n"
+    if made.project is None:
+        return (
+            f"use it in Python:\n  from {made.module} import {made.class_name}\n"
+            f"  Hub([{made.class_name}()])\n"
+            "to load it by its name, register it in a project's pyproject.toml; "
+            f"`metrichub new {name} --plugin` writes a project\n"
+        )
+    home = os.path.relpath(made.project)
+    return (
+        f"add this line to {os.path.normpath(os.path.join(home, 'pyproject.toml'))}, "
+        f'under [project.entry-points."metrichub.metrics"]:\n  {made.entry}\n'
+        f"then register it and test it:\n  pip install -e {home} --no-deps\n"
+        f"  metrichub check {name}\n"
+    )
 
 
 def _rival(name: str) -> str | None:
@@ -60,15 +75,15 @@ def _rival(name: str) -> str | None:
         return None
 
 
-@click.command(cls=Command, short_help="Hold metrics to the fifteen laws.")
+@click.command(cls=Command, short_help="Check metrics against the fifteen laws.")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option("--update", is_flag=True, help="First rewrite the generated blocks of the cards.")
+@click.option("--update", is_flag=True, help="Update the generated blocks of the cards first.")
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text")
 @click.pass_context
 def check(context: click.Context, names: tuple[str, ...], update: bool, form: str) -> None:
-    """Hold installed metrics to the fifteen laws; exits with 1 if one is broken.
+    """Check installed metrics against the fifteen laws; exits with 1 if one is broken.
 
-    A spec, such as "bleu(max_order=2)", holds the metric with these parameters to them.
+    A NAME may have parameters: "bleu(max_order=2)".
     """
     for name in names:
         registry().find(spec_of(name).metric)
@@ -77,7 +92,7 @@ def check(context: click.Context, names: tuple[str, ...], update: bool, form: st
     findings: dict[str, Any] = {}
     for name in names:
         if update and testing.update_card(name):
-            note(f"the card of {name} is rewritten")
+            note(f"updated the card of {name}")
         findings[name] = testing.check(name)
         if form == "text":
             _show(name, findings[name])
@@ -96,5 +111,5 @@ def _show(name: str, found: list[Any]) -> None:
             click.echo(f"{' ' * len(name)}      {line}")
     kept = sum(not finding.problem for finding in ran)
     left = len(found) - len(ran)
-    rest = f", {left} were not run, as they need the card" if left else ""
+    rest = f", {left} not run, as they need the card" if left else ""
     click.echo(f"{name}: {kept} of {len(found)} laws hold{rest}")

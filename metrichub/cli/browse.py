@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +14,7 @@ from metrichub.catalog.registry import registry
 from metrichub.catalog.spec import Spec
 from metrichub.cli.output import as_json, shown_as
 from metrichub.cli.program import Command, note
+from metrichub.errors import did_you_mean
 
 if TYPE_CHECKING:
     from metrichub.catalog.registry import Entry
@@ -20,21 +22,22 @@ if TYPE_CHECKING:
 
 @click.command("list", cls=Command, short_help="List the installed metrics, or find some.")
 @click.argument("question", nargs=-1)
-@click.option("--task", help="Only metrics for this task, such as summarization.")
-@click.option("--dimension", help="Only metrics of this dimension of quality, such as novelty.")
-@click.option("--family", help="Only this family, such as overlap.")
-@click.option("--input", "input_", help="Only metrics that read this column, such as sources.")
+@click.option("--task", help="Show metrics for this task, for example summarization.")
+@click.option("--dimension", help="Show metrics of this dimension of quality, for example novelty.")
+@click.option("--family", help="Show metrics of this family, for example overlap.")
+@click.option("--input", "input_", help="Show metrics that read this column, for example sources.")
 @click.option(
     "--judge",
     type=click.Choice(list(JUDGES)),
-    help="Only metrics that ask nobody, that any judge serves, or that need a model.",
+    help="Show metrics that need no judge, any judge, or a model as judge.",
 )
 @click.option(
     "--agreement",
     metavar="DIMENSION",
-    help="Only metrics that were held to people's ratings of this, such as relevance; best first.",
+    help="Show metrics whose agreement with people's ratings of this dimension is known, "
+    "for example relevance; the best first.",
 )
-@click.option("--format", "form", type=click.Choice(("table", "json")), help="How to show them.")
+@click.option("--format", "form", type=click.Choice(("table", "json")), help="The format.")
 def list_(
     question: tuple[str, ...],
     task: str | None,
@@ -45,7 +48,7 @@ def list_(
     agreement: str | None,
     form: str | None,
 ) -> None:
-    """List the installed metrics, or those that answer a QUESTION in your words, the best first.
+    """List the installed metrics, or those that fit a QUESTION in your own words, the best first.
 
     metrichub list "is my RAG answer grounded?"
 
@@ -55,7 +58,9 @@ def list_(
         from metrichub.cli.find import show_found
 
         if any((task, dimension, family, input_, judge, agreement)):
-            raise click.UsageError("a question goes without filters; give the one or the others")
+            raise click.UsageError(
+                "a QUESTION can't be combined with filters; give one or the other"
+            )
         show_found(" ".join(question), form)
         return
     tags = {"dimension": dimension, "family": family, "input": input_, "judge": judge}
@@ -67,13 +72,23 @@ def list_(
         return
     entries = list_metrics(task=task, **tags)
     if not entries:
-        filtered = any((task, dimension, family, input_, judge))
-        note("no metric has all these tags" if filtered else "no metric is installed")
+        note(_nothing({"task": task, **tags}))
     if shown_as(form) == "json":
         named = [(registry().name_of(entry), entry) for entry in entries]
         click.echo(as_json([_facts(*pair) for pair in named]), nl=False)
     elif entries:
         click.echo(entries.text(screen_width(), lambda task: click.style(task, bold=True)))
+
+
+def _nothing(tags: Mapping[str, str | None]) -> str:
+    """Why no metric is listed: the first tag that no metric has, with those that are near it."""
+    entries = [entry for entry in registry().entries if not entry.problem]
+    for name, tag in tags.items():
+        known = sorted({known for entry in entries for known in entry.card.facets[name]})
+        if tag and tag not in known and name != "input":
+            near = did_you_mean(tag, known) or f" ({name}: {', '.join(known)})"
+            return f"no metric has the {name} {tag!r}{near}"
+    return "no metric has all these tags" if any(tags.values()) else "no metric is installed"
 
 
 def _facts(name: str, entry: Entry) -> dict[str, Any]:
@@ -104,7 +119,7 @@ def _facts(name: str, entry: Entry) -> dict[str, Any]:
 
 @click.command(cls=Command, short_help="Show a metric's card.")
 @click.argument("name")
-@click.option("--raw", is_flag=True, help="Print the file as it is, also on a terminal.")
+@click.option("--raw", is_flag=True, help="Print the file unformatted, on a terminal too.")
 def card(name: str, raw: bool) -> None:
     """Show a metric's card: what it rewards, what it misses, when not to use it."""
     entry = registry().find(Spec.parse(name).metric)

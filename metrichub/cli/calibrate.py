@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 calibrate_option = click.option(
     "--calibrate",
     metavar="COLUMN",
-    help="Add the mean that people would give, by their labels of some samples, chosen at random.",
+    help="Add an estimate of people's mean score, from their labels of a random part of the "
+    "samples.",
 )
 _HEAD = ("calibrated", "calibrated low", "calibrated high", "labels")
 
@@ -55,9 +56,9 @@ def calibrated_of(reports: Mapping[str, Report], column: str | None, level: floa
         return Calibrated({})
     (report,) = reports.values()
     found = report.calibrated(column, confidence=level)
-    one = next(iter(next(iter(found.values())).values()))
-    if one.few:
-        note(f"{column} has {one.labelled} labels; intervals of fewer than 30 are too narrow")
+    means = [one for outputs in found.values() for one in outputs.values()]
+    for said in dict.fromkeys(_said(one) for one in means if one.few or one.why):
+        note(f"{column}: {said}")
     return Calibrated(found)
 
 
@@ -67,3 +68,10 @@ def _with_columns(table: Table, means: Mapping[str, Mapping[str, CalibratedMean]
         mean = means.get(str(row[0]), {}).get(str(row[1]))
         rows.append([*row, *((*mean[:3], mean.labelled) if mean else (None,) * 4)])
     return table._replace(head=[*table.head, *_HEAD], rows=rows)
+
+
+def _said(one: CalibratedMean) -> str:
+    """Why there is no interval, or how few labels the mean rests on."""
+    if one.why is not None:
+        return one.why
+    return f"{one.rarer} of {one.labelled} labels differ from the most common one; label more"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
     type=click.IntRange(1),
     default=10_000,
     show_default=True,
-    help="How many times outputs are swapped at random.",
+    help="The number of random swaps in the test.",
 )
 @key_option
 @report_option
@@ -70,19 +69,21 @@ def compare(
 ) -> None:
     """Compare systems on the same samples; the first FILE is the baseline.
 
-    For every headline output: the scores and ranks, the difference from the baseline with its
-    paired bootstrap interval, and p of two-sided approximate randomisation, after Holm's correction
-    over all pairs of systems and the headline outputs of the metric. A system ranks below others
-    only where each of them beats it. --outputs all adds p-values before the correction. A FILE
-    holds samples, or a report of 'metrichub score --save'; it is called by what distinguishes it,
-    or as in ours=FILE.
+    For every headline output, it shows the scores and ranks, the difference from the baseline with
+    its paired bootstrap interval, and the p-value of two-sided approximate randomisation, corrected
+    by Holm's method over all pairs of systems and the headline outputs of the metric. A system
+    ranks below another group only if every system in that group beats it significantly. --outputs
+    all adds the uncorrected p-values. A FILE holds samples, or a report saved with 'metrichub score
+    --save'; name a system as in ours=FILE.
 
     metrichub compare baseline.jsonl ours.jsonl -m bleu -m rouge
     """
     if len(files) < 2:
-        raise click.UsageError("give two files or more, the baseline first")
+        raise click.UsageError("give at least two files, the baseline first")
     if key and page:
-        raise click.UsageError("--key keeps sums in place of samples, which --report shows")
+        raise click.UsageError(
+            "--key keeps only sums, but --report needs the samples; leave one of them out"
+        )
     reports, ids = _reports(named_files(chosen.addresses(files)), chosen, judging, key)
     from metrichub.report.ranking import compare_all
 
@@ -158,13 +159,10 @@ def _saved(files: Mapping[str, str]) -> dict[str, Report]:
 
 
 def _is_report(name: str) -> bool:
-    if name == STDIN or Path(name).suffix.lower() != ".json" or not Path(name).is_file():
-        return False
-    try:
-        content = json.loads(Path(name).read_bytes())
-    except (OSError, ValueError):
-        return False
-    return isinstance(content, dict) and str(content.get("format")).startswith("metrichub-report")
+    from metrichub.report.serialize import is_report
+
+    named = name.lower().endswith((".json", ".json.gz"))
+    return name != STDIN and named and Path(name).is_file() and is_report(Path(name))
 
 
 def _metrics(specs: Sequence[str], saved: Mapping[str, Report]) -> Sequence[Metric]:
@@ -182,9 +180,12 @@ def _metrics(specs: Sequence[str], saved: Mapping[str, Report]) -> Sequence[Metr
         own = kept.get(asked.name, asked)
         named = Spec.parse(spec).parameters if "(" in spec else {}
         if not _fits(own, asked, named):
-            raise ReportError(f"{file} has {own.label()}, and not {asked.label()}")
+            raise ReportError(
+                f"{file} has {own.label()}, not {asked.label()}; score its samples again, or leave "
+                "-m out"
+            )
         if own in found:
-            raise click.UsageError(f"{own.name} is chosen twice")
+            raise click.UsageError(f"{own.name} is chosen twice; leave one -m out")
         found.append(own)
     return found or list(kept.values())
 

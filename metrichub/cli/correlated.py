@@ -62,15 +62,19 @@ def _check(chosen: MetricOptions, rated: RatingOptions) -> None:
             "errors, --pair A,B or --preferences FILE"
         )
     if rated.preferences and (rated.human or rated.pair or rated.severity):
-        raise click.UsageError("--preferences takes the place of --human, --pair and --severity")
+        raise click.UsageError(
+            "--preferences replaces --human, --pair and --severity; leave them out"
+        )
     if rated.pair and (len(rated.human) > 1 or rated.severity):
-        raise click.UsageError("--pair takes one --human, the column of the preferred one")
+        raise click.UsageError(
+            "--pair needs exactly one --human, the column that says which output is preferred"
+        )
     if rated.severity and not rated.item:
         raise click.UsageError(
-            "--severity needs --item COLUMN, the segment that an error is in, such as seg_id"
+            "--severity needs --item COLUMN, the segment of each error, for example seg_id"
         )
     if rated.category and not rated.severity:
-        raise click.UsageError("--category goes with --severity")
+        raise click.UsageError("--category needs --severity")
 
 
 def _one_row_an_output(samples: Samples, rated: RatingOptions) -> Samples:
@@ -120,7 +124,9 @@ def _scores(
     directions = directions_of(rated)
     for name in rated.score:
         if name in found.scores:
-            raise click.UsageError(f"--score {name} is called like a metric; rename one of them")
+            raise click.UsageError(
+                f"--score {name} has the name of a chosen metric; rename one of them"
+            )
         found.scores[name] = column(samples, name)
         found.better[name] = directions.get(name, "higher")
     return found

@@ -31,14 +31,14 @@ display_options = option_group(
         type=click.Choice(("headline", "all")),
         default="headline",
         show_default=True,
-        help="Which outputs tables and CSV have: those that a metric's card names to be read "
-        "first, or all. JSON always has all.",
+        help="The outputs that tables and CSV show: the headline outputs of each metric's card, or "
+        "all. JSON always has all.",
     ),
     click.option("--intervals", "with_intervals", is_flag=True, help="Add bootstrap intervals."),
     click.option(
         "--percent",
         is_flag=True,
-        help="Show scores that range from 0 to 1 in percent; JSON and CSV keep fractions.",
+        help="Show scores from 0 to 1 in percent; JSON and CSV keep fractions.",
     ),
     click.option(
         "--signature", "with_signatures", is_flag=True, help="Add each metric's signature."

@@ -24,6 +24,12 @@ from metrichub.models.weights import models_here
 _DEVELOPMENT = "test|bench"
 """Extras for those who work on a package."""
 
+APART = {
+    "datasets": "data sets by hf:// or of save_to_disk",
+    "evaluate": "evaluate:NAME metrics",
+}
+"""Dependencies that one part alone needs, and the part; requirements/light.txt leaves them out."""
+
 
 @click.command(cls=Command, short_help="Check the installation.")
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text")
@@ -32,8 +38,8 @@ _DEVELOPMENT = "test|bench"
 def doctor(context: click.Context, form: str, ask: bool) -> None:
     """Check the installation; imports every metric. Exits with 5 if something is broken.
 
-    It says what extras lack, what of judges is set in the environment, and which metrics wait for
-    what. No key is shown, and no server asked without --ask.
+    It shows which extras are incomplete, which judge the environment sets, and what metrics still
+    need. It shows no key, and contacts no server without --ask.
     """
     dependencies, installed = _dependencies(), registry()
     broken = dict(_broken(installed))
@@ -65,13 +71,13 @@ def _extras(installed: Registry) -> dict[str, str]:
                 continue
             name = f"{distribution}[{extra}]"
             uses = [e.name for e in installed.entries if not e.problem and name in e.install]
-            state = f"lacks {', '.join(lacking)}" if lacking else "installed"
+            state = f"missing: {', '.join(lacking)}" if lacking else "installed"
             found[name] = f"{state} (for {', '.join(uses)})" if uses else state
     return found
 
 
 def _dependencies() -> dict[str, str | None]:
-    """The version of everything that metrichub needs; None where it is missing."""
+    """The version of each dependency; None where one is missing that scoring needs."""
     import importlib_metadata
 
     try:
@@ -85,7 +91,8 @@ def _dependencies() -> dict[str, str | None]:
             try:
                 found[name[0]] = importlib_metadata.version(name[0])
             except importlib_metadata.PackageNotFoundError:
-                found[name[0]] = None
+                apart = APART.get(name[0])
+                found[name[0]] = f"not installed; only {apart} need it" if apart else None
     return found
 
 
@@ -96,7 +103,7 @@ def _broken(installed: Registry) -> Iterator[tuple[str, str]]:
     names = Counter(entry.qualified for entry in installed.entries)
     for entry in installed.entries:
         if names[entry.qualified] > 1:
-            yield entry.qualified, "registered twice by one distribution"
+            yield entry.qualified, "one distribution registers it twice"
             continue
         try:
             _ = entry.card

@@ -31,7 +31,7 @@ def endpoints(ask: bool) -> dict[str, str]:
     for name in ("METRICHUB_CACHE", "METRICHUB_NO_CACHE"):
         if value := os.environ.get(name):
             found[name] = value
-    found["endpoint"] = _answer() if ask else "not asked; doctor --ask lists its models"
+    found["endpoint"] = _answer() if ask else "not contacted; doctor --ask lists its models"
     return found
 
 
@@ -96,9 +96,9 @@ def _answer() -> str:
     try:
         judge = _asked("judge") or judge_of("openai")
         if not isinstance(judge, Connection):
-            return f"none: {getattr(judge, 'label', judge)} asks no server of its own"
+            return f"none: {getattr(judge, 'label', judge)} has no server of its own"
         models = served_models(replace(judge, timeout=_SECONDS, max_retries=0))
     except MetrichubError as error:
         return f"doesn't answer: {error}"
-    known = "" if judge.model in models else f", {judge.model} isn't among them"
+    known = "" if judge.model in models else f", but {judge.model} isn't among them"
     return f"answers with {len(models)} model{'s' * (len(models) != 1)}{known}"

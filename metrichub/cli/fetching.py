@@ -12,13 +12,13 @@ from metrichub.models.weights import offered
 @click.command(cls=Command, short_help="Download a model that a metric needs.")
 @click.argument("name")
 @click.option("--revision", metavar="COMMIT", help="A commit, branch or tag.  [default: newest]")
-@click.option("--onnx", is_flag=True, help="Take its ONNX file instead of its safetensors.")
-@click.option("--yes", is_flag=True, help="Don't ask before the download.")
+@click.option("--onnx", is_flag=True, help="Download the ONNX file instead of the safetensors.")
+@click.option("--yes", is_flag=True, help="Download without asking.")
 def fetch(name: str, revision: str | None, onnx: bool, yes: bool) -> None:
-    """Download a model from the Hugging Face hub, after its size and licence were shown.
+    """Download a model from the Hugging Face Hub, after showing its size and licence.
 
-    Nothing else downloads models. It goes into the hub's cache, which other programs share; what
-    is there is listed by: metrichub doctor
+    No other command downloads models. It is stored in the Hub's cache, which other programs share;
+    'metrichub doctor' lists the models there.
 
     metrichub fetch roberta-large
     """

@@ -16,10 +16,10 @@ _SHOWN = 5
 
 
 def show_found(question: str, form: str | None) -> None:
-    """The metrics, guides and known metrics from elsewhere that a question finds."""
+    """The metrics, guides and metrics of other packages that a question finds."""
     found = search_index().find(question)[:_SHOWN]
     if not found:
-        note("no metric and no guide has a word of this; `metrichub list` shows all metrics")
+        note("no metric or guide matches; 'metrichub list' shows all metrics")
     if shown_as(form) == "json":
         click.echo(as_json([_facts(page) for page in found]), nl=False)
         return

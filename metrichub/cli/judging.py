@@ -73,76 +73,75 @@ judge_options = option_group(
         "--judge",
         metavar="SPEC",
         multiple=True,
-        help="The judge of metrics that name none: \"openai(model='…')\", with "
-        "base_url='http://127.0.0.1:8000/v1' for a server of your own, or offline (a "
-        "word-matching baseline). Given several times, the judges vote.  "
+        help="The judge for all metrics that need one: \"openai(model='…')\", with "
+        "base_url='http://127.0.0.1:8000/v1' for your own server, or offline (a "
+        "word-matching baseline). Repeat it for a panel of judges that vote.  "
         "[default: METRICHUB_JUDGE]",
     ),
     click.option(
         "--vote",
         type=click.Choice(VOTE_RULES),
-        help="How several judges decide, or one that is asked several times with --repeats: by the "
-        "majority, or each by its fraction of the votes.  [default: majority of several judges]",
+        help="How to combine the verdicts of several judges, or of one judge with --repeats: by "
+        "majority, or by the mean of the votes.  [default: majority for several judges]",
     ),
     click.option(
         "--embedder",
         metavar="SPEC",
-        help="The embedder of metrics that name none: \"openai(model='…')\", or offline "
+        help="The embedder for all metrics that need one: \"openai(model='…')\", or offline "
         "(hashed n-grams, a baseline).  [default: METRICHUB_EMBEDDER]",
     ),
     click.option(
         "--language",
         metavar="CODE",
-        help="The language of the prompts that judges get, such as zh, for metrics that name none; "
-        "the texts may be in any.  [default: en]",
+        help="The language of the prompts for judges, for example zh; the texts may be in any "
+        "language.  [default: en]",
     ),
     click.option(
         "--repeats",
         metavar="N",
         type=click.IntRange(1),
         default=1,
-        help="Ask judges N times and report the standard deviation between runs; with --vote, one "
-        "judge gives N votes in one run.",
+        help="Run judges N times and report the standard deviation between runs; with --vote, "
+        "count one judge's N answers as votes in one run.",
     ),
     click.option(
         "--max-errors",
         metavar="N",
         type=click.IntRange(0),
-        help="End the run when more than N samples failed.  [default: never]",
+        help="Stop when more than N samples have failed.  [default: never]",
     ),
     click.option(
         "--max-calls",
         metavar="N",
         type=click.IntRange(1),
-        help="End the run before it makes more than N calls to judges.  [default: never]",
+        help="Stop before making more than N calls to judges.  [default: never]",
     ),
     click.option(
         "--max-tokens",
         metavar="N",
         type=click.IntRange(1),
-        help="End the run before its calls take more than N tokens.  [default: never]",
+        help="Stop before the calls use more than N tokens.  [default: never]",
     ),
     click.option(
         "--max-cost",
         metavar="X",
         type=click.FloatRange(0, min_open=True),
-        help="End the run before its calls cost more than X by the judge's prices.  "
-        "[default: never]",
+        help="Stop before the calls cost more than X at the judge's prices.  [default: never]",
     ),
     click.option(
         "--batch",
         metavar="FOLDER",
         type=click.Path(file_okay=False, path_type=Path),
-        help="Write what models would be asked to a file there, for OpenAI's Batch API or vllm "
-        "run-batch, instead of calling a server. Put the answers beside it and run the same again "
-        "until there are scores.",
+        help="Write the requests for models to a file in FOLDER, for OpenAI's Batch API or vllm "
+        "run-batch, instead of calling a server. Put the answers into the same folder and repeat "
+        "the command until it prints scores.",
     ),
     click.option(
         "--no-cache",
         is_flag=True,
         expose_value=False,
         callback=_without_store,
-        help="Neither take answers of judges from the call store nor keep them there.",
+        help="Neither read judges' answers from the call store nor keep them there.",
     ),
 )
 """--judge, --vote, --embedder, --language, --repeats and --max-… as `judging`, and --no-cache."""
@@ -176,7 +175,9 @@ def show_estimate(
         output=output,
     )
     if any(usage.calls for usage in found.values()):
-        note("tokens are counted as four bytes, claims as sentences: an order of magnitude")
+        note(
+            "an estimate, right to an order of magnitude: a token is four bytes, a claim a sentence"
+        )
 
 
 def _costs(name: str, usage: Usage) -> Sequence[str]:
@@ -192,15 +193,15 @@ def tell_usage(reports: Mapping[str, Report]) -> None:
             note(f"{name}: {report.usage}" if len(reports) > 1 else str(report.usage))
 
 
-@click.group("cache", short_help="Show, merge or clear the answers of judges.")
+@click.group("cache", short_help="Show, merge or clear stored answers of judges.")
 def cache() -> None:
-    """Show, merge or clear the call store: answers that were paid for and need no second call."""
+    """Show, merge or clear the call store, so that no judge's answer is paid for twice."""
 
 
 @cache.command(cls=Command)
-@click.option("--format", "form", type=click.Choice(("table", "json")), help="How to show it.")
+@click.option("--format", "form", type=click.Choice(("table", "json")), help="The format.")
 def info(form: str | None) -> None:
-    """Show where the answers are kept, how many of each model, and their size."""
+    """Show the folder, the size and the number of stored answers per model."""
     from metrichub.models.store import store
 
     kept = store()
@@ -215,17 +216,17 @@ def info(form: str | None) -> None:
 
 
 @cache.command(cls=Command)
-@click.option("--model", metavar="NAME", help="Only the answers of this model.")
+@click.option("--model", metavar="NAME", help="Delete only the answers of this model.")
 @click.option("--yes", is_flag=True, help="Don't ask.")
 def clear(model: str | None, yes: bool) -> None:
-    """Delete kept answers; they have to be asked, and paid, for anew."""
+    """Delete stored answers; the next run asks, and pays, for them again."""
     from metrichub.models.store import store
 
     kept = store()
     models = kept.models()
     if model is not None and model not in models:
         raise click.UsageError(
-            f"no answer of {model!r} is kept (there are: {', '.join(models) or 'none'})"
+            f"no answers of {model!r} are stored (models: {', '.join(models) or 'none'})"
         )
     number = models[model] if model is not None else sum(models.values())
     if number and not yes:
@@ -239,10 +240,10 @@ def clear(model: str | None, yes: bool) -> None:
     "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path)
 )
 def merge(files: Sequence[Path]) -> None:
-    """Take in the answers of other call stores: FILEs, or folders that METRICHUB_CACHE named.
+    """Merge other call stores into this one: FILEs, or folders used as METRICHUB_CACHE.
 
-    The others stay as they are. So machines that judged parts of the samples, each with a store of
-    its own, leave one that holds all their answers.
+    The others stay unchanged. If several machines judged parts of the samples, each with its own
+    store, merge them into one that holds all answers.
     """
     from metrichub.models.store import store
 
@@ -251,5 +252,5 @@ def merge(files: Sequence[Path]) -> None:
     if missing := [path for path in paths if not path.is_file()]:
         raise click.UsageError(f"there is no call store {missing[0]}")
     for path in paths:
-        click.echo(f"{path}: {kept.merge(path):,} answers taken in")
+        click.echo(f"{path}: {kept.merge(path):,} answers merged")
     click.echo(f"{kept.path}: {len(kept):,} answers")

@@ -24,9 +24,9 @@ def show_agreement(
     found = [(e, value) for e, studies in rated if (value := best_value(studies, dimension))]
     if not found:
         known = {v.dimension for _, studies in rated for s in studies for v in s.results}
-        have = f"; there are studies of {', '.join(sorted(known))}" if known else ""
+        have = f"; there are studies of: {', '.join(sorted(known))}" if known else ""
         where = f" for {task}" if task else ""
-        note(f"no metric was held to people's ratings of {dimension}{where}{have}")
+        note(f"no metric has a study of agreement with people on {dimension!r}{where}{have}")
     found.sort(key=lambda pair: -(pair[1].value or 0.0))
     rows = [
         (

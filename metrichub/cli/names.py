@@ -27,7 +27,7 @@ def named_files(files: Sequence[str]) -> dict[str, str]:
     short = dict(zip(unnamed, short_names(unnamed, alone=len(files) == 1), strict=True))
     names = [name or short[path] for name, path in given]
     if twice := [name for name in names if names.count(name) > 1]:
-        raise click.UsageError(f"two systems are called {twice[0]!r}; name them: NAME=FILE")
+        raise click.UsageError(f"two systems are called {twice[0]!r}; give them names: NAME=FILE")
     return dict(zip(names, paths, strict=True))
 
 
@@ -41,8 +41,8 @@ def _check(paths: Sequence[str]) -> None:
     for path in paths:
         if not Path(path).exists() and path in registry():
             raise click.UsageError(
-                f"{path!r} is a metric and there is no such file; every metric has its own -m, as "
-                f"in -m bleu -m {path}"
+                f"{path!r} is a metric, and no file has this name; write -m before each metric: -m "
+                f"{path}"
             )
     if twice := [path for path in paths if paths.count(path) > 1]:
         what = "standard input" if twice[0] == STDIN else twice[0]

@@ -25,7 +25,7 @@ format_option = click.option(
     type=click.Choice(FORMATS),
     # Before --output, whose suffix counts only without it.
     is_eager=True,
-    help="How to show the result.  [default: table on a terminal, json into a pipe]",
+    help="The format of the result.  [default: table on a terminal, json into a pipe]",
 )
 
 
@@ -46,10 +46,10 @@ def report_file(
 ) -> Path | None:
     """The path of a report to save, which is JSON by its name, too."""
     path = output_file(context, parameter, value)
-    if path and path.suffix.lower() != ".json":
+    if path and not path.name.lower().endswith((".json", ".json.gz")):
         raise click.BadParameter(
-            f"{value}: a report is saved as JSON, so name it {path.stem}.json; tables are written "
-            "with --output, and scores of samples with --samples",
+            f"{value}: a report is JSON, so name it {path.stem}.json or .json.gz; --output writes "
+            "tables, and --samples the scores of samples",
             param=parameter,
         )
     return path
@@ -62,8 +62,8 @@ def _result_file(
     path = output_file(context, parameter, value)
     if path and not context.params.get("form") and path.suffix.lower() not in _WRITTEN:
         raise click.BadParameter(
-            f"{value}: no {path.suffix} is written; name it {', '.join(_SUFFIXES)} or .txt, or "
-            "choose what it holds with --format",
+            f"{value}: unknown suffix {path.suffix!r}; use {', '.join(_SUFFIXES)} or .txt, or "
+            "choose the format with --format",
             param=parameter,
         )
     return path
@@ -74,7 +74,7 @@ output_option = click.option(
     "--output",
     metavar="FILE",
     callback=_result_file,
-    help="Write the result there instead; the suffix .json, .csv, .md or .tex chooses the format.",
+    help="Write the result to FILE; its suffix chooses the format (.json, .csv, .md, .tex).",
 )
 
 

@@ -19,7 +19,7 @@ report_option = click.option(
     "page",
     metavar="FILE",
     callback=output_file,
-    help="Write an HTML page there: scores, tests, plots, and every sample to read.",
+    help="Write an HTML page with the scores, tests, plots and all samples.",
 )
 
 

@@ -119,8 +119,8 @@ def _verdicts(
     for metric in hub.metrics:
         if not compares(metric):
             raise click.UsageError(
-                f"{metric.name} scores one output, and people chose between two: name the columns "
-                "of both, --pair A,B"
+                f"{metric.name} scores one output, but people chose between two; name both columns "
+                "with --pair A,B"
             )
     (system,) = measure(hub, {samples.path: [samples]}, chosen, judging).values()
     found = verdicts_by_label(system.report)

@@ -18,13 +18,13 @@ EXIT_STATUS = """\
 \b
 Exit status:
   0    all went well
-  1    a threshold failed (--fail-under, --fail-over), or a law (check)
+  1    a threshold was missed (--fail-under, --fail-over), or a law broken (check)
   2    wrong use: an unknown option, metric or parameter
-  3    bad data: a file or sample that can't be scored
-  4    a judge can't be asked, or gave no verdict on some samples
+  3    bad data: a file or sample can't be scored
+  4    a judge couldn't be reached, or gave no verdict on some samples
   5    a package is missing, or an installed metric is broken
   70   a defect in the program or in a plugin
-  75   judges' answers wait for a batch (--batch)
+  75   judges' answers are still to come from a batch (--batch)
   130  interrupted
 """
 _DEFECT, _INTERRUPTED, _CLOSED_PIPE = 70, 130, 141
@@ -56,7 +56,7 @@ def _common() -> list[click.Parameter]:
             expose_value=False,
             is_eager=True,
             callback=_set_verbose,
-            help="Say on stderr what is done.",
+            help="Print on stderr what the program does.",
         ),
         click.Option(
             ["--debug"],
@@ -94,6 +94,9 @@ class Program(click.Group):
         """Run and exit."""
         settings = Settings()
         extra["standalone_mode"] = False
+        if sys.stdout is None:
+            _say("standard output is closed; to discard it, send it to /dev/null")
+            sys.exit(2)
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
@@ -123,7 +126,7 @@ def _report(error: Exception, settings: Settings) -> int:
     """Say what went wrong, in one line; the exit status that it means."""
     match error:
         case click.Abort():
-            kept = "; what judges answered is kept, so the same command goes on"
+            kept = "; the judges' answers are stored: repeat the command to continue"
             click.echo(f"metrichub: interrupted{kept if settings.asks_models else ''}", err=True)
             return _INTERRUPTED
         case click.UsageError():

@@ -60,7 +60,7 @@ def column(samples: Samples, name: str) -> Sequence[Any]:
         known = ", ".join(samples)
         raise MissingColumn(
             f"{samples.path}: there is no column {name!r}{did_you_mean(name, samples)} "
-            f"(there are: {known})"
+            f"(columns: {known})"
         )
     return samples[name]
 
@@ -129,7 +129,7 @@ def _direction(text: str, known: Sequence[str]) -> tuple[str, str]:
     name, _, direction = text.rpartition("=")
     if name not in known or direction not in BETTER:
         raise click.UsageError(
-            f"--better {text}: write COLUMN=lower (or higher, neither) for a --score"
+            f"--better {text}: write COLUMN=higher, lower or neither, where COLUMN is a --score"
             f"{did_you_mean(name, known)}"
         )
     return name, direction

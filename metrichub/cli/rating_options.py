@@ -46,50 +46,50 @@ rating_options = option_group(
         "--human",
         metavar="COLUMN",
         multiple=True,
-        help="A column of what people said: numbers, lists of several raters', yes and no, lists "
-        "of errors by MQM, or which of two outputs is better (a, b or tie); repeatable.",
+        help="A column of people's ratings: numbers, lists of several raters' numbers, yes and no, "
+        "lists of MQM errors, or which of two outputs is better (a, b or tie); repeatable.",
     ),
     click.option(
         "--pair",
         metavar="A,B",
         callback=_two,
-        help="The columns of two outputs of which people prefer one: that of --human, or else A.",
+        help="The columns of two outputs; people prefer the one in --human, or without it A.",
     ),
     click.option(
         "--preferences",
         metavar="FILE",
-        help="Votes between systems instead: item, system_a, system_b and winner, a row a vote.",
+        help="A file of votes between systems instead: item, system_a, system_b and winner.",
     ),
     click.option(
         "--severity",
         metavar="COLUMN",
-        help="How bad an error is, where each error has a row: major, minor or no-error, which MQM "
-        "weighs 5, 1 and 0.",
+        help="The severity of an error, in files with a row per error: major, minor or no-error, "
+        "which MQM weighs 5, 1 and 0.",
     ),
     click.option(
-        "--category", metavar="COLUMN", help="What kind of error; punctuation weighs 0.1."
+        "--category", metavar="COLUMN", help="The category of an error; punctuation weighs 0.1."
     ),
     click.option(
         "--score",
         metavar="COLUMN",
         multiple=True,
-        help="A column of scores, or A,B of those of both outputs of a pair; repeatable.",
+        help="A column of scores, or A,B for the scores of both outputs of a pair; repeatable.",
     ),
     click.option(
         "--better",
         metavar="COLUMN=HOW",
         multiple=True,
-        help="Whether more of a --score is better: higher, lower or neither.  [default: higher]",
+        help="Which values of a --score are better: higher, lower or neither.  [default: higher]",
     ),
     click.option(
-        "--item", metavar="COLUMN", help="What an output is for.  [default: doc_id, item or id]"
-    ),
-    click.option("--system", metavar="COLUMN", help="What made an output.  [default: system]"),
-    click.option(
-        "--rater", metavar="COLUMN", help="Who rated, where each rater has a row of an output."
+        "--item", metavar="COLUMN", help="The item of an output.  [default: doc_id, item or id]"
     ),
     click.option(
-        "--yes-from", type=float, metavar="N", help="The rating from which people said yes."
+        "--system", metavar="COLUMN", help="The system that made an output.  [default: system]"
+    ),
+    click.option("--rater", metavar="COLUMN", help="The rater, in files with a row per rater."),
+    click.option(
+        "--yes-from", type=float, metavar="N", help="The lowest rating that counts as yes."
     ),
 )
 """--human, --score, --item, --system and their like as `rated`."""
@@ -128,7 +128,7 @@ correlation_options = option_group(
     click.option(
         "--protocol",
         metavar="NAME",
-        help="g-eval, summeval, qags, wmt20-darr, wmt25 or true, in place of what follows.",
+        help="g-eval, summeval, qags, wmt20-darr, wmt25 or true; sets level and coefficient.",
     ),
     click.option(
         "--level",
@@ -144,31 +144,33 @@ correlation_options = option_group(
         "soft_pairwise_accuracy, tau_wmt, auc or balanced_accuracy; of preferences accuracy, "
         "accuracy_ties_half, tau_wmt, tau_ties_left_out, acc_eq or kappa; repeatable.",
     ),
-    click.option("--cut", type=float, metavar="N", help="The score from which a metric says yes."),
+    click.option(
+        "--cut", type=float, metavar="N", help="The lowest score that counts as a metric's yes."
+    ),
     click.option(
         "--threshold",
         type=float,
         metavar="N",
-        help="How far ratings differ in a pair of tau_wmt.  [default: 25]",
+        help="The least difference of ratings in a pair of tau_wmt.  [default: 25]",
     ),
     click.option(
         "--draw",
         type=click.Choice(_DRAWS),
-        help="What is drawn for the intervals.  [default: both, or items where no system is named]",
+        help="What to resample for the intervals.  [default: both, or items without systems]",
     ),
     click.option(
         "--draws",
         type=click.IntRange(0),
         default=1000,
         show_default=True,
-        help="How often; 0 for no intervals.",
+        help="The number of resamples; 0 for no intervals.",
     ),
     click.option(
         "--confidence",
         type=CONFIDENCE,
         default=0.95,
         show_default=True,
-        help="The confidence of the intervals.",
+        help="The confidence level of the intervals.",
     ),
     seed_option,
 )

@@ -29,7 +29,7 @@ def samples_file(
     """The path of a file to write, whose suffix says how."""
     path = output_file(context, parameter, value)
     if path and path.suffix.lower() not in (".jsonl", ".csv"):
-        raise click.BadParameter(f"{value}: name it .jsonl or .csv", param=parameter)
+        raise click.BadParameter(f"{value}: the name has to end in .jsonl or .csv", param=parameter)
     return path
 
 

@@ -75,12 +75,18 @@ class TextFiles:
 text_options = option_group(
     "texts",
     TextFiles,
-    click.option("-p", "--predictions", metavar="FILE", help="Predictions as text, one a line."),
     click.option(
-        "-r", "--references", metavar="FILE", multiple=True, help="References; repeatable."
+        "-p", "--predictions", metavar="FILE", help="Predictions as plain text, one per line."
     ),
-    click.option("-s", "--sources", metavar="FILE", help="Sources, one a line."),
-    click.option("-q", "--questions", metavar="FILE", help="Questions, one a line."),
+    click.option(
+        "-r",
+        "--references",
+        metavar="FILE",
+        multiple=True,
+        help="References, one per line; repeatable.",
+    ),
+    click.option("-s", "--sources", metavar="FILE", help="Sources, one per line."),
+    click.option("-q", "--questions", metavar="FILE", help="Questions, one per line."),
 )
 
 
@@ -99,13 +105,14 @@ class Results:
         """Raise `UsageError` for what doesn't go together."""
         if self.save and systems > 1:
             raise click.UsageError(
-                "--save holds one system's report; give one FILE, or choose a --split"
+                "--save saves the report of one system; give one FILE, or choose a --split"
             )
         if self.calibrate and systems > 1:
-            raise click.UsageError("--calibrate takes the labels of one system; give one FILE")
+            raise click.UsageError("--calibrate works on one system; give one FILE")
         if self.key and (self.samples_out or self.page or self.by is not None):
             raise click.UsageError(
-                "--key keeps sums in place of samples, which --samples, --report and --by show"
+                "--key keeps only sums, but --samples, --report and --by need the samples; leave "
+                "it out"
             )
 
     @property
@@ -123,16 +130,19 @@ result_options = option_group(
         "samples_out",
         metavar="FILE",
         callback=samples_file,
-        help="Write the scores of every sample there (.jsonl or .csv), by bleu its sentence BLEU.",
+        help="Write the scores of every sample to FILE (.jsonl or .csv); for bleu, sentence BLEU.",
     ),
     click.option(
-        "--save", metavar="FILE", callback=report_file, help="Save the report for compare (.json)."
+        "--save",
+        metavar="FILE",
+        callback=report_file,
+        help="Save the report for compare (.json or .json.gz).",
     ),
     report_option,
     click.option(
         "--by",
         metavar="COLUMN",
-        help="Add the scores of every value of a column.",
+        help="Add the scores of each group of samples, by the values of a column.",
     ),
     key_option,
     calibrate_option,
@@ -144,7 +154,7 @@ result_options = option_group(
 @metric_options
 @judge_options
 @click.option(
-    "--estimate", is_flag=True, help="Estimate the calls and tokens of judges; call none."
+    "--estimate", is_flag=True, help="Estimate the calls to judges and their tokens, and make none."
 )
 @text_options
 @format_option
@@ -170,11 +180,11 @@ def score(
 ) -> None:
     """Score files of samples (JSONL, JSON, CSV, TSV, Parquet; - is JSONL from stdin).
 
-    They may end in .gz or .zst. Logs of inspect, lm-evaluation-harness and deepeval are read as
-    they are. A folder of Parquet files is one FILE, and so is hf://NAME, a data
-    set of the Hugging Face Hub or a folder of one. Several FILEs are several systems, side by side,
-    called by what tells the files apart, or as in ours=FILE; so are the splits of a data set where
-    none is chosen. Columns are found by their usual names
+    Files may be compressed (.gz, .zst). Logs of inspect, lm-evaluation-harness and deepeval can be
+    scored as they are. A FILE may also be a folder of Parquet files, or hf://NAME for a data set on
+    the Hugging Face Hub or on disk. Several FILEs are several systems, shown side by side and named
+    after their files, or by you as in ours=FILE; so are the splits of a data set, unless you choose
+    one. Columns are recognized by their usual names
     (prediction, response, summary; reference, target, gold; source, article; ...).
 
     metrichub score outputs.jsonl -m bleu -m 'bleu2 = bleu(max_order=2)'
@@ -189,7 +199,9 @@ def score(
     given = _given(files, texts, chosen.input_format)
     results.check(len(given))
     if resampling.cluster and not (display.with_intervals or results.page or len(given) > 1):
-        raise click.UsageError("--cluster says how samples are drawn; add --intervals or --report")
+        raise click.UsageError(
+            "--cluster has an effect only with --intervals or --report; add one of them"
+        )
     if estimate:
         show_estimate(hub, given, chosen.columns, judging.repeats, form, output)
         return
@@ -239,14 +251,14 @@ def score(
 def _one_kind(files: Sequence[str], lists: Mapping[str, Sequence[str]]) -> None:
     if files and lists:
         raise click.UsageError(
-            "give either FILEs with columns, or plain text with -p and -r, not both"
+            "give either FILEs with columns or plain text with -p and -r, not both"
         )
     if lists and "predictions" not in lists:
-        raise click.UsageError("plain text needs the predictions too: -p FILE")
+        raise click.UsageError("the predictions are missing; add -p FILE")
     if not files and not lists:
         raise click.UsageError("nothing to score; give a FILE, or -p FILE -r FILE, or - for stdin")
     if [path for paths in lists.values() for path in paths].count(STDIN) > 1:
-        raise click.UsageError("standard input is given twice")
+        raise click.UsageError("standard input can be read only once; give a file instead of one -")
 
 
 def _given(
@@ -274,7 +286,7 @@ def _grouped(reports: Mapping[str, Report], by: str) -> dict[str, Report]:
         groups = report.by(by)
         others = {_said(value) for value in groups if not isinstance(value, str)}
         for value, group in groups.items():
-            # The text "1" beside the number 1, or "" beside no value, is told by its quotes.
+            # Quotes distinguish the text "1" from the number 1, and "" from no value.
             label = f"{by}={repr(value) if value in others else _said(value)}"
             found[f"{name}, {label}" if len(reports) > 1 else label] = group
     return found
@@ -290,9 +302,8 @@ def _same_size(systems: Mapping[str, System]) -> None:
     for name, other in others:
         if other.report.size != one.report.size:
             raise InputError(
-                f"{name} has {other.report.size} samples, and {first} "
-                f"{one.report.size}; systems side by side need the same samples, so score files of "
-                "other samples one by one"
+                f"{first} has {one.report.size} samples, but {name} {other.report.size}; systems "
+                "side by side need the same samples, so score files of different samples one by one"
             )
 
 

@@ -52,7 +52,7 @@ limit_options = option_group(
         type=click.IntRange(1),
         default=100,
         show_default=True,
-        help="The largest file that is taken.",
+        help="The largest file that the server accepts.",
     ),
     click.option(
         "--time-limit",
@@ -60,7 +60,7 @@ limit_options = option_group(
         type=click.FloatRange(0, min_open=True),
         default=30.0,
         show_default=True,
-        help="How long a form or a request may be scored.",
+        help="How long scoring a form or an API request may take.",
     ),
     click.option(
         "--file-time-limit",
@@ -68,7 +68,7 @@ limit_options = option_group(
         type=click.FloatRange(0, min_open=True),
         default=3600.0,
         show_default=True,
-        help="How long a file may be scored.",
+        help="How long scoring a file may take.",
     ),
     click.option(
         "--memory-limit",
@@ -76,7 +76,7 @@ limit_options = option_group(
         type=click.IntRange(1),
         default=4096,
         show_default=True,
-        help="The memory of each process that scores; held on Linux only.",
+        help="The memory of each scoring process; enforced on Linux only.",
     ),
 )
 """--max-upload, --time-limit, --file-time-limit and --memory-limit as `allowed`."""
@@ -99,8 +99,8 @@ run_options = option_group(
         envvar="METRICHUB_RUNS",
         show_envvar=True,
         type=click.Path(file_okay=False, path_type=Path),
-        help="Where the runs of uploaded files are kept: 100 of each address, up to 2 GB. Servers "
-        "may share a folder.  [default: one in the user's data folder]",
+        help="Where to keep the runs of uploaded files: 100 per client address, up to 2 GB. "
+        "Servers may share a folder.  [default: one in the user's data folder]",
     ),
     click.option("--forget", is_flag=True, help="Delete all runs when the server ends."),
 )
@@ -114,14 +114,14 @@ run_options = option_group(
     type=click.IntRange(0, 65535),
     default=8000,
     show_default=True,
-    help="The port to listen at; 0 takes a free one.",
+    help="The port to listen at; 0 for any free port.",
 )
 @click.option(
     "--allow-host",
     "names",
     metavar="NAME",
     multiple=True,
-    help="A name by which browsers may call the server; repeatable.",
+    help="A host name by which browsers may reach the server; repeatable.",
 )
 @click.option(
     "--trust-proxy",
@@ -129,8 +129,8 @@ run_options = option_group(
     metavar="ADDRESS",
     multiple=True,
     callback=lambda _, __, given: tuple(map(_network, given)),
-    help="The address or network of a proxy that tells in X-Forwarded-For who calls; repeatable. "
-    "Without it, all who come through a proxy share what one client may have.",
+    help="The address or network of a proxy whose X-Forwarded-For header is trusted; repeatable. "
+    "Without it, all clients behind a proxy share the limits of one.",
 )
 @click.option(
     "--judge",
@@ -138,15 +138,15 @@ run_options = option_group(
     envvar=VARIABLES["judge"],
     show_envvar=True,
     help="The judge: \"openai(model='…')\", or offline (a word-matching baseline); clients can't "
-    "choose another. Without one, metrics that ask a judge are closed.",
+    "choose another. Without one, metrics that need a judge aren't available.",
 )
 @click.option(
     "--embedder",
     metavar="SPEC",
     envvar=VARIABLES["embedder"],
     show_envvar=True,
-    help="The embedder of metrics that compare meanings: like --judge; offline counts "
-    "hashed n-grams.",
+    help="The embedder for metrics that compare meanings: \"openai(model='…')\", or offline "
+    "(hashed n-grams, a baseline).",
 )
 @limit_options
 @run_options
@@ -162,9 +162,9 @@ def serve(
 ) -> None:
     """Browse and try the metrics in a browser, and score files there.
 
-    Several files are compared as `metrichub compare` compares them. Their reports are listed at
-    /runs for whoever calls from the same address, until they are deleted or make room for others.
-    Pages and the JSON API at /api/ are for this machine, unless --host says otherwise.
+    Several files are compared like with 'metrichub compare'. Their reports are listed at /runs for
+    every client with the same address, until somebody deletes them or newer ones take their place.
+    Pages and the JSON API at /api/ can be reached from this machine only, unless you set --host.
     """
     _check_installed()
     from metrichub.app.settings import MEBIBYTE, Judging, Limits, ServerSettings
@@ -184,7 +184,7 @@ def serve(
     listener = _listener(host, port)
     if public:
         note(
-            f"{host} can be reached from other machines: anyone who can reach it may run every "
+            f"other machines can reach {host}: everyone who can may run every "
             "metric, use the judge at your cost and send files of up to "
             f"{allowed.max_upload} MB; there is no password"
         )
@@ -213,10 +213,10 @@ def _folder(chosen: Path | None) -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK | os.X_OK):
-            raise PermissionError(13, "nothing can be written there")
+            raise PermissionError(13, "permission denied")
     except OSError as error:
         raise click.ClickException(
-            f"{folder}: runs can't be kept there: {error.strerror or error}; choose another folder "
+            f"{folder}: runs can't be kept here: {error.strerror or error}; choose another folder "
             "with --runs, or keep none with --forget"
         ) from error
     return folder
@@ -242,8 +242,8 @@ def _listener(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family)
     except OSError as error:
         raise click.ClickException(
-            f"can't listen at {host}, port {port}: {error.strerror or error}; --port 0 takes a "
-            "free one"
+            f"can't listen at {host}, port {port}: {error.strerror or error}; use --port 0 for "
+            "any free port"
         ) from error
 
 
@@ -253,7 +253,9 @@ def _run(settings: ServerSettings, listener: socket.socket, host: str) -> None:
     from metrichub.app.server import application
 
     shown = f"[{host}]" if ":" in host else host
-    click.echo(f"metrichub serves at http://{shown}:{listener.getsockname()[1]}/ (Ctrl+C ends it)")
+    click.echo(
+        f"metrichub serves at http://{shown}:{listener.getsockname()[1]}/ (press Ctrl+C to stop)"
+    )
     verbose = logging.getLogger().isEnabledFor(logging.INFO)
     config = uvicorn.Config(
         application(settings),

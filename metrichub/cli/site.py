@@ -23,23 +23,23 @@ def site() -> None:
 @click.option(
     "--strict",
     is_flag=True,
-    help="Fail where a card can't be read or a link in one leads nowhere.",
+    help="Fail if a card can't be read or has a broken link.",
 )
 @click.option(
     "--repository",
     metavar="URL",
-    help="Where the source is, for links to it; else what the distribution names.",
+    help="The address of the source, for links to it.  [default: as in the distribution]",
 )
 @click.option(
     "--versions",
     is_flag=True,
-    help="Keep other versions: write a folder of OUT with this one's name, and list them all.",
+    help="Keep other versions: write this one to a folder in OUT, and list them all.",
 )
 def build(out: Path, strict: bool, repository: str | None, versions: bool) -> None:
-    """Write the site into the folder OUT: new, empty, or one that an earlier site is in.
+    """Write the site to the folder OUT, which has to be new, empty, or hold an earlier site.
 
-    It works from the file system and under any path of a server, and asks no other host for
-    anything.
+    The site works from the file system and under any path of a server, and loads nothing from
+    other hosts.
 
     metrichub site build public
 
@@ -64,10 +64,10 @@ def build(out: Path, strict: bool, repository: str | None, versions: bool) -> No
     type=click.IntRange(0, 65535),
     default=8000,
     show_default=True,
-    help="The port on this machine; 0 for any that is free.",
+    help="The port on this machine; 0 for any free port.",
 )
 def serve(port: int) -> None:
-    """Serve the site on this machine only, and rebuild it when a card changes. Ctrl-C ends it."""
+    """Serve the site on this machine, and rebuild it when a card changes; Ctrl-C stops it."""
     from threading import Event
 
     from metrichub.site.serve import serve_site as served

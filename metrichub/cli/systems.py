@@ -40,7 +40,7 @@ def _column_names(
         column, equals, name = pair.partition("=")
         if not equals or not column or not name:
             raise click.BadParameter(
-                f"{pair!r} is no pair; write for example references=gold", param=parameter
+                f"{pair!r} isn't COLUMN=NAME; write for example references=gold", param=parameter
             )
         chosen[names.column_of_alias(column)] = name
     return chosen
@@ -68,7 +68,7 @@ class MetricOptions:
         if not (self.split or self.subset):
             return tuple(files)
         if not any(map(is_address, files)):
-            raise click.UsageError("--split and --subset choose from a data set; give hf://NAME")
+            raise click.UsageError("--split and --subset apply to data sets only; give hf://NAME")
         return tuple(
             str(DatasetAddress.parse(name).choosing(self.split, self.subset))
             if is_address(name)
@@ -87,27 +87,27 @@ metric_options = option_group(
         metavar="SPEC",
         multiple=True,
         help="A metric: bleu, 'bleu(max_order=2)' or 'bleu2 = bleu(max_order=2)'; or a module of "
-        "Hugging Face evaluate, whose code is run: evaluate:./folder; repeatable.",
+        "Hugging Face evaluate, evaluate:./folder, whose code will run; repeatable.",
     ),
     click.option(
         "--columns",
         metavar="COLUMN=NAME",
         multiple=True,
         callback=_column_names,
-        help="Which column of the file to read: predictions=answer,references=doc.gold.0",
+        help="Which columns of the file to read: predictions=answer,references=doc.gold.0",
     ),
     click.option(
         "--keep",
         metavar="COLUMN",
         multiple=True,
         callback=lambda _, __, given: [name for names in given for name in names.split(",")],
-        help="A column to keep beside the scores; repeatable.  [default: all short ones]",
+        help="A column to keep in the report; repeatable.  [default: all with short values]",
     ),
     click.option(
         "--reduce",
         metavar="HOW",
-        help="Which of a sample's candidates counts: best, worst, mean, max, min or first.  "
-        "[default: best, or mean where nothing is better]",
+        help="How to reduce several candidates of a sample to one score: best, worst, mean, max, "
+        "min or first.  [default: best, or mean for metrics without a direction]",
     ),
     click.option(
         "--workers",
@@ -115,15 +115,17 @@ metric_options = option_group(
         type=click.IntRange(1),
         default=1,
         show_default=True,
-        help="How many processes measure; the result is the same.",
+        help="The number of processes; the scores are the same.",
     ),
     click.option(
         "--input-format",
         type=click.Choice(FORMATS),
-        help="What the files are, if not what their suffixes say; stdin is jsonl.",
+        help="The format of the files.  [default: by their suffixes; jsonl for stdin]",
     ),
-    click.option("--split", metavar="NAME", help="Which split of a data set hf://NAME to read."),
-    click.option("--subset", metavar="NAME", help="Which subset (configuration) of it to read."),
+    click.option("--split", metavar="NAME", help="The split of the data set hf://NAME to read."),
+    click.option(
+        "--subset", metavar="NAME", help="The subset (configuration) of the data set to read."
+    ),
 )
 """-m, --columns, --keep, --reduce, --workers and --input-format as `chosen`."""
 
@@ -157,13 +159,14 @@ resampling_options = option_group(
         type=click.IntRange(1),
         default=1000,
         show_default=True,
-        help="How many times the samples are drawn for an interval.",
+        help="The number of bootstrap resamples for an interval.",
     ),
     seed_option,
     click.option(
         "--cluster",
         metavar="COLUMN",
-        help="Draw and swap the samples of one value together, such as those of a document.",
+        help="Resample the samples that share a value of this column together, for example "
+        "those of a document.",
     ),
 )
 """--level, --resamples, --seed and --cluster as `resampling`."""
@@ -174,8 +177,8 @@ key_option = click.option(
     metavar="COLUMN",
     multiple=True,
     callback=lambda _, __, given: tuple(name for names in given for name in names.split(",")),
-    help="Keep sums of 1,000 buckets in place of samples, for large files; the column, which "
-    "names a sample, chooses the bucket.",
+    help="For large files: keep sums in 1,000 buckets instead of every sample. COLUMN identifies "
+    "a sample and decides its bucket.",
 )
 
 
@@ -186,7 +189,7 @@ def chosen_hub(
     if not metrics:
         raise click.UsageError(
             f"no metric is chosen; add -m NAME, for example: {example} -m abstractness "
-            "('metrichub list' shows what is installed)"
+            "('metrichub list' shows all metrics)"
         )
     from metrichub.hub import Hub
 
@@ -307,4 +310,4 @@ def tell_notes(reports: Mapping[str, Report]) -> None:
 def tell_unranked(reasons: Mapping[str, str]) -> None:
     """Print on stderr why no system is called the best: metric -> reason."""
     for reason, metrics in groupby(reasons, key=reasons.__getitem__):
-        note(f"{', '.join(metrics)}: no system is called the best: {reason}")
+        note(f"{', '.join(metrics)}: no system is named the best: {reason}")

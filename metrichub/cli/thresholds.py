@@ -46,7 +46,7 @@ def _threshold(text: str, option: str, equals: str, hub: Hub) -> Threshold:
         raise click.UsageError(f"{option} {error}") from error
     if option == "--fail-over" and found.least:
         raise click.UsageError(
-            f"{option} {text!r} says both; write --fail-under {text!r} for at least"
+            f"{option} {text!r} asks for at least, not at most; write --fail-under {text!r}"
         )
     return found
 
@@ -58,10 +58,13 @@ threshold_options = option_group(
         "--fail-under",
         metavar="METRIC=N",
         multiple=True,
-        help="Exit with 1 if the score is below; 'wer<=0.2' says it in full.",
+        help="Exit with 1 if the score is below N; or write the condition, 'wer<=0.2'.",
     ),
     click.option(
-        "--fail-over", metavar="METRIC=N", multiple=True, help="Exit with 1 if the score is above."
+        "--fail-over",
+        metavar="METRIC=N",
+        multiple=True,
+        help="Exit with 1 if the score is above N.",
     ),
 )
 """--fail-under and --fail-over as `bounds`."""

@@ -17,7 +17,7 @@ write_option = click.option(
     "--write",
     "data",
     metavar="NAME",
-    help="Write the result beside the cards of the metrics, under this name of the data.",
+    help="Write the result next to the metrics' cards, with NAME as the name of the data.",
 )
 EACH = "mean of the score against each reference alone"
 
@@ -33,7 +33,7 @@ def write_studies(found: Agreement, specs: Sequence[str], data: str, *, each: bo
     from metrichub.report.studies import add_study, study_of
 
     if not specs:
-        raise click.UsageError("--write needs -m METRIC: columns of scores have no card")
+        raise click.UsageError("--write needs -m METRIC, as columns of scores have no card")
     for text in specs:
         spec = Spec.parse(text)
         entry = registry().find(spec.metric)
@@ -47,5 +47,5 @@ def write_studies(found: Agreement, specs: Sequence[str], data: str, *, each: bo
         )
         changed = add_study(entry.folder, entry.name, study)
         path = entry.folder / "agreement.json"
-        todo = f"; metrichub check {entry.name} --update puts it on the card" if changed else ""
+        todo = f"; 'metrichub check {entry.name} --update' adds it to the card" if changed else ""
         note(f"{'wrote' if changed else 'unchanged:'} {path}{todo}")

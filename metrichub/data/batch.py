@@ -303,7 +303,7 @@ def _equal_lengths(read: Mapping[str, Sequence[Any]]) -> None:
     if len(set(lengths.values())) <= 1:
         return
     said = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-    message = f"the columns have unequal lengths: {said}; give one entry per sample in each"
+    message = f"the columns differ in length: {said}; each needs one entry per sample"
     for name, values in read.items():
         inner = {len(v) for v in values if isinstance(v, (list, tuple))}
         others = {length for other, length in lengths.items() if other != name}

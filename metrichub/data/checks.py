@@ -16,7 +16,7 @@ def check_texts(name: str, values: Sequence[Any], lists: Sequence[Sequence[Any] 
             _check_item(name, i, None, value)
             continue
         if not items and name != "contexts":
-            raise bad_sample(name, i, "is an empty list; give at least one text, '' is a valid one")
+            raise bad_sample(name, i, "is an empty list; give at least one text ('' is valid)")
         for j, item in enumerate(items):
             _check_item(name, i, j, item)
 
@@ -24,18 +24,25 @@ def check_texts(name: str, values: Sequence[Any], lists: Sequence[Sequence[Any] 
 def _check_item(name: str, sample: int, item: int | None, value: object) -> None:
     if isinstance(value, str):
         return
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if _is_missing(value):
         advice = "give a string ('' is valid text) or leave the sample out of every column"
-    elif isinstance(value, bytes):
+    elif isinstance(value, (bytes, bytearray)):
         advice = "decode it: value.decode('utf-8')"
     elif isinstance(value, (list, tuple)):
-        advice = "lists are nested too deep: give one text or one list of texts per sample"
+        advice = "the lists are nested too deeply; give one text or one list of texts per sample"
     elif isinstance(value, Mapping):
         inside = f"columns={{{name!r}: 'NAME.{next(iter(value), 'text')}'}}"
-        advice = f"give text, json.dumps(value), or choose what is inside of it: {inside}"
+        advice = f"convert it, json.dumps(value), or name the field to read: {inside}"
     else:
-        advice = "give text, for example str(value)"
+        advice = "convert it to text, for example str(value)"
     raise bad_sample(name, sample, f"is {what(value)}, not text; {advice}", item)
+
+
+def _is_missing(value: object) -> bool:
+    """Whether a value is None, nan, or pandas' NA or NaT, which are known by name alone."""
+    if isinstance(value, float):
+        return math.isnan(value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def bad_sample(column: str, sample: int, message: str, item: int | None = None) -> InputError:

@@ -91,13 +91,13 @@ def resolve(
     for column, name in chosen.items():
         if column not in needed and column not in ALIASES:
             raise InputError(
-                f"{column!r} was mapped to {name!r}, but no metric here reads it"
+                f"{column!r} is mapped to {name!r}, but no chosen metric reads it"
                 f"{did_you_mean(column, needed)} (they read: {', '.join(needed)})"
             )
         if column_of_path(name, names) is None:
             raise MissingColumn(
-                f"{column} was mapped to {name!r}, which isn't there{did_you_mean(name, names)}"
-                f" (there are: {', '.join(names) or 'no columns'})"
+                f"{column} is mapped to {name!r}, which doesn't exist{did_you_mean(name, names)}"
+                f" (columns: {', '.join(names) or 'none'})"
             )
     return {
         column: chosen.get(column) or _named(column, metric, names)
@@ -118,7 +118,9 @@ def fallbacks(chosen: Mapping[str, str], mapping: Mapping[str, str] | None) -> d
 def note_of_fallback(column: str, names: Iterable[str]) -> str:
     """What a reader has to know of a column that was read from a fallback."""
     found = list(names)
-    passages = ", a sample's passages as one text" if any(map(holds_passages, found)) else ""
+    passages = (
+        ", each sample's passages joined into one text" if any(map(holds_passages, found)) else ""
+    )
     return (
         f"{column} were read from {' and '.join(found)}{passages}; choose another column with "
         f"columns={{{column!r}: NAME}} or --columns {column}=NAME"
@@ -131,7 +133,7 @@ def holds_passages(name: str) -> bool:
 
 
 def is_slip(name: str, column: str) -> bool:
-    """Whether a name is one slip of the finger away from a column, and no name of any column."""
+    """Whether a name is one typing error away from a column, and no name of any column."""
     if name in _KNOWN or name in (column, next(_singulars(column))):
         return False
     from rapidfuzz.distance import OSA
@@ -175,8 +177,8 @@ def missing_column(column: str, metric: str, names: Iterable[str]) -> MissingCol
     others = ALIASES.get(column, ())
     strange = [name for name in have if name not in _KNOWN]
     close = [name for name in strange if difflib.get_close_matches(name.lower(), (column, *others))]
-    near = f"; is {close[0]!r} a slip for it?" if close else ""
-    instead = f", or else from {', '.join(FALLBACKS[column])}" if column in FALLBACKS else ""
+    near = f"; is {close[0]!r} a misspelling of it?" if close else ""
+    instead = f", or failing that {', '.join(FALLBACKS[column])}" if column in FALLBACKS else ""
     also = f" (also read as {', '.join(others)}{instead})" if others else ""
     return MissingColumn(
         f"{metric} needs the column {column!r}{also}; given: {', '.join(have) or 'nothing'}{near}"

@@ -86,7 +86,7 @@ def read_batches(
 def read_bounded(
     path: str | Path, format: str, most: int, characters: int = BATCH_CHARACTERS
 ) -> Iterator[Samples]:
-    """What `read_batches` gives of a file that nobody vouches for.
+    """What `read_batches` gives of a file from an untrusted source.
 
     Raises:
         FileError: what `read_batches` raises; unpacked it has more than `most` bytes.
@@ -139,7 +139,7 @@ def _not_empty(name: str, what: str, batches: Iterable[Samples]) -> Iterator[Sam
             empty = False
             yield samples
     if empty:
-        raise FileError(name, f"there are no samples in the {what}")
+        raise FileError(name, f"the {what} has no samples")
 
 
 def _paths(columns: Chosen | None) -> list[str] | None:
@@ -153,7 +153,7 @@ def _selected(batches: Iterator[Samples], columns: Chosen | None) -> Iterator[Sa
     if columns is None:
         return batches
     if isinstance(columns, str):
-        raise InputError(f"columns is one string; give a list, columns=[{columns!r}]")
+        raise InputError(f"columns is one string; pass a list, columns=[{columns!r}]")
     named = columns if isinstance(columns, Mapping) else {name: name for name in columns}
     return (samples.choose(named) for samples in batches)
 
@@ -208,7 +208,9 @@ def _lines_of(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
     if len(set(counts)) > 1:
         names = ("stdin" if path == STDIN else path for path in paths)
         said = ", ".join(f"{n} has {count}" for n, count in zip(names, counts, strict=True))
-        raise InputError(f"the files have unequal numbers of lines: {said}; line i is sample i")
+        raise InputError(
+            f"the files differ in their numbers of lines: {said}; line i of each is sample i"
+        )
 
 
 def _sized(rows: Iterator[tuple[str, ...]], characters: int) -> Iterator[list[tuple[str, ...]]]:
@@ -233,19 +235,25 @@ def write_text(path: str | Path, text: str) -> None:
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
     """A new path beside `path` to write to; takes its place at the end, or goes with an error."""
-    if Path(path).exists() and not Path(path).is_file():
-        # A device or pipe such as /dev/stdout is written to: a file must not take its place.
-        yield Path(path)
-        return
     target = Path(path).resolve()
     new = target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")
+    if Path(path).exists() and not Path(path).is_file():
+        # A device or pipe such as /dev/stdout is written to: a file must not take its place.
+        new = target = Path(path)
     try:
         yield new
-        if target.exists():
-            shutil.copymode(target, new)
-        os.replace(new, target)
+        if new != target:
+            if target.exists():
+                shutil.copymode(target, new)
+            os.replace(new, target)
+    except OSError as error:
+        # A full disk names no file, and nobody knows the new one.
+        if error.filename in (None, str(new)) and error.errno is not None:
+            raise type(error)(error.errno, error.strerror, str(path)) from error
+        raise
     finally:
-        new.unlink(missing_ok=True)
+        if new != target:
+            new.unlink(missing_ok=True)
 
 
 def _kind(path: str | Path) -> str:
@@ -256,10 +264,10 @@ def _kind(path: str | Path) -> str:
     if suffix not in _SUFFIXES:
         source.check_path(path)
         what = f"unknown suffix {suffix!r}" if suffix else "the name has no suffix"
-        plain = "; plain text is given as -p FILE -r FILE" if suffix in ("", ".txt") else ""
+        plain = "; for plain text use -p FILE -r FILE" if suffix in ("", ".txt") else ""
         raise FileError(
             path,
             f"{what}; known: {', '.join(_SUFFIXES)}, each also with {' or '.join(source.PACKED)} "
-            f"(or --input-format, metrichub.read(path, format=...)){plain}",
+            f"(or use --input-format, metrichub.read(path, format=...)){plain}",
         )
     return _SUFFIXES[suffix]

@@ -27,8 +27,9 @@ MOST_COLUMNS = 1000
 
 
 _SPREAD = (
-    "; if one list or object goes over several lines, give --input-format json; if several objects "
-    "do, write each on one line, as 'jq -c .' does"
+    "; each line has to hold one object: rewrite the file with 'jq -c .', or for one list or "
+    "object "
+    "over several lines give --input-format json"
 )
 
 
@@ -77,7 +78,7 @@ def _objects(source: Source) -> Iterator[_Row]:
             if not isinstance(row, dict):
                 message = f"this line holds {_kind_of(row)}, not an object {{…}}"
                 if isinstance(row, list):
-                    message += "; for a whole list give --input-format json"
+                    message += "; for a file that is one list give --input-format json"
                 raise source.error(message, number)
             yield _Row(row, number, len(line), piece.share)
 
@@ -97,7 +98,7 @@ def _json(source: Source, characters: int) -> Iterator[Samples]:
         yield Samples(source.name, found)
         return
     if not isinstance(found, list):
-        raise source.error(f"holds {_kind_of(found)}; a list of objects [{{…}}, …] is needed")
+        raise source.error(f"holds {_kind_of(found)}, not a list of objects [{{…}}, …]")
     keys: dict[str, None] = {}
     for number, row in enumerate(found):
         if not isinstance(row, dict):
@@ -112,8 +113,8 @@ def check_width(name: str, columns: int, line: int | None = None) -> None:
     if columns > MOST_COLUMNS:
         raise FileError(
             name,
-            f"{columns:,} columns are more than the {MOST_COLUMNS:,} that are read; save a copy "
-            "with only those that the metrics need",
+            f"{columns:,} columns are too many (the limit is {MOST_COLUMNS:,}); save a copy "
+            "with only the columns that the metrics need",
             line,
         )
 
@@ -153,9 +154,10 @@ def _separated(delimiter: str) -> Reader:
         if delimiter == "," and len(head) == 1:
             for mark, marks in {";": "semicolons", "\t": "tabs", "|": "bars"}.items():
                 if mark in head[0]:
+                    tabs = ", or name it .tsv" if mark == "\t" else ""
                     raise source.error(
-                        f"the columns of {head[0]!r} seem to be separated by {marks}: save "
-                        "it with commas, or name it .tsv if these are tabs",
+                        f"the header {head[0]!r} seems to be separated by {marks}; save "
+                        f"it with commas{tabs}",
                         first.line,
                     )
         check_width(source.name, len(head), first.line)
@@ -213,7 +215,7 @@ def _listed(cell: str) -> Any:
 def _as_wide(source: Source, records: Iterable[_Row], head: Sequence[str]) -> Iterator[_Row]:
     for row in records:
         if len(row.values) != len(head):
-            cells = f"{len(row.values)} cells, but the header has {len(head)}"
+            cells = f"{len(row.values)} cells, but the header has {len(head)} columns"
             raise source.error(f"{cells} ({', '.join(head)})", row.line)
         yield row
 
@@ -237,7 +239,7 @@ def _records(source: Source, delimiter: str) -> Iterator[_Row]:
             start = reader.line_num + 1
     except csv.Error as error:
         raise source.error(
-            f"{error}; a cell with quotes in it is quoted, and they are doubled", start
+            f"{error}; quote a cell that contains quotes, and double those inside", start
         ) from error
 
 

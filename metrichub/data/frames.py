@@ -50,7 +50,7 @@ def only_split(data: Any) -> Any:
     first = next(iter(data))
     raise InputError(
         f"the data has several splits: {listed(map(str, data))}; choose one, data[{first!r}], or "
-        "score each of them: hub.evaluate_all(data)"
+        "score them all: hub.evaluate_all(data)"
     )
 
 
@@ -88,7 +88,7 @@ class Frame(NamedTuple):
             if found is not None and hasattr(data, "__getitem__"):
                 return cls([str(name) for name in found], data)
         raise InputError(
-            f"the data is {what(data)}; give columns by name (predictions=[...]), a mapping of "
+            f"the data is {what(data)}; pass columns by name (predictions=[...]), a mapping of "
             "columns, a list of dicts, a Dataset, a data frame or an Arrow table"
         )
 

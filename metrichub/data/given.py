@@ -7,20 +7,22 @@ from functools import partial
 from typing import Any
 
 from metrichub.data.batch import Batch
-from metrichub.data.columns import is_slip
+from metrichub.data.columns import TEXT, column_of_alias, is_slip
 from metrichub.data.frames import Data
 from metrichub.data.objects import TextOf
 from metrichub.data.tables import table_batches
 from metrichub.errors import InputError, what
 
 _ELSEWHERE = {
-    "dataset": "give the table as the first argument: hub.evaluate(rows)",
-    "judge": "give the judge to the hub: Hub(metrics, judge=...)",
-    "embedder": "give the embedder to the hub: Hub(metrics, embedder=...)",
-    "language": "give the language of prompts to the hub: Hub(metrics, language=...)",
-    "prices": "give prices to the judge: judge=\"openai(model='...', prices=[0.25, 2])\"",
+    "dataset": "pass the table as the first argument: hub.evaluate(rows)",
+    "judge": "pass the judge to the hub: Hub(metrics, judge=...)",
+    "embedder": "pass the embedder to the hub: Hub(metrics, embedder=...)",
+    "language": "pass the language of the prompts to the hub: Hub(metrics, language=...)",
+    "reduce": "the option is called reduce_fn: reduce_fn='best', or a function",
+    "prices": "pass prices to the judge: judge=\"openai(model='...', prices=[0.25, 2])\"",
 }
-"""What belongs elsewhere than into a call, by the name under which it is tried there."""
+"""What isn't an option of a call, by the name under which people try it there."""
+_MAPPING = "columns={'predictions': 'summary'}"
 
 
 def batches_of(
@@ -43,14 +45,10 @@ def batches_of(
     """
     if data is not None and given:
         raise InputError(
-            "give either a table or columns by name, not both "
+            "pass either a table or columns by name, not both "
             f"(got a {type(data).__name__} and {', '.join(given)})"
         )
-    if columns is not None and not isinstance(columns, Mapping):
-        raise InputError(
-            "columns maps columns to their names in the table, "
-            f"columns={{'predictions': 'summary'}}, and is not {what(columns)}"
-        )
+    _check_mapping(columns)
     if data is None:
         yield Batch.from_columns(given, needed, columns, objects, keep=keep, key=key)
         return
@@ -60,12 +58,24 @@ def batches_of(
     yield from table_batches(data, read, needed, columns)
 
 
+def _check_mapping(columns: object) -> None:
+    if columns is None:
+        return
+    if not isinstance(columns, Mapping):
+        raise InputError(f"columns takes a mapping, {_MAPPING}, not {what(columns)}")
+    for name in columns.values():
+        if not isinstance(name, str):
+            raise InputError(
+                f"columns maps each column to one name, {_MAPPING}, not to {what(name)}"
+            )
+
+
 def systems_of(systems: Mapping[str, Data]) -> Mapping[str, Data]:
     """The same; `InputError` unless they have names."""
     if not isinstance(systems, Mapping):
         raise InputError(
-            'systems are given by their names, {"ours": "ours.jsonl", "theirs": table}, and not as '
-            f"{what(systems)}"
+            'systems have names: pass {"ours": "ours.jsonl", "theirs": table}, '
+            f"not {what(systems)}"
         )
     return systems
 
@@ -79,12 +89,13 @@ def check_options(
     """
     for name, value in given.items():
         if name in _ELSEWHERE and name not in needed:
-            raise InputError(f"{name} is no column; {_ELSEWHERE[name]}")
+            raise InputError(f"{name} isn't a column; {_ELSEWHERE[name]}")
         if slip := next((column for column in needed if is_slip(name, column)), None):
             raise InputError(f"there is no column {name!r}; did you mean {slip!r}?")
         if name in options and name not in needed:
-            raise InputError(f"nothing is sent here, so there is no {name}; evaluate takes it")
-        if value is None or isinstance(value, (bool, int, float)):
+            raise InputError(f"an estimate sends nothing and takes no {name}; evaluate takes it")
+        is_column = column_of_alias(name) in TEXT
+        if not is_column and (value is None or isinstance(value, (bool, int, float))):
             _check_slip(name, options)
 
 

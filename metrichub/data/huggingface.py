@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from metrichub.data.rows import ROWS, Samples
-from metrichub.errors import FileError, InputError, MetrichubError, did_you_mean, listed
+from metrichub.errors import (
+    FileError,
+    InputError,
+    MetrichubError,
+    MissingDependency,
+    did_you_mean,
+    listed,
+)
 
 SCHEME = "hf://"
 _SAVED, _SAVED_SPLITS = "state.json", "dataset_dict.json"
@@ -37,11 +44,11 @@ class DatasetAddress(NamedTuple):
         for key in chosen:
             if key not in cls._fields[1:]:
                 near = did_you_mean(key, cls._fields[1:])
-                raise FileError(text, f"no choice {key!r}{near}; write ?split=test&subset=en")
+                raise FileError(text, f"{key!r} isn't an option{near}; write ?split=test&subset=en")
         # The Hub's own addresses begin with the kind of repository.
         name = name.removeprefix("datasets/")
         if not name:
-            raise FileError(text, "there is no name of a data set; write hf://owner/name")
+            raise FileError(text, "the name of the data set is missing; write hf://owner/name")
         return cls(name, **chosen)
 
     def choosing(self, split: str | None, subset: str | None) -> DatasetAddress:
@@ -67,6 +74,7 @@ def read_splits(text: str) -> dict[str, Iterator[Samples]]:
 
     Raises:
         FileError: there is no such data set, split or subset, or it can't be reached.
+        MissingDependency: datasets isn't installed.
     """
     address = DatasetAddress.parse(text)
     with _reading(text):
@@ -110,7 +118,7 @@ def read_saved(folder: Path) -> Iterator[Samples]:
         found = load_from_disk(str(folder))
     if isinstance(found, Mapping):
         said = listed([str(folder / str(split)) for split in found], "or")
-        raise FileError(folder, f"the folder holds several splits; give one of them: {said}")
+        raise FileError(folder, f"the folder has several splits; choose one: {said}")
     yield from _batches(str(folder), found)
 
 
@@ -127,12 +135,16 @@ def _batches(name: str, data: Any) -> Iterator[Samples]:
             yield Samples(name, batch, None, start, (start + size) / rows if rows else None)
             start += size
     if not start:
-        raise FileError(name, "there are no samples in the split")
+        raise FileError(name, "the split has no samples")
 
 
 @contextmanager
 def _reading(name: str) -> Iterator[None]:
     """Turn whatever a data set's code, its server or the network raises into one line."""
+    try:
+        import datasets  # noqa: F401
+    except ImportError:
+        raise MissingDependency(f"reading {name}", "datasets") from None
     try:
         yield
     except MetrichubError:

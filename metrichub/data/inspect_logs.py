@@ -37,7 +37,7 @@ def inspect_archive(source: Source, characters: int) -> Iterator[Samples]:
             found = {name: _MEMBER.fullmatch(name) for name in members}
             places = {name: (int(m[2]), _in_order(m[1])) for name, m in found.items() if m}
             if "header.json" not in members and "_journal/start.json" not in members:
-                raise source.error("an archive, but no log of inspect")
+                raise source.error("this archive isn't an inspect log")
             samples = (
                 json.loads(_content(source, archive, members[name]))
                 for name in sorted(places, key=places.__getitem__)
@@ -46,7 +46,7 @@ def inspect_archive(source: Source, characters: int) -> Iterator[Samples]:
     except FileError:
         raise
     except (zipfile.BadZipFile, ValueError, struct.error) as error:
-        raise source.error(f"no log of inspect: {error}") from error
+        raise source.error(f"this isn't a readable inspect log: {error}") from error
 
 
 def inspect_log(
@@ -61,7 +61,7 @@ def inspect_log(
         return None
     samples = document.get("samples")
     if not samples:
-        raise source.error(f"a log of inspect without samples (its status: {document['status']})")
+        raise source.error(f"this inspect log has no samples (status: {document['status']})")
     samples = sorted(samples, key=lambda s: (s["epoch"], _in_order(str(s["id"]))))
     return _batches(source, samples, len(samples), characters)
 
@@ -76,7 +76,7 @@ def _content(source: Source, archive: zipfile.ZipFile, member: zipfile.ZipInfo) 
     try:
         import pyarrow
     except ImportError:
-        raise MissingDependency("reading logs of inspect", "pyarrow") from None
+        raise MissingDependency("reading inspect logs", "pyarrow") from None
     stream: Any = archive.fp
     stream.seek(member.header_offset)
     names = sum(_HEADER.unpack(stream.read(_HEADER.size)))
@@ -85,7 +85,7 @@ def _content(source: Source, archive: zipfile.ZipFile, member: zipfile.ZipInfo) 
     try:
         content: bytes = pyarrow.input_stream(packed, compression="zstd").read()
     except OSError as error:
-        raise source.error(f"{member.filename} in it is damaged: {error}") from error
+        raise source.error(f"its member {member.filename} is damaged: {error}") from error
     return content
 
 
@@ -107,7 +107,7 @@ def _batches(
         yield _samples(source, rows, start, 1.0)
     if failed:
         logging.getLogger("metrichub").warning(
-            "%s: %d of %d samples ended in an error and are left out", source.name, failed, expected
+            "%s: left out %d of %d samples, which ended in an error", source.name, failed, expected
         )
 
 

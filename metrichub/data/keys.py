@@ -41,7 +41,7 @@ def read_keys(
 
 
 def _value(name: str, sample: int, value: Any) -> str | int | float | bool:
-    plain = without_numpy(value) if hasattr(value, "item") else value
+    plain = without_numpy(value) if hasattr(value, "tolist") else value
     if plain is not None and not isinstance(plain, (str, int, float)):
         plain = _as_in_files(plain)
     # A table with a missing value somewhere holds whole numbers as fractions.
@@ -51,7 +51,7 @@ def _value(name: str, sample: int, value: Any) -> str | int | float | bool:
     if missing or not isinstance(plain, (str, int, float)):
         said = "is missing" if missing else f"is {what(value)}"
         raise InputError(
-            f"{name}[{sample}] {said}; a key is a text, a number, a date or a UUID for every sample"
+            f"{name}[{sample}] {said}; every sample needs a key: a text, number, date or UUID"
         )
     return plain
 

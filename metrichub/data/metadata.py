@@ -100,8 +100,8 @@ def _checked(name: str, sample: int, value: object) -> object:
     except TypeError:
         why = f"is {what(value)}"
     raise InputError(
-        f"{name}[{sample}] {why}; a column that is kept holds texts of at most {LONGEST} "
-        "characters, numbers, or short lists of them"
+        f"{name}[{sample}] {why}; only columns of numbers, of texts up to {LONGEST} characters, "
+        "or of short lists of them can be kept"
     )
 
 

@@ -61,7 +61,7 @@ def _as_text(value: object, text_of: TextOf) -> Any:
     if items is None and isinstance(message := plain(value), Mapping):
         return text_of(message)
     if items is None:
-        raise ValueError(f"is {what(value)}, neither text nor a list; give [] for none")
+        raise ValueError(f"is {what(value)}, neither text nor a list; use [] for none")
     if items and all(isinstance(item, str) for item in items):
         return items
     if items and all(isinstance(item, str) or inner_list(item) is not None for item in items):

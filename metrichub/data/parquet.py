@@ -51,7 +51,7 @@ def parquet_folder(folder: Path, size: int, paths: Sequence[str] | None) -> Iter
 
         files = [path for path in sorted(folder.rglob("*.parquet")) if _is_data(path, folder)]
         if not files:
-            raise FileError(folder, "this is a folder without Parquet files; give a file in it")
+            raise FileError(folder, "this folder has no Parquet files; name a file in it")
         table = pyarrow.dataset.dataset(
             [str(path) for path in files],
             format="parquet",
@@ -124,7 +124,7 @@ def _reading(name: str) -> Iterator[None]:
         raise
     except (pyarrow.ArrowException, OSError) as error:
         said = " ".join(str(error).split())
-        raise FileError(name, f"no Parquet file: {said}") from error
+        raise FileError(name, f"this isn't a readable Parquet file: {said}") from error
 
 
 def _samples(name: str, batches: Iterable[Any], rows: int) -> Iterator[Samples]:
@@ -144,7 +144,7 @@ def _is_data(path: Path, folder: Path) -> bool:
 def _chosen(file: str, names: Sequence[str], paths: Sequence[str] | None) -> list[str]:
     """The columns to read: all, or those that the paths start at."""
     found = [column_of_path(path, names) for path in paths or ()]
-    # Whoever asks for a column that isn't there is told by the first batch which ones are.
+    # For a column that doesn't exist, the first batch raises an error that lists all columns.
     chosen = list(names) if paths is None or None in found else [n for n in found if n is not None]
     check_width(file, len(chosen))
     return list(dict.fromkeys(chosen))

@@ -60,8 +60,8 @@ def named_values(
     """
     if column_of_path(name, available) is None:
         raise MissingColumn(
-            f"{by} names the column {name!r}, which isn't there{did_you_mean(name, available)} "
-            f"(there are: {', '.join(available) or 'no columns'})"
+            f"{by} names the column {name!r}, which doesn't exist{did_you_mean(name, available)} "
+            f"(columns: {', '.join(available) or 'none'})"
         )
     values = as_list(name, values_at(name, available, values_of))
     if len(values) != size:
@@ -75,7 +75,7 @@ def _value(value: Any, path: str, column: str, steps: Sequence[str], sample: int
             value = _inside(value, step)
         except LookupError as error:
             end = ".".join((column, *steps[:number]))
-            raise bad_sample(path, sample, f"isn't there: {end} {error.args[0]}") from None
+            raise bad_sample(path, sample, f"doesn't exist: {end} {error.args[0]}") from None
     return value
 
 
@@ -89,9 +89,9 @@ def _inside(value: Any, step: str) -> Any:
         raise LookupError(f"is {what(value)}")
     size = len(value)
     if not step.isdecimal():
-        raise LookupError(f"is a list of {size}, whose places are numbers from 0")
+        raise LookupError(f"is a list of {size}, whose items are numbered from 0")
     if int(step) >= size:
-        raise LookupError(f"is a list of {size}, the last at {size - 1}" if size else "is []")
+        raise LookupError(f"is a list of {size}, numbered from 0" if size else "is an empty list")
     return value[int(step)]
 
 

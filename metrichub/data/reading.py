@@ -63,7 +63,7 @@ class Reading:
         if name in samples and samples[name][error.sample] is None:
             message = (
                 f"{name!r} is missing or null in sample {number}; "
-                "give it text ('' is valid) or leave the sample out"
+                "give it a text ('' is valid) or leave the sample out"
             )
         return samples.error(message, error.sample)
 
@@ -91,7 +91,7 @@ class Reading:
         for column, name in self._chosen.items():
             if chosen[column] != name:
                 raise samples.error(
-                    f"{column} were read as {name!r} up to sample {samples.start}, but then "
-                    f"{chosen[column]!r} comes up; choose one with --columns {column}={name}"
+                    f"{column} were read from {name!r} up to sample {samples.start}, but here "
+                    f"{chosen[column]!r} appears; choose one with --columns {column}={name}"
                 )
         self._chosen = chosen

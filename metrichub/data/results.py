@@ -63,7 +63,9 @@ def deepeval_cases(source: Source, document: Mapping[str, Any]) -> list[Row] | N
         return None
     cases = run["testCases"]
     if not cases and run.get("conversationalTestCases"):
-        raise source.error("a test run of conversations; only single turns can be read")
+        raise source.error(
+            "this test run holds conversations; only single-turn test cases can be read"
+        )
     cases = sorted(cases, key=lambda case: case.get("order") or 0)
     return [{name: case.get(key) for key, name in _TEST_CASE.items()} for case in cases]
 
@@ -96,8 +98,8 @@ def _lm_eval(source: Source, batches: Iterable[Samples]) -> Iterator[Samples]:
             start += len(rows)
     if others:
         logging.getLogger("metrichub").warning(
-            "%s: every sample is there for each filter; read were those of %r, and not those of "
-            "%s: to score others, keep their lines alone",
+            "%s: each sample occurs once per filter; read were those of filter %r, not of %s "
+            "(to score another filter, keep only its lines)",
             *(source.name, chosen, " and ".join(map(repr, others))),
         )
 
@@ -126,7 +128,7 @@ def _prompt(samples: Samples, number: int, arguments: Any) -> str:
     found = list(first.values() if isinstance(first, Mapping) else first)
     if len(found) < 2 or not isinstance(found[1], Mapping):
         raise samples.error(
-            "likelihoods of given answers, and nothing that was generated; metrics need tasks with "
+            "holds likelihoods of given answers but no generated text; score a task with "
             "output_type: generate_until",
             number,
         )
@@ -138,7 +140,7 @@ def _prediction(samples: Samples, number: int, responses: Any) -> str | list[str
     found = responses[0] if isinstance(responses, list) and responses else responses
     several = found if isinstance(found, list) else [found]
     if not several or not all(isinstance(text, str) for text in several):
-        raise samples.error(f"filtered_resps holds {what(found)}, and no text", number)
+        raise samples.error(f"filtered_resps holds {what(found)}, not text", number)
     return several if isinstance(found, list) else str(found)
 
 

@@ -56,7 +56,7 @@ class Samples(Mapping[str, list[Any]]):
             if column_of_path(name, self.columns) is None:
                 near = did_you_mean(name.partition(".")[0], self.columns)
                 have = ", ".join(self.columns)
-                raise MissingColumn(f"{self.path}: no column {name!r}{near} (there are: {have})")
+                raise MissingColumn(f"{self.path}: no column {name!r}{near} (columns: {have})")
         try:
             found = {
                 new: list(values_at(name, self.columns, self.columns.__getitem__))

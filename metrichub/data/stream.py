@@ -23,8 +23,8 @@ PACKED = (".gz", ".zst")
 _OTHERS = {
     b"\xff\xfe": "it looks like UTF-16; save it as UTF-8",
     b"\xfe\xff": "it looks like UTF-16; save it as UTF-8",
-    b"\x1f\x8b": "it looks like gzip; let its name end in .gz",
-    b"\x28\xb5\x2f\xfd": "it looks like Zstandard; let its name end in .zst",
+    b"\x1f\x8b": "it looks like gzip; rename it to end in .gz",
+    b"\x28\xb5\x2f\xfd": "it looks like Zstandard; rename it to end in .zst",
 }
 """What a file that isn't UTF-8 may be, by its first bytes, and what to do then."""
 
@@ -146,7 +146,7 @@ class _Unpacked(io.RawIOBase):
 
 def over(most: int) -> str:
     """Why a file that unpacks to more than so many bytes isn't read."""
-    return f"unpacked it takes more than {most >> 20:,} MB, which is the limit"
+    return f"it unpacks to more than {most >> 20:,} MB, the limit"
 
 
 @contextmanager
@@ -158,6 +158,8 @@ def open_source(path: str | Path, most: int | None = None) -> Iterator[Source]:
     """
     try:
         if str(path) == STDIN:
+            if sys.stdin is None:
+                raise FileError(display_path(path), "standard input is closed")
             yield Source(display_path(path), sys.stdin.buffer, None)
             return
         check_path(path)
@@ -183,7 +185,9 @@ def check_path(path: str | Path) -> None:
     if str(path) == STDIN:
         return
     if Path(path).is_dir():
-        raise FileError(path, "this is a folder; give a file in it")
+        raise FileError(path, "is a folder; name a file in it")
+    if Path(path).is_symlink() and not Path(path).exists():
+        raise FileError(path, f"is a broken symbolic link (to {os.readlink(path)!r})")
     if not Path(path).exists():
         raise FileError(path, f"no such file{_neighbour(Path(path))}")
 
@@ -195,7 +199,7 @@ def display_path(path: str | Path) -> str:
 
 def _neighbour(path: Path) -> str:
     if not path.parent.is_dir():
-        return f" (nor a folder {str(path.parent)!r})"
+        return f"; there is no folder {str(path.parent)!r} either"
     stems = {other.stem.lower(): other.name for other in path.parent.iterdir()}
     near = difflib.get_close_matches(path.stem.lower(), stems, n=1)
     return f"; did you mean {stems[near[0]]!r}?" if near else ""

@@ -56,7 +56,9 @@ def check_same_samples(
             _same_column(first, other, name, other_name)
         if first.size != other.size:
             raise other.error(
-                f"{other.size} samples, but {first.path} has {first.size}; a comparison needs the "
+                f"has {other.size} sample{'s' * (other.size != 1)}, but {first.path} has "
+                f"{first.size}; a comparison needs "
+                "the "
                 "same samples in the same order"
             )
 
@@ -70,10 +72,11 @@ def _same_column(first: Samples, other: Samples, name: str, other_name: str) -> 
         if name == "id" and str(expected) == str(found):
             continue
         order = name == "id" and set(map(str, first[name])) == set(map(str, other[other_name]))
-        advice = "sort both files by id" if order else "give the same samples in the same order"
+        same = "a comparison needs the same samples in the same order"
+        advice = "sort both files by id" if order else same
         raise other.error(
-            f"{other_name!r} of sample {i} isn't {first.path}'s: "
-            f"{_short(found)} and {_short(expected)}; {advice}",
+            f"{other_name!r} of sample {i} is {_short(found)}, but in {first.path} it is "
+            f"{_short(expected)}; {advice}",
             i,
         )
 

@@ -12,7 +12,7 @@ from metrichub.data.batch import Batch
 from metrichub.data.frames import Data, Tabular, only_split
 from metrichub.data.reading import Reading
 from metrichub.data.rows import ROWS, Samples
-from metrichub.errors import FileError, InputError
+from metrichub.errors import FileError, InputError, MetrichubError, MissingDependency
 
 
 def is_stream(data: object) -> bool:
@@ -36,8 +36,9 @@ def check_here(data: object) -> None:
         ):
             said = f"metrichub.{function}(hub, data, key='id')"
             raise InputError(
-                f"the rows of a {package} {kind.__name__} lie on several machines and are scored "
-                f"there: {said}, by a column that names each sample"
+                f"the rows of a {package} {kind.__name__} are spread over several machines; score "
+                "them "
+                f"there with {said}, where key is a column that names each sample"
             )
 
 
@@ -67,8 +68,8 @@ def table_batches(
     for part in _parts_of(data, parts):
         if isinstance(part, Mapping) and any(isinstance(value, str) for value in part.values()):
             raise InputError(
-                "the iterator gives rows one by one; give a list of them, list(rows), or an "
-                "iterator of tables, such as lists of a thousand rows"
+                "the iterator yields single rows; pass a list of them, list(rows), or an "
+                "iterator of tables, for example lists of a thousand rows"
             )
         yield read(part)
         empty = False
@@ -91,7 +92,7 @@ def _samples(path: str | Path) -> Iterator[Samples]:
 
     if isinstance(path, str) and not os.path.splitext(path)[1] and not _is_there(path):
         shown = path if len(path) <= 40 else f"{path[:37]}..."
-        raise FileError(shown, "no such file; texts are given by name, predictions=[...]")
+        raise FileError(shown, "no such file; pass texts by name, predictions=[...]")
     return read_batches(path)
 
 
@@ -138,7 +139,7 @@ def _parts_of(data: object, parts: Callable[[], Iterable[Tabular]]) -> Iterator[
         return
     try:
         yield from parts()
-    except InputError:
+    except MetrichubError:
         raise
     except Exception as error:
         said = next(iter(str(error).splitlines()), "") or type(error).__name__
@@ -147,8 +148,10 @@ def _parts_of(data: object, parts: Callable[[], Iterable[Tabular]]) -> Iterator[
 
 def _arrow_stream(data: Any) -> Callable[[], Iterable[Tabular]]:
     def parts() -> Iterable[Tabular]:
-        import pyarrow
-
+        try:
+            import pyarrow
+        except ImportError:
+            raise MissingDependency(f"reading a {type(data).__name__}", "pyarrow") from None
         reader: Iterable[Tabular] = pyarrow.RecordBatchReader.from_stream(data)
         return reader
 

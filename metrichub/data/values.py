@@ -20,7 +20,10 @@ def as_list(name: str, values: Iterable[Any]) -> Sequence[Any]:
         )
     listed = None if _is_no_column(values) else listed_values(values)
     if not isinstance(listed, (list, tuple)):
-        raise InputError(f"{name} is {what(values)}; give a list with one entry per sample")
+        leave_out = ", or leave it out" if values is None else ""
+        raise InputError(
+            f"{name} is {what(values)}; give a list with one entry per sample{leave_out}"
+        )
     return listed
 
 
@@ -34,7 +37,7 @@ def names_of(option: str, names: str | Iterable[str] | None) -> tuple[str, ...]:
     found: list[Any] = [] if names is None else [names] if one else list(names)
     for name in found:
         if not isinstance(name, str):
-            raise InputError(f"{option} names columns, {option}=['id'], and not {what(name)}")
+            raise InputError(f"{option} takes names of columns, {option}=['id'], not {what(name)}")
     return tuple(found)
 
 
@@ -65,7 +68,7 @@ def without_numpy(value: Any) -> Any:
     found = value.tolist()
     if getattr(getattr(value, "dtype", None), "kind", "") not in "mM" or not _is_number(found):
         return found
-    # Whoever has a date of numpy has loaded it.
+    # A caller with a date of numpy has loaded it.
     import numpy as np
 
     rough = value.astype(value.dtype.kind + "8[us]")

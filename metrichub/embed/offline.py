@@ -30,7 +30,7 @@ class OfflineEmbedder:
     """
 
     is_model: ClassVar[bool] = False
-    note: ClassVar[str] = "compared offline, by hashed n-grams: a baseline, not a model"
+    note: ClassVar[str] = "compared offline by hashed n-grams: a baseline, not a model"
 
     dimensions: Annotated[int, Range(16)] = 2048
 

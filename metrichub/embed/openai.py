@@ -102,7 +102,7 @@ class OpenAIEmbedder(Connection):
             if len(left) <= 1:
                 if live.form is not None or error.for_its_texts:
                     raise
-                raise JudgeUnavailable(f"{error}; does this server embed texts?") from None
+                raise JudgeUnavailable(f"{error}; does this server offer embeddings?") from None
             known = live.form is not None or error.for_its_texts
         except JudgeError as error:
             if error.ends_the_run or len(groups := _grouped(waiting)) < 2:
@@ -158,7 +158,7 @@ class OpenAIEmbedder(Connection):
         took = spent_on(done)
         live.session.spent(took, calls=0)
         if (vectors := _vectors(done, len(wanted))) is None:
-            raise JudgeError(f"{self.label} gave no finite vectors for {len(wanted)} texts")
+            raise JudgeError(f"{self.label} returned no finite vectors for {len(wanted)} texts")
         live.form = "embeddings"
         for i, (one, vector) in enumerate(zip(wanted, vectors, strict=True)):
             if not one.answer.done():

@@ -68,8 +68,8 @@ class BucketSizes:
         first = kept[0].key
         if other := next((part for part in kept if part.key != first), None):
             raise ReportError(
-                f"the reports were summed by {kept[0].named} and by {other.named}; parts "
-                "that are merged need the same key"
+                f"one report holds sums by {kept[0].named} and another by {other.named}; to merge "
+                "them, evaluate all with the same key"
             )
         starts = np.cumsum([0, *(size for size, _ in found)]).tolist()
         moved = [p.behind(start) for p, start in zip(kept, starts, strict=False)]
@@ -93,7 +93,7 @@ class BucketSizes:
         """Raise `ReportError` unless both can have been given the same samples."""
         if self.key != other.key:
             raise ReportError(
-                f"the systems were summed by {self.named} and by {other.named}; "
+                f"one system holds sums by {self.named} and the other by {other.named}; "
                 "a paired test needs the same key"
             )
         if (self.sizes != other.sizes).any():
@@ -108,7 +108,7 @@ class BucketSizes:
         ]
         if different:
             raise ReportError(
-                f"the systems were measured on different {' and '.join(sorted(different))}; a "
+                f"the systems have different {' and '.join(sorted(different))}; a "
                 "paired test needs the same samples"
             )
 
@@ -116,7 +116,9 @@ class BucketSizes:
         """That intervals are rough where the samples fell into few buckets."""
         number = len(self.filled(BUCKETS))
         if self.key and 0 < number < min(ROUGH, int(self.sizes.sum())):
-            return [f"intervals are rough: {self.named} has {number} values or little more"]
+            return [
+                f"intervals are rough, as {self.named} has only about {number} different values"
+            ]
         return []
 
     def behind(self, start: int) -> BucketSizes:

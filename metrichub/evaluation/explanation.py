@@ -69,8 +69,9 @@ class ErrorBudget:
         self.spent += 1
         if self.limit is not None and self.spent > self.limit:
             raise TooManyErrors(
-                f"more than {self.limit} samples failed, so the run was ended (what was answered "
-                f"stays stored unless the cache is off); the last one: {cause}"
+                f"more than {self.limit} samples failed, so the run stopped (unless the cache is "
+                "off, "
+                f"all answers are stored); the last failure: {cause}"
             )
 
 

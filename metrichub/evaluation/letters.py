@@ -103,9 +103,9 @@ def notes(metric: Metric, letters: ByTokenizer) -> list[str]:
     named = ", ".join(script for script in scripts if script != OTHER)
     letters_of_them = f"{best.lost:.1%} of the letters{f' ({named})' * bool(named)}"
     if best.dropped.total() > best.uncut.total():
-        why = "were dropped, since the tokenizer doesn't read them"
+        why = "were dropped by the tokenizer"
     else:
-        why = "are written without spaces, and the tokenizer doesn't cut them"
+        why = "are in scripts without spaces, which the tokenizer doesn't split into words"
     return [f"{letters_of_them} {why}; {_advice(metric, scripts)}"]
 
 
@@ -115,8 +115,8 @@ def _advice(metric: Metric, scripts: Sequence[str]) -> str:
         return f"choose {choice}"
     compares = {"reference", "references"} & {*metric.inputs()}
     if compares and metric.card.scores["score"].better != "neither":
-        return "a metric of characters needs no tokenizer, such as chrf or cer"
-    return "no parameter changes that"
+        return "use a metric of characters, for example chrf or cer"
+    return "no parameter of the metric changes that"
 
 
 def _texts(view: View) -> Iterator[Texts]:

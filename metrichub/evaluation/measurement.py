@@ -58,7 +58,7 @@ class Measurement:
             return self._several(found, cluster)
         if cluster is not None and self.buckets.key != (cluster,):
             raise ReportError(
-                f"the samples weren't kept, so that {cluster!r} can't be drawn as clusters; "
+                f"clusters of {cluster!r} need the samples, which weren't kept; "
                 f"evaluate with key={cluster!r}, or with samples=True"
             )
         filled = self.buckets.filled(len(result.buckets.counts))
@@ -73,8 +73,8 @@ class Measurement:
         if units.number == 1 < self.size:
             or_alike = "" if self.buckets is None else ", or values that share a bucket"
             raise ReportError(
-                f"all samples have the same {column}{or_alike}, and intervals and tests need "
-                "several to draw"
+                f"all samples have the same {column}{or_alike}; intervals and tests need at least "
+                "two different ones"
             )
         return units
 
@@ -153,7 +153,7 @@ def chosen_metrics(
     names: list[Any] = [metrics] if one else list(metrics)
     for name in names:
         if not isinstance(name, str):
-            raise ReportError(f"metrics are chosen by their names, not by {what(name)}")
+            raise ReportError(f"choose metrics by their names, not by {what(name)}")
         if name not in known:
             near = did_you_mean(name, known) or f"; choose from: {', '.join(known)}"
             raise ReportError(f"no metric {name!r} in {where}{near}")

@@ -26,9 +26,7 @@ def merged(parts: Sequence[M]) -> M:
     first = parts[0]
     for other in parts[1:]:
         if not isinstance(other, Measurement):
-            raise ReportError(
-                f"a report is merged with others, report.merge(one, other), not with {what(other)}"
-            )
+            raise ReportError(f"merge takes reports, report.merge(one, other), not {what(other)}")
         _same_metrics(first, other)
     _check_summed(parts)
     results: dict[str, Result] = {}
@@ -58,8 +56,8 @@ def _check_summed(parts: Sequence[Measurement]) -> None:
     kept = (part for part in parts if part.size and not part.buckets)
     if summed and any(not result.pooled for part in kept for result in part.results.values()):
         raise ReportError(
-            f"some reports were summed by {summed[0].named} and others kept their samples; "
-            "evaluate all with samples=True, or all with samples=False and the same key"
+            f"some reports hold sums by {summed[0].named} and others samples; evaluate all of "
+            "them with samples=True, or all with samples=False and the same key"
         )
 
 
@@ -78,13 +76,13 @@ def comparable(one: Measurement, other: Measurement) -> list[str]:
         one.buckets.check_same(other.buckets)
     elif summed := one.buckets or other.buckets:
         raise ReportError(
-            f"one system was summed by {summed.named} and the other wasn't; evaluate both with "
+            f"one report holds sums by {summed.named} and the other doesn't; evaluate both with "
             "samples=True, or both with samples=False and the same key"
         )
     _check_ids(one, other)
     if different := sorted(_different_columns(one, other)):
         raise ReportError(
-            f"the systems were measured on different {' and '.join(different)}; a paired test "
+            f"the systems have different {' and '.join(different)}; a paired test "
             "needs the same samples in the same order"
         )
     common = [name for name in one.results if name in other.results]
@@ -110,7 +108,9 @@ def _check_ids(one: Measurement, other: Measurement) -> None:
     advice = (
         "sort both by id" if sorted(mine) == sorted(its) else "a paired test needs the same samples"
     )
-    raise ReportError(f"the systems' 'id' of sample {at} are {mine[at]} and {its[at]}; {advice}")
+    raise ReportError(
+        f"the 'id' of sample {at} is {mine[at]} in one system and {its[at]} in the other; {advice}"
+    )
 
 
 def check_clusters(cluster: str, one: Measurement, others: Sequence[Measurement]) -> None:
@@ -118,7 +118,9 @@ def check_clusters(cluster: str, one: Measurement, others: Sequence[Measurement]
     for other in others:
         mine, its = (found.metadata.get(cluster) for found in (one, other))
         if mine is not None and its is not None and list(mine) != list(its):
-            raise ReportError(f"the systems have different {cluster!r}; clusters need the same")
+            raise ReportError(
+                f"the systems differ in {cluster!r}, but clusters have to be the same in all"
+            )
 
 
 def unranked(systems: Mapping[str, Measurement]) -> dict[str, str]:
@@ -209,5 +211,5 @@ def _same_metrics(one: Measurement, other: Measurement) -> None:
 def _same_signature(one: Result, other: Result) -> None:
     if not one.signature.agrees(other.signature):
         raise ReportError(
-            f"the reports measured differently: {one.signature} and {other.signature}"
+            f"the reports used different settings: {one.signature} and {other.signature}"
         )

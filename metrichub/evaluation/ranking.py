@@ -88,13 +88,13 @@ def quick_tests(
     that of `paired_tests`.
     """
     reasons = unranked(systems)
-    slow = "a test of the systems takes a while, and metrichub compare makes it"
+    slow = "testing the systems takes a while; 'metrichub compare' does it"
     for report in systems.values():
         for name, result in report.results.items():
             if not result.adds_up or report.size > QUICK_SAMPLES:
                 reasons.setdefault(name, slow)
             if result.untestable:
-                reasons[name] = "a report was pooled, so that there are no samples to test"
+                reasons[name] = "a report was pooled, so there are no samples to test"
     kept = {
         name: replace(report, results={m: r for m, r in report.results.items() if m not in reasons})
         for name, report in systems.items()
@@ -233,7 +233,7 @@ class _Output:
     def facts(self) -> Iterator[tuple[tuple[str, str], str]]:
         """What the ranks say: a sentence for one output and for several, and this one's label."""
         if self.reason:
-            yield (f"{_LABELS} names no winner: {self.reason}",) * 2, self.metric
+            yield (f"no winner on {_LABELS}: {self.reason}",) * 2, self.metric
         elif not self.tested:
             yield (f"{_LABELS} can't be tested",) * 2, self.label
         elif self.better == "neither":
@@ -280,7 +280,7 @@ class _Output:
 
     def _said(self, one: str, other: str, test: Comparison) -> str | None:
         if test.withheld:
-            return f"{self.label} names no winner: {test.withheld}"
+            return f"no winner on {self.label}: {test.withheld}"
         if isnan(test.p):
             return f"{self.label} has no test of {one} and {other}"
         if self.better == "neither":
@@ -288,11 +288,12 @@ class _Output:
         for winner, loser in ((one, other), (other, one)):
             if self.beats(winner, loser):
                 return f"{winner} beats {loser} on {self.label} ({p_text(test.p)})"
-        return f"{self.label} doesn't tell {other} and {one} apart ({p_text(test.p)})"
+        p = p_text(test.p)
+        return f"no significant difference between {other} and {one} on {self.label} ({p})"
 
 
 def _sentences(outputs: Sequence[_Output]) -> tuple[str, ...]:
-    """What all headline outputs say of the systems, those that say the same told together."""
+    """What the headline outputs say of the systems; outputs that say the same share a sentence."""
     facts: dict[tuple[str, str], list[str]] = {}
     for output in outputs:
         for fact, label in output.facts():
@@ -304,7 +305,7 @@ def _sentences(outputs: Sequence[_Output]) -> tuple[str, ...]:
 
 
 def _not_apart(systems: str) -> tuple[str, str]:
-    return f"{_LABELS} doesn't tell {systems} apart", f"{_LABELS} don't tell {systems} apart"
+    return (f"no significant difference between {systems} on {_LABELS}",) * 2
 
 
 def _chain(clusters: Sequence[Sequence[str]]) -> str:

@@ -41,7 +41,10 @@ def name_of(metric: Metric, how: Reduction | None) -> str:
         raise ParameterError(None, "reduce_fn", how, f"one of {', '.join(NAMES)}, or a function")
     if how in ("best", "worst") and better == "neither":
         raise ParameterError(
-            metric.name, "reduce_fn", how, "mean, max, min or first: its card names no direction"
+            metric.name,
+            "reduce_fn",
+            how,
+            "mean, max, min or first, as its card says neither higher nor lower is better",
         )
     return how
 

@@ -73,7 +73,7 @@ def _generator(seed: int) -> np.random.Generator:
 def check_level(level: float) -> None:
     """Raise `ParameterError` unless the level of an interval lies between 0 and 1."""
     if isinstance(level, str) or not 0 < level < 1:
-        raise ParameterError(None, "level", level, "a number between 0 and 1, such as 0.95")
+        raise ParameterError(None, "level", level, "a number between 0 and 1, for example 0.95")
 
 
 def interval(values: NDArray[np.float64], level: float) -> Interval:

@@ -18,7 +18,7 @@ from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import Stats
 from metrichub.metric import Array, takes_count
 
-_FIXED = "intervals and tests keep the weights that all samples give, and draw none of them anew"
+_FIXED = "intervals and tests use the weights from all samples, and don't resample them"
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,8 @@ class WeighedResult(SumResult):
         weighed = [part for part in parts if isinstance(part, WeighedResult) and not part.whole]
         if len(weighed) < len(parts):
             raise ReportError(
-                f"{parts[0].metric.name}: all samples together weigh each of them, so that reports "
-                "without samples don't merge; evaluate all samples in one call, or with "
-                "samples=True"
+                f"{parts[0].metric.name}: reports without samples can't be merged, as the weights "
+                "depend on all samples; evaluate all samples in one call, or with samples=True"
             )
         merged = super().merge(weighed, signature)
         assert isinstance(merged, WeighedResult)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from metrichub.models.batch import BatchRun
 
 _IN_PARTS = (
-    "give samples that come in parts to hub.evaluate(...) as an iterator of tables, or join the "
+    "pass samples that come in parts to hub.evaluate(...) as an iterator of tables, or merge the "
     "reports of the parts with report.merge(other)"
 )
 OTHER_METHODS = {
@@ -33,18 +33,18 @@ def check_run(
     """
     if more:
         raise InputError(
-            "the columns are given by name, predictions=[...], references=[...], since their "
+            "pass columns by name, predictions=[...], references=[...], since their "
             "order differs from library to library"
         )
     if progress is not None and not callable(progress):
         raise InputError(
             "progress takes a function that is called with how much was measured since the "
-            f"last call, such as tqdm().update, and not {progress!r}"
+            f"last call, for example tqdm().update, not {progress!r}"
         )
     if key and samples:
-        raise InputError("a key chooses the buckets of a report without samples: samples=False")
+        raise InputError("a key applies only to reports without samples; add samples=False")
     if key and repeats > 1:
-        raise InputError("repeated runs have no buckets; leave out the key or repeats")
+        raise InputError("a key can't be combined with repeats; leave one of them out")
 
 
 def rounds_of(batch: str | PathLike[str] | None, workers: int) -> BatchRun | None:

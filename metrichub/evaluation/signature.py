@@ -38,7 +38,7 @@ class Signature:
         """
         found = re.fullmatch(_FORM, text, re.DOTALL)
         if not found:
-            raise ValueError(f"{text!r} is no signature")
+            raise ValueError(f"{text!r} isn't a valid signature")
         home, code = found["home"], found["code"]
         local = home == _LOCAL
         return cls(

@@ -56,8 +56,8 @@ Comparisons = dict[str, dict[str, Comparison]]
 """Metric -> output -> `Comparison`."""
 
 
-_OTHERS = "the systems have scores of other samples, which weren't kept"
-NOT_KEPT = "it doesn't add up, and the samples weren't kept"
+_OTHERS = "the systems have scores of different samples, which weren't kept"
+NOT_KEPT = "the metric needs all samples for this, and they weren't kept"
 
 
 class SignificanceOptions(NamedTuple):
@@ -193,7 +193,7 @@ def withheld(systems: Results) -> str | None:
             return None
         if all((first.scored() == other.scored()).all() for other in others):
             return None
-    told = ", ".join(f"{name} {count}" for name, count in counts.items())
+    told = ", ".join(f"{name}: {count}" for name, count in counts.items())
     return f"the systems left different samples unanswered ({told})"
 
 

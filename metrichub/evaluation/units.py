@@ -34,7 +34,9 @@ def clusters(column: str, metadata: Mapping[str, Sequence[Any]]) -> Units:
     of = np.zeros(len(metadata[column]), np.int64)
     for sample, value in enumerate(metadata[column]):
         if value is None:
-            raise ReportError(f"sample {sample} has no {column}, and so no cluster")
+            raise ReportError(
+                f"sample {sample} has no {column}, so it belongs to no cluster; give it a value"
+            )
         # A part of a table with a missing value somewhere holds whole numbers as fractions.
         whole = isinstance(value, float) and value.is_integer()
         name = json.dumps(int(value) if whole else value)
@@ -55,17 +57,18 @@ def groups(
     found: dict[Any, list[int]] = {}
     for sample, value in enumerate(metadata.get(column, ())):
         if isinstance(value, list):
-            raise ReportError(f"{column} holds lists, by which samples can't be grouped")
+            raise ReportError(f"{column} holds lists; group samples by a column of single values")
         found.setdefault(value, []).append(sample)
     return {value: np.array(samples, np.int64) for value, samples in found.items()}
 
 
 def _check_column(column: object, metadata: Mapping[str, Sequence[Any]]) -> None:
     if not isinstance(column, str):
-        raise ReportError(f"one column is chosen by its name, not by {what(column)}")
+        raise ReportError(f"choose one column by its name, not by {what(column)}")
     if column not in metadata:
-        have = ", ".join(metadata) or "no columns"
+        have = ", ".join(metadata) or "none"
         raise ReportError(
-            f"no column {column!r} travelled with the report{did_you_mean(column, metadata)} "
-            f"(there are: {have}); columns of short values do, and those that keep= or --keep names"
+            f"the report has no column {column!r}{did_you_mean(column, metadata)} (columns: "
+            f"{have}); "
+            "it keeps those with short values, or those that keep= or --keep names"
         )

@@ -38,9 +38,9 @@ def agreement_notes(votes: Mapping[str, int]) -> list[str]:
         if verdict is None
         for _ in range(n)
     )
-    lacking = "".join(f"; {judge} gave none on {n} more" for judge, n in gave_none.items())
+    lacking = "".join(f"; {judge} gave no verdict on {n} more" for judge, n in gave_none.items())
     if not whole:
-        return [f"the {judges} votes of the panel are never complete{lacking}"]
+        return [f"no item has all {judges} votes of the panel{lacking}"]
     same = sum(len(set(item)) == 1 for item in whole) / len(whole)
     return [
         f"the {judges} votes of the panel agree on {same:.1%} of {len(whole)} items, "

@@ -78,8 +78,8 @@ def _in_pool(payload: bytes, parts: Iterable[Batch], workers: int) -> Iterator[M
             yield _result(waiting.popleft())
     except BrokenProcessPool as error:
         raise MetricError(
-            "a worker process died: it ran out of memory, or a metric's library crashed; "
-            "workers=1 shows where. A script that uses workers has to start its work under "
+            "a worker process died: it ran out of memory, or a metric's library crashed; run with "
+            "workers=1 to see where. A script that uses workers has to start its work under "
             "`if __name__ == '__main__':`"
         ) from error
     finally:

@@ -54,7 +54,7 @@ def _chosen(metric: Metric, kind: str, given: Mapping[str, object]) -> object:
         if isinstance(made, Panel):
             raise ParameterError(None, "vote", vote, f"none beside {made.label}")
         if not about(made).is_model:
-            same = f"none with {made.label}, which says the same each time"
+            same = f"none with {made.label}, which always gives the same answer"
             raise ParameterError(None, "vote", vote, same)
     return judge
 
@@ -72,7 +72,7 @@ def _in_language(metric: Metric, language: Any) -> Metric:
     except ParameterError as error:
         if not isinstance(language, str):
             raise
-        keep = f"{error.allowed}; a metric keeps its own: {metric.name}(language='en')"
+        keep = f"{error.allowed}; or set it for this metric alone: {metric.name}(language='en')"
         raise ParameterError(metric.name, "language", language, keep) from None
 
 
@@ -118,7 +118,7 @@ def _check_answers(metric: JudgeMetric, whence: str) -> None:
             if not about(one).answers(question, metric.prompt(name)):
                 kind = one.label.partition("(")[0]
                 raise JudgeUnavailable(
-                    f"{metric.name}: the {kind} judge{whence} can't {question} ({name}), so a "
-                    "model is needed: judge=\"openai(model='…')\", with base_url='http://…' for a "
-                    "server of your own"
+                    f"{metric.name}: the {kind} judge{whence} can't {question} ({name}); use a "
+                    "model: judge=\"openai(model='…')\", with base_url='http://…' for your own "
+                    "server"
                 )

@@ -25,7 +25,7 @@ class ChanceJudge:
     """
 
     is_model: ClassVar[bool] = False
-    note: ClassVar[str] = "judged by chance: a floor to compare judges with, no judgement"
+    note: ClassVar[str] = "judged at random: a baseline for judges, not a judgement"
 
     seed: Annotated[int, Range(0)] = 0
 

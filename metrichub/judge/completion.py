@@ -36,7 +36,7 @@ def completion_of(done: object) -> Completion:
         raise Unreadable("the answer has no choices")
     content = getattr(message, "content", None) or ""
     if not isinstance(content, str):
-        raise Unreadable("the answer's content is no text")
+        raise Unreadable("the answer's content isn't text")
     tokens = getattr(getattr(first, "logprobs", None), "content", None) or ()
     return Completion(
         content,
@@ -72,11 +72,11 @@ def read_grade(done: Completion, scale: tuple[int, int], logprobs: bool) -> Grad
     reply = read_completion(Graded, done).model_copy(update={"weights": {}})
     low, high = scale
     if not low <= reply.score <= high or reply.score != int(reply.score):
-        raise Unreadable(f"the score {reply.score:g} is no whole number from {low} to {high}")
+        raise Unreadable(f"the score {reply.score:g} isn't a whole number from {low} to {high}")
     if not logprobs:
         return reply
     if not (weights := weights_of(done.content, done.tokens, scale)):
         raise JudgeError(
-            "the server gave no probabilities of the score; grade with samples=20 instead"
+            "the server returned no probabilities of the score; use samples=20 instead"
         )
     return reply.model_copy(update={"weights": weights})

@@ -68,7 +68,9 @@ class ChatConnection(Connection):
                 refused = refused or error
                 live.refused.add(error.form)
         live.refused.clear()
-        raise JudgeUnavailable(f"{refused}; no form of it was accepted, so the run ends here")
+        raise JudgeUnavailable(
+            f"{refused}; the server accepts no form of this request, so the run stops"
+        )
 
     async def _asked(
         self, live: ClientState, asked: PromptRequest, read: Read, form: str
@@ -139,16 +141,16 @@ class ChatConnection(Connection):
         live.session.spent(took, calls=0)
         found = completion_of(done)
         if found.refusal:
-            raise JudgeError(f"{self.label} refused to judge: {self._said(found.refusal)}")
+            raise JudgeError(f"{self.label} refused to answer: {self._said(found.refusal)}")
         if found.finish_reason == "content_filter":
             raise JudgeError(f"{self.label}: a content filter stopped the reply")
         if found.finish_reason == "length":
             raise JudgeError(
                 f"{self.label}: the reply was cut off; "
                 + (
-                    "the model repeats itself, so choose another one"
+                    "the model repeats itself; choose another one"
                     if repeats_itself(found.content)
-                    else "raise max_completion_tokens, or the server's own limit"
+                    else "raise max_completion_tokens or the server's limit"
                 )
             )
         await live.session.permitted(took.completion_tokens, requests=0)

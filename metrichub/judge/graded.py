@@ -85,7 +85,7 @@ class OpenGradedMetric(GradedMetric):
         super().__post_init__()
         names = [name for name in self.sees if name.isidentifier()]
         if not names or len(set(names)) < len(self.sees):
-            allowed = "one or more names of inputs, each once, such as ('prediction', 'source')"
+            allowed = "one or more names of inputs, each once, for example ('prediction', 'source')"
             raise ParameterError(self.name, "sees", self.sees, allowed)
 
     def inputs(self) -> tuple[str, ...]:

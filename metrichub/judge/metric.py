@@ -165,7 +165,7 @@ class JudgeMetric(ModelMetric):
         """What those who were asked have to say of themselves, and that a panel had no vote."""
         found = super().notes(totals)
         if "judge" in self.models() and not self.votes() and isinstance(self._judge, Panel):
-            alone = "asks for no verdicts, so the first judge of the panel alone was asked"
+            alone = "asks for no verdicts, so only the first judge of the panel was asked"
             return [*found, f"{self.name} {alone}"]
         return found
 

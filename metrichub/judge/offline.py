@@ -48,7 +48,9 @@ class OfflineJudge:
     """
 
     is_model: ClassVar[bool] = False
-    note: ClassVar[str] = "judged offline, by rules over words: a baseline that knows no paraphrase"
+    note: ClassVar[str] = (
+        "judged offline by matching words: a baseline that recognizes no paraphrases"
+    )
 
     version: Literal[3] = 3
 
@@ -145,5 +147,5 @@ def _covers(place: int, item: str, fields: Fields, verdicts: Sequence[str]) -> V
 def _word(verdicts: Sequence[str], place: int) -> str:
     """The affirmative, negative or undecided word; without the last, undecided is negative."""
     if not verdicts:
-        raise MetricError("verify needs the words to choose from")
+        raise MetricError("verify needs a list of verdicts")
     return verdicts[min(place, len(verdicts) - 1)]

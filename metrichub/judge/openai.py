@@ -140,7 +140,7 @@ class OpenAIJudge(ChatConnection):
         def read(done: Completion) -> Chosen:
             found = read_completion(Chosen, done)
             if found.winner not in words:
-                raise Unreadable(f"the winner {found.winner!r} is none of {', '.join(words)}")
+                raise Unreadable(f"the winner {found.winner!r} isn't one of {', '.join(words)}")
             return found
 
         reply = await self._once(Chosen, asked, lambda live: self._one(live, asked, read))

@@ -88,13 +88,13 @@ class Panel:
         members = self.members
         labels = [judge.label for judge in members]
         if any(isinstance(judge, Panel) for judge in members):
-            raise ParameterError("panel", "judges", labels, "judges that are no panels themselves")
+            raise ParameterError("panel", "judges", labels, "judges that aren't panels themselves")
         rules = Counter(judge.label for judge in members if not about(judge).is_model)
         if len(labels) < _FEWEST:
-            allowed = "two or more; one judge alone votes over vote='majority' and repeats=3"
+            allowed = "two or more; for one judge use vote='majority' with repeats=3"
             raise ParameterError("panel", "judges", labels, allowed)
         if twice := [label for label, n in rules.items() if n > 1]:
-            allowed = f"{twice[0]} once, as it says the same each time; a model may be listed again"
+            allowed = f"{twice[0]} once, as its answer never changes; only a model may be repeated"
             raise ParameterError("panel", "judges", labels, allowed)
 
     @property

@@ -149,7 +149,8 @@ def read_reply(reply: type[R], content: str) -> R:
     first = problem.errors()[0]
     where = ".".join(map(str, first["loc"]))
     raise Unreadable(
-        f"the reply is no {reply.__name__} ({where + ': ' if where else ''}{first['msg']}): "
+        f"the reply isn't a valid {reply.__name__} "
+        f"({where + ': ' if where else ''}{first['msg']}): "
         f"{_start(content)!r}"
     )
 

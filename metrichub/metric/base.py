@@ -39,7 +39,7 @@ Row = Mapping[str, float | Sequence[float]]
 Scores = Mapping[str, Array]
 Averaging = Literal["micro", "macro", "corpus"]
 """How samples make a corpus score; see `Metric.averaging`."""
-_BY_A_HUB = "give it to a hub: Hub(metrics=metric)(predictions=[...], references=[...])"
+_BY_A_HUB = "pass it to a hub: Hub(metrics=metric)(predictions=[...], references=[...])"
 
 
 class Unscored(NamedTuple):
@@ -199,7 +199,7 @@ class Metric:
 
     def __call__(self, *_: object, **__: object) -> NoReturn:
         """Raise `MetricError`: a metric is scored by a hub."""
-        raise MetricError(f"{self.name} isn't called by itself; {_BY_A_HUB}")
+        raise MetricError(f"{self.name} can't be called; {_BY_A_HUB}")
 
     if not TYPE_CHECKING:
 
@@ -209,8 +209,8 @@ class Metric:
                 raise AttributeError(f"{self.name} has no compute; {_BY_A_HUB}")
             if name in ("add", "add_batch"):
                 raise AttributeError(
-                    f"{self.name} has no {name}; give samples that come in parts to "
-                    "Hub(metrics=metric).evaluate(...) as an iterator of tables, or join the "
+                    f"{self.name} has no {name}; pass samples that come in parts to "
+                    "Hub(metrics=metric).evaluate(...) as an iterator of tables, or merge the "
                     "reports of the parts with report.merge(other)"
                 )
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -246,7 +246,7 @@ def measuring(metric: type[Metric]) -> str:
     if len(found) != 1:
         raise MetricError(
             f"{metric.__name__} has {' and '.join(found) or 'neither observe nor measure'}; "
-            "a metric writes one of the two"
+            "write one of the two"
         )
     return found[0]
 

@@ -33,7 +33,7 @@ def load_metric(spec: str, /, **parameters: object) -> Metric:
         given["name"] = parsed.alias
     found = entry.load()
     if not (isinstance(found, type) and issubclass(found, Metric)):
-        raise BrokenMetric(f"{entry.qualified}: {entry.value} is no subclass of metrichub.Metric")
+        raise BrokenMetric(f"{entry.qualified}: {entry.value} isn't a subclass of metrichub.Metric")
     metric: Metric = make(found, given, entry.name)
     return metric
 
@@ -53,12 +53,12 @@ def load_metrics(given: str | Metric | Iterable[str | Metric]) -> tuple[Metric, 
     one = isinstance(given, (str, Metric, type)) or not isinstance(given, Iterable)
     listed: Sequence[Any] = [given] if one else list(given)  # type: ignore[arg-type]  # one or many
     if not listed:
-        raise SpecError("there is no metric in the list; name one, such as metrics='bleu'")
+        raise SpecError("the list of metrics is empty; name one, for example metrics='bleu'")
     metrics = tuple(load_metric(m) if isinstance(m, str) else m for m in listed)
     for metric in metrics:
         if not isinstance(metric, Metric):
             hint = " (an instance is needed: call it)" if isinstance(metric, type) else ""
-            raise MetricError(f"{metric!r} is no metric{hint}; give a name, a spec or a Metric")
+            raise MetricError(f"{metric!r} isn't a metric{hint}; pass a name, a spec or a Metric")
     names = [metric.name for metric in metrics]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise SpecError(

@@ -36,7 +36,7 @@ class BatchRun(os.PathLike[str]):
             ParameterError: it is a file.
         """
         if not (path := os.fspath(folder)) or (Path(path).exists() and not Path(path).is_dir()):
-            raise ParameterError(None, "batch", path, "a folder, which need not be there yet")
+            raise ParameterError(None, "batch", path, "a folder, which will be created")
         self.states: dict[Any, Any] = {}
         self._folder = BatchFolder(Path(path))
         self._paid = Counter(name[:_KEY] for name in self._folder.answered())
@@ -113,14 +113,15 @@ class BatchRun(os.PathLike[str]):
         files = [*waiting, *written]
         number, calls = max(one.number for one in files), sum(len(one.ids) for one in files)
         one = len(files) == 1
-        said = f"{calls:,} calls of round {number} {'' if written else 'still '}wait: send "
+        still = "" if written else "still "
+        said = f"{calls:,} calls of round {number} {still}wait for answers: send "
         said += listed(f"{file.path} ({len(file.ids):,} × {file.model})" for file in files)
         said += f" as {'a batch' if one else 'batches'} to {_endpoints(files)}, put the "
-        said += "answers beside as " + listed(file.output.name for file in files)
-        said += " (or any other .jsonl), and run the same again"
+        said += "answers next to it as " + listed(file.output.name for file in files)
+        said += " (or any other .jsonl), and run the same command again"
         if failed:
             reasons = "; ".join(f"{n:,} × {why}" for why, n in failed.items())
-            said += f"; of them failed before: {reasons}"
+            said += f"; some of them failed before: {reasons}"
         for name, n in self._folder.unreadable.items():
             said += f"; {n:,} lines of {name} can't be read"
         raise Pending(said, calls, number, tuple(str(file.path) for file in files), report)
@@ -137,5 +138,5 @@ def batch_run(folder: str | os.PathLike[str], workers: int = 1) -> BatchRun:
         ParameterError: it is a file, or several processes would write it.
     """
     if workers != 1:
-        raise ParameterError(None, "workers", workers, "1 beside a batch: one process writes it")
+        raise ParameterError(None, "workers", workers, "1 with a batch, as one process writes it")
     return folder if isinstance(folder, BatchRun) else BatchRun(folder)

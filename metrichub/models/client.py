@@ -98,12 +98,12 @@ class Connection:
         check_parameters(self, self._name())
         if len(self.prices) not in (0, 2):
             raise ParameterError(
-                self._name(), "prices", self.prices, "the two prices of prompt and completion"
+                self._name(), "prices", self.prices, "two prices, of prompt and completion tokens"
             )
         object.__setattr__(self, "base_url", self.base_url or os.environ.get("OPENAI_BASE_URL"))
         if self.base_url and not self.base_url.startswith(("http://", "https://")):
             shown = self.base_url.rpartition("@")[2]
-            allowed = "an address that begins with http:// or https://"
+            allowed = "an address that starts with http:// or https://"
             raise ParameterError(self._name(), "base_url", shown, allowed)
         for name in ("extra_headers", "extra_body"):
             if (given := getattr(self, name)) is not None:
@@ -280,7 +280,7 @@ class Connection:
             raise translated(error, self.label, self._said) from None
         except (AttributeError, TypeError, ValueError, OSError) as error:
             # The client stumbles over answers of another form than it expects.
-            raise JudgeError(f"{self.label} sent no readable answer: {error}") from None
+            raise JudgeError(f"{self.label} sent an unreadable answer: {error}") from None
 
     def _said(self, error: object) -> str:
         """What an error says, on one short line; servers echo keys."""

@@ -91,7 +91,7 @@ def translated(error: Exception, who: str, say: Callable[[object], str]) -> Judg
     if isinstance(error, openai.APIStatusError):
         return _of_status(error, who, said)
     if isinstance(error, openai.APITimeoutError):
-        return JudgeError(f"{who} gave no answer in time; set timeout to more seconds")
+        return JudgeError(f"{who} didn't answer in time; raise timeout")
     if isinstance(error, openai.APIConnectionError):
         cause = error.__cause__
         if type(cause).__name__ in ("ConnectError", "UnsupportedProtocol"):
@@ -111,7 +111,7 @@ def _of_status(error: openai.APIStatusError, who: str, said: str) -> JudgeError:
 
     status = error.status_code
     if PENDING in error.response.headers:
-        return AnswerPending("a call waits for its answer out of a batch")
+        return AnswerPending("the answer is still to come from a batch")
     if status in _REFUSED:
         return _refused(error, who, said)
     if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
@@ -125,9 +125,9 @@ def _of_status(error: openai.APIStatusError, who: str, said: str) -> JudgeError:
     if status == _PAYMENT_REQUIRED or getattr(error, "code", None) == "insufficient_quota":
         return JudgeUnavailable(f"{who}: no credit is left ({said})")
     if status in _UNKNOWN_REQUESTS:
-        return JudgeUnavailable(f"{who}: the server doesn't serve such requests ({said})")
+        return JudgeUnavailable(f"{who}: the server doesn't support such requests ({said})")
     if wait := error.response.headers.get(WAIT):
-        said += f"; it asks to wait {wait} s, which is longer than timeout"
+        said += f"; the server asks to wait {wait} s, longer than timeout"
     return JudgeError(f"{who} failed: {said}")
 
 

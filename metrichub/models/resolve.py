@@ -78,12 +78,12 @@ def unchosen(metric: str, kind: str, *, only_models: bool = False) -> JudgeUnava
 
     A baseline isn't offered where `only_models` will do.
     """
-    ways = f"{kind}=\"openai(model='…')\" (asks a model)"
+    ways = f"{kind}=\"openai(model='…')\" (a model)"
     if not only_models:
         ways += f' or {kind}="offline" ({_BASELINES[kind]})'
     return JudgeUnavailable(
-        f"{metric} asks a{'n' * (kind == 'embedder')} {kind} and none is chosen: give {ways}, "
-        f"on the command line with --{kind}, or set {VARIABLES[kind]} for this machine"
+        f"{metric} needs a{'n' * (kind == 'embedder')} {kind}, and none is set: pass {ways}; "
+        f"on the command line use --{kind}, or set {VARIABLES[kind]} for this machine"
     )
 
 
@@ -97,13 +97,15 @@ def _made(text: str, group: str, kind: str) -> Any:
         parsed = Spec.parse(text)
     except SpecError as error:
         if "@" in text or "headers" in text:
-            raise SpecError(f"this is no {kind}; is a bracket or a quote missing in it?") from None
+            raise SpecError(
+                f"this isn't a valid {kind}; is a bracket or a quote missing?"
+            ) from None
         named = re.fullmatch(r"(?:openai\(\s*(?:model\s*=)?|openai:)?\s*([\w.:/-]+)\s*\)?", text)
         model = named[1] if named else "…"
         if "://" in model:
             model = f"…', base_url='{model}"
         raise SpecError(
-            f"{text!r} is no {kind}; write offline, or \"openai(model='{model}')\""
+            f"{text!r} isn't a valid {kind}; write offline, or \"openai(model='{model}')\""
         ) from error
     entry = _installed(group, kind).find(parsed.metric)
     return make(entry.load(), parsed.parameters, entry.name)

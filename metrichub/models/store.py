@@ -89,7 +89,7 @@ class Store:
         """Make the tables of a new file, and check those of another."""
         [(version,)] = self._file.execute("PRAGMA user_version").fetchall()
         if version > _VERSION:
-            raise sqlite3.DatabaseError("a newer metrichub made it")
+            raise sqlite3.DatabaseError("a newer version of metrichub made it; upgrade")
         self._file.execute(_TABLE)
         self._file.execute(_CLAIMS)
         columns = [row[1] for row in self._file.execute("PRAGMA table_info(calls)")]

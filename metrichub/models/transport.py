@@ -86,7 +86,7 @@ class LimitedClient(DefaultAsyncHttpxClient):
                     await response.aclose()
             wait = _wait(whole.headers)
             if whole.is_error and seconds is not None and wait > seconds:
-                whole.headers |= {"x-should-retry": "false", WAIT: f"{wait:.0f}"}
+                whole.headers.update({"x-should-retry": "false", WAIT: f"{wait:.0f}"})
             return whole
         except TimeoutError as error:
             raise httpx.ReadTimeout("the reply took too long", request=request) from error
@@ -122,7 +122,7 @@ async def _whole(request: Any, response: Any) -> Any:
         parts.append(part)
     content = b"".join(parts)
     if response.is_success and not _is_object(content):
-        error = {"error": {"message": f"a reply that is no JSON: {_start(content)}"}}
+        error = {"error": {"message": f"a reply that isn't JSON: {_start(content)}"}}
         return httpx.Response(_BAD_GATEWAY, json=error, request=request)
     if response.is_success and (found := _error_in(content)):
         status, said = found

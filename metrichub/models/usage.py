@@ -129,9 +129,10 @@ class UsageBudget:
         for name, most, so_far, more in after:
             if most is not None and so_far + more > most:
                 raise BudgetSpent(
-                    f"the next call would pass {name}={most:,} ({so_far:,.6g} so far), so the run "
-                    "was ended; what was answered stays stored unless the cache is off, so that a "
-                    "run with more goes on from there"
+                    f"the next call would exceed {name}={most:,} ({so_far:,.6g} so far), so the "
+                    "run "
+                    "stopped; all answers are stored unless the cache is off, so a run with a "
+                    "higher limit continues from here"
                 )
         self.calls += 1
         self.settle(Answer(""), answer, prices)

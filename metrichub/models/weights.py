@@ -68,7 +68,7 @@ def find_model(name: str, revision: str | None = None, *, needed_by: str) -> Mod
     if name.startswith((".", "~")) or Path(name).is_absolute():
         folder = Path(name).expanduser().resolve()
         if not folder.is_dir():
-            raise MissingModel(needed_by, name, "there is no such folder")
+            raise MissingModel(needed_by, name, "no such folder")
         return _of_folder(folder, folder.name, revision)
     if folder_ := _in_cache(name, revision):
         return ModelFiles(name, folder_, folder_.name)
@@ -93,7 +93,7 @@ def offered(name: str, revision: str | None = None, *, onnx: bool = False) -> Of
         kind = "ONNX file" if onnx else "safetensors"
         raise ModelError(
             f"{name} has no {kind}; its weights come as {', '.join(_others(sizes)) or 'nothing'}, "
-            "and a pickle isn't loaded, since it may run code"
+            "and a pickle isn't loaded, since loading it may run code"
         )
     license_ = getattr(found.card_data, "license", None) or "not stated"
     return Offer(name, revision, str(found.sha), str(license_), files)
@@ -162,7 +162,7 @@ def _in_cache(name: str, revision: str | None) -> Path | None:
     try:
         found = try_to_load_from_cache(name, "config.json", revision=revision)
     except HFValidationError as error:
-        raise ModelError(f"{name!r} is no name of a model: {error}") from None
+        raise ModelError(f"{name!r} isn't a valid name of a model: {error}") from None
     return Path(found).parent if isinstance(found, str) else None
 
 
@@ -183,7 +183,7 @@ def _in_package(name: str, needed_by: str) -> Path:
             if any(_fits(path.name, _WEIGHTS) for path in folder.iterdir()):
                 return folder
         level = [path for folder in level for path in sorted(folder.iterdir()) if path.is_dir()]
-    raise ModelError(f"the package {package} holds no model ({', '.join(_WEIGHTS)})")
+    raise ModelError(f"the package {package} has no model ({', '.join(_WEIGHTS)})")
 
 
 def _of_folder(folder: Path, name: str, revision: str | None) -> ModelFiles:
@@ -227,7 +227,7 @@ def _reaching(name: str, revision: str | None) -> Iterator[None]:
     except errors.RepositoryNotFoundError:
         raise ModelError(f"the hub has no model {name!r}, or it is private") from None
     except errors.HFValidationError as error:
-        raise ModelError(f"{name!r} is no name of a model: {error}") from None
+        raise ModelError(f"{name!r} isn't a valid name of a model: {error}") from None
     except (errors.LocalEntryNotFoundError, errors.HfHubHTTPError, OSError) as error:
         raise ModelError(f"{name} can't be fetched: {' '.join(str(error).split())}") from error
     # The client of HTTP that the hub's client uses differs with its version.

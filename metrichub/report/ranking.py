@@ -153,7 +153,7 @@ class Ranking(PairedTests):
 
     def foot(self) -> list[str]:
         """What is said below tables in a terminal: the sentences, and what the marks mean."""
-        about = "differences and p are those of the samples that both systems have scores of"
+        about = "differences and p are computed on the samples that both systems have scores for"
         marks = legend(self._scores(ScoreFormat(), False), self)
         return list(filter(None, (*self.sentences, about if self.left_out else "", marks)))
 
@@ -202,12 +202,12 @@ def compare_all(
     """
     if not isinstance(systems, Mapping) or len(systems) < 2:
         raise ReportError(
-            "compare_all takes the reports of two systems or more by name, such as "
+            "compare_all takes the reports of at least two systems by name, for example "
             f'{{"A": report, "B": other}}, not {what(systems)}'
         )
     for name, report in systems.items():
         if not isinstance(report, Measurement):
-            raise ReportError(f"{name} is {what(report)}, and no report")
+            raise ReportError(f"{name} is {what(report)}, not a report")
     check_positive("resamples", resamples)
     options = SignificanceOptions(level, resamples, trials, seed, cluster)
     return Ranking.of(paired_tests(systems, options, metrics))

@@ -69,7 +69,7 @@ class RatedReport(ReportScores):
         items, systems = self._labels(item, ITEMS), self._labels(system, SYSTEMS)
         of_preferences = bool(given) and all(map(are_preferences, given.values()))
         if (preferences is None) == (not given):
-            raise ReportError("give columns of ratings, or preferences=, and not both")
+            raise ReportError("pass columns of ratings or preferences=, not both")
         if of_preferences:
             verdicts = verdicts_by_label(self, metrics)
             found = verdicts_correlated(verdicts, given, items, how)
@@ -154,7 +154,7 @@ class RatedReport(ReportScores):
             known = ", ".join(self.metadata) or "none"
             raise MissingColumn(
                 f"the report has no column {name!r}{did_you_mean(name, self.metadata)} "
-                f"(columns that no metric read: {known})"
+                f"(columns: {known})"
             )
         return self.metadata[name]
 

@@ -87,7 +87,7 @@ class Report(RatedReport):
         from metrichub.report.ranking import compare_all
 
         if not isinstance(other, Report):
-            raise ReportError(f"a report is compared with another report, not with {what(other)}")
+            raise ReportError(f"compare takes another report, not {what(other)}")
         how: dict[str, Any] = {"level": level, "resamples": resamples, "trials": trials}
         systems = {"the other system": other, "this system": self}
         ranking = compare_all(systems, metrics=metrics, **how, seed=seed, cluster=cluster)
@@ -104,7 +104,7 @@ class Report(RatedReport):
         """
         if any(result.pooled for result in self.results.values()):
             raise ReportError(
-                "the samples weren't kept, so that there are no groups; evaluate with samples=True"
+                "groups need the samples, which weren't kept; evaluate with samples=True"
             )
         index = groups(column, self.metadata, self.size)
         return {value: self.take(samples) for value, samples in index.items()}
@@ -123,7 +123,7 @@ class Report(RatedReport):
         return merged((self, *others))
 
     def save(self, path: str | Path) -> None:
-        """Write the report as JSON, whole or not at all.
+        """Write the report as JSON, whole or not at all; compressed if the name ends in .gz.
 
         Raises:
             ReportError: a metric's parameters or rows can't be written as JSON.

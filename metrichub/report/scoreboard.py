@@ -177,7 +177,9 @@ def legend(table: Table, tests: PairedTests | None) -> str:
     scores = [cell for row in table.rows for cell in row if isinstance(cell, Score)]
     said = []
     if any(score.rank for score in scores):
-        said.append("in parentheses: ranks, below others only where each of them beats it")
+        said.append(
+            "in parentheses: ranks; a system ranks below others only if all of them beat it"
+        )
     if tests and any(score.mark for score in scores):
         p = p_text(1 - tests.options.level).removeprefix("p = ")
         said.append(f"{TIE}: no significant difference from {tests.systems[0]} (p > {p})")
@@ -203,7 +205,7 @@ def about_tests(table: Table, tests: PairedTests | None) -> str:
     options = tests.options
     p = p_text(1 - options.level).removeprefix("p = ")
     said = [
-        "Bold: the systems of the first rank." if table.best else "",
+        "Bold: the systems that rank first." if table.best else "",
         f"{marks[0].upper()}{marks[1:]}." if marks else "",
         "Tests: two-sided paired approximate randomisation "
         f"({options.trials:,} trials{_swapped(options.cluster)}), corrected by Holm's method over "

@@ -189,7 +189,7 @@ class ReportScores(Measurement):
             if unanswered := result.unanswered.total():
                 why.append(
                     f"{unanswered} of {self.size} samples are unanswered and left out of the mean; "
-                    "systems that differ in them can't be ranked by this score"
+                    "systems with different unanswered samples can't be ranked by this score"
                 )
             why += [f"{n} failed: {cause}" for cause, n in trace.causes.most_common()]
             why += [f"{n} pending: {cause}" for cause, n in trace.waits.most_common()]
@@ -214,4 +214,4 @@ class ReportScores(Measurement):
             return []
         found = self.repeated()[name]["score"]
         scores = ", ".join(f"{score:.4f}" for score in found.runs)
-        return [f"score in {len(found.runs)} runs: {scores} (deviation {found.std:.4f})"]
+        return [f"score in {len(found.runs)} runs: {scores} (standard deviation {found.std:.4f})"]

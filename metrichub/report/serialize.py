@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import re
+import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +18,7 @@ import numpy as np
 from metrichub.catalog.parameters import off_default
 from metrichub.catalog.registry import origin
 from metrichub.catalog.spec import Spec
-from metrichub.data.files import write_text
+from metrichub.data.files import replacing, write_text
 from metrichub.errors import MetrichubError, ReportError, SpecError, what
 from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Trace, json_value
@@ -33,12 +35,34 @@ from metrichub.models.usage import Usage
 from metrichub.report.report import Report
 from metrichub.report.tables import json_safe
 
-FORMAT = "metrichub-report-1"
+_ANY_FORMAT = "metrichub-report-"
+FORMAT = f"{_ANY_FORMAT}1"
+_PACKED = ".gz"
 
 
 def save(report: Report, path: Path) -> None:
     """Write a report; see `Report.save`."""
-    write_text(path, f"{file_text(report)}\n")
+    text = f"{file_text(report)}\n"
+    if path.suffix.lower() != _PACKED:
+        write_text(path, text)
+        return
+    with replacing(path) as new:
+        # Without the time, so that one report has one file.
+        new.write_bytes(gzip.compress(text.encode("ascii"), mtime=0))
+
+
+def is_report(path: Path) -> bool:
+    """Whether a file holds a report, of this version or of another."""
+    try:
+        content = json.loads(_text(path))
+    except (OSError, EOFError, zlib.error, ValueError):
+        return False
+    return isinstance(content, dict) and str(content.get("format")).startswith(_ANY_FORMAT)
+
+
+def _text(path: Path) -> str:
+    content = path.read_bytes()
+    return (gzip.decompress(content) if path.suffix.lower() == _PACKED else content).decode("utf-8")
 
 
 def file_text(report: Report) -> str:
@@ -91,11 +115,13 @@ def _json(parts: Callable[[], Mapping[str, Any]]) -> str:
 def load(path: Path, metrics: Sequence[Metric]) -> Report:
     """Read a report; see `Report.load`."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ReportError(f"{path} can't be read as a report: {error}") from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ReportError(f"{path} is no report of this version (format {FORMAT!r})")
+        content = json.loads(_text(path))
+    except (OSError, EOFError, zlib.error) as error:
+        why = getattr(error, "strerror", None) or error
+        raise ReportError(f"{path} can't be read: {why}") from error
+    except ValueError as error:
+        raise ReportError(f"{path} isn't a saved report: {error}") from error
+    _check_format(path, content.get("format") if isinstance(content, dict) else None)
     own = {metric.name: metric for metric in metrics}
     try:
         results = {}
@@ -129,8 +155,19 @@ def load(path: Path, metrics: Sequence[Metric]) -> Report:
         raise
     except Exception as error:
         why = " ".join(str(error).split())
-        raise ReportError(f"{path} is a damaged report: {type(error).__name__}: {why}") from error
+        raise ReportError(f"{path} is damaged: {type(error).__name__}: {why}") from error
     return report
+
+
+def _check_format(path: Path, found: object) -> None:
+    if found == FORMAT:
+        return
+    if isinstance(found, str) and found.startswith(_ANY_FORMAT):
+        raise ReportError(
+            f"{path} was saved by a newer version of metrichub (its format is {found!r}, this "
+            f"version reads {FORMAT!r}); upgrade metrichub"
+        )
+    raise ReportError(f"{path} isn't a saved report; save one with report.save() or --save")
 
 
 def _whole(report: Report) -> None:
@@ -140,7 +177,7 @@ def _whole(report: Report) -> None:
         raise ValueError(f"its parts have {sizes} samples")
     for name, values in report.metadata.items():
         if not isinstance(values, list) or len(values) != report.size:
-            raise ValueError(f"its column {name!r} hasn't one value a sample")
+            raise ValueError(f"its column {name!r} doesn't have one value per sample")
     for result in report.results.values():
         result.check(report.size)
 
@@ -259,8 +296,8 @@ def _metric(path: Path, name: str, found: Mapping[str, Any]) -> Metric:
         metric = load_metric(found["metric"], **given)
     except MetrichubError as error:
         raise ReportError(
-            f"{path} was measured with {found['signature']}, which can't be made here: {error}; "
-            "give your own metrics as Report.load(path, metrics=[...])"
+            f"{path} was measured with {found['signature']}, which can't be loaded here: {error}; "
+            "pass metrics of your own with Report.load(path, metrics=[...])"
         ) from error
     assert isinstance(metric, Metric)
     return metric
@@ -316,9 +353,9 @@ def _result(found: Mapping[str, Any], metric: Metric) -> Result:
 def _same_definition(path: Path, found: Mapping[str, Any], metric: Metric) -> None:
     if Signature.parse(found["signature"]).definition != metric.card.definition:
         raise ReportError(
-            f"{path} was saved by {found['signature']}, and the installed {metric.card.name} has "
-            f"definition {metric.card.definition}, which gives other scores; install that version "
-            "again or measure anew"
+            f"{path} was saved with {found['signature']}, but the installed {metric.card.name} has "
+            f"definition {metric.card.definition} and gives different scores; install the version "
+            "that saved it, or score again"
         )
 
 
@@ -331,8 +368,8 @@ def _same_scores(path: Path, found: Mapping[str, Any], result: Result) -> None:
     )
     if not same:
         raise ReportError(
-            f"{path} was saved by {found['signature']} with scores {then}; the installed version "
-            f"gives {now}, so install that version again or measure anew"
+            f"{path} was saved with {found['signature']} and scores {then}, but the installed "
+            f"version gives {now}; install the version that saved it, or score again"
         )
 
 

@@ -36,7 +36,8 @@ class Threshold(NamedTuple):
         value = _number(number)
         if not name or sign not in SIGNS or value is None:
             raise SpecError(
-                f"{text!r} is no threshold; write METRIC=NUMBER or METRIC.OUTPUT=NUMBER, also with "
+                f"{text!r} isn't a valid threshold; write METRIC=NUMBER or METRIC.OUTPUT=NUMBER, "
+                "also with "
                 f"{', '.join(SIGNS)}"
             )
         return cls.named(name, sign, value)
@@ -53,7 +54,8 @@ class Threshold(NamedTuple):
         value = _number(number)
         if inside or sign not in ("", *SIGNS) or value is None:
             raise SpecError(
-                f"{limit!r} is no limit of {name}; write a number, or one after {', '.join(SIGNS)}"
+                f"{limit!r} isn't a valid limit of {name}; write a number, with or without "
+                f"{', '.join(SIGNS)}"
             )
         found = cls.named(name, sign or ">=", value).check(metrics)
         if sign:
@@ -62,7 +64,7 @@ class Threshold(NamedTuple):
         better = scale.better if scale else "neither"
         if better == "neither":
             raise SpecError(
-                f"{name} is better neither high nor low, so say which: '>= {value:g}' or "
+                f"{name} has no better direction, so write the condition: '>= {value:g}' or "
                 f"'<= {value:g}'"
             )
         return found._replace(sign=">=" if better == "higher" else "<=")

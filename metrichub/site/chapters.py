@@ -19,9 +19,9 @@ from metrichub.site.reference import reference
 from metrichub.web.markup import html
 
 _ORDER = (
-    "FIRST", "TRANSLATION", "SUMMARIES", "RAG", "COMPARE", "GATE", "OWN", "PLUGIN", "PEOPLE",
-    "MOVING", "MACHINES", "BATCHES",
-)  # fmt: skip
+    *("FIRST", "TASKS", "COMPARE", "JUDGES", "GATE", "OWN", "PEOPLE"),
+    *("LARGE", "BRIDGES", "MOVING"),
+)
 """The guides in the order in which one reads them; other pages of docs/ are reference."""
 
 
@@ -87,7 +87,7 @@ def _changelog(index: SiteIndex) -> Iterator[Chapter]:
 
 
 def _elsewhere() -> Chapter:
-    summary = "Known metrics that don't come with metrichub: who brings them, or why nobody does."
+    summary = "Known metrics that metrichub doesn't include, and where to find them."
     known = sorted(all_elsewhere(), key=lambda one: one.title.casefold())
     page = page_of("elsewhere.html", known=known, summary=summary)
-    return Chapter("elsewhere.html", "Metrics that live elsewhere", summary, REFERENCE, page)
+    return Chapter("elsewhere.html", "Metrics not included", summary, REFERENCE, page)

@@ -38,7 +38,9 @@ class Edition:
         known = metadata(DISTRIBUTION)
         address = _named(known.get_all("Project-URL") or []) if repository is None else repository
         if address and urlsplit(address).scheme not in ("http", "https"):
-            raise SiteError(f"{address!r} is no address of a repository; give one with https://")
+            raise SiteError(
+                f"{address!r} isn't the address of a repository; give one with https://"
+            )
         return cls(known["Version"], address.rstrip("/").removesuffix(".git"), beside)
 
     @property

@@ -14,7 +14,7 @@ from metrichub.site.chapter import GUIDES, Chapter
 from metrichub.site.index import SiteIndex, one_line
 
 _ASSETS = Path(__file__).parent / "assets"
-_KINDS = {"elsewhere": "lives elsewhere"}
+_KINDS = {"elsewhere": "not included"}
 
 
 def put_search(site: Path, index: SiteIndex, chapters: Sequence[Chapter]) -> None:

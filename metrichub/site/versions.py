@@ -37,7 +37,7 @@ def build_version(out: Path, edition: Edition, **options: Any) -> Built:
     """
     if out.is_dir() and any(out.iterdir()) and not (out / _MARK).exists():
         raise FileExistsError(
-            errno.EEXIST, "holds no versions of a site; choose an empty or a new folder", str(out)
+            errno.EEXIST, "has no versions of a site; choose an empty or a new folder", str(out)
         )
     built = build_site(out / edition.version, edition=edition, **options)
     (out / _MARK).touch()

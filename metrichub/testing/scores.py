@@ -61,7 +61,7 @@ def assert_scores(
     """
     __tracebackhide__ = True
     if not isinstance(report, Report):
-        raise ReportError(f"give the report, hub.evaluate(...), and not {what(report)}")
+        raise ReportError(f"pass a report, hub.evaluate(...), not {what(report)}")
     if on not in choices_of(On):
         raise ParameterError(None, "on", on, " or ".join(map(repr, choices_of(On))))
     thresholds = _thresholds(limits, {n: result.metric for n, result in report.results.items()})
@@ -70,7 +70,7 @@ def assert_scores(
     bounds = {one: scores[one.metric][one.output] for one in thresholds}
     if on == "interval":
         if report.size == 1:
-            raise ReportError("one sample says nothing of how much scores vary: give several")
+            raise ReportError("one sample has no variance; pass several")
         found = report.intervals(metrics={one.metric for one in thresholds}, **how)
         bounds = {one: one.worse_end(found[one.metric][one.output]) for one in thresholds}
     if failed := {one: bound for one, bound in bounds.items() if not one.holds(bound)}:
@@ -82,7 +82,7 @@ def _thresholds(
 ) -> Sequence[Threshold]:
     if not isinstance(limits, Mapping) or not limits:
         raise SpecError(
-            f"limits is {what(limits)}; give one at least, such as {{'bleu': '>= 0.3'}}"
+            f"limits is {what(limits)}; give at least one, for example {{'bleu': '>= 0.3'}}"
         )
     return [Threshold.of(name, limit, metrics) for name, limit in limits.items()]
 

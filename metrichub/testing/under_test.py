@@ -78,7 +78,7 @@ class MetricUnderTest:
         """The metric with its defaults, but for what is given."""
         metric = self.entry.load()(**self.asked)
         if not isinstance(metric, Metric):
-            raise Broken(f"{self.entry.value} is no subclass of metrichub.Metric")
+            raise Broken(f"{self.entry.value} isn't a subclass of metrichub.Metric")
         return metric
 
     @cached_property

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 from metrichub.agreement import correlate, protocols
+from metrichub.agreement.grid import Grid
+from metrichub.agreement.levels import rows_at
+from metrichub.agreement.soft import soft_pairwise_chance
 from metrichub.errors import InputError, ParameterError
 from tests.agreement.summeval import cut, labels, lengths, noisy, rated
 from tests.agreement.vectors import array, starting
@@ -60,9 +63,8 @@ def test_systems_alone_are_read_in_the_order_of_the_items() -> None:
 def test_a_metric_where_lower_is_better_is_turned_and_one_without_a_direction_is_marked() -> None:
     errors = [-score for score in SCORES]
     better = {"errors": "lower", "open": "neither"}
-    found = correlate(
-        {"errors": errors, "open": errors}, HUMAN, item=ITEM, better=better, coefficient="tau_b"
-    )
+    scores = {"errors": errors, "open": errors}
+    found = correlate(scores, HUMAN, item=ITEM, better=better, coefficient="tau_b", draws=0)
     assert found.row("errors").value == -found.row("open").value == pytest.approx(2 / 3)
     assert found.row("open").note == "neither direction is better"
     assert found.row("errors").note == ""
@@ -294,3 +296,38 @@ def test_a_constant_column_is_noted_and_has_no_value() -> None:
     assert np.isnan(found.row().value)
     assert (found.row().used, found.row().undefined) == (0, 2)
     assert found.notes == ["people rated human the same everywhere, so nothing correlates with it"]
+
+
+def test_means_of_systems_leave_out_what_either_side_lacks() -> None:
+    scores, human = np.array([[1, 9], [2, 4]], float), np.array([[3, np.nan], [5, 7]])
+    found = rows_at("system", scores, human)
+    assert [side.tolist() for side in found] == [[[1, 3]], [[3, 6]]]
+
+
+def test_a_metric_of_no_two_minds_is_half_right_of_systems_that_are_surely_apart() -> None:
+    # One is better on each of 40 items: its p-value is 0 or 1, half away from .5.
+    assert soft_pairwise_chance(np.array([[1.0] * 40, [0.0] * 40])) == pytest.approx(0.5)
+    assert np.isnan(soft_pairwise_chance(np.ones((1, 40))))
+    assert np.isnan(soft_pairwise_chance(np.full((2, 40), np.nan)))
+
+
+@pytest.mark.parametrize(
+    ("item", "system", "expected"),
+    [("aab", "xyx", True), ("abc", "xyx", False), ("ab", "xx", False)],
+)
+def test_outputs_are_grouped_where_an_item_has_several(
+    item: str, system: str, expected: bool
+) -> None:
+    assert Grid.of(len(item), item, system).has_groups is expected
+
+
+def test_labels_beside_ratings_are_correlated_as_ratings() -> None:
+    labels_too = {"label": [True, False, True, False], "rating": [4, 1, 5, 2]}
+    found = correlate([0.9, 0.1, 0.7, 0.3], labels_too, draws=0)
+    assert {row.coefficient for row in found.rows} == {"pearson", "spearman", "tau_b"}
+
+
+def test_chance_of_soft_pairwise_accuracy_knows_no_better_system() -> None:
+    human = np.array([[1.0] * 40, [0.0] * 40])
+    options = {"level": "system", "coefficient": "soft_pairwise_accuracy", "draws": 0}
+    assert correlate(human, human, **options).row("chance").value == pytest.approx(0.5)

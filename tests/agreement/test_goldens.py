@@ -4,6 +4,8 @@
 """
 
 import json
+from math import sqrt
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -106,6 +108,13 @@ def test_an_undefined_item_is_left_out_and_counted_and_never_zero() -> None:
     assert (found.used, found.undefined) == (1, 2)
 
 
+def test_tie_calibration_uses_items_with_a_pair_and_counts_those_with_a_single_output() -> None:
+    # Both systems, one of them, and neither were rated on the items.
+    human = array([[1, 2, None], [3, None, None]])
+    found = value_at("item", "acc_eq_calibrated", array([[1, 1, 1], [2, 2, 2]]), human)
+    assert (found.value, found.used, found.undefined) == (1, 1, 1)
+
+
 def test_p_values_of_pairs_of_systems() -> None:
     (row,) = starting("pairwise-p")
     found = pairwise_p(array(row["input"]["scores"]))
@@ -178,11 +187,14 @@ def test_wilson_interval_and_corrected_rate() -> None:
 def test_prediction_powered_means(row: dict[str, Any]) -> None:
     given, expected = row["input"], row["expected"]
     y, f, u = (array(given[name]) for name in "yfu")
-    found = prediction_powered(y, f, u, given["level"])
-    assert found[:3] == close([expected["mean"], expected["low"], expected["high"]], abs=1e-9)
-    found = prediction_powered(y, f, u, given["level"], weight=1.0)
-    names = ("mean_lambda1", "low_lambda1", "high_lambda1")
-    assert found[:3] == close([expected[name] for name in names], abs=1e-9)
+    # The official interval is that of the normal distribution, without correction.
+    z = NormalDist().inv_cdf((1 + given["level"]) / 2)
+    for weight, end in ((None, ""), (1.0, "_lambda1")):
+        found = prediction_powered(y, f, u, weight)
+        half = z * sqrt(found.of_labels + found.of_others)
+        names = (f"mean{end}", f"low{end}", f"high{end}")
+        ends = [found.mean, found.mean - half, found.mean + half]
+        assert ends == close([expected[name] for name in names], abs=1e-9)
 
 
 @pytest.mark.parametrize("row", starting("alt-test"), ids=ids)

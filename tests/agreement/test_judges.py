@@ -53,7 +53,7 @@ def test_a_judge_that_is_constant_or_scored_nothing_else_leaves_the_labels_alone
     found = calibrated_mean([3.0, 2.0, 5.0, NAN], human)
     assert (found.weight, found.unlabelled, found.few) == (0, 0, True)
     assert (found.low, found.high) == (found.labels_low, found.labels_high)
-    with pytest.raises(InputError, match="2 labelled samples or more"):
+    with pytest.raises(InputError, match="at least 2 labelled samples"):
         calibrated_mean([1, 2], [1, NAN])
 
 
@@ -61,6 +61,18 @@ def test_a_weight_of_one_moves_the_judge_s_mean_by_its_error_on_the_labels() -> 
     # The judge is .5 too high on the labels, and its mean on the others is 3.
     found = calibrated_mean([2.5, 3.5, 2, 4], [2, 3, NAN, NAN], weight=1)
     assert found.mean == pytest.approx(2.5)
+
+
+@pytest.mark.parametrize(
+    ("judge", "epsilon", "p"),
+    [([0, 1, 0, 1], 0.2, 0.0), ([0, 1, 0, 1], 0.0, 1.0), ([1, 0, 1, 0], 0.2, 1.0)],
+)
+def test_a_lead_that_is_always_the_same_decides_the_alternative_test(
+    judge: list[int], epsilon: float, p: float
+) -> None:
+    # Raters who agree lead by 0 where the judge agrees with them, else by 1.
+    found = alternative_test(judge, [[0] * 3, [1] * 3] * 2, epsilon=epsilon)
+    assert (found.p_values, found.winning_rate) == ((p, p, p), 1 - p)
 
 
 def test_verdicts_without_a_yes_have_no_true_positive_rate() -> None:
@@ -71,15 +83,25 @@ def test_verdicts_without_a_yes_have_no_true_positive_rate() -> None:
     assert np.isnan(found.corrected_rate(0.5))
 
 
-def test_a_corrected_rate_stays_a_share_and_needs_a_judge_above_chance() -> None:
+def test_a_corrected_rate_stays_a_share() -> None:
     assert corrected_rate(0.05, 0.9, 0.9) == 0
-    assert np.isnan(corrected_rate(0.5, 0.5, 0.5))
+    assert corrected_rate(0.95, 0.9, 0.9) == 1
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.4, 0.0])
+def test_a_judge_at_chance_or_below_corrects_no_rate(rate: float) -> None:
+    assert np.isnan(corrected_rate(0.5, rate, rate))
 
 
 def test_the_tail_of_student_s_t_is_scipy_s() -> None:
     for t in (-30, -2.5, -0.01, 0, 0.3, 1, 4, 50):
         for freedom in (1, 2, 3.5, 10, 99, 1000):
             assert t_tail(t, freedom) == pytest.approx(scipy.stats.t.sf(t, freedom), abs=1e-12)
+
+
+def test_williams_test_says_nothing_of_the_same_perfect_metric_twice() -> None:
+    # The correlations leave no variance: K is 1 - 3 + 2, and 1 - r23 is 0.
+    assert np.isnan(williams_test(1, 1, 1, 10))
 
 
 def test_williams_test_takes_four_items_or_more() -> None:

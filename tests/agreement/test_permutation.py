@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.stats
 from numpy.typing import NDArray
 
 from metrichub.agreement import holm, significance_clusters
@@ -11,7 +12,9 @@ from metrichub.agreement.permutation import (
     Swapped,
     _coins,
     _materialised,
+    _sign_tail,
     _standardised,
+    pair_swap_test,
     permutation_test,
 )
 from metrichub.agreement.swapped import swapped_items
@@ -55,6 +58,16 @@ def test_a_metric_that_knows_more_is_found(swap: str, level: str) -> None:
     found = permutation_test(level, "pearson", human, other, human, Swapped(swap, 99))
     assert found.difference > 0.2
     assert found.p == 0.01  # (0 + 1) / (99 + 1)
+
+
+def test_swaps_of_cells_of_a_single_item_are_many() -> None:
+    # Swapped as a whole the item gives two differences, and so 1 for p.
+    _, other, human = trial(np.random.default_rng(3), 60, 1)
+    by_cells, by_item = (
+        permutation_test("pooled", "pearson", human, other, human, Swapped(swap, 99))
+        for swap in ("cells", "items")
+    )
+    assert (by_cells.p, by_item.p) == (0.01, 1)
 
 
 def false_findings(swap: str, trials: int, draws: int) -> float:
@@ -116,3 +129,27 @@ def test_a_rank_begins_below_any_metric_of_the_last_that_is_significantly_better
 
 def test_holm_is_the_same_for_metrics_and_for_systems() -> None:
     assert holm({"a": 0.01, "b": 0.02}) == {"a": 0.02, "b": 0.02}
+
+
+@pytest.mark.parametrize(("signs", "total"), [(1, 1), (3, 3), (5, -1), (6, 0), (1000, 40)])
+def test_a_sign_test_is_binomial(signs: int, total: int) -> None:
+    # A sum of n signs is at least s where (n + s) / 2 or more of them are positive.
+    expected = scipy.stats.binom.sf((signs + total) // 2 - 1, signs, 0.5)
+    assert _sign_tail(signs, total) == pytest.approx(expected, rel=1e-9)
+
+
+def test_items_of_equally_many_pairs_have_exact_p_values() -> None:
+    # Three pairs, all for one metric: one of 8 outcomes, and two that are as far from 0.
+    assert pair_swap_test(np.ones((3, 1)), np.zeros((3, 1))) == (1, 1 / 8, 1 / 4)
+
+
+def test_as_many_pairs_for_either_metric_are_no_difference() -> None:
+    one = np.array([[1.0], [0.0]])
+    assert pair_swap_test(one, 1 - one) == (0, 3 / 4, 1)
+
+
+def test_items_of_other_numbers_of_pairs_have_p_values_by_chance() -> None:
+    # Of 1,000 draws none gives all 60 pairs to one metric.
+    one = np.ones((40, 2))
+    one[::2, 1] = np.nan
+    assert pair_swap_test(one, one - 1) == (1, 1 / 1001, 1 / 1001)

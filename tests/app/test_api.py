@@ -187,7 +187,7 @@ def test_any_text_comes_through(client: TestClient, text: str) -> None:
         (
             {"metrics": ["bleu"], "predictions": ["a", "b"], "references": ["a"]},
             "InputError",
-            "unequal lengths",
+            "differ in length",
         ),
         ({"metrics": [], **CATS}, "InvalidBody", "metrics"),
         ({"metrics": "bleu", **CATS}, "InvalidBody", "metrics"),

@@ -124,7 +124,7 @@ def test_a_run_in_hand_when_the_server_stopped_is_shown_as_ended(tmp_path: Path)
         (one,) = listed(client)
         assert (one["state"], one["error"]) == ("failed", "Interrupted")
         page = client.get(address).text
-        assert "the server ended before this run did" in words(page)
+        assert "the server stopped before this run finished" in words(page)
         assert "Score again" in words(page)
         client.post(f"{address}/columns")
         assert client.get(f"{address}/state").json()["state"] in ("waiting", "running")

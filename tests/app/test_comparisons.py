@@ -96,11 +96,11 @@ def test_two_files_of_one_name_are_two_systems(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("other", "says"),
     [
-        (lines(FULL[:3]), "b.jsonl: 3 samples, but a.jsonl has 4; a comparison needs the same"),
+        (lines(FULL[:3]), "b.jsonl: has 3 samples, but a.jsonl has 4; a comparison needs the same"),
         (
             lines(FULL, (*REFERENCES[:2], "x", "y")),
-            "b.jsonl:3: 'reference' of sample 2 isn't a.jsonl's: 'x' and 'i j k l'; give the same "
-            "samples in the same order",
+            "b.jsonl:3: 'reference' of sample 2 is 'x', but in a.jsonl it is 'i j k l'; "
+            "a comparison needs the same samples in the same order",
         ),
         ("", "b.jsonl: the file is empty"),
         ("{", "b.jsonl:1: broken JSON"),

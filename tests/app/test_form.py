@@ -76,12 +76,12 @@ def test_a_field_is_read_as_its_kind(given: Field, shown: Any, value: Any) -> No
 @pytest.mark.parametrize(
     ("given", "shown", "says"),
     [
-        (field("number", 1, whole=True), "3.5", "x: '3.5' is no whole number"),
-        (field("number", 1.0), "three", "x: 'three' is no number"),
+        (field("number", 1, whole=True), "3.5", "x: '3.5' isn't a whole number"),
+        (field("number", 1.0), "three", "x: 'three' isn't a number"),
         (
             field("choice", "a", choices=("a", "b")),
             '"c"',
-            "x: .* is no choice; take one of 'a', 'b'",
+            "x: .* isn't one of the choices: 'a', 'b'",
         ),
         (field("json", None, optional=True), "{", "x: "),
     ],

@@ -27,7 +27,7 @@ from tests.toy_metrics import Length
 
 THE_SERVERS = "the person who starts the server chooses it"
 A_FILE = "it names a file or folder of the server's machine"
-NOT_PLAIN = "its values aren't plain text, numbers or choices"
+NOT_PLAIN = "its values aren't text, numbers or choices"
 
 
 def reasons(metric: type) -> dict[str, str | None]:

@@ -5,9 +5,14 @@ from __future__ import annotations
 import multiprocessing
 import os
 import re
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from multiprocessing.connection import wait
+from multiprocessing.context import SpawnProcess
 from typing import Any
 
 import pytest
@@ -16,8 +21,10 @@ pytest.importorskip("starlette", reason="the extra app is not installed")
 pytest.importorskip("python_multipart", reason="the extra app is not installed")
 
 import anyio
+import anyio.to_thread
 from starlette.testclient import TestClient
 
+from metrichub.app import pool as pools
 from metrichub.app.pool import Pool
 from metrichub.app.problem import Problem
 from metrichub.app.refusal import Refusal
@@ -76,7 +83,7 @@ def test_a_job_that_hangs_is_ended_and_the_next_one_is_done(pool: Pool) -> None:
 def test_a_job_that_takes_too_much_memory_is_ended_and_the_next_one_is_done(pool: Pool) -> None:
     async def asked() -> set[int]:
         first = await pool.run(os.getpid, client="me", seconds=LONG)
-        with pytest.raises(Problem, match="more than 1,024 MB of memory and was ended") as caught:
+        with pytest.raises(Problem, match="more than 1,024 MB of memory and was stopped") as caught:
             await pool.run(grow, client="me", seconds=LONG)
         assert (caught.value.status_code, caught.value.refusal.error) == (413, "TooLarge")
         return {first, await pool.run(os.getpid, client="me", seconds=LONG)}
@@ -126,6 +133,49 @@ def test_a_job_that_is_cancelled_is_ended(pool: Pool) -> None:
         return await pool.run(os.getpid, client="me", seconds=LONG)
 
     assert anyio.run(asked) != os.getpid()
+
+
+def test_a_job_that_is_cancelled_while_its_process_starts_is_ended(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starting, cancelled, started = threading.Event(), threading.Event(), threading.Event()
+    processes: list[Any] = []
+    start = SpawnProcess.start
+
+    def slow_start(process: Any) -> None:
+        starting.set()
+        assert cancelled.wait(LONG)
+        start(process)
+        processes.append(process)
+        started.set()
+
+    monkeypatch.setattr(SpawnProcess, "start", slow_start)
+
+    async def cancel() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(pool.run, runaway, client="me", seconds=LONG))
+            assert await anyio.to_thread.run_sync(starting.wait, LONG)
+            tasks.cancel_scope.cancel()
+        cancelled.set()
+
+    anyio.run(cancel)
+    assert started.wait(LONG)
+    try:
+        assert wait([processes[0].sentinel], LONG), "the process goes on"
+    finally:
+        processes[0].kill()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no clock that ends a process")
+def test_a_worker_whose_server_is_gone_ends_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pools, "_GRACE", 0.1)
+    worker = pools._Worker(MEMORY)
+    # Nobody ends it when its time is over.
+    monkeypatch.setattr(worker._connection, "poll", lambda seconds: True)
+    with pytest.raises(EOFError):
+        worker.ask(runaway, (), 0.1)
+    worker._process.join(LONG)
+    assert worker._process.exitcode == -signal.SIGALRM
 
 
 def test_jobs_beyond_the_waiting_ones_are_refused_at_once(pool: Pool) -> None:

@@ -240,7 +240,9 @@ def test_a_file_that_takes_too_much_memory_is_ended(monkeypatch: pytest.MonkeyPa
         with monkeypatch.context() as patched:
             patched.setattr("metrichub.app.runs.score_file", grow)
             _, page = run(client, JSONL)
-        assert "it needed more than 1,024 MB of memory and was ended; give less text" in words(page)
+        assert "it needed more than 1,024 MB of memory and was stopped; send less text" in words(
+            page
+        )
         assert "0.2500" in run(client, JSONL)[1]
 
 

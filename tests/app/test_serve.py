@@ -68,7 +68,7 @@ def test_a_public_address_is_warned_of() -> None:
         assert address.startswith("http://0.0.0.0:")
         process.terminate()
         _, said = process.communicate(timeout=60)
-    assert "0.0.0.0 can be reached from other machines" in said
+    assert "other machines can reach 0.0.0.0" in said
     assert "there is no password" in said
     assert "files of up to 7 MB" in said
 
@@ -169,7 +169,7 @@ def test_a_port_in_use_is_said_with_a_way_out() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         said = commands.error(commands.run("serve", "--port", port), 1)
-    assert "--port 0 takes a free one" in said
+    assert "use --port 0 for any free port" in said
 
 
 def test_without_its_packages_the_command_says_what_to_install(
@@ -198,5 +198,5 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     said = commands.error(
         commands.run("serve", "--port", "0", "--runs", str(tmp_path / "file" / "runs")), 1
     )
-    assert "runs can't be kept there" in said
+    assert "runs can't be kept here" in said
     assert "--forget" in said

@@ -67,7 +67,7 @@ def test_columns_are_found_in_every_format(client: TestClient, name: str, text: 
     [
         ("a.jsonl", "", "a.jsonl: the file is empty"),
         ("a.txt", "a", "a.txt: the name has to end in .jsonl"),
-        ("a.json", '{"a": 1}\n{"a": 1}', "Then let its name end in .jsonl"),
+        ("a.json", '{"a": 1}\n{"a": 1}', "Then rename it to end in .jsonl"),
         ("../../a.jsonl", "{", "a.jsonl:1: broken JSON"),
     ],
 )

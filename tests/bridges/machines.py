@@ -30,7 +30,7 @@ METRICS = [
 HUB = Hub(METRICS)
 WORDS = ["the", "a", "cat", "dog", "sat", "ran", "on", "mat", "rains", "it", "is", "not", "there"]
 Rows = list[dict[str, Any]]
-PAGE = Path(metrichub.__file__).parents[1] / "docs" / "MACHINES.md"
+PAGE = Path(metrichub.__file__).parents[1] / "docs" / "LARGE.md"
 _SNIPPETS = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
 
 

@@ -113,7 +113,7 @@ def test_samples_that_ended_in_an_error_are_left_out(
     with caplog.at_level(logging.WARNING, "metrichub"):
         found = read(log(failing=(9,)))
     assert (found.size, found["id"].count(9)) == (7, 1)
-    assert "1 of 8 samples ended in an error and are left out" in caplog.text
+    assert "left out 1 of 8 samples, which ended in an error" in caplog.text
 
 
 def applied(path: Path, report: Report, tmp_path: Path) -> dict[str, dict[str, float]]:

@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
+from filelock import FileLock
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
+
+
+# Tests wait for what they wait for; a busy machine takes long, and these end only what never comes.
+SHOWN, DONE = 60_000, 120_000
 
 
 # Playwright keeps an event loop in its thread while it runs, so it ends with each module.
@@ -21,15 +26,20 @@ def browser() -> Iterator[Browser]:
     """Debian's Chromium; without it tests are skipped, or fail where CI_BROWSER is 1."""
     chromium = shutil.which("chromium")
     try:
-        from playwright.sync_api import sync_playwright
+        from playwright.sync_api import expect, sync_playwright
     except ImportError:
         chromium = None
+    else:
+        expect.set_options(timeout=SHOWN)
     if chromium is None:
         reason = "needs chromium on the path, and playwright"
         pytest.fail(reason) if os.environ.get("CI_BROWSER") == "1" else pytest.skip(reason)
     with sync_playwright() as playwright:
         # In a container Chromium can't make a sandbox of its own.
-        running = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        running = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"], timeout=DONE
+        )
+        running.on("context", lambda context: context.set_default_timeout(DONE))
         yield running
         running.close()
 
@@ -63,9 +73,11 @@ def violations() -> Callable[[Page], list[str]]:
     ).Axe
 
     def found(page: Page) -> list[str]:
+        # Without a list of all that is right.
+        found = Axe().run(page, options={"resultTypes": ["violations"]})
         return [
             f"{violation['impact']} {violation['id']}: {node['html'][:200]}"
-            for violation in Axe().run(page).response["violations"]
+            for violation in found.response["violations"]
             if violation["impact"] in ("serious", "critical")
             for node in violation["nodes"]
         ]
@@ -74,15 +86,34 @@ def violations() -> Callable[[Page], list[str]]:
 
 
 @pytest.fixture
-def shoot(tmp_path: Path) -> Callable[[Page, str], None]:
-    """Takes a screenshot of a page, in the folder that METRICHUB_SCREENSHOTS names if it is set."""
-    folder = Path(os.environ.get("METRICHUB_SCREENSHOTS") or tmp_path)
+def shoot() -> Callable[[Page, str], None]:
+    """Takes a screenshot of a page to look at, where METRICHUB_SCREENSHOTS names a folder."""
+    folder = os.environ.get("METRICHUB_SCREENSHOTS")
 
     def shot(page: Page, name: str) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=folder / f"{name}.png", full_page=True)
+        if folder:
+            page.screenshot(path=Path(folder, f"{name}.png"), full_page=True)
 
     return shot
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """A folder of a name that the first worker to ask fills for all of them."""
+    root = tmp_path_factory.getbasetemp()
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        root = root.parent
+
+    def folder(name: str, fill: Callable[[Path], object]) -> Path:
+        made, done = root / name, root / f"{name}.done"
+        with FileLock(root / f"{name}.lock"):
+            if not done.exists():
+                shutil.rmtree(made, ignore_errors=True)
+                fill(made)
+                done.touch()
+        return made
+
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -101,7 +132,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> str:
     return write_two(tmp_path_factory.mktemp("two"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a running app."""
     from tests.app_browser import running

@@ -60,7 +60,7 @@ def addresses(
 def walked(browsers: Mapping[str, str], addresses: Mapping[str, str]) -> Mapping[str, list[str]]:
     """What went wrong on each path, in one Firefox that has a profile for each."""
     line = [browsers["node"], "paths.mjs", json.dumps(addresses)]
-    ran = subprocess.run(line, cwd=HOME, capture_output=True, text=True, timeout=150, check=False)
+    ran = subprocess.run(line, cwd=HOME, capture_output=True, text=True, timeout=600, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     return dict(json.loads(ran.stdout))
 

@@ -280,21 +280,3 @@ def test_the_claims_of_a_judge_stand_with_verdict_and_reason(page: Page, tmp_pat
     assert first[1:3] == ["The cat sat on the mat.", "yes"]
     assert second[1] == "Dogs fly south."
     assert second[2] != "yes"
-
-
-def test_charts_are_drawn(page: Page, two: str) -> None:
-    page.goto(two)
-    charts = page.locator(".chart")
-    # Two metrics: two comparisons, two histograms, and one against the other.
-    expect(charts).to_have_count(5)
-    drawn = charts.evaluate_all(
-        """found => found.map(chart => {
-            const frame = chart.getBoundingClientRect();
-            return [...chart.querySelectorAll("text, path:not(.grid)")].map(one => {
-                const box = one.getBoundingClientRect();
-                return box.left >= frame.left - 1 && box.right <= frame.right + 1
-                    && box.top >= frame.top - 1 && box.bottom <= frame.bottom + 1;
-            });
-        })"""
-    )
-    assert all(len(inside) > 6 and all(inside) for inside in drawn)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -172,8 +173,10 @@ def test_hostile_columns_are_shown_and_never_run(page: Page, tmp_path: Path) -> 
     assert page.locator("main svg svg, main svg script, main svg [onload]").count() == 0
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 800), ("dark", 390)])
-@pytest.mark.parametrize("address", ["one", "several"])
+@pytest.mark.parametrize(
+    ("address", "scheme", "width"),
+    [("one", "light", 1400), ("one", "dark", 390), ("several", "dark", 800)],
+)
 def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_page(
     page: Page,
     address: str,
@@ -208,3 +211,45 @@ def test_a_plot_of_many_samples_has_few_points(page: Page, tmp_path: Path) -> No
     sample = page.locator("#parted tbody button").first.inner_text()
     page.locator("#parted tbody button").first.click()
     expect(page.locator(f"#sample-{sample}")).to_be_in_viewport()
+
+
+WIDE = "text { font-family: monospace; letter-spacing: .4em }"
+
+
+@pytest.mark.parametrize("style", ["", WIDE])
+def test_charts_keep_their_texts_apart_and_inside_whatever_the_font(
+    page: Page, tmp_path: Path, style: str
+) -> None:
+    hub, path = Hub(["wer", "token_f1"]), tmp_path / "report.html"
+    systems = {
+        f"a_system_of_a_long_name_{k}.jsonl": hub.evaluate(
+            rated(30, k, stars=[1000 * (k + i % 4) for i in range(30)])
+        )
+        for k in range(2)
+    }
+    write(path, systems, **FEW)
+    # As if the machine had such a font: before any script of the page runs.
+    page.add_init_script(
+        f"const sheet = new CSSStyleSheet(); sheet.replaceSync({json.dumps(style)});"
+        "document.adoptedStyleSheets.push(sheet);"
+    )
+    page.goto(path.as_uri())
+    # Two metrics: two comparisons, two histograms, one against the other, and one against people.
+    charts = page.locator(".chart, #scatter")
+    expect(charts).to_have_count(6)
+    drawn = charts.evaluate_all(
+        """found => found.map(chart => {
+            const frame = chart.getBoundingClientRect();
+            const texts = [...chart.querySelectorAll("text")].filter(one => one.textContent);
+            const boxes = texts.map(one => one.getBoundingClientRect());
+            const apart = (a, b) => a.right < b.left + 1 || a.bottom < b.top + 2;
+            const inside = box => box.left >= frame.left - 1 && box.right <= frame.right + 1
+                && box.top >= frame.top - 1 && box.bottom <= frame.bottom + 1;
+            const wrong = texts.filter((_, i) => !inside(boxes[i])
+                || boxes.some((box, k) => k < i && !apart(box, boxes[i]) && !apart(boxes[i], box)));
+            return [texts.length, wrong.map(one => one.textContent)];
+        })"""
+    )
+    for number, wrong in drawn:
+        assert number > 6
+        assert wrong == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,18 +25,22 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where two versions are served; the card "new" is in the second alone."""
-    folder = tmp_path_factory.mktemp("versions")
+def build_versions(folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(folder)
-        cards = (toy(folder, "one"), toy(folder, "new"))
+        plugins = folder.with_name("cards-of-versions")
+        plugins.mkdir()
+        patch.syspath_prepend(plugins)
+        cards = (toy(plugins, "one"), toy(plugins, "new"))
         for version, number in {"0.9.0": 1, "0.10.0": 2}.items():
             edition = Edition(version, "https://github.com/owner/name", beside=True)
-            build_version(folder / "out", edition, installed=Registry(cards[:number]))
-        with serving_folder(folder / "out") as server:
-            yield server
+            build_version(folder, edition, installed=Registry(cards[:number]))
+
+
+@pytest.fixture(scope="module")
+def address(made_once: Callable[..., Path]) -> Iterator[str]:
+    """Where two versions are served; the card "new" is in the second alone."""
+    with serving_folder(made_once("versions", build_versions)) as server:
+        yield server
 
 
 @pytest.mark.parametrize("width", [1400, 800, 390])
@@ -47,15 +52,15 @@ def test_another_version_opens_at_the_same_page_or_at_its_first(
     expect(page).to_have_url(f"{address}0.10.0/index.html")
     version = page.get_by_label("Version")
     expect(version.locator("option")).to_have_text(["0.10.0 (newest)", "0.9.0"])
-    page.goto(f"{address}0.10.0/guides/rag.html")
+    page.goto(f"{address}0.10.0/guides/tasks.html")
     expect(version).to_have_value("0.10.0")
     version.focus()
     page.keyboard.press("ArrowDown")
-    expect(page).to_have_url(f"{address}0.9.0/guides/rag.html")
+    expect(page).to_have_url(f"{address}0.9.0/guides/tasks.html")
     expect(version).to_have_value("0.9.0")
     shoot(page, f"versions-{width}")
     version.select_option("0.10.0")
-    expect(page).to_have_url(f"{address}0.10.0/guides/rag.html")
+    expect(page).to_have_url(f"{address}0.10.0/guides/tasks.html")
     page.goto(f"{address}0.10.0/metrics/new.html")
     version.select_option("0.9.0")
     expect(page).to_have_url(f"{address}0.9.0/index.html")
@@ -66,7 +71,7 @@ def test_axe_finds_nothing_serious_beside_other_versions(
     page: Page, address: str, scheme: str, violations: Callable[[Page], list[str]]
 ) -> None:
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # one of two words
-    page.goto(f"{address}0.9.0/guides/rag.html")
+    page.goto(f"{address}0.9.0/guides/tasks.html")
     expect(page.get_by_label("Version")).to_be_visible()
     assert violations(page) == []
     wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")

@@ -196,21 +196,26 @@ def test_windows_line_ends_change_nothing(tmp_path: Path, card: Card) -> None:
         ("[0, 1]", "[0]", 7, "scores.score.range has to be [low, high]"),
         ("[0, null]", "[0, big]", 8, "scores.share_n.range has to be [low, high]"),
         ("perfect: 1", "perfect: one", 7, "scores.score.perfect has to be a number, not 'one'"),
-        ("name: shout\n", "", 1, "name is missing or no text"),
-        ("license: MIT", "license: 3", 12, "license is missing or no text"),
+        ("name: shout\n", "", 1, "name is missing or isn't text"),
+        ("license: MIT", "license: 3", 12, "license is missing or isn't text"),
         ("inputs: [prediction, references]", "inputs: [1]", 5, "inputs has to be a list of words"),
         ("inputs: [prediction, references]\n", "", 1, "inputs has to be a list of words"),
         ("  score:", "  main:", 6, 'scores has to list the outputs, "score" among them'),
         ("{range: [0, 1], better: higher, perfect: 1}", "1", 7, "scores.score has to be a mapping"),
-        ("[score, share_2]", "[score, shar_2]", 9, "headline names shar_2, which is no output"),
+        ("[score, share_2]", "[score, shar_2]", 9, "headline names shar_2, which isn't an output"),
         ("[score, share_2]", "[]", 9, "headline has to name an output"),
         ("[score, share_2]", "2", 9, "headline has to be a list of words, not 2"),
-        ("requires: [", "requires: [two words, ", 13, "requires has 'two words', which pip does"),
+        (
+            "requires: [",
+            "requires: [two words, ",
+            13,
+            "requires has 'two words', which isn't a valid",
+        ),
         (
             "parser>=2, other",
             "parser>=2,<3",
             13,
-            "requires has '<3', which pip doesn't know; quote",
+            "requires has '<3', which isn't a valid requirement; quote",
         ),
         ("[toy-parser>=2, other]", "{a: b}", 13, "requires has to be a list of words"),
         (
@@ -224,13 +229,23 @@ def test_windows_line_ends_change_nothing(tmp_path: Path, card: Card) -> None:
             "license: MIT",
             f"license: MIT\nkeywords: [{', '.join(map('w{}'.format, range(17)))}]",
             13,
-            "keywords has 17, 16 at most",
+            "keywords has 17 entries, and 16 are the limit",
         ),
-        ("definition: 3", "definition: 0", 10, "definition has to be a number from 1, not 0"),
-        ("definition: 3", "definition: true", 10, "definition has to be a number from 1, not True"),
-        ("definition: 3", "definition: 1.5", 10, "definition has to be a number from 1, not 1.5"),
-        ("tags: {", "tags: [", 11, "the front matter is no YAML"),
-        ("title: ", "title: 2020-13-45 #", 1, "the front matter is no YAML"),
+        ("definition: 3", "definition: 0", 10, "definition has to be a whole number from 1, not 0"),
+        (
+            "definition: 3",
+            "definition: true",
+            10,
+            "definition has to be a whole number from 1, not True",
+        ),
+        (
+            "definition: 3",
+            "definition: 1.5",
+            10,
+            "definition has to be a whole number from 1, not 1.5",
+        ),
+        ("tags: {", "tags: [", 11, "the front matter isn't valid YAML"),
+        ("title: ", "title: 2020-13-45 #", 1, "the front matter isn't valid YAML"),
         ("[chat, translation]", "{a: b}", 11, "tags.task has to be a list of words"),
     ],
 )
@@ -252,7 +267,7 @@ def test_a_line_of_an_error_is_one_line(tmp_path: Path) -> None:
 def test_a_card_without_front_matter_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "README.md"
     path.write_text(text)
-    with pytest.raises(CardError, match=r"README.md:1: a card starts with front matter"):
+    with pytest.raises(CardError, match=r"README.md:1: a card has to start with front matter"):
         Card.read(path)
 
 

@@ -176,7 +176,7 @@ def test_an_entry_point_to_what_is_no_metric_class_is_broken(site: Path) -> None
     plugins.distribution(site, "toy-dist", ["shout = toy_dist.shout:dataclass"])
     plugins.metric(site, "toy_dist", "shout")
     with pytest.raises(
-        BrokenMetric, match=r"toy-dist/shout: .* is no subclass of metrichub.Metric"
+        BrokenMetric, match=r"toy-dist/shout: .* isn't a subclass of metrichub.Metric"
     ):
         load_metric("shout")
 
@@ -184,7 +184,7 @@ def test_an_entry_point_to_what_is_no_metric_class_is_broken(site: Path) -> None
 def test_a_plugin_whose_package_is_gone_has_a_problem_and_no_card(site: Path) -> None:
     plugins.distribution(site, "toy-dist", ["shout = toy_gone.shout:Toy"])
     found = registry().find("shout")
-    assert "toy_gone.shout that its entry point names isn't there" in str(found.problem)
+    assert "toy_gone.shout that its entry point names doesn't exist" in str(found.problem)
     with pytest.raises(CardError):
         _ = found.card
 

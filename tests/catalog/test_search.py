@@ -107,8 +107,23 @@ def test_the_command_answers_a_question_in_words() -> None:
 def test_a_question_without_an_answer_says_so() -> None:
     result = run("list", "qqqq", "--format", "json")
     assert (result.exit_code, result.stdout) == (0, "[]\n")
-    assert "no metric and no guide has a word of this" in result.stderr
+    assert "no metric or guide matches" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "tag", "hint"),
+    [
+        ("--task", "summarisation", "no metric has the task 'summarisation'; did you mean 'summ"),
+        ("--family", "zzz", "no metric has the family 'zzz' (family: "),
+    ],
+)
+def test_an_unknown_tag_is_named_with_those_that_exist(option: str, tag: str, hint: str) -> None:
+    result = run("list", option, tag, "--format", "json")
+    assert (result.exit_code, result.stdout) == (0, "[]\n")
+    assert hint in result.stderr
 
 
 def test_a_question_goes_without_filters() -> None:
-    assert "a question goes without filters" in error(run("list", "x", "--task", "rag"), 2)
+    assert "a QUESTION can't be combined with filters" in error(
+        run("list", "x", "--task", "rag"), 2
+    )

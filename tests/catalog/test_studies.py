@@ -203,10 +203,10 @@ def test_the_task_is_that_of_the_rated_texts_and_not_a_tag_of_the_card() -> None
     assert found == json.loads(run("list", *rated).stdout)
     other = run("list", "--task", "translation", *rated)
     assert json.loads(other.stdout) == []
-    assert "people's ratings of relevance for translation" in other.stderr
+    assert "agreement with people on 'relevance' for translation" in other.stderr
 
 
 def test_a_dimension_that_nobody_rated_is_told_with_those_that_were() -> None:
     result = run("list", "--agreement", "wit", "--format", "json")
     assert json.loads(result.stdout) == []
-    assert "ratings of wit; there are studies of coherence, consistency, " in result.stderr
+    assert "on 'wit'; there are studies of: coherence, consistency, " in result.stderr

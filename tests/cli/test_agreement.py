@@ -7,6 +7,7 @@ import pytest
 
 from metrichub import Hub
 from metrichub.agreement import tau_b
+from metrichub.agreement.shares import agresti_coull
 from metrichub.errors import MissingColumn, ReportError
 from tests.agreement.summeval import cut
 from tests.commands import error, run, write
@@ -108,7 +109,7 @@ def test_agreement_below_a_bound_ends_with_one() -> None:
     assert run(*given, "--fail-under", "token_f1=0.6").exit_code == 0
     result = run(*given, "--fail-under", "token_f1=0.7")
     assert result.exit_code == 1
-    assert "failed: token_f1: tau_b of item with good is 0.6667, under 0.7" in result.stderr
+    assert "failed: token_f1: tau_b of item with good is 0.6667, below 0.7" in result.stderr
 
 
 def test_a_forest_plot_is_drawn() -> None:
@@ -125,9 +126,9 @@ MISTAKES = {
         3,
         "has 3 samples of item 'i'; there has to be one",
     ),
-    ("--human", "good", "--better", "mine=lower"): (2, "write COLUMN=lower"),
-    ("--human", "good", "--fail-under", "blue=1"): (2, "no such metric (there are: token_f1)"),
-    ("--human", "good", "--fail-under", "token_f1"): (2, "write METRIC=N"),
+    ("--human", "good", "--better", "mine=lower"): (2, "write COLUMN=higher, lower or neither"),
+    ("--human", "good", "--fail-under", "blue=1"): (2, "no such metric (metrics: token_f1)"),
+    ("--human", "good", "--fail-under", "token_f1"): (2, "isn't METRIC=N"),
 }
 
 
@@ -146,11 +147,11 @@ def test_nothing_to_correlate_is_said_before_the_file_is_read() -> None:
 
 def test_a_report_agrees_like_the_command_and_no_metric_runs_again() -> None:
     rows = [{**row, "prediction": row["hyp"], "references": row["refs"]} for row in cut()]
-    report = Hub(["token_f1", "ter"]).evaluate(rows)
+    report = Hub(["token_f1", "wer"]).evaluate(rows)
     found = report.agreement(["relevance", "fluency"], coefficient="tau_b", draws=0)
     write("rated.jsonl", rows)
     given = ("--human", "relevance", "--human", "fluency", "--coefficient", "tau_b")
-    assert values("-m", "token_f1", "-m", "ter", *given) == pytest.approx(
+    assert values("-m", "token_f1", "-m", "wer", *given) == pytest.approx(
         [row.value for row in found.rows]
     )
 
@@ -206,8 +207,11 @@ def test_score_adds_the_mean_that_people_would_give() -> None:
     assert result.exit_code == 0, result.stderr
     found = json.loads(result.stdout)["calibrated"]["token_f1"]["score"]
     expected = Hub("token_f1").evaluate(read_rows()).calibrated("label")["token_f1"]["score"]
-    assert found == pytest.approx(expected._asdict())
-    assert "label has 3 labels; intervals of fewer than 30 are too narrow" in result.stderr
+    ends = dict.fromkeys(("low", "high", "labels_low", "labels_high"))
+    assert found == pytest.approx({**expected._asdict(), **ends})
+    assert "label: 2 of 3 labels differ from the most common one: an interval" in result.stderr
+    cells = run(*given, "--format", "table").stdout.splitlines()[-1].split()
+    assert cells == ["token_f1", "score", f"{found['mean']:.4f}", "–", "–", "3"]
     head = run(*given, "--format", "csv").stdout.splitlines()[0]
     assert head.endswith("calibrated,calibrated low,calibrated high,labels")
     write("other.jsonl", ROWS)
@@ -215,6 +219,19 @@ def test_score_adds_the_mean_that_people_would_give() -> None:
     assert "no column 'lable'; did you mean 'label'" in error(
         run(*given[:-1], "lable", "--format", "json"), 3
     )
+
+
+def test_labels_of_yes_and_no_are_shown_with_their_interval() -> None:
+    rows = [{**ROWS[0], "label": label} for label in [1] * 11 + [0] + [None] * 3]
+    write("rated.jsonl", rows)
+    result = run(
+        "score", "rated.jsonl", "-m", "token_f1", "--calibrate", "label", "--format", "csv"
+    )
+    # The rows are all alike, so the labels alone say how many are right: 11 of 12.
+    low, high = agresti_coull(11, 12)[1:]
+    cells = result.stdout.splitlines()[1].split(",")[-4:]
+    assert list(map(float, cells)) == pytest.approx([11 / 12, low, high, 12], abs=1e-4)
+    assert "label: 1 of 12 labels differ from the most common one; label more" in result.stderr
 
 
 def read_rows() -> list[dict]:
@@ -226,7 +243,7 @@ def test_what_was_measured_is_written_beside_the_card(monkeypatch: pytest.Monkey
     given = ("agreement", "rated.jsonl", "-m", "token_f1", "--human", "good", "--draws", "9")
     result = run(*given, "--write", "mine")
     assert result.exit_code == 0, result.stderr
-    assert "wrote agreement.json; metrichub check token_f1 --update puts it on" in result.stderr
+    assert "wrote agreement.json; 'metrichub check token_f1 --update' adds it to" in result.stderr
     (study,) = json.loads(Path("agreement.json").read_text())["studies"]
     assert (study["data"]["name"], study["spec"], study["data"]["items"]) == ("mine", "token_f1", 2)
     assert study["results"][0]["dimension"] == "good"

@@ -52,7 +52,7 @@ def test_a_bound_and_a_plot_are_of_preferences_too() -> None:
     assert Path("p.svg").exists()
     result = run(*accuracy, "--fail-under", "token_f1=0.7")
     assert result.exit_code == 1
-    assert "token_f1: accuracy of pairs with winner is 0.6667, under 0.7" in result.stderr
+    assert "token_f1: accuracy of pairs with winner is 0.6667, below 0.7" in result.stderr
 
 
 def test_without_a_column_of_winners_the_first_output_is_preferred() -> None:
@@ -222,15 +222,21 @@ MISTAKES: dict[tuple[str, ...], tuple[int, str]] = {
     (): (2, "nothing to correlate with; add --human COLUMN"),
     ("--pair", "one"): (2, "'one' isn't two columns; write A,B"),
     ("--pair", "one,tow"): (3, "there is no column 'tow'; did you mean 'two'?"),
-    ("--human", "ab"): (2, "token_f1 scores one output, and people chose between two"),
+    ("--human", "ab"): (2, "token_f1 scores one output, but people chose between two"),
     ("--pair", "one,two", "--human", "gold"): (3, "pair 0: gold is 'b c d e' (str); write 'a'"),
-    ("--pair", "one,two", "--level", "item"): (2, "choose it for ratings; preferences have none"),
+    ("--pair", "one,two", "--level", "item"): (
+        2,
+        "choose it for ratings only; preferences have none",
+    ),
     ("--pair", "one,two", "--protocol", "qags"): (2, "wmt20-darr alone for preferences"),
-    ("--pair", "one,two", "--human", "winner", "--human", "gold"): (2, "--pair takes one --human"),
-    ("--pair", "one,two", "--preferences", "votes.csv"): (2, "takes the place of"),
+    ("--pair", "one,two", "--human", "winner", "--human", "gold"): (
+        2,
+        "--pair needs exactly one --human",
+    ),
+    ("--pair", "one,two", "--preferences", "votes.csv"): (2, "replaces --human"),
     ("--preferences", "none.csv"): (3, "none.csv"),
     ("--severity", "winner"): (2, "--severity needs --item COLUMN"),
-    ("--category", "winner", "--human", "id"): (2, "--category goes with --severity"),
+    ("--category", "winner", "--human", "id"): (2, "--category needs --severity"),
     ("--severity", "gold", "--item", "id"): (3, "row 0: an error is 'major', 'minor' or"),
     ("--pair", "one,two", "--draw", "systems"): (2, "there are no systems to draw"),
 }

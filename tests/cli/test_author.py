@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from metrichub.catalog import scaffold
+from metrichub.catalog.card import Card
 from tests.commands import error, program, run
 from tests.plugins import distribution, environment
 
@@ -23,28 +25,88 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def project(folder: Path, name: str = "mine") -> None:
+    """A pyproject.toml, which makes a folder a project."""
+    text = f'[project]\nname = "{name}"\nversion = "1"\n'
+    (folder / "pyproject.toml").write_text(text, encoding="utf-8")
+
+
 def test_a_new_metric_keeps_every_law_once_its_line_is_added(folder: Path) -> None:
-    result = run("new", "answer_length", "--dir", "my_metrics")
+    project(folder)
+    result = run("new", "word_overlap", "--dir", "my_metrics")
     assert result.exit_code == 0, result.stderr
-    line = 'answer_length = "my_metrics.answer_length:AnswerLength"'
+    line = 'word_overlap = "my_metrics.word_overlap:WordOverlap"'
+    assert "pyproject.toml, under [project.entry-points" in result.stdout
     assert f"  {line}\n" in result.stdout
+    assert "  pip install -e . --no-deps\n  metrichub check word_overlap\n" in result.stdout
     distribution(folder, "my-metrics", [line.replace('"', "")])
-    ran = program("check", "answer_length", env=environment(folder))
-    assert "answer_length: 15 of 15 laws hold" in ran.stdout
+    ran = program("check", "word_overlap", env=environment(folder))
+    assert "word_overlap: 15 of 15 laws hold" in ran.stdout
     assert ran.returncode == 0
 
 
-def test_a_new_metric_scores_the_ratio_of_lengths(folder: Path) -> None:
+def test_the_line_belongs_to_the_project_around_the_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project(folder)
+    (folder / "src").mkdir()
+    monkeypatch.chdir(folder / "src")
+    said = run("new", "word_overlap").stdout
+    assert "add this line to ../pyproject.toml" in said.replace(os.sep, "/")
+    assert "pip install -e .. --no-deps" in said
+
+
+def test_without_a_project_the_new_metric_is_used_by_its_class(folder: Path) -> None:
+    said = run("new", "word_overlap", "--dir", "my_metrics").stdout
+    assert "pyproject.toml; `metrichub new word_overlap --plugin` writes a project" in said
+    assert "add this line" not in said
+    lines = [line.strip() for line in said.splitlines() if line.startswith("  ")]
+    samples = "predictions=['a b'], references=['b c']"
+    code = f"from metrichub import Hub; {lines[0]}; print({lines[1]}({samples}))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "{'word_overlap': {'score': 0.5}}\n"
+
+
+def test_a_new_metric_is_the_share_of_reference_words_whatever_its_name(folder: Path) -> None:
     run("new", "answer_length")
     distribution(folder, "mine", ["answer_length = answer_length:AnswerLength"])
-    # 2 + 1 words against 1 + 3; the third sample has no reference to measure against.
-    rows = [("a b", "c"), ("d", "e f g"), ("h", "")]
+    # Of "a A b", a twice: 2 of 3; of "c d e", none; the third reference has no word.
+    rows = [("A c A", "a A b"), ("", "c d e"), ("h", "")]
     samples = "".join(f"{json.dumps({'prediction': p, 'reference': r})}\n" for p, r in rows)
-    ran = program("score", "-", "-m", "answer_length", env=environment(folder), input=samples)
+    env = environment(folder)
+    ran = program("score", "-", "-m", "answer_length", env=env, input=samples)
     found = json.loads(ran.stdout)
-    assert found["scores"] == {"answer_length": {"score": 0.75, "unscored": 1}}
-    assert found["notes"] == {"answer_length": ["1 unscored: the reference is empty"]}
-    assert ran.stderr == "metrichub: note: answer_length: 1 unscored: the reference is empty\n"
+    assert found["scores"] == {"answer_length": {"score": 2 / 6, "unscored": 1}}
+    assert found["notes"] == {"answer_length": ["1 unscored: the reference has no words"]}
+    # Where case counts, "A" once: 1 of 3.
+    spec = "answer_length(lowercase=False)"
+    ran = program("score", "-", "-m", spec, env=env, input=samples.partition("\n")[0])
+    assert json.loads(ran.stdout)["scores"]["answer_length"]["score"] == 1 / 3
+    card = Card.read(folder / "answer_length" / "README.md")
+    assert card.title == "Share of reference words"
+    assert "length" not in card.summary
+
+
+@pytest.mark.parametrize(
+    ("arguments", "project_name", "software"),
+    [
+        (("word_overlap",), None, r"word\_overlap"),
+        (("word_overlap", "--dir", "my_metrics"), None, r"my\_metrics"),
+        (("word_overlap", "--dir", "my_metrics"), "texts", "texts"),
+        (("word_overlap", "--plugin"), "texts", "metrichub-word-overlap"),
+    ],
+)
+def test_a_new_metric_cites_the_software_that_it_belongs_to(
+    folder: Path, arguments: tuple[str, ...], project_name: str | None, software: str
+) -> None:
+    if project_name:
+        project(folder, project_name)
+    run("new", *arguments)
+    [card] = [path for path in folder.rglob("word_overlap/README.md")]
+    [bibtex] = re.findall(r"```bibtex\n(.*?)```", card.read_text(encoding="utf-8"), re.DOTALL)
+    assert f"title  = {{{software}}}" in bibtex
+    assert f"author = {{{{The {software} authors}}}}" in bibtex
+    assert "papineni" not in bibtex
 
 
 def test_the_line_names_the_package_that_the_folder_belongs_to(folder: Path) -> None:
@@ -90,20 +152,18 @@ def test_a_plugin_takes_the_name_that_is_chosen(folder: Path) -> None:
     [
         (
             ("AnswerLength",),
-            "'AnswerLength' is no name for a metric; .* for example 'answer_length'",
+            "'AnswerLength' isn't a valid name of a metric; .* for example 'answer_length'",
         ),
         (("answer-length",), "for example 'answer_length'"),
-        (("class",), "'class' is no name for a metric"),
-        (("../x",), "is no name for a metric"),
-        (("a", "--dist", "b"), "--dist names a plugin's distribution; add --plugin"),
-        (("a", "--plugin", "--dist", "9 lives"), "'9 lives' is no name for a distribution"),
+        (("class",), "'class' isn't a valid name of a metric"),
+        (("../x",), "isn't a valid name of a metric"),
+        (("a", "--dist", "b"), "--dist is the name of a plugin's distribution; add --plugin"),
+        (("a", "--plugin", "--dist", "9 lives"), "'9 lives' isn't a valid name of a distribution"),
     ],
 )
 def test_a_wrong_name_writes_nothing(
     folder: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    import re
-
     assert re.search(message, error(run("new", *arguments), 2))
     assert os.listdir(folder) == []
 
@@ -117,7 +177,7 @@ def test_what_is_there_is_not_overwritten(folder: Path) -> None:
 def test_the_name_of_a_built_in_metric_gets_a_note() -> None:
     result = run("new", "bleu")
     assert result.exit_code == 0
-    assert "metrichub/bleu is installed under this name too" in result.stderr
+    assert "metrichub/bleu has the same name" in result.stderr
 
 
 def test_check_tells_which_law_is_broken_and_update_mends_the_card(folder: Path) -> None:
@@ -125,7 +185,7 @@ def test_check_tells_which_law_is_broken_and_update_mends_the_card(folder: Path)
     distribution(folder, "my-metrics", ["answer_length = my_metrics.answer_length:AnswerLength"])
     card = folder / "my_metrics" / "answer_length" / "README.md"
     good = card.read_text(encoding="utf-8")
-    card.write_text(good.replace("| neither | 1 |", "| lower | 1 |"), encoding="utf-8")
+    card.write_text(good.replace("| higher | 1 |", "| lower | 1 |"), encoding="utf-8")
     ran = program("check", "answer_length", "--format", "json", env=environment(folder))
     assert ran.returncode == 1
     broken = {
@@ -135,5 +195,5 @@ def test_check_tells_which_law_is_broken_and_update_mends_the_card(folder: Path)
     assert "metrichub check answer_length --update" in broken[2]
     ran = program("check", "answer_length", "--update", env=environment(folder))
     assert ran.returncode == 0
-    assert ran.stderr == "metrichub: note: the card of answer_length is rewritten\n"
+    assert ran.stderr == "metrichub: note: updated the card of answer_length\n"
     assert card.read_text(encoding="utf-8") == good

@@ -112,7 +112,7 @@ def test_list_filters_by_the_tags_of_the_cards(option: str, value: str, tag: Any
 def test_filters_that_nothing_passes_give_an_empty_list_and_a_note() -> None:
     result = run("list", "--task", "juggling")
     assert (result.exit_code, json.loads(result.stdout)) == (0, [])
-    assert result.stderr == "metrichub: note: no metric has all these tags\n"
+    assert "note: no metric has the task 'juggling' (task: agents, " in result.stderr
 
 
 def test_broken_and_shadowed_plugins_are_lines_of_the_list(site: Path) -> None:
@@ -186,6 +186,10 @@ def test_scoring_with_a_broken_or_ambiguous_plugin_is_one_line(
     assert (ran.returncode, ran.stdout) == (status, "")
     assert message in ran.stderr
     assert ran.stderr.count("\n") == 1
+
+
+def test_scoring_with_a_plugin_is_no_matter_of_the_others(site: Path) -> None:
+    samples = '{"prediction": "a"}\n'
     fine = program("score", "-", "-m", "fine/shout", env=environment(site), input=samples)
     assert json.loads(fine.stdout)["scores"] == {"shout": {"score": 1.0}}
 

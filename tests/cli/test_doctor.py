@@ -57,7 +57,7 @@ def test_nothing_is_set_and_nobody_asked_by_default() -> None:
     facts = found()
     assert facts["judges"]["METRICHUB_JUDGE"] == "not set"
     assert facts["judges"]["OPENAI_API_KEY"] == "not set"
-    assert facts["judges"]["endpoint"].startswith("not asked")
+    assert facts["judges"]["endpoint"].startswith("not contacted")
     waiting = facts["waiting"]
     assert {"faithfulness", "g_eval"} <= {*waiting["a judge: --judge or METRICHUB_JUDGE"]}
     assert "semantic_similarity" in waiting["an embedder: --embedder or METRICHUB_EMBEDDER"]
@@ -82,7 +82,7 @@ def test_the_server_is_asked_for_its_models(server: str, monkeypatch: pytest.Mon
     assert judges["endpoint"] == "answers with 2 models"
     assert judges["OPENAI_API_KEY"] == "set"
     monkeypatch.setenv("METRICHUB_JUDGE", f"openai(model='other', base_url='{server}')")
-    assert found("--ask")["judges"]["endpoint"].endswith("2 models, other isn't among them")
+    assert found("--ask")["judges"]["endpoint"].endswith("2 models, but other isn't among them")
     monkeypatch.setenv("OPENAI_API_KEY", "wrong")
     assert found("--ask")["judges"]["endpoint"].startswith("doesn't answer: ")
 
@@ -111,7 +111,7 @@ def test_extras_say_what_they_lack_and_what_they_are_for(tmp_path: Path) -> None
         file.write("Provides-Extra: test\nRequires-Dist: toy-tester; extra == 'test'\n")
     shown = program("doctor", "--format", "json", env=environment(tmp_path))
     extras = json.loads(shown.stdout)["extras"]
-    assert extras["needy[parsing]"] == "lacks toy-parser>=2 (for parsed)"
+    assert extras["needy[parsing]"] == "missing: toy-parser>=2 (for parsed)"
     assert "needy[test]" not in extras
     assert "metrichub[codebleu]" in extras
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from metrichub.cli import main
 from metrichub.errors import BrokenMetric, MissingDependency
 from tests.commands import ROWS, error, program, run, write, write_systems
 
@@ -17,7 +20,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-KEPT = "; what judges answered is kept, so the same command goes on"
+KEPT = "; the judges' answers are stored: repeat the command to continue"
 
 
 @pytest.mark.parametrize(
@@ -32,22 +35,28 @@ KEPT = "; what judges answered is kept, so the same command goes on"
         (("a.jsonl", "-m", "bleu", "-m", "bleu"), "two metrics are called 'bleu'"),
         (("a.jsonl", "-m", "wer", "--reduce", "median"), "reduce_fn='median' is not allowed"),
         (("a.jsonl", "-m", "wer", "--format", "xml"), "'xml' is not one of 'table', 'json'"),
-        (("a.jsonl", "-m", "wer", "--columns", "gold"), "'gold' is no pair"),
-        (("a.jsonl", "-m", "wer", "--samples", "s.txt"), "s.txt: name it .jsonl or .csv"),
+        (("a.jsonl", "-m", "wer", "--columns", "gold"), "'gold' isn't COLUMN=NAME"),
+        (
+            ("a.jsonl", "-m", "wer", "--samples", "s.txt"),
+            "s.txt: the name has to end in .jsonl or .csv",
+        ),
         (("a.jsonl", "-m", "wer", "-o", "no/where"), "there is no folder 'no'"),
         (("a.jsonl", "-m", "wer", "-o", "."), ". is a folder"),
-        (("a.jsonl", "-m", "wer", "-o", "o.xlsx"), "name it .json, .csv, .md, .tex or .txt"),
-        (("a.jsonl", "-m", "wer", "-o", "o.PDF"), "no .PDF is written"),
-        (("a.jsonl", "-m", "bleu", "rouge"), "every metric has its own -m, as in -m bleu -m rouge"),
-        (("-m", "bleu", "rouge", "a.jsonl"), "'rouge' is a metric and there is no such file"),
-        (("a.jsonl", "-m", "bleu,rouge"), "on the command line as -m bleu -m rouge"),
+        (
+            ("a.jsonl", "-m", "wer", "-o", "o.xlsx"),
+            "unknown suffix '.xlsx'; use .json, .csv, .md, .tex or .txt",
+        ),
+        (("a.jsonl", "-m", "wer", "-o", "o.PDF"), "unknown suffix '.PDF'"),
+        (("a.jsonl", "-m", "bleu", "rouge"), "write -m before each metric: -m rouge"),
+        (("-m", "bleu", "rouge", "a.jsonl"), "'rouge' is a metric, and no file has this name"),
+        (("a.jsonl", "-m", "bleu,rouge"), "on the command line -m bleu -m rouge"),
         (("a.jsonl", "b.jsonl", "-m", "wer", "--save", "r.json"), "give one FILE"),
         (("a.jsonl", "a.jsonl", "-m", "wer"), "a.jsonl is given twice"),
-        (("a.jsonl", "-p", "p.txt", "-m", "wer"), "either FILEs with columns, or plain text"),
-        (("-r", "r.txt", "-m", "wer"), "plain text needs the predictions too"),
-        (("-p", "-", "-r", "-", "-m", "wer"), "standard input is given twice"),
-        (("a.jsonl", "-m", "wer", "--fail-under", "wer"), "'wer' is no threshold"),
-        (("a.jsonl", "-m", "wer", "--fail-under", "wer=nan"), "'wer=nan' is no threshold"),
+        (("a.jsonl", "-p", "p.txt", "-m", "wer"), "either FILEs with columns or plain text"),
+        (("-r", "r.txt", "-m", "wer"), "the predictions are missing; add -p FILE"),
+        (("-p", "-", "-r", "-", "-m", "wer"), "standard input can be read only once"),
+        (("a.jsonl", "-m", "wer", "--fail-under", "wer"), "'wer' isn't a valid threshold"),
+        (("a.jsonl", "-m", "wer", "--fail-under", "wer=nan"), "'wer=nan' isn't a valid threshold"),
         (("a.jsonl", "-m", "wer", "--fail-under", "wet=1"), "did you mean 'wer'"),
         (("a.jsonl", "-m", "wer", "--fail-under", "wer.mre=1"), "did you mean 'mer'"),
         (("a.jsonl", "-m", "bleu", "--fail-under", "bleu=30"), "scores are fractions: 0.3"),
@@ -78,7 +87,7 @@ def test_an_unknown_command_exits_with_2() -> None:
             "c.jsonl:2: references[1][1] is None, not text",
         ),
         ([{"prediction": "a"}], "c.jsonl: wer needs the column 'references'"),
-        ([{"prediction": "a", "refrences": "b"}], "is 'refrences' a slip"),
+        ([{"prediction": "a", "refrences": "b"}], "is 'refrences' a misspelling of it"),
         (
             [{"prediction": "a", "gold": "b", "target": "c"}],
             "c.jsonl: 'target' and 'gold' could both be references",
@@ -100,7 +109,11 @@ def test_bad_samples_exit_with_3_and_name_file_and_line(
         ("c.jsonl", b'{"prediction": "\xff"}', "c.jsonl:1: the text isn't UTF-8"),
         ("c.jsonl", b"{}\n{", "c.jsonl:2: broken JSON"),
         ("c.csv", b"prediction,reference\na\n", "c.csv:2: 1 cells, but the header has 2"),
-        ("c.csv", b"x," * 200_000 + b"\nx\n", "c.csv:1: 200,001 columns are more than the 1,000"),
+        (
+            "c.csv",
+            b"x," * 200_000 + b"\nx\n",
+            "c.csv:1: 200,001 columns are too many (the limit is 1,000)",
+        ),
         ("c.doc", b"x", "c.doc: unknown suffix '.doc'"),
         ("c.csv", b"prediction,x\na,b\n", "given: prediction, x"),
     ],
@@ -135,6 +148,21 @@ def test_a_defect_is_one_line_with_a_status_of_its_own(monkeypatch: pytest.Monke
 
     monkeypatch.setattr("metrichub.hub.Hub.evaluate", broken)
     assert "a defect: ZeroDivisionError: by zero" in error(run("score", "a.jsonl", "-m", "wer"), 70)
+
+
+def test_an_interrupt_of_the_imports_exits_with_130_and_no_traceback() -> None:
+    code = (
+        "import sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'metrichub.cli': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "from metrichub.__main__ import start\n"
+        "start()\n"
+    )
+    command = [sys.executable, "-c", code]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "metrichub: interrupted\n")
 
 
 def test_an_interrupt_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,6 +221,20 @@ def test_the_statuses_are_those_of_a_real_process() -> None:
     ran = program("score", "-", "-m", "wer", input="{")
     assert (ran.returncode, ran.stdout) == (3, "")
     assert ran.stderr.startswith("metrichub: error: <stdin>:1: broken JSON")
+
+
+def test_closed_standard_streams_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Python has None for a stream that the shell closed, as in `metrichub score - <&-`.
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(SystemExit, match=r"^3$"):
+        main(["score", "-", "-m", "wer"])
+    assert capsys.readouterr().err == "metrichub: error: <stdin>: standard input is closed\n"
+    monkeypatch.setattr("sys.stdout", None)
+    with pytest.raises(SystemExit, match=r"^2$"):
+        main(["doctor"])
+    assert capsys.readouterr().err.startswith("metrichub: error: standard output is closed; ")
 
 
 def test_the_statuses_are_documented() -> None:

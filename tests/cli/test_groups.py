@@ -74,7 +74,7 @@ def test_clusters_make_the_intervals_of_documents() -> None:
     plain = run("compare", "a.jsonl", "b.jsonl", "-m", "wer")
     assert compared.stdout != plain.stdout
     assert "did you mean 'doc'" in error(run(*how, "--cluster", "dco"), 2)
-    assert "add --intervals" in error(run(*how[:-1], "--cluster", "doc"), 2)
+    assert "with --intervals" in error(run(*how[:-1], "--cluster", "doc"), 2)
 
 
 def test_clusters_hold_for_the_marks_of_a_table_too() -> None:
@@ -135,7 +135,7 @@ def test_sums_have_no_samples_to_show() -> None:
     found = error(
         run("compare", "a.jsonl", "b.jsonl", "-m", "wer", "--key", "id", "--report", "p.html"), 2
     )
-    assert "--key keeps sums in place of samples" in found
+    assert "--key keeps only sums" in found
     for option in (("--samples", "s.jsonl"), ("--by", "language"), ("--report", "p.html")):
         found = error(run("score", "a.jsonl", "-m", "wer", "--key", "id", *option), 2)
-        assert "--key keeps sums in place of samples" in found
+        assert "--key keeps only sums" in found

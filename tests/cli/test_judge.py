@@ -98,7 +98,9 @@ def test_a_batch_is_sent_by_hand_and_the_same_command_run_again(stub: Stub) -> N
         waiting = run("score", *arguments)
         assert (waiting.exit_code, waiting.stdout) == (75, "")
         # The two samples of the second file are the same, and so are their calls.
-        assert waiting.stderr.startswith(f"metrichub: pending: 3 calls of round {number} wait: ")
+        assert waiting.stderr.startswith(
+            f"metrichub: pending: 3 calls of round {number} wait for answers: "
+        )
         assert len(waiting.stderr.splitlines()) == 1
         serve(stub, f"judging/round-{number}.jsonl")
     found = scored(*arguments)["systems"]
@@ -164,7 +166,7 @@ def test_compare_asks_the_judge_too(stub: Stub) -> None:
         ("nonsense", "no judge 'nonsense' is installed"),
         ("openai(api_key='sk-1')", "OPENAI_API_KEY"),
         ("openai(modell='x')", "model"),
-        ("gpt-4o", "is no judge; write offline, or \"openai(model='gpt-4o')\""),
+        ("gpt-4o", "isn't a valid judge; write offline, or \"openai(model='gpt-4o')\""),
         ("openai(gpt-4o)", "\"openai(model='gpt-4o')\""),
     ],
 )
@@ -192,7 +194,7 @@ def test_the_store_is_shown_and_cleared(stub: Stub) -> None:
     assert Path(shown["path"]).exists()
     assert shown["bytes"] > 0
     assert "8 answers" in run("cache", "info", "--format", "table").stdout
-    assert "no answer of 'x' is kept" in error(run("cache", "clear", "--model", "x"), 2)
+    assert "no answers of 'x' are stored" in error(run("cache", "clear", "--model", "x"), 2)
     assert run("cache", "clear", "--model", "other", "--yes").stdout == "4 answers deleted\n"
     refused = run("cache", "clear", stdin="n\n")
     assert refused.exit_code == 130
@@ -208,8 +210,8 @@ def test_the_same_note_is_told_once_for_all_metrics_and_systems() -> None:
     both = (*RULES, "-m", "context_recall")
     said = run("score", "a.jsonl", "b.jsonl", *both).stderr.splitlines()
     assert said == [
-        "metrichub: note: faithfulness, context_recall: judged offline, by rules over words: "
-        "a baseline that knows no paraphrase"
+        "metrichub: note: faithfulness, context_recall: judged offline by matching words: "
+        "a baseline that recognizes no paraphrases"
     ]
 
 

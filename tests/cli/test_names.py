@@ -56,5 +56,5 @@ def test_a_file_that_is_there_keeps_its_name() -> None:
 
 def test_two_systems_of_one_name_are_refused() -> None:
     said = error(run("compare", "ours=a.jsonl", "ours=b.jsonl", "-m", "wer"), 2)
-    assert "two systems are called 'ours'; name them: NAME=FILE" in said
+    assert "two systems are called 'ours'; give them names: NAME=FILE" in said
     assert "a.jsonl is given twice" in error(run("score", "a=a.jsonl", "a.jsonl", "-m", "wer"), 2)

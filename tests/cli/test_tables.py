@@ -46,7 +46,7 @@ wer ↓                b       +0.750 [+0.700, +0.833]    < .0001
 edit_similarity % ↑  b        -90.0 [-95.0, -85.0]      < .0001
 
 a beats b on wer (p < .0001) and edit_similarity (p < .0001)
-in parentheses: ranks, below others only where each of them beats it
+in parentheses: ranks; a system ranks below others only if all of them beat it
 """
 
 

@@ -181,12 +181,15 @@ def test_the_callers_lists_are_never_changed(columns: dict[str, list[Any]]) -> N
     [
         (None, "is None, not text; give a string ('' is valid text) or leave the sample out"),
         (float("nan"), "is nan (float), not text; give a string ('' is valid text) or leave"),
-        (7, "is 7 (int), not text; give text, for example str(value)"),
-        (0.5, "is 0.5 (float), not text; give text"),
+        (7, "is 7 (int), not text; convert it to text, for example str(value)"),
+        (0.5, "is 0.5 (float), not text; convert it to text"),
         (b"cat", "is b'cat' (bytes), not text; decode it: value.decode('utf-8')"),
+        (bytearray(b"c"), "is bytearray(b'c') (bytearray), not text; decode it: value.decode("),
+        (pandas.NA, "is <NA> (NAType), not text; give a string ('' is valid text) or leave"),
+        (pandas.NaT, "is NaT (NaTType), not text; give a string ('' is valid text) or leave"),
         ({"text": "x"}, "is {'text': 'x'} (dict), not text"),
     ],
-    ids=["None", "nan", "int", "float", "bytes", "dict"],
+    ids=["None", "nan", "int", "float", "bytes", "bytearray", "NA", "NaT", "dict"],
 )
 def test_what_is_no_text_is_named_by_column_and_row(column: str, value: Any, said: str) -> None:
     with pytest.raises(InputError) as caught:
@@ -244,7 +247,8 @@ def test_what_is_no_column_is_refused(column: Any) -> None:
 
 def test_unequal_lengths_name_every_column() -> None:
     with pytest.raises(
-        InputError, match="unequal lengths: predictions has 2, references has 1; give one entry"
+        InputError,
+        match="differ in length: predictions has 2, references has 1; each needs one entry",
     ):
         Batch.of(predictions=["a", "b"], references=["a"])
 

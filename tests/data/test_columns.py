@@ -98,7 +98,7 @@ def test_a_column_of_a_plugin_is_found_in_singular_and_plural(name: str) -> None
 
 
 def test_a_mapping_to_a_name_that_is_not_there_names_the_near_one() -> None:
-    with pytest.raises(MissingColumn, match=r"'sumary', .* did you mean 'summary'\? \(there are:"):
+    with pytest.raises(MissingColumn, match=r"'sumary', .* did you mean 'summary'\? \(columns:"):
         resolve({"predictions": "bleu"}, ["summary", "id"], {"predictions": "sumary"})
 
 
@@ -133,7 +133,7 @@ def test_a_slip_is_a_strange_name_that_is_near_a_known_one(
 ) -> None:
     with pytest.raises(MissingColumn) as caught:
         resolve({"questions": "relevancy"}, have)
-    hint = f"; is {slip!r} a slip for it?"
+    hint = f"; is {slip!r} a misspelling of it?"
     assert str(caught.value).endswith(hint if slip else ", ".join(have))
 
 
@@ -144,7 +144,7 @@ def test_a_missing_column_is_a_lookup_error_and_a_value_error() -> None:
 
 
 def test_a_mapping_for_a_column_that_nobody_reads_is_refused() -> None:
-    with pytest.raises(InputError, match=r"'predictons' was mapped.*did you mean 'predictions'"):
+    with pytest.raises(InputError, match=r"'predictons' is mapped.*did you mean 'predictions'"):
         resolve({"predictions": "bleu"}, ["answer"], {"predictons": "answer"})
 
 

@@ -188,7 +188,7 @@ def test_files_of_unequal_length_are_told_with_all_their_lines(
 ) -> None:
     p = str(written(tmp_path, "p.txt", "a\nb\nc\n"))
     r = str(written(tmp_path, "r.txt", "a\n"))
-    said = f"{p} has 3, {r} has 1; line i is sample i"
+    said = f"{p} has 3, {r} has 1; line i of each is sample i"
     with pytest.raises(InputError, match=re.escape(said)):
         list(files.read_columns({"predictions": [p], "references": [r]}, characters=characters))
 
@@ -228,16 +228,20 @@ def test_a_cell_may_be_longer_than_the_csv_module_s_limit(tmp_path: Path) -> Non
 
 REFUSED = [
     ("a.jsonl", "", "a.jsonl: the file is empty"),
-    ("a.jsonl", "\n\n", "a.jsonl: there are no samples"),
+    ("a.jsonl", "\n\n", "a.jsonl: the file has no samples"),
     ("a.jsonl", '{"p": 1}\n{"p": \n', "a.jsonl:2: broken JSON at column"),
     ("a.jsonl", '{"p": 1}\n[1]\n', "a.jsonl:2: this line holds a list, not an object"),
     (
         "a.jsonl",
         '[{"p": "a"}, {"p": "b"}]',
-        "a.jsonl:1: .* for a whole list give --input-format js",
+        "a.jsonl:1: .* for a file that is one list give --input-format json",
     ),
-    ("a.jsonl", '[\n {"p": "a"}\n]', "a.jsonl:1: broken JSON .* lines, give --input-format json;"),
-    ("a.jsonl", '{\n "p": "a"\n}\n{\n "p": "b"\n}', "a.jsonl:1: .* each on one line, as 'jq -c .'"),
+    ("a.jsonl", '[\n {"p": "a"}\n]', "a.jsonl:1: broken JSON .* lines give --input-format json$"),
+    (
+        "a.jsonl",
+        '{\n "p": "a"\n}\n{\n "p": "b"\n}',
+        "a.jsonl:1: .* one object: rewrite the file with 'jq -c .'",
+    ),
     (
         "a.jsonl",
         '{"p": 1}\n{"p": 1, "p": 2}',
@@ -247,22 +251,26 @@ REFUSED = [
     ("a.jsonl", '"x"\n', "a.jsonl:1: this line holds a string"),
     ("a.jsonl", b'{"p": "a"}\n{"p": "\xe9"}\n', "a.jsonl:2: the text isn't UTF-8 .byte 0xe9"),
     ("a.jsonl", "{}".encode("utf-16"), "a.jsonl:1: .*looks like UTF-16"),
-    ("a.jsonl", gzip.compress(b"{}"), "a.jsonl:1: .*looks like gzip; let its name end in .gz"),
+    (
+        "a.jsonl",
+        gzip.compress(b"{}", mtime=0),
+        "a.jsonl:1: .*looks like gzip; rename it to end in .gz",
+    ),
     ("a.jsonl", "[" * 100_000, "a.jsonl:1: this JSON can't be read"),
     ("a.json", '[{"p": 1},\n {"p": }]', "a.json:2: broken JSON"),
     ("a.json", '{"p": "a"}\n{"p": "b"}\n', "a.json:2: .*--input-format jsonl"),
-    ("a.json", "[]", "a.json: there are no samples"),
-    ("a.json", "3", "a.json: holds a number; a list of objects"),
+    ("a.json", "[]", "a.json: the file has no samples"),
+    ("a.json", "3", "a.json: holds a number, not a list of objects"),
     ("a.json", '[{"p": 1}, null]', "a.json: item 1 of the list is null"),
     ("a.json", '{"format": "metrichub-report-1"}', "a.json: this is a saved report"),
-    ("a.csv", "p,r\na,b\nc\n", "a.csv:3: 1 cells, but the header has 2 .p, r"),
+    ("a.csv", "p,r\na,b\nc\n", "a.csv:3: 1 cells, but the header has 2 columns .p, r"),
     ("a.csv", "p,r\na,b,c\n", "a.csv:2: 3 cells"),
     ("a.csv", 'p,r\na,"b\n', "a.csv:2: unexpected end of data"),
     ("a.csv", "p,p\na,b\n", "a.csv:1: two columns are called 'p'"),
-    ("a.csv", "p,r\n", "a.csv: there are no samples"),
+    ("a.csv", "p,r\n", "a.csv: the file has no samples"),
     ("a.csv", "\n\n", "a.csv: the file has no header line"),
     ("a.tsv", "p\tr\nonly\n", "a.tsv:2: 1 cells"),
-    ("a.parquet", "PAR?", "a.parquet: no Parquet file"),
+    ("a.parquet", "PAR?", "a.parquet: this isn't a readable Parquet file"),
     ("a.xlsx", "x", "a.xlsx: unknown suffix '.xlsx'; known: .jsonl, .json, .csv"),
     ("a.txt", "x", "a.txt: unknown suffix '.txt'.*-p FILE -r FILE"),
     ("a", "x", "a: the name has no suffix"),
@@ -301,15 +309,23 @@ def test_a_missing_file_has_a_near_name(tmp_path: Path) -> None:
     written(tmp_path, "summaries.jsonl", "{}")
     with pytest.raises(FileError, match=r"no such file; did you mean 'summaries.jsonl'"):
         files.read(tmp_path / "summarys.jsonl")
-    with pytest.raises(FileError, match=r"no such file \(nor a folder"):
+    with pytest.raises(FileError, match=r"no such file; there is no folder .*nowhere.* either"):
         files.read(tmp_path / "nowhere" / "a.jsonl")
     with pytest.raises(FileError, match="no such file"):
         files.read(tmp_path / "a.xyz")
 
 
+@pytest.mark.parametrize("target", ["nowhere.jsonl", "link.jsonl"])
+def test_a_symbolic_link_that_leads_nowhere_is_called_broken(tmp_path: Path, target: str) -> None:
+    (tmp_path / "link.jsonl").symlink_to(target)
+    with pytest.raises(FileError) as caught:
+        files.read(tmp_path / "link.jsonl")
+    assert str(caught.value).endswith(f"link.jsonl: is a broken symbolic link (to '{target}')")
+
+
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").mkdir()
-    with pytest.raises(FileError, match="this is a folder"):
+    with pytest.raises(FileError, match="this folder has no Parquet files; name a file"):
         files.read(tmp_path / "a.jsonl")
 
 
@@ -450,5 +466,5 @@ def test_columns_that_are_separated_otherwise_are_told(
     tmp_path: Path, mark: str, said: str
 ) -> None:
     path = written(tmp_path, "a.csv", f"prediction{mark}reference\na{mark}b\n")
-    with pytest.raises(FileError, match=f"seem to be separated by {said}"):
+    with pytest.raises(FileError, match=f"seems to be separated by {said}; save it with commas"):
         files.read(path)

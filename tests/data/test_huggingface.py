@@ -63,7 +63,7 @@ def test_a_folder_of_save_to_disk_is_read_as_its_rows(tmp_path: Path) -> None:
     assert Hub("exact_match").evaluate(saved).scores()["exact_match"]["score"] == EXPECTED["test"]
     train = datasets.Dataset.from_list(TRAIN)
     datasets.DatasetDict({"train": train, "test": test}).save_to_disk(several)
-    with pytest.raises(FileError, match=r"several splits; give one of them: .*train or .*test"):
+    with pytest.raises(FileError, match=r"several splits; choose one: .*train or .*test"):
         metrichub.read(several)
     assert metrichub.read(several / "train")["prediction"] == ["a"]
 
@@ -71,8 +71,8 @@ def test_a_folder_of_save_to_disk_is_read_as_its_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("hf://", "there is no name of a data set; write hf://owner/name"),
-        ("hf://owner/name?spilt=test", "no choice 'spilt'; did you mean 'split'"),
+        ("hf://", "the name of the data set is missing; write hf://owner/name"),
+        ("hf://owner/name?spilt=test", "'spilt' isn't an option; did you mean 'split'"),
     ],
 )
 def test_an_address_that_says_nothing_is_refused(text: str, said: str) -> None:
@@ -151,7 +151,7 @@ def test_compare_takes_data_sets_too(address: str, tmp_path: Path) -> None:
 
 def test_a_split_without_a_data_set_is_refused() -> None:
     found = error(run("score", "a.jsonl", "-m", "bleu", "--split", "test"), 2)
-    assert found.startswith("--split and --subset choose from a data set; give hf://NAME")
+    assert found.startswith("--split and --subset apply to data sets only; give hf://NAME")
 
 
 def environment(tmp_path: Path, endpoint: str, **more: str) -> dict[str, str]:

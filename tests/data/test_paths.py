@@ -70,10 +70,10 @@ def test_a_path_starts_at_the_longest_name(path: str, names: list[str], column: 
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("doc.answer", "doc.answer[0] isn't there: doc has answers; did you mean 'answers'?"),
-        ("doc.answers.one", "[0] isn't there: doc.answers is a list of 2, whose places"),
-        ("doc.answers.1", "[1] isn't there: doc.answers is a list of 1, the last at 0"),
-        ("filtered_resps.0.text", "[0] isn't there: filtered_resps.0 is 'a b' (str)"),
+        ("doc.answer", "doc.answer[0] doesn't exist: doc has answers; did you mean 'answers'?"),
+        ("doc.answers.one", "[0] doesn't exist: doc.answers is a list of 2, whose items"),
+        ("doc.answers.1", "[1] doesn't exist: doc.answers is a list of 1, numbered from 0"),
+        ("filtered_resps.0.text", "[0] doesn't exist: filtered_resps.0 is 'a b' (str)"),
     ],
 )
 def test_an_error_says_where_a_path_ends_and_what_is_there(path: str, said: str) -> None:
@@ -84,12 +84,12 @@ def test_an_error_says_where_a_path_ends_and_what_is_there(path: str, said: str)
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [(None, "doc is None"), ({}, "doc is an empty object"), ([], "doc is []")],
+    [(None, "doc is None"), ({}, "doc is an empty object"), ([], "doc is an empty list")],
 )
 def test_an_error_says_that_there_is_nothing(value: object, said: str) -> None:
     with pytest.raises(InputError) as caught:
         HUB.evaluate([{"prediction": "a", "doc": value}], columns={"references": "doc.0"})
-    assert str(caught.value) == f"doc.0[0] isn't there: {said}"
+    assert str(caught.value) == f"doc.0[0] doesn't exist: {said}"
 
 
 def test_an_object_in_place_of_a_text_is_shown_the_way_inside() -> None:
@@ -100,7 +100,7 @@ def test_an_object_in_place_of_a_text_is_shown_the_way_inside() -> None:
 
 
 def test_a_path_from_a_column_that_is_not_there_names_those_that_are() -> None:
-    with pytest.raises(MissingColumn, match=r"'dog.answers', which isn't there .*doc, filtered"):
+    with pytest.raises(MissingColumn, match=r"'dog.answers', which doesn't exist .*doc, filtered"):
         HUB.evaluate(ROWS, columns={**PATHS, "references": "dog.answers"})
 
 
@@ -114,4 +114,4 @@ def test_the_command_line_takes_paths_and_names_the_line_where_one_ends(
     assert scored("o.jsonl", "-m", "exact_match", *columns)["scores"]["exact_match"]["score"] == 0.5
     columns = ("--columns", "predictions=filtered_resps.0,references=doc.answers.1")
     found = error(run("score", "o.jsonl", "-m", "exact_match", *columns), 3)
-    assert found.startswith("o.jsonl:2: doc.answers.1[1] isn't there: doc.answers is a list of 1")
+    assert found.startswith("o.jsonl:2: doc.answers.1[1] doesn't exist: doc.answers is a list of 1")

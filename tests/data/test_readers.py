@@ -278,10 +278,10 @@ def test_a_plan_that_a_library_cannot_run_is_one_line() -> None:
 
 def test_a_folder_without_parquet_and_one_with_a_broken_file_are_told() -> None:
     Path("empty").mkdir()
-    with pytest.raises(FileError, match="empty: this is a folder without Parquet files; give"):
+    with pytest.raises(FileError, match="empty: this folder has no Parquet files; name"):
         metrichub.read("empty")
     Path("empty/a.parquet").write_text("x", encoding="utf-8")
-    with pytest.raises(FileError, match="empty: no Parquet file: "):
+    with pytest.raises(FileError, match="empty: this isn't a readable Parquet file: "):
         metrichub.read("empty")
 
 
@@ -294,7 +294,7 @@ def test_read_takes_the_columns_that_are_wanted_alone(kind: str) -> None:
     assert HUB(renamed)["wer"]["score"] == 0
     with pytest.raises(MissingColumn, match="no column 'referense'; did you mean 'reference'"):
         metrichub.read(path, columns=["referense"])
-    with pytest.raises(InputError, match=r"columns is one string; give a list, columns=\['refer"):
+    with pytest.raises(InputError, match=r"columns is one string; pass a list, columns=\['refer"):
         metrichub.read(path, columns="reference")
 
 
@@ -306,7 +306,7 @@ def test_wanted_columns_reach_inside_and_name_the_line_where_a_path_ends() -> No
     assert next(batches) == {"doc.text": ["a"]}
     with pytest.raises(FileError) as caught:
         next(batches)
-    assert str(caught.value) == "d.jsonl:2: doc.text[1] isn't there: doc is an empty object"
+    assert str(caught.value) == "d.jsonl:2: doc.text[1] doesn't exist: doc is an empty object"
 
 
 def test_of_parquet_only_the_wanted_columns_are_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,7 +337,7 @@ def test_a_column_that_a_file_lacks_is_missing_there() -> None:
     ("data", "said"),
     [
         ("nowhere.jsonl", "nowhere.jsonl: no such file"),
-        ("a text to score", "a text to score: no such file; texts are given by name, predictions="),
+        ("a text to score", "a text to score: no such file; pass texts by name, predictions="),
         ("a.xyz", "a.xyz: no such file"),
     ],
 )

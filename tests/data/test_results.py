@@ -107,15 +107,15 @@ def test_samples_that_ended_in_an_error_are_left_out_and_counted(
     path.write_text(json.dumps(log), encoding="utf-8")
     with caplog.at_level(logging.WARNING, "metrichub"):
         assert read(path).size == 5
-    assert "1 of 6 samples ended in an error and are left out" in caplog.text
+    assert "left out 1 of 6 samples, which ended in an error" in caplog.text
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"", "the file is empty"),
-        (b"no archive", "no log of inspect: File is not a zip file"),
-        (LOG.read_bytes()[:9000], "no log of inspect: "),
+        (b"no archive", "isn't a readable inspect log: File is not a zip file"),
+        (LOG.read_bytes()[:9000], "this isn't a readable inspect log: "),
     ],
 )
 def test_what_is_no_log_is_one_line(tmp_path: Path, content: bytes, message: str) -> None:
@@ -129,11 +129,11 @@ def test_another_archive_and_a_log_without_samples_say_so(tmp_path: Path) -> Non
     path = tmp_path / "x.eval"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("readme", "hello")
-    with pytest.raises(FileError, match="an archive, but no log of inspect"):
+    with pytest.raises(FileError, match="this archive isn't an inspect log"):
         read(path)
     log = tmp_path / "log.json"
     log.write_text(json.dumps({**json_log(), "samples": None, "status": "started"}))
-    with pytest.raises(FileError, match=r"a log of inspect without samples \(its status: started"):
+    with pytest.raises(FileError, match=r"this inspect log has no samples \(status: started"):
         read(log)
 
 
@@ -145,7 +145,7 @@ def test_damage_inside_of_a_log_names_the_sample(tmp_path: Path) -> None:
     content[start : start + 40] = bytes(40)
     path = tmp_path / "x.eval"
     path.write_bytes(content)
-    with pytest.raises(FileError, match=r"samples/a_epoch_1\.json in it is damaged"):
+    with pytest.raises(FileError, match=r"its member samples/a_epoch_1\.json is damaged"):
         read(path)
 
 
@@ -160,7 +160,7 @@ def test_samples_of_lm_eval_are_read_once_for_several_filters(
     assert found["references"] == [["lol", "on the mat"], ["it rains", "['x'"], ["Wien"]]
     assert found["questions"] == ["Where is the cat?", "Weather?", "Capital?"]
     assert found.lines == [1, 2, 3]
-    assert "read were those of 'none', and not those of 'strict'" in caplog.text
+    assert "read were those of filter 'none', not of 'strict'" in caplog.text
 
 
 def test_the_score_is_the_one_that_lm_eval_has_written() -> None:
@@ -188,7 +188,9 @@ def test_several_answers_to_a_prompt_are_several_predictions(tmp_path: Path) -> 
     (row, *_) = rows(FOLDER / "samples_many.jsonl")
     found = read(write(tmp_path / "s.jsonl", [{**row, "filtered_resps": [["a", "b"]]}]))
     assert found["predictions"] == [["a", "b"]]
-    with pytest.raises(FileError, match=r"s\.jsonl:1: filtered_resps holds 1\.5 \(float\), and no"):
+    with pytest.raises(
+        FileError, match=r"s\.jsonl:1: filtered_resps holds 1\.5 \(float\), not text"
+    ):
         read(write(tmp_path / "s.jsonl", [{**row, "filtered_resps": [1.5]}]))
 
 
@@ -199,7 +201,9 @@ def test_arguments_of_older_versions_are_read(tmp_path: Path) -> None:
 
 
 def test_likelihoods_of_lm_eval_are_refused_with_their_line() -> None:
-    with pytest.raises(FileError, match=r"samples_choices\.jsonl:1: likelihoods of given answers"):
+    with pytest.raises(
+        FileError, match=r"samples_choices\.jsonl:1: holds likelihoods of given answers"
+    ):
         read(FOLDER / "samples_choices.jsonl")
 
 
@@ -227,7 +231,7 @@ def test_the_latest_test_run_and_the_order_of_its_cases_are_read(tmp_path: Path)
     path.write_text(json.dumps({"testRunData": run}), encoding="utf-8")
     assert read(path)["input"] == CASES["input"]
     path.write_text(json.dumps({**run, "testCases": [], "conversationalTestCases": [{}]}))
-    with pytest.raises(FileError, match="a test run of conversations; only single turns"):
+    with pytest.raises(FileError, match="this test run holds conversations; only single-turn"):
         read(path)
 
 

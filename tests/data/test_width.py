@@ -68,6 +68,6 @@ def test_one_column_more_than_are_read_is_refused_with_what_to_do(
     with pytest.raises(FileError) as caught:
         files.read(path)
     assert str(caught.value) == (
-        f"{path}{where}: 1,001 columns are more than the 1,000 that are read; save a copy with "
-        "only those that the metrics need"
+        f"{path}{where}: 1,001 columns are too many (the limit is 1,000); save a copy with "
+        "only the columns that the metrics need"
     )

@@ -70,7 +70,7 @@ def sums(report: Report, metric: str) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("name", additive())
 def test_shuffling_cutting_and_retrying_give_equal_buckets(name: str) -> None:
-    hub, samples = Hub(name), rows(SUMMEVAL, 40)
+    hub, samples = Hub(name), rows(SUMMEVAL, 16)
     whole = hub.evaluate(samples, samples=False, key="id")
     shuffled = random.Random(5).sample(samples, len(samples))
     parts = [shuffled[:7], shuffled[7:8], shuffled[8:]]
@@ -120,9 +120,18 @@ def test_reports_by_position_merge_to_that_of_all_samples(sizes: list[int]) -> N
     merged.buckets.check_same(whole.buckets)
 
 
-@pytest.mark.parametrize(("name", "most"), [(SUMMEVAL, 240), slow(WMT16, 2999)])
-def test_intervals_of_buckets_are_as_wide_as_those_of_samples(name: str, most: int) -> None:
-    cheap = [metric for metric in additive() if metric not in ("codebleu", "character")]
+@pytest.mark.parametrize(
+    ("name", "most", "dear"),
+    [
+        (SUMMEVAL, 240, ("codebleu", "character", "ter", "eed")),
+        slow(SUMMEVAL, 240, ("codebleu", "character")),
+        slow(WMT16, 2999, ("codebleu", "character")),
+    ],
+)
+def test_intervals_of_buckets_are_as_wide_as_those_of_samples(
+    name: str, most: int, dear: tuple[str, ...]
+) -> None:
+    cheap = [metric for metric in additive() if metric not in dear]
     hub, samples = Hub(cheap), rows(name, most)
     ordinary = hub.evaluate(samples).intervals()
     bucketed = hub.evaluate(iter([samples]), samples=False, key="id").intervals()
@@ -167,13 +176,13 @@ def test_clusters_are_drawn_whole() -> None:
 def test_clusters_have_to_be_there_and_the_same() -> None:
     hub = Hub("bleu")
     report = hub.evaluate(rows(SUMMEVAL, 20))
-    with pytest.raises(ReportError, match=r"no column 'doc' travelled .* did you mean 'doc_id'"):
+    with pytest.raises(ReportError, match=r"the report has no column 'doc'; did you mean 'doc_id'"):
         report.intervals(cluster="doc")
     holes = hub.evaluate([row | {"doc_id": None} for row in rows(SUMMEVAL, 20)])
     with pytest.raises(ReportError, match="sample 0 has no doc_id"):
         holes.intervals(cluster="doc_id")
     moved = hub.evaluate([row | {"doc_id": row["id"]} for row in rows(SUMMEVAL, 20)])
-    with pytest.raises(ReportError, match="different 'doc_id'"):
+    with pytest.raises(ReportError, match="the systems differ in 'doc_id'"):
         compare_all({"a": report, "b": moved}, cluster="doc_id")
     bare = hub.evaluate(rows(SUMMEVAL, 20), keep=[])
     for one, other in ((report, bare), (bare, report)):
@@ -189,15 +198,15 @@ def _other(samples: Sequence[Row], **changes: Any) -> Report:
 def test_only_the_same_samples_are_compared() -> None:
     samples = rows(SUMMEVAL, 30)
     report = _other(samples)
-    with pytest.raises(ReportError, match="measured on different references"):
+    with pytest.raises(ReportError, match="have different references"):
         report.compare(_other(samples, references=["something else"]))
     with pytest.raises(ReportError, match="different values of 'id'"):
         report.compare(_other([row | {"id": row["id"] + 1} for row in samples]))
-    with pytest.raises(ReportError, match=r"summed by 'id' and by position"):
+    with pytest.raises(ReportError, match=r"holds sums by 'id' and the other by position"):
         report.compare(Hub("wer").evaluate(samples, samples=False))
-    with pytest.raises(ReportError, match="summed by 'id' and the other wasn't"):
+    with pytest.raises(ReportError, match="holds sums by 'id' and the other doesn't"):
         report.compare(Hub("wer").evaluate(samples))
-    with pytest.raises(ReportError, match="summed by 'id' and others kept their samples"):
+    with pytest.raises(ReportError, match="hold sums by 'id' and others samples"):
         report.merge(Hub("wer").evaluate(samples))
     shuffled = _other(random.Random(1).sample(samples, len(samples)))
     assert report.compare(shuffled)["wer"]["score"].difference == 0
@@ -211,7 +220,7 @@ def test_a_metric_that_scored_other_samples_is_not_tested() -> None:
         for texts in (["a b a", "", "c c"], ["a b a", "c d", ""])
     )
     test = one.compare(two)["ttr"]["score"]
-    assert test.withheld == "the systems have scores of other samples, which weren't kept"
+    assert test.withheld == "the systems have scores of different samples, which weren't kept"
     assert np.isnan(test.p)
     assert test.rank is None
 
@@ -222,17 +231,26 @@ def test_what_does_not_add_up_has_no_intervals_and_says_so() -> None:
     found = report.intervals()
     assert np.isnan(found["self_bleu"]["score"].low)
     assert not np.isnan(found["bleu"]["score"].low)
-    assert "it doesn't add up, and the samples weren't kept" in report.notes()["self_bleu"][0]
+    assert (
+        "the metric needs all samples for this, and they weren't kept"
+        in report.notes()["self_bleu"][0]
+    )
     with pytest.raises(ReportError, match="self_bleu: this report was pooled"):
         report.intervals(metrics="self_bleu")
     test = report.compare(Hub(["bleu", "self_bleu"]).evaluate(samples, samples=False))
-    assert test["self_bleu"]["score"].withheld == "it doesn't add up, and the samples weren't kept"
+    assert (
+        test["self_bleu"]["score"].withheld
+        == "the metric needs all samples for this, and they weren't kept"
+    )
     assert test["bleu"]["score"].p == 1
 
 
 def test_few_values_of_a_key_make_rough_intervals() -> None:
     report = Hub("wer").evaluate(rows(SUMMEVAL, 240), samples=False, key="doc_id")
-    assert "intervals are rough: 'doc_id' has 20 values or little more" in report.notes()["wer"]
+    assert (
+        "intervals are rough, as 'doc_id' has only about 20 different values"
+        in report.notes()["wer"]
+    )
     assert not Hub("wer").evaluate(rows(SUMMEVAL, 240), samples=False, key="id").notes()
 
 
@@ -240,9 +258,11 @@ def test_a_key_names_columns_that_are_there_and_full() -> None:
     hub, samples = Hub("wer"), rows(SUMMEVAL, 3)
     with pytest.raises(MissingColumn, match=r"the key names the column 'ids', .* 'id'"):
         hub.evaluate(samples, samples=False, key="ids")
-    with pytest.raises(InputError, match=r"id\[1\] is missing; a key is a text, a number, a date"):
+    with pytest.raises(
+        InputError, match=r"id\[1\] is missing; every sample needs a key: a text, number, date"
+    ):
         hub.evaluate([samples[0], samples[1] | {"id": None}], samples=False, key="id")
-    with pytest.raises(InputError, match="without samples: samples=False"):
+    with pytest.raises(InputError, match="without samples; add samples=False"):
         hub.evaluate(samples, key="id")
 
 
@@ -318,7 +338,9 @@ def test_simulated_systems_get_the_same_intervals_and_tests_from_buckets() -> No
 
 def test_one_value_of_a_cluster_or_a_key_has_no_interval() -> None:
     samples = [row | {"doc_id": "only"} for row in rows(SUMMEVAL, 5)]
-    with pytest.raises(ReportError, match=r"all samples have the same doc_id, .* need several"):
+    with pytest.raises(
+        ReportError, match=r"all samples have the same doc_id; .* need at least two"
+    ):
         Hub("wer").evaluate(samples).intervals(cluster="doc_id")
     with pytest.raises(ReportError, match="all samples have the same doc_id"):
         Hub("wer").evaluate(samples, samples=False, key="doc_id").intervals()
@@ -332,14 +354,14 @@ def test_reports_of_other_keys_do_not_merge() -> None:
     one = Hub("wer").evaluate(samples, samples=False, key="id")
     for key in ("doc_id", None):
         other = Hub("wer").evaluate(samples, samples=False, key=key)
-        with pytest.raises(ReportError, match="parts that are merged need the same key"):
+        with pytest.raises(ReportError, match="to merge them, evaluate all with the same key"):
             one.merge(other)
 
 
 def test_repeated_runs_take_no_key() -> None:
     hub = Hub("faithfulness", judge="offline")
     data = {"predictions": ["It rains."], "contexts": [["It rains."]], "id": [1]}
-    with pytest.raises(InputError, match="leave out the key or repeats"):
+    with pytest.raises(InputError, match="a key can't be combined with repeats"):
         hub.evaluate(data, samples=False, key="id", repeats=2)
 
 

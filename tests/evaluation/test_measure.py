@@ -310,7 +310,7 @@ def test_workers_obey_a_metric_that_asks_for_one_process() -> None:
 
 
 def test_a_process_that_dies_is_told_with_what_to_do() -> None:
-    with pytest.raises(MetricError, match=r"a worker process died.* workers=1 shows where"):
+    with pytest.raises(MetricError, match=r"a worker process died.* run with workers=1"):
         in_two(Fails(), "fine", "dies", *["fine"] * 9)
 
 

@@ -99,8 +99,15 @@ def test_sums_have_intervals_of_weights_that_stay() -> None:
     summed = Hub(Rarity()).evaluate(**found, samples=False)
     assert summed.intervals(resamples=50)["rarity"]["score"].low == 1
     assert Hub(Rarity()).evaluate(**found).intervals(resamples=50)["rarity"]["score"].low == 0
-    said = "intervals and tests keep the weights that all samples give, and draw none of them anew"
+    said = "intervals and tests use the weights from all samples, and don't resample them"
     assert summed.notes() == {"rarity": [said]}
+
+
+def test_samples_of_several_parts_are_drawn_apart() -> None:
+    # "a" is rare and "b" isn't: drawn by themselves they give 0, .5 or 1, and together always .5.
+    parts = [{"predictions": ["a"]}, {"predictions": ["b b"]}]
+    found = Hub(Rarity()).evaluate(iter(parts), samples=False).intervals(resamples=50)
+    assert (found["rarity"]["score"].low, found["rarity"]["score"].high) == (0, 1)
 
 
 def test_systems_are_compared_by_their_sums() -> None:
@@ -132,9 +139,9 @@ def test_sums_of_two_corpora_do_not_merge(again: bool, tmp_path: Path) -> None:
         for number, part in enumerate(parts):
             part.save(tmp_path / f"{number}.json")
         parts = [Report.load(tmp_path / f"{number}.json") for number in (0, 1)]
-    with pytest.raises(ReportError, match="cider: all samples together weigh each of them"):
+    with pytest.raises(ReportError, match="cider: reports without samples can't be merged"):
         parts[0].merge(parts[1])
-    with pytest.raises(ReportError, match="cider: all samples together weigh each of them"):
+    with pytest.raises(ReportError, match="cider: reports without samples can't be merged"):
         parts[0].pool().merge(parts[1].pool())
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from metrichub import Hub
 from metrichub.authoring import Array, Metric, report_progress
+from metrichub.evaluation.progress import Portion
 from metrichub.text import Texts
 
 
@@ -55,3 +56,9 @@ def test_an_error_of_the_watching_function_is_its_own() -> None:
 
     with pytest.raises(KeyError, match="stop"):
         Hub(Slow()).evaluate(COLUMNS, progress=stop)
+
+
+def test_a_share_above_one_tells_no_more_than_all_samples() -> None:
+    told: list[int] = []
+    Portion(8, told.append).reach(1.5)
+    assert told == [8]

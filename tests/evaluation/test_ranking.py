@@ -18,6 +18,8 @@ SIZE = 12
 """With k samples that only the better system has right, p is 2 of 2 ** k, so 2 ** (1 - k)."""
 REFERENCES = ["all right"] * SIZE
 TRIALS = 20_000
+CHAIN = {"a": 16, "b": 8, "c": 0}
+"""How many samples of 16 each of three systems has right."""
 
 
 def with_right(*numbers: int, metric: Any = "exact_match") -> dict[str, Report]:
@@ -59,7 +61,7 @@ def test_systems_that_no_test_tells_apart_share_a_rank() -> None:
     ranking = compare_all(with_right(12, 0, 11), resamples=9, trials=TRIALS)
     assert ranking.ranks == {"exact_match": {"score": {"a": 1, "c": 1, "b": 2}}}
     assert ranking.sentence.startswith("a and c beat b on exact_match (p ≤ .00")
-    assert ranking.sentence.endswith("); exact_match doesn't tell a and c apart")
+    assert ranking.sentence.endswith("); no significant difference between a and c on exact_match")
     test = ranking.pairs["c", "b"]["exact_match"]["score"]
     assert (test.rank, test.other_rank) == (1, 2)
     assert str(test.sentence).startswith("c beats b on exact_match (p = .00")
@@ -73,15 +75,36 @@ def test_one_that_fails_to_beat_another_doesn_t_rank_above_it() -> None:
     ranking = compare_all(with_right(12, 3, 8), resamples=9, trials=TRIALS)
     assert set(ranking.ranks["exact_match"]["score"].values()) == {1}
     assert ranking.sentence.startswith("a beats b on exact_match (p = .0")
-    assert ranking.sentence.endswith("; exact_match doesn't tell a and c or b and c apart")
+    assert ranking.sentence.endswith(
+        "; no significant difference between a and c or b and c on exact_match"
+    )
     assert not Table.compared(ranking).best
 
 
 def test_lower_is_better_where_the_card_says_so() -> None:
     ranking = compare_all(with_right(12, 0, metric="wer"), resamples=9, trials=TRIALS)
     assert ranking.ranks == {"wer": {"score": {"a": 1, "b": 2}}}
-    assert ranking.sentence in ("a beats b on wer (p < .0001)", ranking.sentence)
-    assert ranking.sentence.startswith("a beats b on wer (p ")
+    p = ranking.pairs["b", "a"]["wer"]["score"].p
+    assert p == pytest.approx(2**-11, abs=5e-4)
+    assert ranking.sentence == f"a beats b on wer ({p_text(p)})"
+
+
+def test_a_chain_of_systems_has_the_largest_of_its_p_values() -> None:
+    # Neighbours differ in 8 of 16 samples: 2 ** -7, the two larger of three p-values, so times 2.
+    texts = {name: ["all right"] * k + ["quite wrong"] * (16 - k) for name, k in CHAIN.items()}
+    hub = Hub("exact_match")
+    systems = {
+        name: hub.evaluate(predictions=found, references=["all right"] * 16)
+        for name, found in texts.items()
+    }
+    ranking = compare_all(systems, resamples=9, trials=TRIALS)
+    p = {pair: tests["exact_match"]["score"].p for pair, tests in ranking.pairs.items()}
+    largest = max(p["b", "a"], p["c", "b"])
+    assert largest == pytest.approx(2**-6, abs=4e-3)
+    assert p["c", "a"] < 1e-3
+    assert ranking.sentence == (
+        f"a beats b, which beats c, on exact_match ({p_text(largest, '≤')})"
+    )
 
 
 def test_only_headline_outputs_are_corrected_ranked_and_bold() -> None:
@@ -131,11 +154,11 @@ def test_scores_are_those_of_all_samples_and_tests_those_of_common_ones() -> Non
     }
     ranking = compare_all(systems, resamples=9, trials=99)
     assert ranking.scores["full"] == {"ttr": systems["full"].results["ttr"].scores()}
-    reason = "the systems left different samples unanswered (full 0, half 2, worse 0)"
+    reason = "the systems left different samples unanswered (full: 0, half: 2, worse: 0)"
     assert ranking.withheld == {"ttr": reason}
-    assert ranking.sentence == f"ttr names no winner: {reason}"
+    assert ranking.sentence == f"no winner on ttr: {reason}"
     pair = ranking.pairs["half", "full"]["ttr"]["score"]
-    assert pair.withheld == "the systems left different samples unanswered (full 0, half 2)"
+    assert pair.withheld == "the systems left different samples unanswered (full: 0, half: 2)"
     assert (pair.samples, pair.left_out) == (2, 2)
     assert ranking.pairs["worse", "full"]["ttr"]["score"].withheld is None
     rows = Table.compared(ranking).rows
@@ -148,11 +171,14 @@ def test_what_several_metrics_say_alike_is_said_once() -> None:
     ranking = compare_all(
         with_right(12, 12, metric=["exact_match", "edit_similarity"]), resamples=9, trials=99
     )
-    assert ranking.sentence == "exact_match and edit_similarity don't tell a and b apart"
+    assert (
+        ranking.sentence
+        == "no significant difference between a and b on exact_match and edit_similarity"
+    )
     one, other = with_right(12, 12).values()
     found = one.compare(other, resamples=9, trials=99)["exact_match"]["score"]
     assert found.sentence == (
-        "exact_match doesn't tell the other system and this system apart (p = 1)"
+        "no significant difference between the other system and this system on exact_match (p = 1)"
     )
 
 
@@ -180,7 +206,7 @@ def test_p_values_are_written_as_in_papers(p: float, text: str) -> None:
 
 @pytest.mark.parametrize("systems", [{}, [1, 2], None, with_right(3)])
 def test_fewer_than_two_systems_by_name_are_refused(systems: Any) -> None:
-    with pytest.raises(ReportError, match="compare_all takes the reports of two systems or more"):
+    with pytest.raises(ReportError, match="compare_all takes the reports of at least two systems"):
         compare_all(systems)
 
 

@@ -206,9 +206,13 @@ def test_a_function_is_signed_with_its_name() -> None:
 
 @pytest.mark.parametrize("how", ["best", "worst"])
 def test_best_of_a_metric_without_direction_is_refused_when_the_hub_is_made(how: Any) -> None:
-    with pytest.raises(ParameterError, match=r"length: reduce_fn=.*names no direction"):
+    with pytest.raises(
+        ParameterError, match=r"length: reduce_fn=.*neither higher nor lower is better"
+    ):
         Hub(Length(), reduce_fn=how)
-    with pytest.raises(ParameterError, match=r"length: reduce_fn=.*names no direction"):
+    with pytest.raises(
+        ParameterError, match=r"length: reduce_fn=.*neither higher nor lower is better"
+    ):
         Hub(Length())(predictions=["a"], reduce_fn=how)
 
 

@@ -53,7 +53,7 @@ def test_a_text_is_read_also_one_from_before_there_were_definitions(
     "text", ["", "wer", "wer|reduce:best", "wer|metrichub:1.0", "a|b|reduce:c"]
 )
 def test_other_texts_are_no_signatures(text: str) -> None:
-    with pytest.raises(ValueError, match="is no signature"):
+    with pytest.raises(ValueError, match="isn't a valid signature"):
         Signature.parse(text)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from metrichub.errors import MetricError
-from metrichub.evaluation.stats import Stats
+from metrichub.evaluation.stats import GroupSums, Stats
 
 numbers = st.integers(-1000, 1000).map(float) | st.just(float("nan"))
 
@@ -144,3 +144,9 @@ def test_truth_values_count_as_one_and_zero() -> None:
 def test_reasons_are_counted() -> None:
     stats = Stats.of({"a": [np.nan, np.nan, 1]}, 3, {0: "empty", 1: "empty"})
     assert stats.why() == {"empty": 2}
+
+
+def test_the_width_of_sums_is_how_many_numbers_a_group_has() -> None:
+    # 2 groups of 1, of 3 and of 4 * 5 numbers.
+    arrays = {"one": np.zeros(2), "three": np.zeros((2, 3)), "twenty": np.zeros((2, 4, 5))}
+    assert GroupSums(arrays, np.zeros(2, np.int64)).width == 24

@@ -40,10 +40,10 @@ def test_one_word_only_leaves_kappa_undefined() -> None:
 def test_items_without_a_verdict_of_all_are_counted_apart() -> None:
     assert agreement_notes(votes("yes yes yes", "yes no yes", "no no -")) == [
         "the 3 votes of the panel agree on 50.0% of 2 items, Fleiss' kappa -0.200; judge 3 gave "
-        "none on 1 more"
+        "no verdict on 1 more"
     ]
     assert agreement_notes(votes("no no -")) == [
-        "the 3 votes of the panel are never complete; judge 3 gave none on 1 more"
+        "no item has all 3 votes of the panel; judge 3 gave no verdict on 1 more"
     ]
 
 

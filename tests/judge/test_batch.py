@@ -91,8 +91,12 @@ def test_extracting_is_a_round_and_verifying_another(stub: Stub) -> None:
     assert (first.value.round, first.value.calls) == (0, 3)
     assert path == str(Path("judging", "round-0.jsonl"))
     said = str(first.value)
-    assert said.startswith(f"3 calls of round 0 wait: send {path} (3 × stub) as a batch to ")
-    assert "/v1/chat/completions, put the answers beside as round-0.output.jsonl (or any" in said
+    assert said.startswith(
+        f"3 calls of round 0 wait for answers: send {path} (3 × stub) as a batch to "
+    )
+    assert (
+        "/v1/chat/completions, put the answers next to it as round-0.output.jsonl (or any" in said
+    )
     serve(stub, path)
     with pytest.raises(Pending) as second:
         hub.evaluate(**columns(3), batch="judging")
@@ -351,7 +355,7 @@ def test_the_form_of_replies_is_fixed(stub: Stub) -> None:
 def test_a_server_is_asked_in_the_form_that_is_given_alone(stub: Stub) -> None:
     stub.always = failure(400, "what is this response_format?")
     hub = Hub("faithfulness", judge=spec(stub, form="json_object"))
-    with pytest.raises(Exception, match="no form of it was accepted"):
+    with pytest.raises(Exception, match="the server accepts no form of this request"):
         hub.evaluate(**columns(2))
     assert [asked.form for asked in stub.asked] == ["json_object"]
 
@@ -383,13 +387,12 @@ def test_samples_that_wait_are_pending_beside_those_that_are_known(stub: Stub) -
     report = pending.value.report
     found = [report.explain("faithfulness", i) for i in range(3)]
     assert [one.status for one in found] == ["pending", "undefined", "pending"]
-    assert found[0].reason == "a call waits for its answer out of a batch"
+    assert found[0].reason == "the answer is still to come from a batch"
     assert report.scores()["exact_match"] == {"score": 0.0}
-    assert report.scores()["faithfulness"]["pending"] == 2
-    assert "errors" not in report.scores()["faithfulness"]
-    assert (
-        "2 pending: a call waits for its answer out of a batch" in (report.notes()["faithfulness"])
-    )
+    counts = report.scores()["faithfulness"]
+    assert np.isnan(counts.pop("score"))
+    assert counts == {"unscored": 1, "pending": 2}
+    assert "2 pending: the answer is still to come from a batch" in (report.notes()["faithfulness"])
     assert report.usage.calls == 0
     assert np.isnan(report.samples()["faithfulness"]["score"]).all()
     assert "pending" in report.to_markdown()
@@ -467,5 +470,5 @@ def test_a_batch_is_a_folder_of_one_process() -> None:
     Path("file").write_text("")
     with pytest.raises(ParameterError, match="batch='file' is not allowed; choose a folder"):
         hub.evaluate(**given, batch="file")
-    with pytest.raises(ParameterError, match="1 beside a batch"):
+    with pytest.raises(ParameterError, match="1 with a batch"):
         hub.evaluate(**given, batch="judging", workers=2)

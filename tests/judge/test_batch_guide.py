@@ -1,4 +1,4 @@
-"""The Python of docs/BATCHES.md, run as it stands against a service on loopback."""
+"""The Python for batches in docs/JUDGES.md, run as it is against a service on loopback."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from tests.batch_stub import answered, check
 from tests.judge_stub import KEY, Stub
 from tests.judge_toys import columns
 
-PAGE = (Path(metrichub.__file__).parents[1] / "docs/BATCHES.md").read_text("utf-8")
-SNIPPETS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+PAGE = (Path(metrichub.__file__).parents[1] / "docs/JUDGES.md").read_text("utf-8")
+SECTION = PAGE.partition("\n## Batches\n")[2].partition("\n## ")[0]
+SNIPPETS = re.findall(r"^```python\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL)
 
 pytestmark = pytest.mark.usefixtures("alone")
 

@@ -6,7 +6,6 @@ import json
 import logging
 import sqlite3
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from tests.judge_toys import columns, spec
 
 CLAIMS = Prompt("claims", "List the claims.")
 SAMPLES = 12
+LONG = 60.0
 
 
 def hub(stub: Stub, **more: Any) -> Hub:
@@ -34,7 +34,7 @@ def hub(stub: Stub, **more: Any) -> Hub:
 
 
 def test_a_run_ends_before_it_passes_its_calls_and_goes_on_from_there(stub: Stub) -> None:
-    with pytest.raises(BudgetSpent, match="the next call would pass max_calls=7 "):
+    with pytest.raises(BudgetSpent, match="the next call would exceed max_calls=7 "):
         hub(stub).evaluate(**columns(SAMPLES), max_calls=7)
     assert len(stub.asked) == 7
     # Two calls a sample; the second run makes those that are left.
@@ -52,7 +52,7 @@ def test_tokens_and_money_are_counted_as_the_estimate_counts_them(stub: Stub) ->
     report = hub(stub, **prices).evaluate(**columns(SAMPLES), max_tokens=tokens)
     assert report.usage.calls == 2 * SAMPLES
     for limit in ({"max_tokens": tokens // 100}, {"max_cost": expected.money / 100}):
-        with pytest.raises(BudgetSpent, match=f"the next call would pass {next(iter(limit))}="):
+        with pytest.raises(BudgetSpent, match=f"the next call would exceed {next(iter(limit))}="):
             hub(stub, cache=False, **prices).evaluate(**columns(SAMPLES), **limit)
 
 
@@ -73,7 +73,7 @@ def test_a_server_that_counts_no_tokens_is_counted_by_the_estimate(stub: Stub, l
         "max_cost": (expected.money or 0.0) / 2,
     }
     stub.always = without_usage
-    with pytest.raises(BudgetSpent, match=f"would pass {limit}="):
+    with pytest.raises(BudgetSpent, match=f"would exceed {limit}="):
         hub(stub, **prices).evaluate(**columns(SAMPLES), **{limit: most[limit]})
     assert 0 < len(stub.asked) < 2 * SAMPLES
 
@@ -85,29 +85,34 @@ def test_a_budget_of_the_estimate_is_enough_and_a_token_less_is_not(stub: Stub) 
     stub.always = without_usage
     one = hub(stub, cache=False)
     assert one.evaluate(**columns(SAMPLES), max_tokens=tokens).failed == 0
-    with pytest.raises(BudgetSpent, match="would pass max_tokens="):
+    with pytest.raises(BudgetSpent, match="would exceed max_tokens="):
         one.evaluate(**columns(SAMPLES), max_tokens=tokens - 1)
 
 
 def test_the_limit_of_a_run_ends_no_other(stub: Stub) -> None:
-    gate = threading.Event()
+    arrived, go_on = threading.Semaphore(0), threading.Event()
 
-    def slowly(asked: Asked) -> Reply:
-        gate.wait(30)
+    def held(asked: Asked) -> Reply:
+        arrived.release()
+        go_on.wait(LONG)
         return completion(json.dumps(answer(asked)))
 
-    stub.always = slowly
-    limited, free = hub(stub, cache=False), hub(stub, cache=False)
+    # The calls of one run leave slots for those of the other.
+    limited, free = (hub(stub, cache=False, concurrency=SAMPLES + 4) for _ in range(2))
+    # Once the server is known to answer, no call waits for the first.
+    free.evaluate(**columns(1))
+    stub.always = held
+    # A run takes the answers that another waits for, so these texts are other ones.
+    others = {name: column[SAMPLES:] for name, column in columns(2 * SAMPLES).items()}
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(limited.evaluate, **columns(SAMPLES), max_calls=3)
-        while not stub.asked:
-            time.sleep(0.01)
-        second = pool.submit(free.evaluate, **columns(SAMPLES))
-        time.sleep(0.2)
-        gate.set()
-        with pytest.raises(BudgetSpent, match="would pass max_calls=3 "):
-            first.result(60)
-        assert second.result(60).scores() == {"faithfulness": {"score": 0.5}}
+        running = pool.submit(free.evaluate, **columns(SAMPLES))
+        ending = pool.submit(limited.evaluate, **others, max_calls=3)
+        in_flight = [arrived.acquire(timeout=LONG) for _ in range(SAMPLES + 3)]
+        go_on.set()
+        assert all(in_flight)
+        with pytest.raises(BudgetSpent, match="would exceed max_calls=3 "):
+            ending.result(LONG)
+        assert running.result(LONG).scores() == {"faithfulness": {"score": 0.5}}
 
 
 def test_money_needs_prices_and_limits_are_positive(stub: Stub) -> None:
@@ -128,7 +133,7 @@ def test_the_command_line_takes_limits(
     asked = ("score", "a.jsonl", "-m", "faithfulness", "--judge", spec(stub), "--max-calls", "2")
     result = command(*asked)
     assert result.exit_code == 4
-    assert "would pass max_calls=2" in result.stderr
+    assert "would exceed max_calls=2" in result.stderr
     assert len(stub.asked) == 2
 
 
@@ -157,7 +162,7 @@ def test_a_store_that_fails_is_said_once_and_the_run_goes_on(
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
-        ("PRAGMA user_version = 99", "a newer metrichub made it"),
+        ("PRAGMA user_version = 99", "a newer version of metrichub made it"),
         ("ALTER TABLE calls ADD COLUMN more TEXT", "its answers have other columns"),
     ],
 )

@@ -46,7 +46,7 @@ def test_a_hub_without_one_says_in_one_line_how_to_choose(name: str, kind: str) 
     with pytest.raises(JudgeUnavailable) as caught:
         Hub(name)
     said = str(caught.value)
-    assert said.startswith(f"{name} asks a")
+    assert said.startswith(f"{name} needs a")
     for way in (
         f"{kind}=\"openai(model='…')\"",
         f'{kind}="offline"',
@@ -61,7 +61,7 @@ def test_the_command_line_says_the_same_and_takes_the_judge(tmp_path: Path) -> N
     path = str(tmp_path / "samples.jsonl")
     commands.write(path, [{"prediction": "It is old.", "contexts": ["It is old."]}])
     said = commands.error(commands.run("score", path, "-m", "faithfulness"), 4)
-    assert "faithfulness asks a judge and none is chosen" in said
+    assert "faithfulness needs a judge, and none is set" in said
     assert "--judge" in said
     ran = commands.run("score", path, "-m", "faithfulness", "--judge", "offline")
     assert ran.exit_code == 0, ran.output
@@ -95,7 +95,7 @@ def test_the_machine_says_who_is_asked_where_nobody_else_does(
         ("opnai", "did you mean 'openai'"),
         ("openai(modle='x')", "has no parameter 'modle'"),
         ("openai(model='x', temperature='hot')", "temperature='hot' is not allowed"),
-        ("gpt-4o", "is no judge; write offline"),
+        ("gpt-4o", "isn't a valid judge; write offline"),
         ("http://127.0.0.1:8000/v1", "openai(model='…', base_url='http://127.0.0.1:8000/v1')"),
         ("openai(api_key='x')", "can't hold a key"),
     ],
@@ -125,7 +125,7 @@ def test_a_judge_of_the_machine_that_cannot_answer_is_named_as_such(
 
 def test_an_empty_variable_chooses_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("METRICHUB_JUDGE", "")
-    with pytest.raises(JudgeUnavailable, match="none is chosen"):
+    with pytest.raises(JudgeUnavailable, match="none is set"):
         Hub("faithfulness")
 
 
@@ -140,16 +140,16 @@ def test_a_part_that_is_not_measured_needs_nobody() -> None:
     report = similar.evaluate(**PAIR)
     assert [note.split()[0] for note in report.notes()["answer_correctness"]] == ["compared"]
     assert "judge=None" in report.signatures()["answer_correctness"]
-    with pytest.raises(JudgeUnavailable, match="asks an embedder and none is chosen"):
+    with pytest.raises(JudgeUnavailable, match="needs an embedder, and none is set"):
         Hub("answer_correctness", judge="offline")
 
 
 def test_without_a_hub_the_metric_says_how_to_choose() -> None:
     metric: Any = load_metric("faithfulness")
-    with pytest.raises(JudgeUnavailable, match="faithfulness asks a judge and none is chosen"):
+    with pytest.raises(JudgeUnavailable, match="faithfulness needs a judge, and none is set"):
         run(metric.observe(prediction="It is old.", contexts=["It is old."]))
     metric = load_metric("semantic_similarity")
-    with pytest.raises(JudgeUnavailable, match="asks an embedder and none is chosen"):
+    with pytest.raises(JudgeUnavailable, match="needs an embedder, and none is set"):
         run(metric.observe(prediction="It is old.", reference="It is old."))
 
 
@@ -169,7 +169,7 @@ def test_a_hub_knows_at_once_whether_the_judge_will_do(spec: str, asked: str | N
     if asked is None:
         assert judge_in(Hub(spec, judge="offline")) == "offline"
         return
-    with pytest.raises(JudgeUnavailable, match=rf"the offline judge {asked}, so a model is needed"):
+    with pytest.raises(JudgeUnavailable, match=rf"the offline judge {asked}; use a model"):
         Hub(spec, judge="offline")
     assert judge_in(Hub(spec, judge="chance")) == "chance"
 
@@ -203,7 +203,7 @@ class Both(JudgeMetric, EmbedderMetric):
 
 
 def test_a_metric_that_declares_nothing_needs_a_judge_and_fails_when_it_asks() -> None:
-    with pytest.raises(JudgeUnavailable, match="undeclared asks a judge and none is chosen"):
+    with pytest.raises(JudgeUnavailable, match="undeclared needs a judge, and none is set"):
         Hub(Undeclared())
     hub = Hub(Undeclared(), judge="offline")
     with pytest.raises(JudgeUnavailable, match=r"the offline judge can't grade \(claims\)"):
@@ -256,5 +256,5 @@ def test_an_old_report_is_not_merged_with_answers_of_other_rules() -> None:
 def test_a_baseline_is_not_offered_to_a_metric_that_needs_a_model() -> None:
     with pytest.raises(JudgeUnavailable) as caught:
         Hub("g_eval")
-    assert "asks a model" in str(caught.value)
+    assert "(a model)" in str(caught.value)
     assert "offline" not in str(caught.value)

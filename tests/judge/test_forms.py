@@ -87,8 +87,8 @@ def test_once_a_request_is_accepted_as_many_are_made_as_may_be(stub: Stub) -> No
 
     stub.always = together
     found = run(ask_all(judge(stub, concurrency=8), 17))
-    assert [str(error).partition(": ")[2][:22] for error in found] == [
-        "the reply is no Items "
+    assert [str(error).partition(": ")[2][:30] for error in found] == [
+        "the reply isn't a valid Items "
     ] * 17
     assert (len(stub.asked), stub.most) == (2 * 17, 8)
 
@@ -137,7 +137,7 @@ def test_a_parameter_that_the_server_refuses_ends_the_run(stub: Stub, status: in
     with pytest.raises(JudgeUnavailable) as caught:
         hub.evaluate(**columns(SAMPLES))
     assert "Unsupported parameter: 'temperature'" in str(caught.value)
-    assert "no form of it was accepted, so the run ends here" in str(caught.value)
+    assert "the server accepts no form of this request, so the run stops" in str(caught.value)
     assert len(stub.asked) == 3
 
 
@@ -158,7 +158,7 @@ ECHOED = (
 def test_words_of_the_texts_in_an_error_say_nothing_of_its_cause(stub: Stub, echo: str) -> None:
     said = f"Unsupported parameter: 'temperature' in {echo}".replace("{", "{{").replace("}", "}}")
     stub.always = failure(400, said)
-    with pytest.raises(JudgeUnavailable, match="no form of it was accepted"):
+    with pytest.raises(JudgeUnavailable, match="the server accepts no form of this request"):
         run(judge(stub).extract(CLAIMS, {"text": ECHOED}))
 
 
@@ -177,7 +177,7 @@ def test_what_an_error_says_itself_counts_whatever_the_texts_say(stub: Stub, sai
     assert len(stub.asked) == 1
 
 
-@pytest.mark.parametrize(("status", "said"), [(402, "no credit is left"), (501, "doesn't serve")])
+@pytest.mark.parametrize(("status", "said"), [(402, "no credit is left"), (501, "doesn't support")])
 def test_no_credit_and_no_such_service_end_the_run(stub: Stub, status: int, said: str) -> None:
     stub.always = failure(status, "Insufficient Balance")
     with pytest.raises(JudgeUnavailable, match=said):

@@ -152,7 +152,7 @@ def test_a_list_with_a_text_is_there() -> None:
 @pytest.mark.parametrize(
     ("parameters", "allowed"),
     [
-        ({"weighting": "both"}, "'none' or 'samples' or 'logprobs'"),
+        ({"weighting": "both"}, "'none', 'samples' or 'logprobs'"),
         ({"samples": 0}, "an integer of at least 1"),
     ],
 )

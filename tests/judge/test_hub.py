@@ -41,7 +41,7 @@ def test_scores_undefined_and_errors_are_counted_apart() -> None:
         "1 unscored: nothing to say",
         "1 unscored: no verdict",
         "1 failed: fail a went wrong",
-        "judged offline, by rules over words: a baseline that knows no paraphrase",
+        "judged offline by matching words: a baseline that recognizes no paraphrases",
     ]
 
 

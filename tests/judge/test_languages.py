@@ -139,7 +139,7 @@ def test_a_hub_refuses_a_language_that_a_metric_lacks_and_says_how_it_keeps_its_
 @pytest.mark.parametrize("metric", ["bleu", "codebleu"])
 def test_a_hub_without_prompts_refuses_a_language(metric: str) -> None:
     # The language of codebleu is that of programs.
-    with pytest.raises(ParameterError, match="no metric of this hub asks a judge"):
+    with pytest.raises(ParameterError, match="no metric of this hub uses a judge"):
         Hub(metric, language="java")
 
 

@@ -129,7 +129,7 @@ def test_an_embedder_under_random_faults_scores_every_sample_or_names_the_cause(
         "predictions": [f"Answer {i}." for i in range(size)],
         "references": [f"The answer {i}." for i in range(size)],
     }
-    hub = Hub("semantic_similarity", embedder=spec(stub, timeout=1.0))
+    hub = Hub("semantic_similarity", embedder=spec(stub, timeout=3.0))
     report = hub.evaluate(**texts)
     errors = report.traces["semantic_similarity"].errors
     assert 0 < len(errors) < size / 2

@@ -155,13 +155,13 @@ def test_json_is_found_among_prose(stub: Stub, content: str) -> None:
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (says('{"items": ["One.", "Tw'), "no Items"),
-        (says("I can't say."), "no Items"),
-        (says('{"items": "One."}'), "no Items"),
-        (says(None), "no Items"),
+        (says('{"items": ["One.", "Tw'), "isn't a valid Items"),
+        (says("I can't say."), "isn't a valid Items"),
+        (says('{"items": "One."}'), "isn't a valid Items"),
+        (says(None), "isn't a valid Items"),
         (raw(b'{"choices": []}'), "no choices"),
-        (raw(b"<html>hello</html>"), "no readable answer|no choices|failed"),
-        (raw(b'{"choices": [\xff\xfe'), "no readable answer|no choices|failed"),
+        (raw(b"<html>hello</html>"), "unreadable answer|no choices|failed"),
+        (raw(b'{"choices": [\xff\xfe'), "unreadable answer|no choices|failed"),
     ],
 )
 def test_an_unreadable_answer_is_asked_for_twice_and_then_an_error(
@@ -179,7 +179,7 @@ def test_an_unreadable_answer_is_asked_for_twice_and_then_an_error(
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (says(None, refusal="I won't."), "refused to judge: I won't"),
+        (says(None, refusal="I won't."), "refused to answer: I won't"),
         (says('{"items"', finish_reason="length"), "cut off; raise max_completion_tokens"),
         (says("", finish_reason="content_filter"), "content filter"),
     ],

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -21,7 +22,7 @@ from metrichub.judge.panel import Panel, PanelVerdict
 from metrichub.judge.protocol import SelfDescribed
 from metrichub.models.loop import run
 from metrichub.testing import Scripted
-from tests.judge_stub import KEY, Asked, Reply, Stub, answer, completion, failure
+from tests.judge_stub import KEY, Asked, Reply, Stub, answer, completion, failure, serving
 from tests.judge_toys import columns, spec
 
 By = Literal["majority", "mean"]
@@ -247,9 +248,9 @@ def test_a_metric_and_the_machine_take_a_list_too(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("judge", "vote", "said"),
     [
-        (["offline"], None, r"choose two or more; one judge alone votes over .* repeats=3"),
-        (["offline", "offline(version=3)"], None, "once, as it says the same each time"),
-        ("offline", "majority", "none with offline.*, which says the same each time"),
+        (["offline"], None, r"choose two or more; for one judge use .* repeats=3"),
+        (["offline", "offline(version=3)"], None, "once, as its answer never changes"),
+        ("offline", "majority", "none with offline.*, which always gives the same answer"),
         (["offline", "chance"], "median", "choose 'majority' or 'mean'"),
         ("offline", "median", "choose 'majority' or 'mean'"),
     ],
@@ -279,7 +280,7 @@ def test_a_panel_says_what_its_judges_say() -> None:
     assert not rules.is_model
     assert rules.note is not None
     assert "a baseline" in rules.note
-    assert "by chance" in rules.note
+    assert "at random" in rules.note
     mixed = Panel(judges=("offline", "openai(model='a')"))
     assert mixed.is_model
 
@@ -359,6 +360,15 @@ def test_models_extract_once_and_verify_each(stub: Stub) -> None:
     assert hub.evaluate(**columns(2)).usage.calls == 0
 
 
+def test_a_server_at_the_port_of_an_earlier_one_gets_its_own_requests(alone: None) -> None:
+    port = 0
+    for size in (1, 2):
+        with serving(port) as stub:
+            Hub("faithfulness", judge=spec(stub, model="a")).evaluate(**columns(size))
+            assert len(stub.asked) == 2 * size
+            port = urlsplit(stub.url).port or 0
+
+
 def in_turn(*verdicts: str) -> Callable[[Asked], Reply]:
     """A server that gives these verdicts one after another, and its usual answers otherwise."""
     left = list(verdicts)
@@ -417,7 +427,7 @@ def test_a_model_that_fails_on_a_sample_is_outvoted(stub: Stub) -> None:
     assert found.scores() == {"faithfulness": {"score": 0.5}}
     votes = found.explain("faithfulness", 0).steps[0]["claims"][0]["votes"]
     assert [vote["verdict"] for vote in votes] == ["yes", "yes", None]
-    assert "judge 3 gave none on 2 more" in found.notes()["faithfulness"][0]
+    assert "judge 3 gave no verdict on 2 more" in found.notes()["faithfulness"][0]
 
 
 def test_a_wrong_key_of_one_ends_the_run(stub: Stub) -> None:
@@ -434,7 +444,7 @@ def test_a_metric_that_only_extracts_says_that_one_judge_was_asked(stub: Stub) -
     sample = {**columns(1), "questions": ["What is it?"]}
     found = hub.evaluate(**sample)
     assert {asked.body["model"] for asked in stub.asked if "messages" in asked.body} == {"a"}
-    said = "asks for no verdicts, so the first judge of the panel alone was asked"
+    said = "asks for no verdicts, so only the first judge of the panel was asked"
     assert any(said in note for note in found.notes()["answer_relevancy"])
     # With one judge, repeats are runs of their own, though the hub has a vote.
     alone = Hub("answer_relevancy", judge=spec(stub), embedder="offline", vote="majority")
@@ -499,7 +509,7 @@ def test_what_is_counted_whole_takes_the_word_of_the_vote() -> None:
 
 
 def test_a_panel_holds_no_panel() -> None:
-    with pytest.raises(ParameterError, match="judges that are no panels themselves"):
+    with pytest.raises(ParameterError, match="judges that aren't panels themselves"):
         Panel(judges=("offline", "panel(judges=['offline', 'chance'])"))
 
 

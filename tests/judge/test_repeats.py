@@ -48,7 +48,9 @@ def test_scores_are_the_means_of_the_runs_and_the_spread_says_how_far_they_lie(s
     assert list(report.repeated()) == ["faithfulness"]
     assert "|repeats:2" in report.signatures()["faithfulness"]
     assert "repeats" not in report.signatures()["exact_match"]
-    assert report.notes()["faithfulness"][0].startswith("score in 2 runs: 1.0000, 0.0000 (dev")
+    assert report.notes()["faithfulness"][0].startswith(
+        "score in 2 runs: 1.0000, 0.0000 (standard dev"
+    )
 
 
 def test_every_run_asks_anew_and_is_kept(stub: Stub) -> None:

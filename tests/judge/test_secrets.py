@@ -147,7 +147,7 @@ def test_a_spec_that_cannot_be_read_is_not_repeated_with_its_password() -> None:
     with pytest.raises(SpecError) as caught:
         Hub("faithfulness", judge=f"openai(model='m', base_url='http://u:{ENCODED}@h'")
     assert ENCODED not in str(caught.value)
-    with pytest.raises(ParameterError, match="begins with http") as refused:
+    with pytest.raises(ParameterError, match="starts with http") as refused:
         OpenAIJudge(model="m", base_url=f"u:{ENCODED}@h/v1")
     assert ENCODED not in str(refused.value)
 
@@ -205,7 +205,7 @@ def test_headers_of_the_users_own_stay_with_the_server_that_was_called(stub: Stu
     assert elsewhere.key == ""
     # Another path of the same server is no other server.
     assert [asked.headers["x-gateway"] for asked in stub.asked] == [HEADER] * 3
-    assert stub.asked[-1].path == "/v1/here"
+    assert stub.asked[-1].path.endswith("/v1/here")
 
 
 def moved(to: str) -> Fault:

@@ -97,7 +97,7 @@ def test_without_prices_the_cost_is_unknown(stub: Stub) -> None:
 
 
 def test_prices_are_two() -> None:
-    with pytest.raises(ParameterError, match="the two prices"):
+    with pytest.raises(ParameterError, match="two prices, of prompt"):
         OpenAIJudge(prices=(1.0,))
     assert Prices(1.0, 2.0).of(Answer("", 1_000_000, 500_000)) == 2.0
 

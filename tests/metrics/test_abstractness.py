@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
-from tests.vectors import SUMMEVAL, WEBNLG, texts
+from tests.vectors import SUMMEVAL, WEBNLG, slow, texts
 
 TEXT = st.one_of(
     st.lists(st.sampled_from(["a", "b", "C", "c.", "d'e", "1", "–"]), max_size=9).map(" ".join),
@@ -69,7 +69,7 @@ def test_equals_the_plain_definition(samples, n):
     assert mine == pytest.approx(share(samples, n), nan_ok=True)
 
 
-@pytest.mark.parametrize("name", [SUMMEVAL, WEBNLG])
+@pytest.mark.parametrize("name", [SUMMEVAL, slow(WEBNLG)])
 @pytest.mark.parametrize("n", [1, 3])
 def test_equals_the_plain_definition_on_real_text(name, n):
     predictions, references = texts(name)
@@ -77,6 +77,7 @@ def test_equals_the_plain_definition_on_real_text(name, n):
     assert score(predictions, references, n) == pytest.approx(expected)
 
 
+@pytest.mark.corpora
 def test_webnlg_with_one_to_four_references():
     # .157 is the published count over runs of word characters, lower-cased, union of references.
     assert round(score(*texts(WEBNLG)), 3) == 0.157

@@ -9,7 +9,7 @@ from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
-from tests.vectors import SUMMEVAL, WMT16, texts, vectors
+from tests.vectors import SUMMEVAL, WMT16, slow, texts, vectors
 
 WORDS = st.sampled_from(["a", "b", "c", "d", "e"])
 TEXT = st.lists(WORDS, max_size=9).map(" ".join)
@@ -133,7 +133,7 @@ def test_method_five_scores_equal_texts_over_one():
     assert scores["score"] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("name", [SUMMEVAL, WMT16])
+@pytest.mark.parametrize("name", [SUMMEVAL, slow(WMT16)])
 def test_equals_nltk_on_real_text(name):
     predictions, references = texts(name)
     score = ours("method3", predictions, references).scores()["bleu"]["score"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
-from tests.vectors import SUMMEVAL, WMT16, texts, vectors
+from tests.vectors import SUMMEVAL, WMT16, slow, texts, vectors
 
 COUNTS = ("hits", "substitutions", "deletions", "insertions")
 TEXT = st.text(st.sampled_from("aabbcÀaİßAé\u0301中😀.,-'»  \t\n\u00a0\u2028\u3000"), max_size=25)
@@ -125,7 +125,7 @@ def test_several_references_equal_the_best_of_jiwer(prediction: str, references:
     assert cer([prediction], [references]) == pytest.approx(best)
 
 
-@pytest.mark.parametrize("name", [SUMMEVAL, WMT16])
+@pytest.mark.parametrize("name", [SUMMEVAL, slow(WMT16)])
 def test_real_texts_equal_jiwer(name: str) -> None:
     predictions, groups = texts(name)
     references = [group[0] for group in groups]

@@ -138,6 +138,7 @@ def test_real_summaries_score_as_in_cer() -> None:
     assert_allclose(measured(pairs), scores, rtol=0, atol=1e-12)
 
 
+@pytest.mark.corpora
 def test_a_whole_test_set_scores_as_in_cer() -> None:
     rows = corpus(WMT16)
     pairs = [(row["hyp"], row["refs"][0]) for row in rows]

@@ -125,6 +125,7 @@ def test_precision_and_recall_are_the_means_of_the_orders():
     assert scores["recall"] == pytest.approx((2 / 3 + 1 / 2) / 2)
 
 
+@pytest.mark.corpora
 def test_wmt16_has_its_published_scores():
     predictions, references = texts(WMT16)
     # 0.6103 is what sacrebleu prints for this system, 0.592631 with words; 0.592601: chrF++.py.
@@ -137,7 +138,9 @@ def test_wmt16_has_its_published_scores():
         assert round(score, digits) == printed
 
 
-@pytest.mark.parametrize(("name", "most"), [slow(SUMMEVAL, 60), (WMT16, None), (WEBNLG, None)])
+@pytest.mark.parametrize(
+    ("name", "most"), [slow(SUMMEVAL, 60), slow(WMT16, None), slow(WEBNLG, None)]
+)
 def test_equals_sacrebleu_on_real_text(name, most):
     predictions, references = texts(name, most)
     for parameters in (

@@ -149,7 +149,7 @@ def test_merged_sources_stand_in_the_order_of_the_text():
 @pytest.mark.parametrize(
     ("parameters", "allowed"),
     [
-        ({"language": "cobol"}, "'c' or 'c_sharp'"),
+        ({"language": "cobol"}, "'c', 'c_sharp'"),
         ({"weights": (0.5, 0.5)}, "four numbers from 0 to 1 that sum to 1"),
         ({"weights": (0.5, 0.5, 0.5, 0.5)}, "four numbers from 0 to 1 that sum to 1"),
         ({"weights": (2, -1, 0, 0)}, "from 0 to 1"),

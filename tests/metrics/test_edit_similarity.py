@@ -9,7 +9,7 @@ from rapidfuzz.distance import Levenshtein
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
-from tests.vectors import SUMMEVAL, WEBNLG, WMT16, texts, vectors
+from tests.vectors import SUMMEVAL, WEBNLG, WMT16, slow, texts, vectors
 
 OUTPUTS = {"edit_similarity": "score", "levenshtein": "distance"}
 TEXT = st.text(
@@ -90,7 +90,7 @@ def test_samples_equal_rapidfuzz(pairs: list[tuple[str, str]], unit: str) -> Non
         assert total == pytest.approx(sum(expected) / len(pairs))
 
 
-@pytest.mark.parametrize("name", [SUMMEVAL, WMT16])
+@pytest.mark.parametrize("name", [SUMMEVAL, slow(WMT16)])
 @pytest.mark.parametrize("unit", ["char", "word"])
 def test_real_texts_equal_rapidfuzz(name: str, unit: str) -> None:
     predictions, references = texts(name)
@@ -102,7 +102,7 @@ def test_real_texts_equal_rapidfuzz(name: str, unit: str) -> None:
         assert found == pytest.approx([outputs[output] for outputs in each])
 
 
-@pytest.mark.parametrize("name", [SUMMEVAL, WEBNLG])
+@pytest.mark.parametrize("name", [SUMMEVAL, slow(WEBNLG)])
 def test_the_best_of_several_references_equals_rapidfuzz(name: str) -> None:
     predictions, references = texts(name)
     expected = [

@@ -13,7 +13,7 @@ from metric_cards.eed.recurrence import MANY, jump_costs, of_like_lengths
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
 from tests.oracles.jumps import jump_cost
-from tests.vectors import SUMMEVAL, WMT16, texts, vectors
+from tests.vectors import SUMMEVAL, WMT16, slow, texts, vectors
 
 TEXTS = st.lists(st.text("ab ", max_size=12), min_size=5, max_size=5)
 FEW_AND_MANY = st.sampled_from([1, MANY])
@@ -96,6 +96,7 @@ def test_every_pair_is_in_one_group(pairs: list[tuple[str, str]]) -> None:
     assert sorted(i for group in groups for i in group.tolist()) == list(range(len(pairs)))
 
 
+@pytest.mark.corpora
 def test_the_published_means_of_real_translations_are_met() -> None:
     predictions, references = texts(WMT16, 300)
     hub = Hub(metrics=["eed", "python = eed(convention='python')"])
@@ -105,7 +106,7 @@ def test_the_published_means_of_real_translations_are_met() -> None:
     assert found["python"]["score"] == pytest.approx(0.3076, abs=5e-5)
 
 
-@pytest.mark.parametrize("name", [SUMMEVAL, WMT16])
+@pytest.mark.parametrize("name", [SUMMEVAL, slow(WMT16)])
 def test_real_texts_equal_the_table_of_single_cells(name: str) -> None:
     predictions, groups = texts(name, 12)
     hypotheses = [f" {prediction} " for prediction in predictions]

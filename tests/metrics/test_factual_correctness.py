@@ -214,7 +214,7 @@ def test_the_order_of_claims_is_irrelevant(words: tuple[list[str], list[str]]) -
 @pytest.mark.parametrize(
     ("parameter", "allowed"),
     [
-        ({"mode": "f1"}, "'f' or 'precision' or 'recall'"),
+        ({"mode": "f1"}, "'f', 'precision' or 'recall'"),
         ({"beta": -1}, "at least 0"),
         ({"counts": "pooled"}, "'separate' or 'mixed'"),
     ],

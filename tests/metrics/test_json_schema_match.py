@@ -178,13 +178,13 @@ def test_the_draft_is_the_one_that_the_schema_names():
         ({"type": "strin"}, r"at \$\.type: 'strin' is not valid"),
         ({"properties": {"a": {"pattern": "("}}}, r"at \$\.properties\.a\.pattern"),
         ({"pattern": "a{99999999999}"}, "repetition number"),
-        ('{"type": ', r"it is no JSON text \(truncated\)"),
+        ('{"type": ', r"it isn't JSON \(truncated\)"),
         ({"$ref": "#/$defs/none"}, r"'/\$defs/none' stands for is not in it"),
         ({"$ref": "http://127.0.0.1:9/x.json"}, "and nothing is fetched"),
         ({"properties": {"a": {"$ref": "other.json"}}}, "'other.json' stands for is not in it"),
         ("no/such/file.json", "No such file"),
         ({"default": {1, 2}}, "not JSON serializable"),
-        (3, "choose a mapping or True or False or a string or a path or None"),
+        (3, "choose a mapping, True or False, a string, a path or None"),
     ],
 )
 def test_a_broken_schema_is_refused_before_anything_is_scored(schema, said):

@@ -67,7 +67,7 @@ def test_the_outcomes_of_any_texts_sum_to_one(texts, extract):
 @pytest.mark.parametrize(
     ("parameters", "allowed"),
     [
-        ({"root": "list"}, "'any' or 'object' or 'array'"),
+        ({"root": "list"}, "'any', 'object' or 'array'"),
         ({"duplicate_keys": True}, "'allowed' or 'refused'"),
         ({"extract": 1}, "True or False"),
     ],

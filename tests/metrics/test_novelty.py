@@ -57,7 +57,7 @@ def test_a_json_lines_file_has_its_texts_under_a_key(tmp_path):
     with pytest.raises(FileError, match=r"train\.jsonl:1: there is no text under the key 'text'"):
         score(["a x"], n=1, corpus=str(path))
     path.write_text("{\n", encoding="utf-8")
-    with pytest.raises(FileError, match=r":1: this line is no JSON"):
+    with pytest.raises(FileError, match=r":1: this line isn't JSON"):
         score(["a x"], n=1, corpus=str(path))
 
 

@@ -60,8 +60,8 @@ def test_leaks_are_counted_over_all_texts_and_shares_over_those_with_a_detail() 
     assert report.scores()["pii"] == expected
     assert report.notes()["pii"] == [
         "1 unscored: the text is blank",
-        "1 of 5 samples are unanswered and left out of the mean; systems that differ in them can't "
-        "be ranked by this score",
+        "1 of 5 samples are unanswered and left out of the mean; systems with different "
+        "unanswered samples can't be ranked by this score",
         "2 without a detail: the score is that of the others",
     ]
 

@@ -56,7 +56,7 @@ def test_an_empty_pattern_is_a_pattern():
 
 @pytest.mark.parametrize("pattern", ["(", "a{99999999999}", "*", "(?P<a>.)(?P<a>.)"])
 def test_what_is_no_pattern_is_refused(pattern):
-    with pytest.raises(ParameterError, match="regular expression of Python's re; this is none"):
+    with pytest.raises(ParameterError, match="regular expression of Python's re \\("):
         load_metric("regex_match", pattern=pattern)
     with pytest.raises(InputError, match=r"the column 'patterns' holds .*, which is no regular"):
         score(["a"], [pattern])

@@ -55,7 +55,7 @@ def test_equals_nltk(texts, order):
     assert mine.scores()["self_bleu"]["score"] == pytest.approx(mean, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", [slow(SUMMEVAL), WMT16])
+@pytest.mark.parametrize("name", [slow(SUMMEVAL), slow(WMT16)])
 def test_equals_nltk_on_real_text(name):
     predictions, _ = texts(name, 120)
     mine = report(predictions, tokenizer="whitespace").scores()["self_bleu"]

@@ -117,7 +117,7 @@ def test_corpora_and_samples_equal_sacrebleu(
 
 
 # Summaries are long for the shifts of sacrebleu: a few, so that the test takes seconds.
-@pytest.mark.parametrize(("name", "most"), [slow(SUMMEVAL, 30), (WMT16, None)])
+@pytest.mark.parametrize(("name", "most"), [slow(SUMMEVAL, 30), slow(WMT16, None)])
 def test_real_texts_equal_sacrebleu(name: str, most: int | None) -> None:
     predictions, references = texts(name, most)
     references = [group[:1] for group in references]
@@ -128,6 +128,7 @@ def test_real_texts_equal_sacrebleu(name: str, most: int | None) -> None:
         assert edits[row] == TER().sentence_score(predictions[row], references[row]).num_edits
 
 
+@pytest.mark.corpora
 def test_wmt16_is_near_the_score_of_tercom() -> None:
     predictions, references = texts(WMT16)
     found = Hub(metrics="ter")(predictions=predictions, references=references)["ter"]
@@ -135,7 +136,7 @@ def test_wmt16_is_near_the_score_of_tercom() -> None:
     assert found["score"] == pytest.approx(0.5334, abs=5e-5)
 
 
-@pytest.mark.parametrize(("name", "most"), [slow(SUMMEVAL, 3), (WEBNLG, 400)])
+@pytest.mark.parametrize(("name", "most"), [slow(SUMMEVAL, 3), slow(WEBNLG, 400)])
 def test_several_references_of_real_data_equal_sacrebleu(name: str, most: int) -> None:
     predictions, references = texts(name, most)
     hub = Hub(metrics="ter(normalized=True)")

@@ -180,7 +180,7 @@ def test_no_rule_over_words_will_do() -> None:
     ("parameters", "allowed"),
     [
         ({"topics": "science"}, "a sequence; each item is a string"),
-        ({"mode": "f2"}, "'f1' or 'precision'"),
+        ({"mode": "f2"}, "'f1', 'precision'"),
     ],
 )
 def test_bad_parameters_are_refused(parameters: dict[str, Any], allowed: str) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
-from tests.vectors import SUMMEVAL, WEBNLG, WMT16, texts, vectors
+from tests.vectors import SUMMEVAL, WEBNLG, WMT16, slow, texts, vectors
 
 RATES = ("wer", "mer", "wil", "wip")
 COUNTS = ("hits", "substitutions", "deletions", "insertions")
@@ -159,7 +159,7 @@ def test_several_references_equal_the_best_of_jiwer(prediction: str, references:
     assert wer([prediction], [references]) == pytest.approx(best)
 
 
-@pytest.mark.parametrize("name", [SUMMEVAL, WMT16])
+@pytest.mark.parametrize("name", [SUMMEVAL, slow(WMT16)])
 def test_real_texts_equal_jiwer(name: str) -> None:
     predictions, groups = texts(name)
     references = [group[0] for group in groups]
@@ -171,6 +171,7 @@ def test_real_texts_equal_jiwer(name: str) -> None:
         assert {key: samples[key][row] for key in expected} == pytest.approx(expected)
 
 
+@pytest.mark.corpora
 def test_the_best_references_of_webnlg_give_the_published_pooled_rate() -> None:
     predictions, references = texts(WEBNLG)
     report = Hub(metrics="wer").evaluate(predictions=predictions, references=references)

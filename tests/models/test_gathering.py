@@ -200,7 +200,7 @@ def test_a_budget_counts_a_call_for_all_its_texts(stub: Stub) -> None:
     # "one" and "two" take 2 tokens each, with their quotes, "three" too: 6.
     budget = UsageBudget(max_tokens=5)
     refused, tracker = run(embedded(embedder(stub, cache=False), *samples, budget=budget))
-    assert all("would pass max_tokens=5" in str(error) for error in refused)
+    assert all("would exceed max_tokens=5" in str(error) for error in refused)
     assert tracker.usage.calls == 0
     budget = UsageBudget(max_tokens=6)
     found, _ = run(embedded(embedder(stub, cache=False), *samples, budget=budget))

@@ -49,7 +49,7 @@ def test_the_command_takes_files_and_folders() -> None:
     merged = run("cache", "merge", "one", str(Path("two", "calls.sqlite")))
     assert merged.exit_code == 0, merged.stderr
     first, second, last = merged.stdout.splitlines()
-    assert first.endswith("calls.sqlite: 2 answers taken in")
-    assert second.endswith("calls.sqlite: 1 answers taken in")
+    assert first.endswith("calls.sqlite: 2 answers merged")
+    assert second.endswith("calls.sqlite: 1 answers merged")
     assert last.endswith("calls.sqlite: 3 answers")
     assert "there is no call store three" in error(run("cache", "merge", "one", "three"), 2)

@@ -59,7 +59,7 @@ def test_a_server_that_drips_is_given_up_on_after_the_timeout() -> None:
             connection.sendall(b" ")
 
     with server(drip) as url:
-        with pytest.raises(JudgeError, match="no answer in time"):
+        with pytest.raises(JudgeError, match="didn't answer in time"):
             ask(url, timeout=0.5)
         over.set()
 
@@ -99,7 +99,7 @@ def test_a_success_that_is_no_json_is_tried_again_like_a_502(stub: Stub, body: b
 
 def test_a_server_that_sends_nothing_else_is_named_with_what_it_sends(stub: Stub) -> None:
     stub.always = raw(b"<html>restarting</html>")
-    with pytest.raises(JudgeError, match="a reply that is no JSON: <html>restarting"):
+    with pytest.raises(JudgeError, match="a reply that isn't JSON: <html>restarting"):
         ask(stub.url)
 
 
@@ -115,7 +115,7 @@ def test_a_wait_that_is_longer_than_the_timeout_is_not_begun(
     stub: Stub, name: str, value: str
 ) -> None:
     stub.always = failure(429, "slow down", **{name: value})
-    with pytest.raises(JudgeError, match=r"it asks to wait \d+ s, which is longer than timeout"):
+    with pytest.raises(JudgeError, match=r"the server asks to wait \d+ s, longer than timeout"):
         ask(stub.url, max_retries=3, timeout=20.0)
     assert len(stub.asked) == 1
 

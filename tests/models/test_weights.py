@@ -95,7 +95,7 @@ def test_a_download_that_breaks_off_leaves_no_model(run: Run, hub: hub_stub.Hub)
         (["toys/bert", "--revision", "v9"], "toys/bert has no revision 'v9'"),
         (["toys/closed"], "toys/closed is gated: accept its licence"),
         (["toys/none"], "the hub has no model 'toys/none', or it is private"),
-        (["a b"], "'a b' is no name of a model"),
+        (["a b"], "'a b' isn't a valid name of a model"),
     ],
 )
 def test_what_cannot_be_fetched_is_one_line(run: Run, arguments: list[str], said: str) -> None:
@@ -160,14 +160,14 @@ def test_a_package_brings_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (found.name, found.folder) == ("package:toy_weights", path)
     (tmp_path / "toy_empty").mkdir()
     (tmp_path / "toy_empty" / "__init__.py").touch()
-    with pytest.raises(ModelError, match="the package toy_empty holds no model"):
+    with pytest.raises(ModelError, match="the package toy_empty has no model"):
         find_model("package:toy_empty", needed_by="test")
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("./nowhere", "toy needs the model ./nowhere, which isn't here: there is no such folder"),
+        ("./nowhere", "toy needs the model ./nowhere, which isn't here: no such folder"),
         ("package:toy_gone", "which isn't here: pip install --no-deps toy-gone"),
         ("package:os.path", "which isn't here"),
     ],

@@ -129,7 +129,7 @@ def test_a_judge_that_is_asked_twice_shows_how_far_it_agrees_with_itself() -> No
 def test_mistakes_are_named() -> None:
     with pytest.raises(InputError, match="token_f1 scores one output, and people chose"):
         report([{**row, "winner": "a"} for row in ROWS]).agreement("winner")
-    with pytest.raises(ReportError, match="give columns of ratings, or preferences="):
+    with pytest.raises(ReportError, match="pass columns of ratings or preferences="):
         report().agreement()
     with pytest.raises(InputError, match="need the system of every sample: name its"):
         report([{**row, "system": None} for row in ROWS]).agreement(preferences=VOTES)

@@ -77,6 +77,13 @@ def test_a_comparison_has_a_dot_a_sample_and_the_line_of_equals() -> None:
     assert (chart.across, chart.up) == ("wer of a", "wer of b")
 
 
+def test_a_long_name_keeps_its_end() -> None:
+    long = "x" * 20 + ".jsonl"
+    (chart,) = charts.comparisons([scores("wer", **{"a": [0.0], long: [1.0]})])
+    # 20 letters: the ellipsis, 13 of "x", and the 6 of the suffix.
+    assert chart.up == f"wer of …{'x' * 13}.jsonl"
+
+
 def test_many_samples_are_counted_in_squares() -> None:
     values = np.linspace(0, 1, MANY)
     one = Scores("x", "higher", {"a": values, "b": np.minimum(values, 0.5)})

@@ -6,12 +6,14 @@ import csv
 import io
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import JudgeError, ParameterError, ReportError
+from metrichub.models.usage import Usage
 from metrichub.testing import Scripted
 
 COLUMNS: dict[str, Any] = {
@@ -38,7 +40,7 @@ def test_a_metric_is_looked_up_by_its_name(report: Report) -> None:
     assert "chrf" not in report
     with pytest.raises(ReportError, match=r"no metric 'blue' in the report; did you mean 'bleu'\?"):
         report["blue"]
-    with pytest.raises(ReportError, match="chosen by their names"):
+    with pytest.raises(ReportError, match="choose metrics by their names"):
         report[0]  # type: ignore[index]  # a list would take it
 
 
@@ -142,3 +144,16 @@ def test_tables_hold_headline_outputs_or_all(report: Report) -> None:
 def test_another_choice_of_outputs_is_refused(report: Report, method: str) -> None:
     with pytest.raises(ParameterError, match="choose 'headline' or 'all'"):
         getattr(report, method)(outputs="main")
+
+
+def test_json_is_indented_by_two_or_as_asked(report: Report) -> None:
+    assert report.to_json().splitlines()[1].startswith('  "')
+    assert "\n" not in report.to_json(indent=None)
+
+
+@pytest.mark.parametrize("usage", [Usage(calls=2), Usage(cached=2)])
+def test_what_judges_took_is_there_if_any_was_asked_or_remembered(
+    report: Report, usage: Usage
+) -> None:
+    assert "usage" not in report.to_dict()
+    assert "usage" in replace(report, usage=usage).to_dict()

@@ -10,7 +10,7 @@ from metrichub import Hub, Report, compare_all, load_metric
 from metrichub.authoring import Measured, Metric, Unscored
 from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import Scale
-from metrichub.errors import MetricError
+from metrichub.errors import MetricError, ReportError
 from metrichub.evaluation.merge import unranked
 from metrichub.evaluation.ranking import quick_tests
 from metrichub.report.tables import Table
@@ -92,7 +92,7 @@ def test_a_test_takes_the_samples_that_both_systems_have_scores_of_and_names_no_
     assert (found.score, found.other, found.difference) == (1.0, 1.0, 0.0)
     assert (found.samples, found.left_out) == (2, 2)
     assert found.withheld == (
-        "the systems left different samples unanswered (the other system 0, this system 2)"
+        "the systems left different samples unanswered (the other system: 0, this system: 2)"
     )
     assert found.randomisation_p == 1.0
     assert silent.compare(silent, **FEW)["exact"]["score"].withheld is None
@@ -106,12 +106,19 @@ def test_tables_mark_no_system_that_left_more_unanswered() -> None:
     assert ranking.ranks == {"exact": {"score": {}}}
     assert list(ranking.withheld) == ["exact"]
     assert ranking.sentence == (
-        "exact names no winner: the systems left different samples unanswered (right 0, silent 2)"
+        "no winner on exact: the systems left different samples unanswered (right: 0, silent: 2)"
     )
     table = Table.compared(ranking)
     assert not table.best
     assert list(table.head[-2:]) == ["samples", "left out"]
     assert list(table.rows[1][-2:]) == [2, 2]
+
+
+def test_pooled_systems_that_left_other_numbers_unanswered_are_not_ranked() -> None:
+    right, silent = measured(RIGHT).pool(), measured(SILENT).pool()
+    reason = "the systems left different samples unanswered (right: 0, silent: 2)"
+    assert unranked({"right": right, "silent": silent}) == {"exact": reason}
+    assert unranked({"silent": silent, "same": silent}) == {}
 
 
 def test_other_samples_are_no_comparison() -> None:
@@ -138,3 +145,9 @@ def test_a_card_that_does_not_list_what_its_code_leaves_out_is_named() -> None:
     liar = type("Liar", (Columns,), {"card": metric.card})
     with pytest.raises(MetricError, match=r"add undefined_for: \[empty\] to its front matter"):
         Hub([liar()]).evaluate(predictions=[""], references=["a"])
+
+
+@pytest.mark.parametrize("sample", [-1, 4])
+def test_a_sample_that_is_not_there_is_not_explained(sample: int) -> None:
+    with pytest.raises(ReportError, match=f"no sample {sample} in a report of 4"):
+        measured(RIGHT).explain("exact", sample)

@@ -29,7 +29,7 @@ SPACED = {
     "Hindi": "मुझे पार्क में टहलना पसंद है।",
 }
 ZH, JA, CHAR, UNICODE, INTL = "zh", "ja-mecab", "char", "unicode", "intl"
-CHARACTERS = "a metric of characters needs no tokenizer, such as chrf or cer"
+CHARACTERS = "use a metric of characters, for example chrf or cer"
 
 
 def evaluated(metric: str, texts: Sequence[str]) -> Report:
@@ -64,7 +64,7 @@ def chosen(metric: str, text: str) -> str:
           for name in ("meteor", "meteor(tokenizer='nltk')", "cider", "rouge")),
         ("cider(tokenizer='whitespace')", *["tokenizer='unicode'"] * 3, CHARACTERS),
         ("token_f1", *["normalization='unicode'"] * 3, CHARACTERS),
-        *((name, *["tokenizer='unicode'"] * 3, "no parameter changes that")
+        *((name, *["tokenizer='unicode'"] * 3, "no parameter of the metric changes that")
           for name in ("coverage", "density", "compression")),
         ("ter", "normalized=True, asian_support=True", *[CHARACTERS] * 3),
         *((name, *[CHARACTERS] * 4)
@@ -72,8 +72,8 @@ def chosen(metric: str, text: str) -> str:
         ("sari", *[CHARACTERS] * 3, "tokenizer='intl'"),
         ("edit_similarity(unit='word')", *["unit='char'"] * 4),
         *((name, "", "", "", "tokenizer='intl'") for name in ("aun", "nid", "novelty", "ttr")),
-        ("abstractness", "", "", "", "no parameter changes that"),
-        *((name, *["no parameter changes that"] * 4)
+        ("abstractness", "", "", "", "no parameter of the metric changes that"),
+        *((name, *["no parameter of the metric changes that"] * 4)
           for name in ("readability", "readability(convention='textstat')")),
     ],
 )  # fmt: skip
@@ -144,8 +144,8 @@ def test_the_note_says_the_share_and_the_scripts() -> None:
     quiet, loud = "あいうえお漢字漢 " + "a" * 71 + "1", "あいうえお漢字漢 " + "a" * 70 + "1"
     assert not letters_note(evaluated("bleu", [quiet]))
     assert letters_note(evaluated("bleu", [loud])) == (
-        "10.1% of the letters (kana, Han) are written without spaces, and the tokenizer doesn't "
-        "cut them; choose tokenize='ja-mecab'"
+        "10.1% of the letters (kana, Han) are in scripts without spaces, which the tokenizer "
+        "doesn't split into words; choose tokenize='ja-mecab'"
     )
 
 

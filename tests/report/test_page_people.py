@@ -134,25 +134,27 @@ def test_what_is_the_same_for_every_system_rates_none_of_them() -> None:
 
 
 def test_a_page_shows_what_agreement_says(tmp_path: Path) -> None:
-    report = report_of([1, 2, 3, 4], stars=[1, 2, 4, 3], good=["no", "no", "yes", "yes"])
+    good = ["no"] * 5 + ["yes", "no"] + ["yes"] * 5
+    report = report_of(list(range(1, 13)), stars=[*range(1, 11), 12, 11], good=good)
     page = page_of(tmp_path, {"": report}, resamples=200)
-    # The last two change places: 1 - 6·2/(4·15) = .8 for rho; 5 pairs of 6 agree, tau-b 4/6.
+    # The last two change places: 1 - 6·2/(12·143) is rho; 65 pairs of 66 agree, tau-b 64/66.
     low, high = report.agreement("stars", draws=200).row(coefficient="spearman")[5:7]
-    assert f"0.8000 [{low:.4f}, {high:.4f}]" in row_of(page, "words")
-    # Both good ones have more words than both others.
-    assert "1.0000 [" in row_of(page, "words")
+    assert f"0.9930 [{low:.4f}, {high:.4f}]" in row_of(page, "words")
+    # Of 36 pairs of a good one with another, one has more words in the other.
+    assert "0.9722 [" in row_of(page, "words")
     assert "chance </td> <td> 0.0000 </td> <td> 0.5000" in row_of(page, "chance")
     assert "stars: Spearman's rho over all outputs at once." in page.text
-    assert "In brackets: 95% of 200 bootstrap draws of samples." in page.text
-    assert "words stars pooled tau_b 0.6667" in page.text
+    assert "In brackets: 95% intervals, by 200 bootstrap draws of samples." in page.text
+    assert "words stars pooled tau_b 0.9697" in page.text
     assert "agreement|values:pooled pearson,pooled spearman,pooled tau_b|" in page.text
 
 
 def test_raters_of_a_list_give_the_ceiling(tmp_path: Path) -> None:
     report = report_of([1, 2, 3], stars=[[1, 1], [2, 3], [3, 2]])
-    page = page_of(tmp_path, {"": report})
+    page = page_of(tmp_path, {"": report}, resamples=100)
     # Each rater against the other: ranks 1 2 3 and 1 3 2, so rho is 1 - 6·2/(3·8) = .5.
-    assert "human ceiling </td> <td> 0.5000" in row_of(page, "human ceiling")
+    assert 'human ceiling </td> <td class="number"> 0.5000' in row_of(page, "human ceiling")
+    assert "no interval: 3 items, and it takes 8." in page.text
 
 
 def test_systems_are_compared_on_the_samples_that_they_share(tmp_path: Path) -> None:
@@ -162,7 +164,7 @@ def test_systems_are_compared_on_the_samples_that_they_share(tmp_path: Path) -> 
     }
     page = page_of(tmp_path, systems)
     # Of the three samples more words are better in two: (1 - 1 + 1) / 3.
-    assert "0.3333 [" in row_of(page, "words")
+    assert "0.3333 <" in row_of(page, "words")
     assert "over the outputs of each item, then the mean over items" in page.text
     assert "draws of systems and items" in page.text
 
@@ -170,7 +172,7 @@ def test_systems_are_compared_on_the_samples_that_they_share(tmp_path: Path) -> 
 def test_ratings_of_one_system_are_held_to_its_scores(tmp_path: Path) -> None:
     systems = {"a": report_of([4, 3, 2, 1]), "b": report_of([1, 2, 3, 4], stars=[1, 2, 4, 3])}
     page = page_of(tmp_path, systems)
-    assert "0.8000 [" in row_of(page, "words")
+    assert "0.8000 <" in row_of(page, "words")
     assert page.data["people"]["ratings"][0]["values"] == [[None] * 4, [1, 2, 4, 3]]
 
 
@@ -178,7 +180,7 @@ def test_labels_that_lay_out_nothing_are_left_aside(tmp_path: Path) -> None:
     # Two samples of one document by one system fit no grid of systems and items.
     labels = {"doc_id": ["d", "d", "e", "f"], "system": ["s"] * 4}
     page = page_of(tmp_path, {"": report_of([1, 2, 3, 4], stars=[1, 2, 4, 3], **labels)})
-    assert "0.8000 [" in row_of(page, "words")
+    assert "0.8000 <" in row_of(page, "words")
     assert "over all outputs at once" in page.text
 
 
@@ -186,7 +188,7 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
     report = report_of([1, 2, 3, 4], stars=[1, 2, 4, 3], length=[4, 5, 6, 7], note=list("abcd"))
     page = page_of(tmp_path, {"": report}, human="length")
     assert "The columns of people's ratings: length." in page.text
-    assert "1.0000 [" in row_of(page, "words")
+    assert "1.0000 <" in row_of(page, "words")
     assert "people" not in page_of(tmp_path, {"": report}, human=[]).data
     with pytest.raises(MissingColumn, match="did you mean 'stars'"):
         page_of(tmp_path, {"": report}, human="star")
@@ -208,7 +210,7 @@ def test_intervals_are_left_out_where_they_take_too_long(
     report = report_of([1, 2, 3, 4], stars=[1, 2, 4, 3])
     # 400 times 4 samples, one metric and one rating.
     monkeypatch.setattr(people, "WORK", 400 * 4)
-    assert "of 400 bootstrap draws" in page_of(tmp_path, {"": report}, resamples=1000).text
+    assert "by 400 bootstrap draws" in page_of(tmp_path, {"": report}, resamples=1000).text
     monkeypatch.setattr(people, "WORK", 99 * 4)
     page = page_of(tmp_path, {"": report}, resamples=1000)
     assert "too many samples for intervals on a page" in page.text

@@ -45,7 +45,7 @@ def test_markdown_has_the_first_cluster_in_bold_and_says_how_it_was_found(
         "| one & off | **93.8** (1) ≈ | **93.8** (1) ≈ |",
         "| [none] | 0.0 (2) | 0.0 (2) |",
     ]
-    assert caption.startswith("16 samples. Bold: the systems of the first rank. In parentheses: ")
+    assert caption.startswith("16 samples. Bold: the systems that rank first. In parentheses: ")
     assert "two-sided paired approximate randomisation (10,000 trials)" in caption
     assert "corrected by Holm's method" in caption
     assert "significant at p ≤ .05" in caption

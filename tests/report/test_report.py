@@ -2,12 +2,15 @@
 
 import contextlib
 import copy
+import errno
+import gzip
 import json
 import pickle
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -127,7 +130,7 @@ def test_merging_shows_unscored_samples_and_reasons_of_all_parts() -> None:
 @pytest.mark.parametrize(
     ("other", "said"),
     [
-        (Hub(Overlap(lower=True)), "measured differently: overlap.lower=False.*lower=True"),
+        (Hub(Overlap(lower=True)), "used different settings: overlap.lower=False.*lower=True"),
         (Hub(Overlap(), reduce_fn="worst"), "reduce:best and .*reduce:worst"),
         (Hub(Overlap(name="other")), "different metrics: overlap and other"),
         (Hub([Overlap(), Length()]), "different metrics: overlap and overlap, length"),
@@ -258,7 +261,7 @@ def test_only_chosen_metrics_are_resampled() -> None:
     [
         ("overlp", "no metric 'overlp' in {}; did you mean 'overlap'?"),
         (["length", "xyz"], "no metric 'xyz' in {}; choose from: overlap, length"),
-        ([Overlap()], "metrics are chosen by their names, not by Overlap(name='overlap', "),
+        ([Overlap()], "choose metrics by their names, not by Overlap(name='overlap', "),
     ],
 )
 def test_a_metric_that_is_not_there_is_named_with_what_is(metrics: Any, said: str) -> None:
@@ -329,7 +332,7 @@ def halves(references: Sequence[str]) -> Report:
         (
             lambda: evaluate([("a", "a")], Hub(Overlap())),
             lambda: evaluate([("a", "a")], Hub(Overlap(lower=True))),
-            "measured differently",
+            "used different settings",
         ),
     ],
 )
@@ -450,12 +453,13 @@ def test_rows_of_plain_values_come_back_as_they_were(given_rows: list[Any]) -> N
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "can't be read as a report"),
-        (b"{", "can't be read as a report"),
-        (b"\xff", "can't be read as a report"),
-        (b"[]", "is no report of this version"),
-        (b"{}", "is no report of this version"),
-        (b'{"format": "metrichub-report-1"}', "is a damaged report"),
+        (b"", "isn't a saved report"),
+        (b"{", "isn't a saved report"),
+        (b"\xff", "isn't a saved report"),
+        (b"[]", "isn't a saved report"),
+        (b"{}", "isn't a saved report"),
+        (b'{"format": "metrichub-report-1"}', "is damaged"),
+        (b'{"format": "metrichub-report-2"}', "by a newer version of metrichub .*; upgrade"),
     ],
 )
 def test_what_is_no_report_is_refused(content: bytes, said: str, tmp_path: Path) -> None:
@@ -465,8 +469,37 @@ def test_what_is_no_report_is_refused(content: bytes, said: str, tmp_path: Path)
         Report.load(path)
 
 
+def test_a_report_is_compressed_by_its_name(tmp_path: Path) -> None:
+    report = Hub("wer").evaluate(predictions=["a b"], references=["a c"])
+    plain, packed = tmp_path / "r.json", tmp_path / "r.json.gz"
+    report.save(plain)
+    report.save(packed)
+    assert gzip.decompress(packed.read_bytes()) == plain.read_bytes()
+    assert Report.load(packed) == report
+    packed.write_bytes(packed.read_bytes()[:40])
+    with pytest.raises(ReportError, match=r"r\.json\.gz can't be read: "):
+        Report.load(packed)
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    report = Hub("wer").evaluate(predictions=["a b"], references=["a c"])
+    with pytest.raises(FileNotFoundError) as caught:
+        report.save(tmp_path / "nowhere" / "r.json")
+    assert caught.value.filename == str(tmp_path / "nowhere" / "r.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*r\.json'"):
+        Hub("wer").evaluate(predictions=["a"], references=["a"]).save(tmp_path / "r.json")
+
+
 def test_a_missing_file_is_a_report_error(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match=r"none\.json can't be read as a report: .*No such file"):
+    with pytest.raises(ReportError, match=r"none\.json can't be read: No such file"):
         Report.load(tmp_path / "none.json")
 
 
@@ -498,18 +531,45 @@ def test_damage_anywhere_is_a_report_error_or_harmless(tmp_path: Path) -> None:
                 facts(Report.load(path, metrics=hub.metrics))
 
 
+@pytest.mark.parametrize(
+    ("part", "value", "said"),
+    [
+        (("metadata", "id"), [1], "its column 'id' doesn't have one value per sample"),
+        (("metadata", "id"), "ab", "its column 'id' doesn't have one value per sample"),
+        (("results", "cider", "sample"), [0, 2], "its rows belong to no sample"),
+        (("results", "cider", "sample"), [-1, 0], "its rows belong to no sample"),
+        (("results", "cider", "sample"), [0], "its rows belong to no sample"),
+    ],
+)
+def test_columns_and_rows_that_do_not_fit_the_samples_are_refused(
+    part: tuple[str, ...], value: Any, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.json"
+    samples = [{"prediction": text, "references": [text], "id": text} for text in ("a", "b")]
+    Hub("cider").evaluate(samples).save(path)
+    assert Report.load(path).metadata == {"id": ["a", "b"]}
+    content = json.loads(path.read_text())
+    *outer, last = part
+    reduce(getitem, outer, content)[last] = value
+    path.write_text(json.dumps(content))
+    with pytest.raises(ReportError, match=said):
+        Report.load(path)
+
+
 def test_a_metric_that_is_not_installed_is_named_with_the_way_out(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     evaluate([("a", "a")], Hub(Overlap())).save(path)
-    with pytest.raises(ReportError, match="can't be made here: no metric 'overlap'") as caught:
+    with pytest.raises(ReportError, match="can't be loaded here: no metric 'overlap'") as caught:
         Report.load(path)
-    assert str(caught.value).endswith("give your own metrics as Report.load(path, metrics=[...])")
+    assert str(caught.value).endswith(
+        "pass metrics of your own with Report.load(path, metrics=[...])"
+    )
 
 
 def test_a_metric_that_scores_otherwise_now_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     evaluate([("a", "a b")], Hub(Overlap())).save(path)
-    with pytest.raises(ReportError, match=r"scores \{'score': 0.5\}; .* gives \{'score': 1.0\}"):
+    with pytest.raises(ReportError, match=r"scores \{'score': 0.5\}, .* gives \{'score': 1.0\}"):
         Report.load(path, metrics=[Overlap(weight=2)])
 
 
@@ -561,10 +621,15 @@ def test_systems_with_ids_in_another_order_are_not_paired() -> None:
     hub = Hub("exact_match")
     rows = [{"id": i, "prediction": "yes" if i % 3 else "no", "reference": "yes"} for i in range(9)]
     report = hub.evaluate(rows)
-    with pytest.raises(ReportError, match="'id' of sample 0 are 0 and 8; sort both by id"):
+    with pytest.raises(
+        ReportError, match="'id' of sample 0 is 0 in one system and 8 in the other; sort both by id"
+    ):
         report.compare(hub.evaluate(rows[::-1]))
     other = [*rows[:-1], rows[-1] | {"id": 9}]
-    with pytest.raises(ReportError, match="'id' of sample 8 are 8 and 9; a paired test needs"):
+    with pytest.raises(
+        ReportError,
+        match="'id' of sample 8 is 8 in one system and 9 in the other; a paired test needs",
+    ):
         report.compare(hub.evaluate(other))
     # A CSV has texts for numbers, and a system may name its own outputs.
     for name in ("{}", "mine-{}"):
@@ -575,4 +640,4 @@ def test_systems_with_ids_in_another_order_are_not_paired() -> None:
 @pytest.mark.parametrize("data", [[], iter([]), {"prediction": [], "reference": []}])
 def test_a_report_without_samples_says_so(data: Any) -> None:
     [note] = Hub("exact_match").evaluate(data).notes()["exact_match"]
-    assert note == "there are no samples; a stream or an iterator is read only once"
+    assert note == "there are no samples; a stream or an iterator can be read only once"

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from metrichub import Hub, compare_all
-from metrichub.report.tables import Table, first_of, format_cell
+from metrichub.catalog.frontmatter import Scale
+from metrichub.report.scoreboard import _decimals, _p, fitted
+from metrichub.report.tables import Score, Table, _aligned, first_of, format_cell
 
 COLUMNS: dict[str, Any] = {"predictions": ["a b c", "d"], "references": ["a b d", "d"]}
 WORSE = {**COLUMNS, "predictions": ["z", "z"]}
@@ -138,3 +140,62 @@ def test_a_report_shows_itself_as_an_escaped_table() -> None:
         '<thead><tr><th scope="col">&lt;b&gt;</th></tr></thead>\n'
         "<tr><td><strong>&lt;script&gt;</strong></td></tr>\n<tr><td>–</td></tr></table>\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [([0.5], 3), ([9.0], 3), ([9.99], 3), ([10.0, 3.0], 0), ([10.0, 3.5], 2), ([100.0, 0.5], 1)],
+)
+def test_a_column_has_fewer_decimals_the_larger_its_numbers(
+    values: list[float], expected: int
+) -> None:
+    assert _decimals(values, None, "score") == expected
+    assert _decimals([*values, float("nan"), float("inf")], None, "score") == expected
+
+
+def test_counts_have_no_decimals() -> None:
+    assert _decimals([3.0], Scale(0, None, "lower"), "deletions") == 0
+    assert _decimals([3.0], Scale(0, None, "lower"), "score") == 3
+    assert _decimals([3.0], Scale(0, 5, "higher"), "deletions") == 3
+
+
+@pytest.mark.parametrize(
+    ("p", "text"), [(0.00009, "< .0001"), (0.0001, ".0001"), (1.0, "1.0000"), (float("nan"), "–")]
+)
+def test_a_column_of_p_values_has_four_decimals(p: float, text: str) -> None:
+    assert str(_p(p)) == text
+
+
+def test_what_follows_numbers_starts_at_one_place() -> None:
+    cells = [Score("1.0", rank="(1)"), Score("12.5", mark="*"), 3]
+    assert _aligned(cells) == [" 1.0 (1)", "12.5     *", "   3"]
+
+
+BOARD = Table(
+    ["system", "m1", "m2"],
+    [[name * 8, Score(".1"), Score(".2")] for name in "ab"],
+    frozenset({(0, 1), (1, 2)}),
+)
+"""Columns of 8, 2 and 2 characters, so 16 with the spaces between; 26 when it is turned."""
+
+
+def test_a_board_that_fits_stays_whole() -> None:
+    assert fitted(BOARD, None) == fitted(BOARD, 16) == [BOARD]
+
+
+def test_a_board_is_cut_where_it_is_too_wide_both_ways() -> None:
+    first, second = fitted(BOARD, 15)
+    assert (first.head, second.head) == (["system", "m1"], ["system", "m2"])
+    assert second.rows == [["a" * 8, Score(".2")], ["b" * 8, Score(".2")]]
+    assert (first.best, second.best) == ({(0, 1)}, {(1, 1)})
+    # A single output is never cut off its systems, however narrow the terminal.
+    assert [table.head for table in fitted(BOARD, 1)] == [first.head, second.head]
+
+
+def test_a_board_of_one_system_is_turned() -> None:
+    # Whole it needs 6 + 2 + 2 characters and 4 spaces, and turned 6 + 4 and 2.
+    one = Table(BOARD.head, [["four", Score(".1"), Score(".2")]], frozenset({(0, 2)}))
+    (turned,) = fitted(one, 12)
+    assert turned.head == ["metric", "four"]
+    assert turned.rows == [["m1", Score(".1")], ["m2", Score(".2")]]
+    assert turned.best == {(1, 1)}

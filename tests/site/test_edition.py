@@ -20,6 +20,8 @@ from metrichub.site.edition import Edition
 from metrichub.site.versions import build_version
 from tests.site_cards import toy
 
+pytestmark = pytest.mark.site
+
 REPOSITORY = "https://github.com/owner/name"
 
 
@@ -82,13 +84,13 @@ def test_pages_link_the_repository_and_their_source_and_name_the_version(version
     assert check.problems(home) == ()
     index, guide, card = (
         (home / name).read_text("utf-8")
-        for name in ("index.html", "guides/rag.html", "metrics/one.html")
+        for name in ("index.html", "guides/tasks.html", "metrics/one.html")
     )
     assert f'href="{REPOSITORY}"' in index
     assert "owner/name" in index
     # The theme would ask the host for the number of its stars.
     assert 'data-md-component="source"' not in index
-    assert f'<a href="{REPOSITORY}/blob/HEAD/docs/RAG.md">Source of this page</a>' in guide
+    assert f'<a href="{REPOSITORY}/blob/HEAD/docs/TASKS.md">Source of this page</a>' in guide
     assert "metrichub 0.10.0" in guide
     # It came with another distribution, whose repository nobody knows.
     assert "Source of this page" not in card
@@ -99,7 +101,7 @@ def test_without_a_repository_nothing_is_linked(
 ) -> None:
     distribution(monkeypatch)
     build_site(site / "out", Registry((toy(site, "one"),)))
-    page = (site / "out" / "guides" / "rag.html").read_text("utf-8")
+    page = (site / "out" / "guides" / "tasks.html").read_text("utf-8")
     assert "metrichub 9.8.7" in page
     assert "Source of this page" not in page
     assert "md-source" not in page
@@ -114,7 +116,7 @@ def test_versions_are_listed_by_their_numbers_and_the_start_leads_to_the_newest_
     assert [one["aliases"] for one in listed] == [[], ["latest"], []]
     assert 'content="0; url=0.10.0/index.html"' in (versions / "index.html").read_text("utf-8")
     pages = json.loads((versions / "0.9.0" / "pages.json").read_text("utf-8"))
-    assert {"index.html", "guides/rag.html", "metrics/one.html"} <= set(pages)
+    assert {"index.html", "guides/tasks.html", "metrics/one.html"} <= set(pages)
 
 
 def test_a_site_of_one_version_replaces_no_versions_and_none_mix_with_other_files(
@@ -125,5 +127,5 @@ def test_a_site_of_one_version_replaces_no_versions_and_none_mix_with_other_file
     assert (versions / "0.9.0" / "index.html").is_file()
     (site / "out").mkdir()
     (site / "out" / "notes.txt").touch()
-    with pytest.raises(FileExistsError, match="holds no versions"):
+    with pytest.raises(FileExistsError, match="has no versions"):
         build_version(site / "out", Edition("1.0", beside=True))

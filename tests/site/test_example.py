@@ -19,6 +19,8 @@ from metrichub.site.index import SiteIndex
 from tests.guide_commands import ROOT
 from tests.site_cards import toy
 
+pytestmark = pytest.mark.site
+
 # Whoever asks for a socket fails, so that a page is made without the network or not at all.
 PROGRAM = """
 import socket, sys

@@ -14,7 +14,7 @@ pytest.importorskip("zensical", reason="the extra site is not installed")
 
 from metrichub.cli import main
 from metrichub.site.commands import command_line
-from tests.surface import FACES, public
+from tests.surface import MODULES, public
 
 
 def leaves(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
@@ -46,10 +46,10 @@ def pages() -> dict[str, str]:
 
 
 def test_every_public_module_has_a_page(pages: dict[str, str]) -> None:
-    assert set(pages) == set(FACES)
+    assert set(pages) == set(MODULES)
 
 
-@pytest.mark.parametrize("module", FACES)
+@pytest.mark.parametrize("module", MODULES)
 def test_every_public_name_is_on_its_page(module: str, pages: dict[str, str]) -> None:
     offered = importlib.import_module(module)
     for name in public(module):

@@ -80,7 +80,7 @@ def test_a_card_that_cannot_be_read_is_a_line_without_folders_of_this_machine(si
     assert [page.name for page in found.pages] == ["fine"]
     front = pages.gallery_page(found)
     assert "<code>broken</code>: README.md:10: unknown key titel" in front
-    assert "<code>dated</code>: README.md:1: the front matter is no YAML" in front
+    assert "<code>dated</code>: README.md:1: the front matter isn&#39;t valid YAML" in front
     assert "<code>gone</code>: dist/gone: the package toy_nowhere.gone" in front
     assert str(site) not in front
 

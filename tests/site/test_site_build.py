@@ -27,7 +27,9 @@ from metrichub.site.serve import LiveSite, serving
 from metrichub.site.verbatim import contents
 from tests.commands import error, run
 from tests.site_cards import hostile, toy
-from tests.surface import FACES
+from tests.surface import MODULES
+
+pytestmark = pytest.mark.site
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +56,7 @@ def test_nothing_is_wrong_with_a_built_site(home: Path) -> None:
     assert check.problems(home / "out") == ()
     names = {path.name for path in (home / "out").rglob("*.html")}
     guides = {f"{guide.name.lower()}.html" for guide in guides_of_docs()}
-    modules = {f"{module}.html" for module in FACES}
+    modules = {f"{module}.html" for module in MODULES}
     ours = {"index.html", "elsewhere.html", "changelog.html", *guides}
     assert names - modules == {"one.html", "hostile.html", *ours}
     if find_spec("griffe"):

@@ -18,7 +18,7 @@ from metrichub.text.tokenize import reference as plain
 from metrichub.text.tokenize import tokens
 from tests.oracles import text_twins as twins
 from tests.oracles.text_twins import any_text, samples, word_texts
-from tests.vectors import SUMMEVAL, WMT16, texts
+from tests.vectors import SUMMEVAL, WMT16, slow, texts
 
 NAMES = st.sampled_from(["13a", "unicode", "chars", "nospace", "rouge-stem", "squad"])
 
@@ -170,7 +170,7 @@ def test_an_empty_column_has_empty_statistics():
     assert ngrams.closest_lengths(prediction, references, "13a").shape == (0,)
 
 
-@pytest.mark.parametrize("name", [SUMMEVAL, WMT16])
+@pytest.mark.parametrize("name", [SUMMEVAL, slow(WMT16)])
 def test_statistics_of_real_text_are_sacrebleus(name):
     predictions, references = texts(name)
     first = [group[0] for group in references]

@@ -61,9 +61,10 @@ def test_a_few_words_in_any_order_equal_the_plain_search_and_sacrebleu(pairs: li
     [
         (250, range(1, 20), 3),
         slow(1000, range(1, 20), 4),
-        (300, range(1, 30), 12),
+        (60, range(1, 30), 12),
+        slow(300, range(1, 30), 12),
         slow(25, range(30, 60), 40),
-        (6, range(60, 100), 8),
+        slow(6, range(60, 100), 8),
         slow(15, range(60, 120), 400),
     ],
 )
@@ -85,6 +86,27 @@ def test_texts_of_unequal_lengths_meet_the_edge_of_the_beam_as_in_sacrebleu(
     ]
     pairs = [(words, reference) for words, reference in corpus]
     assert found(pairs) == official(pairs)
+
+
+def test_a_path_that_leaves_the_beam_is_not_taken_as_in_sacrebleu() -> None:
+    # The first of 3 words is around column 14 of 42, and the beam ends 24 behind it.
+    others = [f"other{n}" for n in range(41)]
+    pairs = [
+        (["both", "a", "b"], [*others[:column], "both", *others[column:]])
+        for column in range(35, 40)
+    ]
+    assert found(pairs) == official(pairs) == [41, 41, 41, 42, 42]
+
+
+def test_the_beams_of_short_texts_are_as_wide_as_sacrebleu_s() -> None:
+    # Both start at column 35: 25 before column 60, or 25 and half of 120 before column 120.
+    pairs = [
+        (said, [f"other{n}" if n != column else "both" for n in range(length)])
+        for said, length in ((["a", "b", "both", "c"], 80), (["both"], 120))
+        for column in range(28, 42)
+    ]
+    assert found(pairs) == official(pairs)
+    assert {*official(pairs)} == {79, 80, 119, 120}
 
 
 def test_the_search_ends_after_a_thousand_tries_as_in_sacrebleu() -> None:

@@ -31,7 +31,7 @@ def test_any_string_has_nltks_stem(word):
     assert porter(word) == NLTK.stem(word)
 
 
-@pytest.mark.parametrize("word", IRREGULAR)
+@pytest.mark.parametrize("word", [*IRREGULAR, "fo*ded", "a*ding", "fo*d"])
 def test_irregular_words_have_nltks_stem(word):
     assert porter(word) == NLTK.stem(word)
 

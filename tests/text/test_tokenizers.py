@@ -184,3 +184,10 @@ def test_a_tokenizer_of_sacrebleu_is_used_as_it_is(monkeypatch):
 
     monkeypatch.setattr("sacrebleu.metrics.bleu.BLEU", Official)
     assert Texts(["a b "]).tokens("ko-mecab").strings(0) == ["ko-mecab:", "a", "b"]
+
+
+def test_the_ends_of_the_chinese_ranges_are_sacrebleus():
+    for start, end in plain.CHINESE:
+        for code in (start - 1, start, end, end + 1):
+            text = f"a{chr(code)}b"
+            assert plain.TOKENIZERS["zh"](text) == OFFICIAL["zh"](text), hex(code)

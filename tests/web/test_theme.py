@@ -11,13 +11,13 @@ import metrichub
 from metrichub.web.theme import theme
 
 HOME = Path(metrichub.__file__).parent
-FACES = ("app/static/app.css", "report/html/assets/report.css", "site/assets/site.css")
+SHEETS = ("app/static/app.css", "report/html/assets/report.css", "site/assets/site.css")
 DEFINED = set(re.findall(r"^ +(--[\w-]+):", theme(), re.MULTILINE))
 
 
-@pytest.mark.parametrize("face", FACES)
-def test_a_face_uses_what_the_theme_defines_and_no_colour_of_its_own(face: str) -> None:
-    rules = (HOME / face).read_text(encoding="utf-8")
+@pytest.mark.parametrize("sheet", SHEETS)
+def test_a_style_sheet_uses_the_theme_and_no_colour_of_its_own(sheet: str) -> None:
+    rules = (HOME / sheet).read_text(encoding="utf-8")
     used = {name for name in re.findall(r"var\((--[\w-]+)", rules) if not name.startswith("--md-")}
     assert used
     assert used <= DEFINED

@@ -10,9 +10,8 @@ import numpy as np
 
 from metrichub.report.html.outputs import MOST, Scores, Values, bin_edges, many, won
 
-WIDTH, HEIGHT = 320, 240
-"""How large a chart is drawn, in units of its own."""
 LEFT, RIGHT, TOP, BOTTOM = 46, 310, 22, 200
+"""Where a chart's axes end, in units of its own; its template leaves room for texts around them."""
 COLOURS = 6
 DASHES = ("", "6 3", "2 2", "8 2 2 2")
 """Dashes tell systems apart where colours don't."""
@@ -85,7 +84,8 @@ def comparisons(outputs: Sequence[Scores]) -> list[Chart]:
             x, y = output.systems[first], output.systems[other]
             found = won(output._replace(systems={first: x, other: y}))
             text = f"Sample scores by {output.label} of {other} over those of {first}: {found}."
-            across, up = (f"{_short(output.label)} of {_short(name)}" for name in (first, other))
+            label = _short(output.label, 20)
+            across, up = (f"{label} of {_short(name, 20)}" for name in (first, other))
             charts.append(_scatter(text, found, (across, x), (up, y), equal=True))
     return charts
 
@@ -187,5 +187,5 @@ def _ticks(low: float, high: float, place: Place) -> list[Tick]:
     return [Tick(place(k * step), f"{k * step:.6g}") for k in range(first, last + 1)]
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= 32 else f"…{name[-31:]}"
+def _short(name: str, most: int = 32) -> str:
+    return name if len(name) <= most else f"…{name[1 - most :]}"

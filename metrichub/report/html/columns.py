@@ -77,11 +77,14 @@ def rated_columns(
         if name not in travelled:
             known = ", ".join(travelled) or "none"
             raise MissingColumn(
-                f"no column {name!r} travelled{did_you_mean(name, travelled)} (there are: {known})"
+                f"the report has no column {name!r}{did_you_mean(name, travelled)} (columns: "
+                f"{known})"
             )
         ratings = None if named is None and name in labels else _read(name, systems)
         if named is not None and ratings is None:
-            raise ReportError(f"the column {name!r} holds no ratings: numbers, or yes and no")
+            raise ReportError(
+                f"the column {name!r} holds no ratings, which are numbers, or yes and no"
+            )
         if ratings is None:
             continue
         why = "" if named is not None else _no_rating(ratings, len(found))

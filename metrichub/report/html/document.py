@@ -41,6 +41,7 @@ from metrichub.report.tables import Table
 from metrichub.web.theme import theme
 
 SCRIPTS = (
+    "labels.js",
     "steps.js",
     "details.js",
     "ngrams.js",

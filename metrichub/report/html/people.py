@@ -180,11 +180,15 @@ def _how(found: Sequence[Agreement]) -> list[str]:
         samples = "samples" if data.items == data.samples else "items"
         what = "systems and items" if drawn.draw == "both" else samples
         share = f"{found[0].confidence * 100:g}%"
-        said.append(f"In brackets: {share} of {drawn.draws:,} bootstrap draws of {what}.")
+        said.append(
+            f"In brackets: {share} intervals, by {drawn.draws:,} bootstrap draws of {what}."
+        )
     else:
         said.append(
             "There are too many samples for intervals on a page; 'metrichub agreement' makes them."
         )
+    read = [r for one in found for r in one.rows if r.coefficient == _read_first(one)]
+    said += dict.fromkeys(f"{r.note.capitalize()}." for r in read if r.note and r.low != r.low)
     return [*said, "Chance is what a constant score gets."]
 
 

@@ -94,6 +94,14 @@ def intern_tokens(tokens: Tokens, offsets: Integers) -> Integers:
     return _small_numbers(tokens, rows, np.arange(len(rows)), offsets)
 
 
+def alphabet(codes: Integers) -> Integers:
+    """For code points up to the highest that occurs the place among those that do, from 1."""
+    present = np.zeros(int(codes.max(initial=0)) + 1, np.bool_)
+    present[codes] = True
+    numbers: Integers = np.cumsum(present, dtype=np.int64)
+    return numbers
+
+
 def cut_string(codes: Integers, offsets: Integers) -> list[str]:
     """The rows of code points as strings."""
     text = codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
@@ -137,9 +145,7 @@ def _small_numbers(tokens: Tokens, rows: Integers, places: Integers, offsets: In
     compared byte for byte; if two hash alike and differ, a dictionary names the tokens instead.
     """
     if tokens.codes is not None:
-        present = np.zeros(int(tokens.codes.max(initial=0)) + 1, np.bool_)
-        present[tokens.codes] = True
-        numbers: Integers = np.cumsum(present, dtype=np.int64)
+        numbers = alphabet(tokens.codes)
         if numbers[-1] < ALPHABET:
             return numbers[tokens.codes[places]]
     equal = first_equal(tokens.hashes + rows.astype(np.uint64) * _ODD)

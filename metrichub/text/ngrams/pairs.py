@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.text.column import RaggedTexts, Texts
-from metrichub.text.ngrams.interning import intern_both
+from metrichub.text.ngrams.interning import alphabet, intern_both
 from metrichub.text.ngrams.ngrams import BITS, clipped_matches
 from metrichub.text.ragged import Integers, Words, offsets_of, sort_rows, spans
 from metrichub.text.tokenize.tokens import Tokens
@@ -77,7 +77,7 @@ def _paired(prediction: Texts, reference: Texts, tokenizer: str) -> _Pairs:
     if predicted.codes is not None and expected.codes is not None:
         codes = _merged(predicted.codes, predicted.offsets, expected.codes, expected.offsets)
         segments = offsets_of(np.stack((predicted.lengths, expected.lengths), axis=1).ravel())
-        ranks = _alphabetical(codes)
+        ranks = alphabet(codes).take(codes)
     else:
         together = intern_both(prediction, reference, tokenizer)
         ranks, segments = together.ids, together.segments
@@ -90,14 +90,6 @@ def _merged(first: Integers, starts: Integers, second: Integers, others: Integer
     own = (first[start:end] for start, end in spans(starts))
     other = (second[start:end] for start, end in spans(others))
     return np.concatenate([first[:0], *chain.from_iterable(zip(own, other, strict=True))])
-
-
-def _alphabetical(codes: Integers) -> Integers:
-    """The place of every code point among those that occur, from 1."""
-    present = np.zeros(int(codes.max(initial=0)) + 1, np.bool_)
-    present[codes] = True
-    ranks: Integers = np.cumsum(present, dtype=np.int64).take(codes)
-    return ranks
 
 
 def _matches(pairs: _Pairs, max_order: int) -> Integers:

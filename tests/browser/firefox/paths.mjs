@@ -143,7 +143,7 @@ async function walked(browser, at, [name, path]) {
   const wrong = [];
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   await page.setViewport({ width: 1280, height: 900 });
   page.on("pageerror", (error) => wrong.push(`error: ${error.message}`));
   page.on("console", (said) => said.type() === "error" && wrong.push(`console: ${said.text()}`));

@@ -22,6 +22,7 @@
       for (const name of DRAWN) copies[at].setAttribute(name, style.getPropertyValue(name));
       copies[at].removeAttribute("class");
       copies[at].removeAttribute("id");
+      copies[at].removeAttribute("data-room");
     });
     return copy;
   };

@@ -42,7 +42,7 @@ const scatter = (() => {
   const plot = ({ svg, points, across, up, name, say, open }) => {
     const width = Math.min(Math.max(svg.parentNode.clientWidth, 260), 760);
     const height = Math.round(Math.min(width * 0.68, 430));
-    const box = { left: 58, right: width - 12, top: 10, bottom: height - 46 };
+    const box = { left: 58, right: width - 24, top: 10, bottom: height - 46 };
     const [x0, x1] = range(points.map(point => point.x));
     const [y0, y1] = range(points.map(point => point.y));
     const x = value => box.left + ((value - x0) / (x1 - x0)) * (box.right - box.left);
@@ -54,19 +54,21 @@ const scatter = (() => {
     svg.setAttribute("aria-label", name);
 
     const axes = drawn("g", { class: "axes", "aria-hidden": "true" });
-    for (const value of ticks(x0, x1)) {
+    const columns = ticks(x0, x1);
+    const room = Math.min(46, (box.right - box.left) / columns.length - 4);
+    for (const value of columns) {
       const at = x(value);
       axes.append(drawn("path", { d: `M${at},${box.top}V${box.bottom}` }));
-      axes.append(drawn("text", { x: at, y: box.bottom + 16, "text-anchor": "middle" }, String(value)));
+      axes.append(drawn("text", { x: at, y: box.bottom + 16, "text-anchor": "middle", "data-room": room }, String(value)));
     }
     for (const value of ticks(y0, y1)) {
       const at = y(value);
       axes.append(drawn("path", { d: `M${box.left},${at}H${box.right}` }));
-      axes.append(drawn("text", { x: box.left - 6, y: at + 4, "text-anchor": "end" }, String(value)));
+      axes.append(drawn("text", { x: box.left - 6, y: at + 4, "text-anchor": "end", "data-room": box.left - 24 }, String(value)));
     }
     axes.append(
-      drawn("text", { x: (box.left + box.right) / 2, y: height - 8, "text-anchor": "middle" }, short(across)),
-      drawn("text", { transform: `translate(12,${middle}) rotate(-90)`, "text-anchor": "middle" }, short(up)));
+      drawn("text", { x: (box.left + box.right) / 2, y: height - 8, "text-anchor": "middle", "data-room": box.right - box.left }, short(across)),
+      drawn("text", { transform: `translate(14,${middle}) rotate(-90)`, "text-anchor": "middle", "data-room": box.bottom - box.top }, short(up)));
 
     const places = points.map(point => [x(point.x) + point.spread * 9, y(point.y)]);
     const marks = drawn("g", { "aria-hidden": "true" });
@@ -77,6 +79,7 @@ const scatter = (() => {
     })));
     const ring = drawn("circle", { class: "ring", r: 8, visibility: "hidden" });
     svg.replaceChildren(axes, marks, ring);
+    labels.fit(svg);
 
     const walk = points.map((_, i) => i).sort((a, b) => points[a].x - points[b].x || points[a].y - points[b].y);
     const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 25, PageDown: -25 };

@@ -1,0 +1,127 @@
+"""How often the intervals of calibrated means hold the true mean: one section of the coverage.
+
+    python -m benchmarks.coverage_calibrated [--sets 2000]
+
+Each set has people's labels of a few samples and a judge's scores of these and 1,000 more. Yes/no
+judges are right of a share of both the yes and the no; ratings from 1 to 5 and normal ones have a
+judge that adds its own noise. Where the labels carry no interval, that is counted instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from metrichub.agreement import calibrated_mean
+
+Array = NDArray[np.float64]
+LABELS = (10, 20, 30, 50, 100, 200)
+RATES = (0.5, 0.8, 0.9, 0.95, 0.99)
+RIGHT = (0.7, 0.85, 0.9, 0.99)
+OTHERS = 1000
+SEED = 12345
+
+
+class Coverage(NamedTuple):
+    """The share of intervals that hold the true mean, of sets that have one, and what lacks one."""
+
+    drawn: str
+    labels: int
+    held: float
+    none: float
+    width: float
+
+
+class Drawn(NamedTuple):
+    """A way to draw people's labels and a judge's scores of so many samples, and the true mean."""
+
+    title: str
+    mean: float
+    draw: Callable[[np.random.Generator, int], tuple[Array, Array]]
+
+
+def calibrated(sets: int, labels: tuple[int, ...] = LABELS) -> Iterator[Coverage]:
+    """The coverage of every way to draw sets, by the number of labels."""
+    for drawn in [*(yes_no(p, right) for p in RATES for right in RIGHT), *RATED]:
+        for count in labels:
+            yield coverage(drawn, count, sets)
+
+
+def coverage(drawn: Drawn, labels: int, sets: int) -> Coverage:
+    """How often the 95% interval holds the mean, with so many labels."""
+    random = np.random.default_rng([SEED, labels])
+    held, widths = 0, []
+    for _ in range(sets):
+        human, judge = drawn.draw(random, labels + OTHERS)
+        human[labels:] = np.nan
+        found = calibrated_mean(judge, human)
+        if found.why is None:
+            held += found.low <= drawn.mean <= found.high
+            widths.append(found.high - found.low)
+    have = len(widths)
+    none, width = 1 - have / sets, float(np.mean(widths)) if have else float("nan")
+    return Coverage(drawn.title, labels, held / have if have else float("nan"), none, width)
+
+
+def yes_no(rate: float, right: float) -> Drawn:
+    """Labels of this rate of yes, and a judge that is right of this share of both."""
+
+    def draw(random: np.random.Generator, size: int) -> tuple[Array, Array]:
+        true = random.random(size) < rate
+        said = np.where(random.random(size) < right, true, ~true)
+        return true.astype(np.float64), said.astype(np.float64)
+
+    return Drawn(f"{rate:g} yes, right {right:g}", rate, draw)
+
+
+def normal(noise: float) -> Drawn:
+    """Normal ratings, and a judge that adds so much normal noise."""
+
+    def draw(random: np.random.Generator, size: int) -> tuple[Array, Array]:
+        true = random.normal(size=size)
+        return true, true + noise * random.normal(size=size)
+
+    return Drawn(f"normal, noise {noise:g}", 0.0, draw)
+
+
+def stars(chances: tuple[float, ...]) -> Drawn:
+    """Ratings from 1 with these chances, and a judge that is about one off."""
+    values = np.arange(1.0, len(chances) + 1)
+
+    def draw(random: np.random.Generator, size: int) -> tuple[Array, Array]:
+        true = random.choice(values, size, p=chances)
+        return true, np.clip(np.round(true + random.normal(size=size)), 1, len(chances))
+
+    return Drawn(f"1 to 5, {chances[-1]:.0%} of 5", float(values @ chances), draw)
+
+
+RATED = (
+    *(normal(noise) for noise in (0.3, 1.0, 3.0)),
+    *(stars(c) for c in ((0.05, 0.1, 0.2, 0.35, 0.3), (0.02, 0.03, 0.05, 0.1, 0.8))),
+    stars((0.01, 0.01, 0.01, 0.02, 0.95)),
+)
+
+
+@click.command()
+@click.option("--sets", default=2_000, show_default=True, help="Sets of each row and column.")
+def main(sets: int) -> None:
+    """Print coverage by the number of labels, and the share without an interval below 1."""
+    table = Table("true mean and judge", *map(str, LABELS), title=f"{sets:,} sets of a cell")
+    cells: dict[str, list[str]] = {}
+    for one in calibrated(sets):
+        none = f" ({one.none:.2f} none)" if one.none else ""
+        held = f"{one.held:.3f} ±{one.width / 2:.2f}{none}" if one.none < 1 else "–"
+        cells.setdefault(one.drawn, []).append(held)
+    for title, row in cells.items():
+        table.add_row(title, *row)
+    Console(width=160).print(table)
+
+
+if __name__ == "__main__":
+    main()

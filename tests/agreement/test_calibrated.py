@@ -1,0 +1,178 @@
+"""Intervals of calibrated means: they hold the true mean near the edges too, or there is none."""
+
+from fractions import Fraction
+from math import sqrt
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from benchmarks.coverage_calibrated import Drawn, coverage, normal, stars, yes_no
+from metrichub.agreement import calibrated_mean
+from metrichub.agreement.shares import Share, agresti_coull, weighted_sum
+from metrichub.agreement.student import student
+
+NAN = float("nan")
+Z = NormalDist().inv_cdf(0.975)
+
+
+@pytest.mark.parametrize("labels", [10, 20, 50])
+@pytest.mark.parametrize("rate", [0.5, 0.95, 0.99])
+@pytest.mark.parametrize("right", [0.7, 0.9])
+def test_intervals_of_yes_and_no_hold_the_true_rate(rate: float, right: float, labels: int) -> None:
+    # At a coverage of .92 one of 18 cells of 500 sets falls below .89 in 1% of all runs.
+    found = coverage(yes_no(rate, right), labels, sets=500)
+    assert found.none == 0
+    assert found.held >= 0.89
+
+
+@pytest.mark.parametrize(
+    ("drawn", "labels"),
+    [(normal(1.0), 10), (normal(0.3), 30), (stars((0.02, 0.03, 0.05, 0.1, 0.8)), 100)],
+    ids=["normal, 10", "normal, 30", "stars, 100"],
+)
+def test_intervals_of_ratings_hold_the_true_mean(drawn: Drawn, labels: int) -> None:
+    found = coverage(drawn, labels, sets=500)
+    assert found.none < 0.05
+    assert 0.9 <= found.held <= 0.98
+
+
+def test_thirty_labels_of_one_kind_leave_room_for_the_other() -> None:
+    judge = [1.0] * 40
+    found = calibrated_mean(judge, [1.0] * 30 + [NAN] * 10)
+    # Agresti and Coull: 30 + z²/2 yes of 30 + z² cases.
+    of = 30 + Z * Z
+    share = (30 + Z * Z / 2) / of
+    low = share - Z * sqrt(share * (1 - share) / of)
+    assert (found.mean, found.high) == (1, 1)
+    assert (found.low, found.labels_low) == (pytest.approx(low), pytest.approx(low))
+    assert (found.rarer, found.few, found.why) == (0, True, None)
+
+
+def test_the_rate_is_that_of_each_verdict_by_how_often_the_judge_gives_it() -> None:
+    # The judge says yes to 5 of 20 labelled samples, people to 4 of those and to 3 of its 15 no.
+    # Of all 50 it says yes to 30: 4/5 of 30 and 1/5 of 20 are 28 of 50.
+    judge = [1] * 5 + [0] * 15 + [1] * 25 + [0] * 5
+    human = [1] * 4 + [0] * 1 + [1] * 3 + [0] * 12 + [NAN] * 30
+    found = calibrated_mean(judge, human)
+    assert found.mean == pytest.approx(28 / 50)
+    # The judge moves the mean of labels, 7/20, by the weight times (25/30 - 5/20).
+    assert found.weight == pytest.approx(float(Fraction(3, 5) * Fraction(30, 50)))
+    assert found.mean == pytest.approx(7 / 20 + found.weight * (25 / 30 - 5 / 20))
+    assert found.raw == 30 / 50
+
+
+def test_yes_and_no_may_change_places() -> None:
+    random = np.random.default_rng(3)
+    human = (random.random(60) < 0.9).astype(float)
+    judge = np.where(random.random(60) < 0.8, human, 1 - human)
+    human[25:] = NAN
+    one, other = calibrated_mean(judge, human), calibrated_mean(1 - judge, 1 - human)
+    assert (other.low, other.high) == pytest.approx((1 - one.high, 1 - one.low))
+    assert (other.mean, other.weight) == pytest.approx((1 - one.mean, one.weight))
+
+
+def test_scores_of_half_and_more_are_a_yes() -> None:
+    human = [1, 0] * 6 + [NAN] * 4
+    said = calibrated_mean([1, 0] * 6 + [1, 1, 1, 0], human)
+    scored = calibrated_mean([0.5, 0.49] * 6 + [0.9, 0.5, 0.7, 0.1], human)
+    assert scored[:4] == said[:4]
+    assert scored.raw == pytest.approx((6 * 0.99 + 2.2) / 16)
+
+
+def test_a_better_judge_makes_the_interval_narrower() -> None:
+    random = np.random.default_rng(4)
+    true = random.random(1200) < 0.5
+    human = np.where(np.arange(1200) < 200, true, NAN)
+    widths = []
+    for right in (0.6, 0.8, 0.95):
+        judge = np.where(random.random(1200) < right, true, ~true).astype(float)
+        found = calibrated_mean(judge, human)
+        widths.append(found.high - found.low)
+    assert widths == sorted(widths, reverse=True)
+    # Standard errors of .0202 and .0348: the root of .95 · .05/200 + .9² · .25/1200, and so of .6.
+    assert widths[-1] < 0.75 * widths[0]
+
+
+@pytest.mark.parametrize(
+    ("judge", "human", "why"),
+    [
+        ([1.0] * 12, [1, 0, 1, 0, 1, 0, 1, 0, 1], "9 yes/no labels: an interval takes 10"),
+        ([5.0] * 60, [5.0] * 50, "0 of 50 labels differ from the most common one: an interval ta"),
+        # Ratings from 1 to 5 that happen to be 1 are no yes: the judge says 3.
+        ([1.0] * 49 + [3.0], [1.0] * 40, "0 of 40 labels differ"),
+    ],
+    ids=["few yes and no", "all alike", "the lowest rating"],
+)
+def test_labels_that_carry_no_interval_say_why(
+    judge: list[float], human: list[float], why: str
+) -> None:
+    found = calibrated_mean(judge, human + [NAN] * (len(judge) - len(human)))
+    assert found.why is not None
+    assert found.why.startswith(why)
+    assert np.isnan([found.low, found.high, found.labels_low, found.labels_high]).all()
+    assert not np.isnan([found.mean, found.labels_alone]).any()
+
+
+def test_ratings_take_student_s_t_of_the_residuals() -> None:
+    # By a weight of 1 the mean is that of the judge moved by its error, here of the variances
+    # var(y - f) / 12 and var(u) / 40, whose degrees of freedom Satterthwaite adds up.
+    random = np.random.default_rng(8)
+    y, others = random.normal(3, 1, 12), random.normal(3, 1, 40)
+    f = y + random.normal(0.5, 0.4, 12)
+    judge, human = np.concatenate([f, others]), np.concatenate([y, [NAN] * 40])
+    found = calibrated_mean(judge, human, weight=1, confidence=0.8)
+    a, b = (y - f).var(ddof=1) / 12, others.var(ddof=1) / 40
+    freedom = (a + b) ** 2 / (a * a / 11 + b * b / 39)
+    half = scipy.stats.t.ppf(0.9, freedom) * sqrt(a + b)
+    assert found.mean == pytest.approx(others.mean() + (y - f).mean())
+    assert (found.low, found.high) == pytest.approx((found.mean - half, found.mean + half))
+    alone = scipy.stats.t.interval(0.8, 11, y.mean(), scipy.stats.sem(y))
+    assert (found.labels_low, found.labels_high) == pytest.approx(alone)
+
+
+def test_a_weight_that_the_labels_chose_takes_a_degree_of_freedom() -> None:
+    # Without spread among the others' scores, all variance is the labels' own.
+    random = np.random.default_rng(9)
+    f = random.normal(size=15)
+    y = 0.5 * f + random.normal(size=15)
+    judge, human = np.concatenate([f, [0.3] * 20]), np.concatenate([y, [NAN] * 20])
+    found = calibrated_mean(judge, human)
+    assert 0 < found.weight < 1
+    rest = ((y - found.weight * f - (y - found.weight * f).mean()) ** 2).sum()
+    half = scipy.stats.t.ppf(0.975, 13) * sqrt(rest / 13 / 15)
+    assert found.high - found.mean == pytest.approx(half)
+    given = calibrated_mean(judge, human, weight=found.weight)
+    assert given.high - given.mean == pytest.approx(
+        scipy.stats.t.ppf(0.975, 14) * sqrt(rest / 14 / 15)
+    )
+
+
+def test_the_quantile_of_student_s_t_is_scipy_s() -> None:
+    for confidence in (0.01, 0.5, 0.9, 0.95, 0.999):
+        for freedom in (1, 2, 3.5, 10, 99, 1000):
+            expected = scipy.stats.t.ppf((1 + confidence) / 2, freedom)
+            assert student(freedom, confidence) == pytest.approx(expected, rel=1e-9)
+
+
+def test_distances_from_shares_to_their_ends_add_up_by_their_squares() -> None:
+    # Below, .5 · .6 and .5 · .8 make .5; above, .5 · .2 alone; a variance adds to both.
+    parts = [(0.5, Share(0.8, 0.2, 1.0)), (0.5, Share(1.0, 0.2, 1.0))]
+    assert weighted_sum(parts) == pytest.approx((0.9, 0.4, 1.0))
+    assert weighted_sum(parts, 0.75**2 - 0.5**2) == pytest.approx((0.9, 0.15, 1.0))
+
+
+@pytest.mark.parametrize("of", [10, 20, 50])
+def test_agresti_and_coull_hold_every_share(of: int) -> None:
+    # The exact coverage, a sum over all counts; Wilson's falls to .84 at .01 and .99.
+    ends = [agresti_coull(count, of) for count in range(of + 1)]
+    for share in np.arange(1, 100) / 100:
+        chances = scipy.stats.binom.pmf(range(of + 1), of, share)
+        held = sum(p for p, e in zip(chances, ends, strict=True) if e.low <= share <= e.high)
+        assert held >= 0.92, share
+
+
+def test_of_no_case_a_share_may_be_anything() -> None:
+    assert np.isnan(agresti_coull(0, 0).value)
+    assert agresti_coull(0, 0)[1:] == pytest.approx((0, 1))

@@ -1,0 +1,185 @@
+"""Which interval an agreement gets: one that holds the true value, or none and the reason."""
+
+import json
+from math import atanh, sqrt, tanh
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from metrichub.agreement import Agreement, correlate, correlate_preferences, wilson
+from metrichub.agreement.draws import Drawn, interval_of, resampled
+from metrichub.agreement.result import AgreementRow
+from metrichub.agreement.shares import agresti_coull
+
+NAN = float("nan")
+
+
+def rated(seed: int, size: int, relation: float = 0.6) -> tuple[np.ndarray, np.ndarray]:
+    """Normal scores and ratings of this correlation."""
+    random = np.random.default_rng(seed)
+    x, e = random.normal(size=(2, size))
+    return x, relation * x + sqrt(1 - relation**2) * e
+
+
+def pooled(size: int, name: str, **options: Any) -> AgreementRow:
+    x, z = rated(size, size)
+    return correlate(x, z, coefficient=name, **options).row("score")
+
+
+@pytest.mark.parametrize(
+    ("name", "true"),
+    # Greiner's relation: tau is 2/π asin(r), and rho 6/π asin(r/2) (Kendall 1949).
+    [
+        ("pearson", 0.6),
+        ("spearman", 6 / np.pi * np.arcsin(0.3)),
+        ("tau_b", 2 / np.pi * np.arcsin(0.6)),
+    ],
+)
+@pytest.mark.parametrize("size", [8, 20])
+def test_intervals_of_few_items_hold_the_true_value(name: str, true: float, size: int) -> None:
+    # At a coverage of .94 fewer than 177 of 200 hold it in one of a thousand runs.
+    held = 0
+    for seed in range(200):
+        row = correlate(*rated(seed, size), coefficient=name, draws=100).row("score")
+        held += row.low <= true <= row.high
+    assert held >= 177
+
+
+def test_below_100_items_the_draws_give_the_standard_error_on_fisher_s_scale() -> None:
+    row = pooled(30, "pearson", confidence=0.9)
+    x, z = rated(30, 30)
+    drawn = resampled("pooled", "pearson", x[None], z[None], Drawn("items"))
+    half = scipy.stats.t.ppf(0.95, 29) * drawn.std() * sqrt(30 / 29) / (1 - row.value**2)
+    ends = (tanh(atanh(row.value) - half), tanh(atanh(row.value) + half))
+    assert (row.low, row.high) == pytest.approx(ends)
+
+
+def test_shares_of_pairs_lie_on_that_scale_by_twice_their_distance_from_a_half() -> None:
+    # acc_eq without ties is (tau + 1) / 2, and so are its ends.
+    tau, accuracy = pooled(25, "tau_23"), pooled(25, "acc_eq")
+    expected = ((tau.low + 1) / 2, (tau.high + 1) / 2)
+    assert (accuracy.low, accuracy.high) == pytest.approx(expected)
+
+
+def test_from_100_items_on_the_interval_is_the_percentiles() -> None:
+    row = pooled(100, "spearman")
+    x, z = rated(100, 100)
+    drawn = resampled("pooled", "spearman", x[None], z[None], Drawn("items"))
+    assert (row.low, row.high) == interval_of(drawn, 0.95)
+    assert pooled(99, "spearman").note == ""
+
+
+@pytest.mark.parametrize("size", [2, 3, 7])
+def test_few_items_carry_no_interval(size: int) -> None:
+    row = pooled(size, "spearman")
+    assert not np.isnan(row.value)
+    assert np.isnan([row.low, row.high]).all()
+    assert row.note == f"no interval: {size} items, and it takes 8"
+    assert pooled(8, "pearson").low < pooled(8, "pearson").high
+
+
+def test_no_interval_has_no_width() -> None:
+    x = np.arange(20.0)
+    row = correlate(x, x, coefficient="tau_b").row("score")
+    assert (row.value, row.note) == (1, "no interval: all draws are alike")
+    # Of 120 items too, where percentiles would be 1 and 1.
+    many = np.arange(120.0)
+    assert np.isnan(correlate(many, many, coefficient="tau_b").row("score").low)
+
+
+def grid(systems: int, items: int, **options: Any) -> Agreement:
+    """Scores of systems that differ in quality, with the ratings that people give."""
+    random = np.random.default_rng(systems * items)
+    true = random.normal(size=(systems, 1)) + random.normal(size=(systems, items))
+    x, z = true + random.normal(size=(2, systems, items))
+    names = np.indices((systems, items)).reshape(2, -1)
+    labels = {"system": names[0], "item": names[1]}
+    return correlate(x.ravel(), z.ravel(), **labels, level="item", coefficient="tau_b", **options)
+
+
+def test_the_fewer_of_systems_and_items_decides() -> None:
+    row = grid(4, 50).row()
+    assert row.note == "no interval: 4 systems, and it takes 5; draw items alone"
+    assert grid(4, 50, draw="items").row().low < grid(4, 50, draw="items").row().high
+    assert grid(12, 4).row().note == "no interval: 4 items, and it takes 5"
+    assert grid(5, 6).row().note == ""
+
+
+def test_a_hundred_items_of_ten_systems_keep_their_percentiles() -> None:
+    for systems, items, kept in ((10, 100, True), (9, 100, False), (10, 99, False)):
+        found = grid(systems, items, draws=200)
+        sides = found._inputs.sides("score", "human", "tau_b")
+        drawn = resampled("item", "tau_b", *sides, found.drawn)
+        row = found.row()
+        assert ((row.low, row.high) == interval_of(drawn, 0.95)) is kept, (systems, items)
+
+
+def test_a_mean_over_three_items_that_have_a_value_carries_none() -> None:
+    # Of nine items people rate the outputs of six all alike.
+    random = np.random.default_rng(1)
+    x, z = random.normal(size=(2, 5, 9))
+    z[:, :6] = 1
+    row = correlate(x, z, coefficient="pearson", draw="items", level="item").row("score")
+    assert (row.used, row.undefined) == (3, 6)
+    assert row.note == "no interval: 3 items, and it takes 5"
+
+
+def test_balanced_accuracy_of_few_labels_adds_the_intervals_of_both_shares() -> None:
+    # People say yes 12 times, and the metric with them 12 times; of their 8 no it finds 6.
+    labels = [1] * 12 + [0] * 8
+    scores = [1] * 12 + [0] * 6 + [1] * 2
+    found = correlate(scores, labels, coefficient=["balanced_accuracy", "auc"], cut=0.5)
+    row = found.row("score", coefficient="balanced_accuracy")
+    yes, no = agresti_coull(12, 12), agresti_coull(6, 8)
+    below = sqrt((1 - yes.low) ** 2 + (0.75 - no.low) ** 2) / 2
+    assert row.value == 0.875
+    assert (row.low, row.high) == pytest.approx((0.875 - below, 0.875 + (no.high - 0.75) / 2))
+    assert found.row("score", coefficient="auc").note == ""
+
+
+def test_a_label_that_four_samples_have_carries_no_interval() -> None:
+    x, _ = rated(5, 40)
+    found = correlate(x, [1] * 4 + [0] * 36, coefficient=["auc", "balanced_accuracy"], cut=0.0)
+    notes = {row.note for row in found.rows if row.metric == "score"}
+    assert notes == {"no interval: 4 of the rarer label, and it takes 5"}
+
+
+def preferences(right: int, wrong: int, **options: Any) -> Agreement:
+    scores = {"mine": ([1.0] * right + [0.0] * wrong, [0.5] * (right + wrong))}
+    return correlate_preferences(scores, ["a"] * (right + wrong), **options)
+
+
+def test_pairs_in_the_right_order_are_a_share_of_wilson_s() -> None:
+    found = preferences(9, 1, coefficient=["accuracy", "tau_wmt", "acc_eq"])
+    share = wilson(9, 10)
+    for name in ("accuracy", "acc_eq"):
+        row = found.row("mine", coefficient=name)
+        assert (row.low, row.high) == pytest.approx((share.low, share.high))
+    tau = found.row("mine", coefficient="tau_wmt")
+    assert (tau.low, tau.high) == pytest.approx((2 * share.low - 1, 2 * share.high - 1))
+    # All of 150 are right: the percentiles would be 1 and 1.
+    row = preferences(150, 0, coefficient="accuracy").row("mine")
+    assert (row.low, row.high) == pytest.approx(wilson(150, 150)[1:])
+
+
+def test_pairs_of_few_items_are_no_independent_share() -> None:
+    row = preferences(9, 1, coefficient="accuracy", item=list("aabbccddee")).row("mine")
+    assert row.note == "no interval: 5 items, and it takes 8"
+    one = preferences(9, 1, coefficient="accuracy", systems=(["x"] * 10, ["y"] * 10)).row("mine")
+    assert one.note == "no interval: 2 systems, and it takes 8; draw items alone"
+
+
+def test_the_reason_is_in_the_table_and_json_has_null() -> None:
+    found = correlate([1, 2, 3], [3, 1, 2], coefficient="spearman")
+    line = repr(found).splitlines()[1]
+    assert line.split()[4:7] == ["-0.5000", "–", "–"]
+    assert line.endswith("no interval: 3 items, and it takes 8")
+    row = json.loads(found.to_json())["results"][0]
+    assert (row["low"], row["high"]) == (None, None)
+
+
+def test_without_draws_there_is_no_reason() -> None:
+    assert correlate([1, 2, 3], [3, 1, 2], coefficient="spearman", draws=0).row("score").note == ""
+    assert np.isnan(preferences(9, 1, coefficient="accuracy", draws=0).row("mine").low)

@@ -1,0 +1,26 @@
+"""Traces: what is known of samples when parts are joined and when some are taken."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from metrichub.evaluation.explanation import Trace
+
+STEP = [{"claim": "It rains."}]
+PART = Trace.of({1: STEP}, {2: "no reply"}, {1: ["key"]}, {3: "in a batch"})
+"""A part of four samples: one with nothing, one with steps, one that failed, one that waits."""
+
+
+def test_the_samples_of_a_part_come_behind_those_of_the_parts_before() -> None:
+    joined = Trace.joined([(0, PART), (4, PART)])
+    assert joined.steps == {1: STEP, 5: STEP}
+    assert joined.errors == {2: "no reply", 6: "no reply"}
+    assert joined.calls == {1: ["key"], 5: ["key"]}
+    assert joined.pending == {3: "in a batch", 7: "in a batch"}
+    assert (joined.causes, joined.waits) == (Counter({"no reply": 2}), Counter({"in a batch": 2}))
+
+
+def test_samples_that_are_taken_have_new_places() -> None:
+    taken = PART.take([3, 1, 2])
+    assert [taken.status(sample) for sample in range(3)] == ["pending", "ok", "error"]
+    assert (taken.steps, taken.calls, taken.failed) == ({1: STEP}, {1: ["key"]}, 1)

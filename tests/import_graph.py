@@ -1,0 +1,168 @@
+"""Which module imports which, and how packages build on one another.
+
+`python -m tests.import_graph` counts; with `--write` it draws the packages into ARCHITECTURE.md.
+
+A package here is a directory of `metrichub/` or a module directly in it. Every import counts, also
+inside functions and for types only. A cycle is a set of modules that all import one another, if
+only through others; a layer holds the packages that import lower layers alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import metrichub
+from metrichub.catalog.card import with_blocks
+
+HOME = Path(metrichub.__file__).parent
+PAGE = HOME.parent / "ARCHITECTURE.md"
+Imports = Mapping[str, frozenset[str]]
+
+
+@cache
+def modules(home: Path = HOME) -> Mapping[str, Path]:
+    """Every module by its name: "metrichub.data.batch"."""
+    found = {}
+    for path in sorted(home.rglob("*.py")):
+        parts = [home.name, *path.relative_to(home).with_suffix("").parts]
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The names that a file imports, anywhere in it: modules, and what is taken from them."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path} imports by dots; name the module in full"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@cache
+def imports(home: Path = HOME) -> Imports:
+    """The modules that each module imports."""
+    known = modules(home)
+
+    def module_of(name: str) -> str | None:
+        while name and name not in known:
+            name = name.rpartition(".")[0]
+        return name or None
+
+    return {
+        name: frozenset(
+            found for target in imported(path) if (found := module_of(target)) and found != name
+        )
+        for name, path in known.items()
+    }
+
+
+def package_of(module: str) -> str:
+    """The package that a module is in: "data" for "metrichub.data.batch"."""
+    top, _, rest = module.partition(".")
+    return rest.partition(".")[0] or top
+
+
+def packages(modules: Imports) -> Imports:
+    """The packages that each package imports."""
+    found: dict[str, set[str]] = {package_of(name): set() for name in modules}
+    for name, targets in modules.items():
+        own = package_of(name)
+        found[own] |= {package_of(target) for target in targets} - {own}
+    return {package: frozenset(targets) for package, targets in found.items()}
+
+
+def cycles(modules: Imports) -> list[frozenset[str]]:
+    """The sets of more than one module that all reach one another."""
+    reached = {name: _reached(name, modules) for name in modules}
+    found = {
+        frozenset(other for other in reached[name] if name in reached[other]) for name in modules
+    }
+    return sorted((cycle for cycle in found if len(cycle) > 1), key=sorted)
+
+
+def _reached(start: str, graph: Imports) -> set[str]:
+    found: set[str] = set()
+    waiting = [start]
+    while waiting:
+        for target in graph[waiting.pop()] - found:
+            found.add(target)
+            waiting.append(target)
+    return found
+
+
+def layers(found: Imports) -> list[list[str]]:
+    """The packages by layer, the lowest first.
+
+    Raises:
+        CycleError: packages import one another.
+    """
+    sorter = TopologicalSorter(found)
+    sorter.prepare()
+    levels = []
+    while sorter.is_active():
+        ready = sorted(sorter.get_ready())
+        levels.append(ready)
+        sorter.done(*ready)
+    return levels
+
+
+def direct(found: Imports) -> Imports:
+    """The imports between packages that follow from no others, as the diagram shows them."""
+    return {
+        package: frozenset(
+            target
+            for target in targets
+            if not any(target in _reached(other, found) for other in targets - {target})
+        )
+        for package, targets in found.items()
+    }
+
+
+def diagram(found: Imports) -> str:
+    """The packages as a Mermaid block, which viewers of repositories draw."""
+    lines = ["```mermaid", "flowchart TD"]
+    for package, targets in sorted(direct(found).items()):
+        lines += [f"    {_node(package)} --> {_node(target)}" for target in sorted(targets)]
+    return "\n".join([*lines, "```", ""])
+
+
+def _node(package: str) -> str:
+    # A bare name could be one of Mermaid's keywords.
+    return f'package_{package.strip("_")}["{package}"]'
+
+
+def drawn(page: str) -> str:
+    """A page with the diagram between its markers."""
+    return with_blocks(page, {"imports": diagram(packages(imports()))})
+
+
+def main() -> None:
+    """Print the layers and cycles, or draw the diagram."""
+    if "--write" in sys.argv[1:]:
+        PAGE.write_text(drawn(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        return
+    graph = imports()
+    found = packages(graph)
+    number = sum(len(targets) for targets in graph.values())
+    between = sum(len(targets) for targets in found.values())
+    print(
+        f"{len(graph)} modules in {len(found)} packages; {number} imports between modules, ", end=""
+    )
+    print(f"{between} between packages; {len(cycles(graph))} cycles of modules")
+    try:
+        for number, layer in reversed(list(enumerate(layers(found)))):
+            print(f"{number:3}  {'  '.join(layer)}")
+    except CycleError as error:
+        print("packages in a cycle:", " -> ".join(error.args[1]))
+    for cycle in cycles(graph):
+        print("cycle:", ", ".join(sorted(cycle)))
+
+
+if __name__ == "__main__":
+    main()
