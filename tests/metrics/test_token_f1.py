@@ -80,6 +80,26 @@ def test_two_texts_without_tokens_score_what_the_parameter_says():
     assert scores(["x"], [""], both_empty=1) == scores([""], ["x"], both_empty=1) == zero
 
 
+@pytest.mark.parametrize(
+    ("predictions", "references", "first", "second"),
+    [
+        (
+            ["1976", "the Norman army", "", "France", "", "the"],
+            [["1976"], ["Norman army", "army"], [""], [""], ["London"], [""]],
+            100 / 3,
+            200 / 3,
+        ),
+        (["a", "c", "x", ""], [["b"], ["c"], [""], [""]], 25, 50),
+        (["  ", "Émile Zola", "x"], [["..."], ["Emile Zola"], ["", "x"]], 50, 250 / 3),
+    ],
+)
+def test_both_empty_is_the_f1_of_squad_2(predictions, references, first, second):
+    # SQuAD 2.0: f1 of evaluate-v2.0.py, as in compute_score.py of huggingface/evaluate@a7dd338.
+    # SQuAD 1.1 gives the two, one and one samples without a token 0 in place of 1.
+    assert scores(predictions, references)["score"] == pytest.approx(first / 100)
+    assert scores(predictions, references, both_empty=1)["score"] == pytest.approx(second / 100)
+
+
 def test_each_normalization_has_its_own_tokens():
     def f1(prediction, reference, normalization):
         return scores([prediction], [reference], normalization=normalization)["score"]
