@@ -45,52 +45,24 @@ def inversions(codes: Integers, group: Integers, groups: int) -> Array:
     """How many pairs of a group go down, for each group: a place before one of a smaller code.
 
     `group` never falls. Bit by bit from the highest, places are parted stably: a pair is an
-    inversion at the one bit where its codes part, if the one with a 1 came first.
+    inversion at the one bit where its codes part, if the one with a 1 came first. A 0 that moves
+    forward passes so many.
     """
-    found = np.zeros(groups)
-    if not len(codes):
-        return found
-    order = codes.copy()
-    prefix = group.copy()
-    for bit in range(int(codes.max()).bit_length() - 1, -1, -1):
-        ones = (order >> bit) & 1
-        before = np.cumsum(ones) - ones
-        start = _starts(prefix)
-        ones_before = before - before[start]
-        zeros = ones == 0
+    passed = np.zeros(len(codes), np.int64)
+    bits = int(codes.max(initial=0)).bit_length()
+    order = group << bits | codes
+    # Sorted, they show the bit that each place has once the codes are parted by it.
+    slots = np.sort(order)
+    for bit in reversed(range(bits)):
+        one, one_after = order >> bit & 1 == 1, slots >> bit & 1 == 1
+        zeros, zeros_after = np.flatnonzero(~one), np.flatnonzero(~one_after)
         # The groups are in order throughout, so the owner of a place never changes.
-        found += np.bincount(group[zeros], ones_before[zeros], minlength=groups)
-        place = np.arange(len(order))
-        zeros_before = place - start - ones_before
-        zeros_within = _ends(start) - start - _totals(ones, start)
-        target = start + np.where(zeros, zeros_before, zeros_within + ones_before)
-        moved, parted = np.empty_like(order), np.empty_like(prefix)
-        moved[target], parted[target] = order, prefix * 2 + ones
-        order, prefix = moved, parted
-        # Renumbered, so that the prefix never outgrows its integers.
-        prefix = np.cumsum(np.diff(prefix, prepend=prefix[:1]) != 0)
-    return found
-
-
-def _starts(prefix: Integers) -> Integers:
-    """Where the run of each place begins."""
-    place = np.arange(len(prefix))
-    new = np.diff(prefix, prepend=prefix[0] - 1) != 0
-    return np.maximum.accumulate(np.where(new, place, 0))
-
-
-def _ends(start: Integers) -> Integers:
-    """Where the run of each place ends, given where it begins."""
-    n = len(start)
-    last = np.append(np.diff(start) != 0, True)
-    ends = np.where(last, np.arange(1, n + 1), n)
-    return np.minimum.accumulate(ends[::-1])[::-1]
-
-
-def _totals(ones: Integers, start: Integers) -> Integers:
-    """The sum over the run of each place."""
-    whole = np.concatenate([[0], np.cumsum(ones)])
-    return np.asarray(whole[_ends(start)] - whole[start])
+        passed[zeros] += zeros - zeros_after
+        moved = np.empty_like(order)
+        moved[zeros_after] = order[zeros]
+        moved[np.flatnonzero(one_after)] = order[np.flatnonzero(one)]
+        order = moved
+    return np.asarray(np.bincount(group, passed, minlength=groups), np.float64)
 
 
 def _ties(ordered: Integers, group: Integers, groups: int) -> tuple[Array, Array]:
