@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -78,14 +78,15 @@ class Measurement:
             )
         return units
 
-    def take(self, index: NDArray[np.int64]) -> Self:
-        """What was measured of the samples at `index`, which is in ascending order.
+    def take(self, samples: Sequence[int] | NDArray[np.int64]) -> Self:
+        """What was measured of some samples, by their numbers from 0, in ascending order.
 
         What belongs to all samples together is left out: usage, and what tokenizers did.
 
         Raises:
-            ReportError: the samples weren't kept.
+            ReportError: no such samples, another order, or the samples weren't kept.
         """
+        index = _ascending(samples, self.size)
         return replace(
             self,
             results={name: result.take(index) for name, result in self.results.items()},
@@ -137,6 +138,19 @@ class Measurement:
             metadata={},
             runs={name: tuple(run.pool() for run in runs) for name, runs in self.runs.items()},
         )
+
+
+def _ascending(samples: Sequence[int] | NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """The numbers of samples as an array."""
+    found = np.asarray(samples)
+    whole = found.ndim == 1 and (found.dtype.kind in "iu" or not len(found))
+    index = found.astype(np.int64) if whole else np.full(1, -1)
+    if (np.diff(index, prepend=-1, append=size) < 1).any():
+        raise ReportError(
+            "take needs the numbers of samples in ascending order, each once, for example [0, 2]; "
+            f"this report has {size} samples, and the first is 0"
+        )
+    return index
 
 
 def chosen_metrics(

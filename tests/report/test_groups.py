@@ -112,3 +112,18 @@ def test_a_column_is_chosen_by_its_name(column: Any) -> None:
         report.by(column)
     with pytest.raises(ReportError, match="choose one column by its name"):
         report.intervals(cluster=column or ["doc"])
+
+
+def test_samples_are_taken_by_their_numbers() -> None:
+    table = [sample(text, WORDS[0], None) for text in WORDS]
+    report = HUB.evaluate(table)
+    alone = HUB.evaluate([table[0], table[3]])
+    assert report.take([0, 3]).scores() == report.take(np.array([0, 3])).scores() == alone.scores()
+    assert report.take([]).size == 0
+
+
+@pytest.mark.parametrize("samples", [[3, 0], [1, 1], [-1], [5], [0.0], [True, False], 2, "02"])
+def test_take_says_which_numbers_it_needs(samples: Any) -> None:
+    report = HUB.evaluate([sample(text, WORDS[0], None) for text in WORDS])
+    with pytest.raises(ReportError, match=r"\[0, 2\]; this report has 5 samples"):
+        report.take(samples)
