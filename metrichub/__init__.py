@@ -6,11 +6,11 @@
 ...        references=["The cat is playing on the mat.", "Today is a wonderful day"])
 {'abstractness': {'score': 0.2727272727272727}}
 
-This module is the public API for scoring. `metrichub.authoring` is the one for writing metrics,
-judges and plugins, `metrichub.text` the text engine, and `metrichub.testing` serves tests. Any
-other module may move.
+This module is the public API for scoring. Metrics, judges and plugins are written with
+`metrichub.authoring`; `metrichub.text` is the text engine, and `metrichub.testing` is for tests.
+Other modules are private and may change without notice.
 
-Names are imported on first use (PEP 562), so that `import metrichub` loads nothing heavy.
+Names are imported on first use (PEP 562), so `import metrichub` loads nothing heavy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The public API for authors: what metrics, judges, embedders and plugins are written with.
+"""The public API for authors of metrics, judges, embedders and plugins.
 
     from dataclasses import dataclass
     from metrichub.authoring import Array, Metric, Row, Scores
@@ -11,8 +11,8 @@
         def score(self, long: Array, short: Array) -> Scores:
             return {"score": long / short}
 
-Beside it stand `metrichub.text`, the engine that fast metrics call, `metrichub.errors`, and
-`metrichub.testing`, the contract that every metric keeps. Names are imported on first use.
+See also `metrichub.text`, the engine that fast metrics call, `metrichub.errors`, and
+`metrichub.testing`, the contract tests that every metric passes. Names are imported on first use.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 MetrichubError
 ├── InputError (ValueError)            samples that can't be scored: what, where, what to do
-│   ├── MissingColumn (LookupError)    a metric needs a column that wasn't given
+│   ├── MissingColumn (LookupError)    a metric needs a column that the data doesn't have
 │   └── FileError                      a file that can't be read as samples
 ├── SpecError (ValueError)             a metric spec that can't be parsed
-├── ParameterError (ValueError)        a parameter out of its domain
+├── ParameterError (ValueError)        a parameter with a value that isn't allowed
 │   └── UnknownParameter (TypeError)   a parameter that the metric doesn't have
 ├── UnknownMetric (LookupError)        no installed metric has this name
 │   └── AmbiguousMetric                two installed packages use this name
@@ -15,16 +15,17 @@ MetrichubError
 │   └── MissingModel (LookupError)     a model that isn't on this machine
 ├── CardError (ValueError)             a metric card that breaks the format
 ├── MetricError (TypeError)            a metric whose code breaks the contract
-│   └── ScoringError                   a metric that raised as it scored: which, and which sample
-├── JudgeError (RuntimeError)          a call to a judge that failed; costs one sample
+│   └── ScoringError                   a metric that raised while scoring: which, on which sample
+├── JudgeError (RuntimeError)          a call to a judge that failed; the sample has no score
 │   ├── JudgeUnavailable               no later call can succeed; ends the run
-│   └── TooManyErrors                  more samples failed than were allowed; ends the run
-├── Pending (RuntimeError)             answers that wait for a batch: send its file, run again
+│   ├── BudgetSpent                    the next call would exceed a limit; ends the run
+│   └── TooManyErrors                  more samples failed than the run allows; ends it
+├── Pending (RuntimeError)             calls that wait for a batch: send its file, run again
 ├── ReportError (ValueError)           reports that can't be merged, compared or read
-└── SiteError (RuntimeError)           a site of cards that can't be built as it should be
+└── SiteError (RuntimeError)           a site of cards that can't be built
 
-Each also derives from the builtin that a caller would expect, and names the exit status
-that the command line ends with.
+Each also derives from the builtin exception that a caller would expect, and has the exit status
+of the command line.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from typing import Any, ClassVar
 
 
 class MetrichubError(Exception):
-    """Any error that metrichub raises on purpose; its text is one readable line."""
+    """Any error that metrichub raises on purpose; the message is one readable line."""
 
     exit_status: ClassVar[int] = 2
 
@@ -49,7 +50,7 @@ def _rebuilt(kind: type[MetrichubError], arguments: tuple[object, ...]) -> Metri
 
 
 class InputError(MetrichubError, ValueError):
-    """Samples that can't be scored; `column` and `sample` say which one, where it is one."""
+    """Samples that can't be scored; `column` and `sample` say which, if it is a single one."""
 
     exit_status = 3
     column: str | None = None
@@ -57,7 +58,7 @@ class InputError(MetrichubError, ValueError):
 
 
 class MissingColumn(InputError, LookupError):
-    """A metric needs a column that wasn't given."""
+    """A metric needs a column that the data doesn't have."""
 
 
 class FileError(InputError):
@@ -74,7 +75,7 @@ class SpecError(MetrichubError, ValueError):
 
 
 class ParameterError(MetrichubError, ValueError):
-    """A parameter that is unknown or out of its domain."""
+    """A parameter that is unknown, or whose value isn't allowed."""
 
     def __init__(self, metric: str | None, parameter: str, value: object, allowed: str) -> None:
         self.metric, self.parameter, self.value, self.allowed = metric, parameter, value, allowed
@@ -126,7 +127,7 @@ class ModelError(MetrichubError, RuntimeError):
 
 
 class MissingModel(ModelError, LookupError):
-    """A model that isn't on this machine; nothing is downloaded without being asked for."""
+    """A model that isn't on this machine; metrichub downloads models only on request."""
 
     def __init__(self, needed_by: str, model: str, get: str) -> None:
         self.needed_by, self.model, self.get = needed_by, model, get
@@ -134,7 +135,7 @@ class MissingModel(ModelError, LookupError):
 
 
 class CardError(MetrichubError, ValueError):
-    """A metric card that breaks the format; the text starts with file and line."""
+    """A metric card that breaks the format; the message starts with file and line."""
 
 
 class MetricError(MetrichubError, TypeError):
@@ -142,9 +143,9 @@ class MetricError(MetrichubError, TypeError):
 
 
 class ScoringError(MetricError):
-    """A metric that raised as it scored; `metric` and `sample` (from 0) say where, if it is known.
+    """A metric that raised while scoring; `metric` and `sample` (from 0) say where, if known.
 
-    The cause is what it raised, in other processes too.
+    The cause is the original exception, from other processes too.
     """
 
     exit_status = 70
@@ -167,29 +168,29 @@ class JudgeError(MetrichubError, RuntimeError):
 
 
 class JudgeUnavailable(JudgeError):
-    """A failure that every later call would share: no key, a wrong one, no such model or server."""
+    """A failure that every later call would share: no key, a wrong key, no such model or server."""
 
     ends_the_run = True
 
 
 class BudgetSpent(JudgeError):
-    """The next call would take more than the run may: calls, tokens or money."""
+    """The next call would exceed the run's limit of calls, tokens or cost."""
 
     ends_the_run = True
 
 
 class TooManyErrors(JudgeError):
-    """More samples failed than the run was allowed."""
+    """More samples failed than the run allows."""
 
     ends_the_run = True
 
 
 class Pending(MetrichubError, RuntimeError):
-    """Calls that wait for a batch: no failure, but no report either until their answers are there.
+    """Calls wait for a batch; the run can continue once their answers arrive.
 
-    `paths` are the files to send, with `calls` in all, and `round` counts from 0. `report` is what
-    is known so far, where samples that wait have the status "pending"; of several systems, a
-    mapping of their names to their reports.
+    `paths` are the files to send, with `calls` in all, and `round` counts from 0. `report` is the
+    report so far, in which waiting samples have the status "pending"; for several systems, a
+    mapping from their names to their reports.
     """
 
     exit_status = 75
@@ -206,7 +207,7 @@ class ReportError(MetrichubError, ValueError):
 
 
 class SiteError(MetrichubError, RuntimeError):
-    """A site of cards that can't be built as it should be."""
+    """A site of cards that can't be built."""
 
     exit_status = 1
 
@@ -223,13 +224,13 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def what(value: object) -> str:
-    """A value as an error shows it, on one line: its start and its type."""
+    """A value as error messages show it, on one line: its start and its type."""
     shown = repr(value).replace("\n", " ")
     shown = shown if len(shown) <= 40 else f"{shown[:37]}..."
     return shown if value is None else f"{shown} ({type(value).__name__})"
 
 
 def listed(names: Iterable[str], last: str = "and") -> str:
-    """Names as a sentence lists them: "A", "A and B", "A, B and C"."""
+    """Names as in a sentence: "A", "A and B", "A, B and C"."""
     *most, end = names
     return f"{', '.join(most)} {last} {end}" if most else end

@@ -40,19 +40,19 @@ _NO_PROMPTS = (
 class Hub:
     """Metrics that score the same samples together.
 
-    `metrics` is a name, a spec ("bleu2 = bleu(max_order=2)"), a metric, or a list that mixes
-    them. `reduce_fn` makes one row of a sample's several candidates: best (by default, reading
-    the direction from the card), worst, mean, max, min, first, or a function from the
-    candidates' scores to weights.
+    `metrics` is a name, a spec ("bleu2 = bleu(max_order=2)"), a metric, or a list of these.
+    `reduce_fn` says how to reduce several candidates of a sample to one score: best (the default;
+    the card says whether higher or lower is better), worst, mean, max, min, first, or a function
+    from the candidates' scores to weights.
 
     >>> scorer = Hub(metrics=["exact_match", "bleu2 = bleu(max_order=2)"])
     >>> scorer(predictions=["the cat"], references=[["the cat", "a cat"]])["exact_match"]
     {'score': 1.0}
 
     Raises:
-        UnknownMetric, SpecError, ParameterError: a metric that can't be made.
-        JudgeUnavailable: a metric asks a judge or an embedder and none is chosen, or asks a judge
-            what it can't answer.
+        UnknownMetric, SpecError, ParameterError: a metric can't be created.
+        JudgeUnavailable: a metric needs a judge or an embedder and none is set, or the judge can't
+            answer the metric's questions.
     """
 
     __slots__ = ("block_characters", "metrics", "reduce_fn", "vote")
@@ -160,47 +160,49 @@ class Hub:
     ) -> Report:
         """The report of all metrics on the given samples.
 
-        Give columns by name, `predictions=[...], references=[...]`, each with one entry per
-        sample: a text, or a list of texts. Or give a table as `data`: a mapping of columns, a
-        list of dicts, a `datasets.Dataset`, a data frame or an Arrow table. Or the path of a file
-        that `metrichub.read` takes. Or what comes in parts, which are measured one after another in
-        one pass: an iterator of tables, an `IterableDataset`, a `LazyFrame` of polars, a relation
-        of DuckDB, a data set of Arrow, any Arrow C stream. `columns` maps a column to the name that
-        it has in the table, or to a path inside of a column ("doc.answers.0"); without it the names
-        of other tools are found by themselves. A table without sources has them read from contexts,
-        reference_contexts or input, the first that is there, and the report's notes say so.
+        Pass columns by name, `predictions=[...], references=[...]`, with one entry per sample: a
+        text, or a list of texts. Or pass a table as `data`: a mapping of columns, a list of dicts,
+        a `datasets.Dataset`, a data frame or an Arrow table; or the path of any file that
+        `metrichub.read` reads. Data that comes in parts is measured in one pass: an iterator of
+        tables, an `IterableDataset`, a polars `LazyFrame`, a DuckDB relation, an Arrow data set,
+        any Arrow C stream. `columns` maps a column to its name in the table, or to a path inside a
+        column ("doc.answers.0"). Without it, columns are recognized by the names that other tools
+        use. If a table has no sources, they are read from contexts, reference_contexts or input,
+        whichever comes first, and the report's notes say so.
 
-        With `samples=False` only sums are kept, so that memory doesn't grow with the samples: of
-        all of them, and of 1,000 buckets, which intervals and paired tests draw and swap in place
-        of samples. `key` names the columns that tell a sample from others, and its value chooses
-        the bucket, so that parts measured anywhere in any order merge to the same, but for the last
-        digit of sums of fractions; without it the position does. Samples of one key count as one.
+        With `samples=False`, the report keeps sums instead of samples, so memory doesn't grow with
+        their number: the sums over all samples, and over 1,000 buckets, which replace the samples
+        in intervals and paired tests. `key` names the columns that identify a sample; their values
+        choose its bucket. Parts measured anywhere, in any order, then merge to the same report, up
+        to the last digit of sums of fractions. Without a key, the position chooses the bucket.
+        Samples with the same key count as one.
 
-        Columns that no metric reads stay with the report, `report.metadata`, if they hold numbers,
-        texts of at most 200 characters or short lists of them: ids, systems, ratings. `keep` names
-        others in their place; keep=[] keeps none.
+        Columns that no metric reads stay in `report.metadata` if they hold numbers, texts of at
+        most 200 characters, or short lists of these: ids, systems, ratings. `keep` names the
+        columns to keep instead; keep=[] keeps none.
 
-        `texts` says whether the report keeps the samples to show them; by default it does unless
-        they come in parts. `workers` spreads the text over processes, with equal
-        results (limits on calls and errors then hold for each process; those a minute are divided).
-        `progress` is called with the number of samples times metrics that are done. A sample whose
-        call to a judge fails is an error in the report; more than `max_errors` of them end the
-        run. So does the call to a judge that would pass `max_calls`, `max_tokens` (of prompts and
-        replies) or `max_cost` (by the judge's prices); what was answered before stays stored, and
-        the next run goes on from there. Judges are asked `repeats` times, each time anew; their
-        scores are the means, and `report.repeated()` gives the standard deviation between runs.
-        In a hub with a vote, one judge gives so many votes on the same items instead.
+        `texts` says whether the report keeps the samples' texts; by default it does, unless the
+        data comes in parts. `workers` is the number of processes; results are the same, but each
+        process counts errors and calls for itself, and limits per minute are divided among them.
+        `progress` is called with the number of samples times metrics done so far.
 
-        With a `batch`, which names a folder, models are asked by files, in rounds, and no server is
-        called: the call raises `Pending` with the file to send, in the form of OpenAI's Batch API
-        and of `vllm run-batch`, and is made again once the answers lie in the folder, until it
-        returns the report.
+        If a call to a judge fails, that sample is an error in the report; more than `max_errors` of
+        them end the run. The run also ends before a call that would exceed `max_calls`,
+        `max_tokens` (prompts and replies) or `max_cost` (at the judge's prices). Stored answers
+        remain, and the next run continues from them. With `repeats`, judges run several times; the
+        scores are means, and `report.repeated()` returns the standard deviation between runs. In a
+        hub with a vote, one judge votes so many times on the same items instead.
+
+        With `batch`, the name of a folder, requests to models are written to files in rounds, and
+        no server is called. The call raises `Pending` with the files to send, in the format of
+        OpenAI's Batch API and `vllm run-batch`. Repeat it once the answers are in the folder, until
+        it returns the report.
 
         Raises:
-            InputError: samples that can't be scored; the text says where and what to do.
-            JudgeUnavailable: a judge that can't be asked: no key, a wrong one, no such model.
+            InputError: the samples can't be scored; the message says where and what to do.
+            JudgeUnavailable: a judge can't be called: no key, a wrong key, or an unknown model.
             TooManyErrors: more samples failed than the run allows.
-            BudgetSpent: the next call would take more than the run may.
+            BudgetSpent: the next call would exceed the run's budget.
             Pending: answers have to come from a batch first.
         """
         reduction = self.reduce_fn if reduce_fn is None else reduce_fn
@@ -232,13 +234,13 @@ class Hub:
         return report
 
     def evaluate_all(self, systems: Mapping[str, Data], /, **options: Any) -> dict[str, Report]:
-        """The report of each of several systems, files, or splits of a data set, by their names.
+        """The reports of several systems, files, or splits of a data set, by name.
 
-        Takes the options of `evaluate`. `metrichub.compare_all` tests what comes out:
+        Takes the options of `evaluate`. To test the differences, pass the result to `compare_all`:
         `compare_all(hub.evaluate_all({"ours": "ours.jsonl", "theirs": "theirs.jsonl"}))`.
 
         Raises:
-            InputError: as `evaluate`; the text names the system.
+            InputError: as `evaluate`; the message names the system.
         """
         reports: dict[str, Report] = {}
         batch = options.get("batch")
@@ -262,12 +264,12 @@ class Hub:
         repeats: int = 1,
         **given: Any,
     ) -> Usage:
-        """What `evaluate` would ask of models, before anything is sent.
+        """The calls and tokens that `evaluate` would use, without any call.
 
-        Calls whose answers are in the call store count as `cached`. How many claims a model will
-        find can't be known: a claim a sentence is assumed. A token is taken to be four bytes, so
-        take tokens and money as an order of magnitude. Needs no key; prices are the judge's:
-        judge="openai(model='…', prices=[0.25, 2])", a million tokens each.
+        Calls whose answers are in the call store count as `cached`. The number of claims that a
+        model will extract is unknown, so one per sentence is assumed; a token is taken to be four
+        bytes. Take tokens and cost as an order of magnitude. No key is needed. For costs, set the
+        judge's prices per million tokens: judge="openai(model='…', prices=[0.25, 2])".
 
         Raises:
             InputError: as `evaluate`.
@@ -282,16 +284,16 @@ class Hub:
         return usage
 
     async def aevaluate(self, data: Data | None = None, /, **given: Any) -> Report:
-        """The report, for those who are asynchronous already. Takes what `evaluate` takes.
+        """The report, for code that runs in an event loop. Takes the arguments of `evaluate`.
 
-        Cancelled, it sends no further call; what was answered stays stored.
+        If it is cancelled, no further calls are sent; stored answers remain.
         """
         from metrichub.models.loop import threaded
 
         return await threaded(partial(self.evaluate, data, **given))
 
     def needs(self) -> dict[str, str]:
-        """The columns that the metrics read, each with the first metric that asks for it."""
+        """The columns that the metrics read, each with the first metric that needs it."""
         found: dict[str, str] = {}
         for metric in self.metrics:
             for name in metric.inputs():
@@ -299,7 +301,7 @@ class Hub:
         return found
 
     def cite(self) -> str:
-        """BibTeX of every metric in the hub, each entry once."""
+        """The BibTeX of all metrics in the hub, each entry once."""
         return "\n\n".join(dict.fromkeys(m.card.bibtex for m in self.metrics if m.card.bibtex))
 
     def _repeated(self, repeats: int) -> tuple[tuple[Metric, ...], tuple[Metric, ...]]:
@@ -315,7 +317,7 @@ class Hub:
         return metrics, tuple(metric for metric in same if is_async(metric))
 
     def objects(self) -> dict[str, TextOf]:
-        """How objects in a column become text, where all metrics that read it take the same."""
+        """How objects in a column become text, if all metrics that read the column agree."""
         return objects_of((m.inputs(), getattr(m, "text_of_objects", None)) for m in self.metrics)
 
     def _batches(

@@ -1,6 +1,6 @@
-"""How far scores agree with people: coefficients, levels, intervals, tests; arrays in and out.
+"""Agreement of scores with people: coefficients, levels, intervals, tests; arrays in and out.
 
-Nothing here knows a metric, so that scores of any program will do.
+Nothing here depends on metrics, so scores of any program will do.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The alternative annotator test: could a judge stand in for one of the raters?"""
+"""The alternative annotator test: can a judge replace one of the raters?"""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Array = NDArray[np.float64]
 
 
 class AlternativeTest(NamedTuple):
-    """How well a judge could stand in for a rater.
+    """How well a judge could replace a rater.
 
     `winning_rate` is the share of raters whom it can replace, `advantage_probability` the mean
-    share of items on which it is at least as close to the others as a rater is; `p_values` are
-    those of the raters. It measures closeness and no ranking: a judge that always says the usual
-    grade does well.
+    share of items on which it is at least as close to the others as a rater is; `p_values` has one
+    p-value per rater. The test measures closeness, not ranking: a judge that always returns the
+    usual grade does well.
     """
 
     winning_rate: float
@@ -36,14 +36,14 @@ def alternative_test(
     epsilon: float = 0.2,
     rate: float = 0.05,
 ) -> AlternativeTest:
-    """Whether a judge's labels (N,) are as close to the others' as those of raters (N, R) are.
+    """Whether a judge's labels (N,) are as close to the other raters' (N, R) as each rater's are.
 
     Each rater is left out in turn; `epsilon` is what a rater's labour is worth (0.2 for experts,
     0.1 for crowds), `rate` the false discovery rate over raters (Benjamini and Yekutieli). `nan` is
-    a label that wasn't given. Calderon, Reichart and Dror (2025).
+    a missing label. Calderon, Reichart and Dror (2025).
 
     Raises:
-        InputError: fewer than three raters, or shapes that don't pair.
+        InputError: there are fewer than three raters, or the shapes don't match.
     """
     labels, table = np.asarray(judge, np.float64), np.asarray(raters, np.float64)
     if table.ndim != 2 or labels.shape != (len(table),):

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def pearson(scores: ArrayLike, human: ArrayLike) -> float:
-    """Pearson's r; `nan` where either is constant.
+    """Pearson's r; `nan` if either is constant.
 
     >>> pearson([1e-200, 2e-200, 4e-200, 3e-200], [1, 2, 4, 3])
     1.0
@@ -29,12 +29,12 @@ def pearson(scores: ArrayLike, human: ArrayLike) -> float:
 
 
 def spearman(scores: ArrayLike, human: ArrayLike) -> float:
-    """Spearman's rho, with mid-ranks for ties; `nan` where either is constant."""
+    """Spearman's rho, with mid-ranks for ties; `nan` if either is constant."""
     return _one(rows.spearman_rows, scores, human)
 
 
 def tau_b(scores: ArrayLike, human: ArrayLike) -> float:
-    """Kendall's tau-b; `nan` where either is constant.
+    """Kendall's tau-b; `nan` if either is constant.
 
     >>> round(tau_b([1, 1, 2, 2, 3], [1, 2, 2, 3, 3]), 12)
     0.75
@@ -43,12 +43,12 @@ def tau_b(scores: ArrayLike, human: ArrayLike) -> float:
 
 
 def tau_c(scores: ArrayLike, human: ArrayLike) -> float:
-    """Stuart's tau-c, for scales of different lengths; `nan` where either is constant."""
+    """Stuart's tau-c, for scales of different lengths; `nan` if either is constant."""
     return _one(lambda x, z: tau_c_of(pair_counts(x, z)), scores, human)
 
 
 def acc_eq(scores: ArrayLike, human: ArrayLike, epsilon: float = 0.0) -> float:
-    """Pairwise accuracy with ties: the share of pairs that both order, or tie, alike.
+    """Pairwise accuracy with ties: the share of pairs that both order, or tie, in the same way.
 
     The metric ties pairs whose scores differ by at most `epsilon`. Deutsch et al. (2023).
 
@@ -59,12 +59,12 @@ def acc_eq(scores: ArrayLike, human: ArrayLike, epsilon: float = 0.0) -> float:
 
 
 def tau_23(scores: ArrayLike, human: ArrayLike) -> float:
-    """The tau of Deutsch et al. (2023), which counts ties that both see as right: 2 acc_eq - 1."""
+    """The tau of Deutsch et al. (2023), which counts ties in both as right: 2 acc_eq - 1."""
     return 2 * acc_eq(scores, human) - 1
 
 
 def auc(scores: ArrayLike, labels: ArrayLike) -> float:
-    """The area under the ROC curve, labels above 0 being yes; `nan` where all labels are the same.
+    """The area under the ROC curve; labels above 0 are yes; `nan` if all labels are the same.
 
     >>> auc([0.9, 0.4, 0.4, 0.1], [1, 1, 0, 0])  # of four pairs three are right, one is half
     0.875
@@ -73,7 +73,7 @@ def auc(scores: ArrayLike, labels: ArrayLike) -> float:
 
 
 def balanced_accuracy(scores: ArrayLike, labels: ArrayLike, cut: float) -> float:
-    """The mean of the true positive and negative rates; a score of at least `cut` says yes."""
+    """The mean of the true positive and true negative rates; a score of at least `cut` is yes."""
     return _one(lambda x, z: _balanced(x, z, cut), scores, labels)
 
 

@@ -19,12 +19,12 @@ _VERDICTS = (0.0, 0.5, 1.0)
 
 
 class JudgeConsistency(NamedTuple):
-    """How far a judge's scores of the same samples are the same.
+    """How consistent a judge's scores of the same samples are.
 
-    `same` is the share of samples to which all `runs` gave one score, `alpha` is Krippendorff's for
-    intervals, `kappa` Fleiss' where scores are verdicts (0, 0.5 and 1 alone). `order` is the share
-    of pairs whose verdict is the same in both orders. Shares have Wilson intervals; `nan` is what
-    wasn't asked.
+    `same` is the share of samples to which all `runs` gave the same score, `alpha` Krippendorff's
+    alpha for intervals, and `kappa` Fleiss' kappa if scores are verdicts (only 0, 0.5 and 1).
+    `order` is the share of pairs with the same verdict in both orders. Shares have Wilson
+    intervals; `nan` means not measured.
     """
 
     metric: str
@@ -51,10 +51,10 @@ def judge_consistency(
     kept_order: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> JudgeConsistency:
-    """How far the scores of several runs (R, N) are the same, and verdicts in both orders (N,).
+    """How consistent the scores of several runs (R, N) are, and verdicts in both orders (N,).
 
-    `kept_order` is 1 where both orders gave one verdict, and 0 where they didn't. A sample counts
-    that all runs scored; of one run there is only the order.
+    `kept_order` is 1 if both orders led to the same verdict, and 0 if not. Only samples that all
+    runs scored count; from a single run, only the order can be computed.
 
     >>> judge_consistency("mine", [[1, 0, 1, 1], [1, 1, 1, 0]]).same.value
     0.5

@@ -74,32 +74,33 @@ def correlate(  # noqa: PLR0913  # the options of one call, each by its name
     0.6667
 
     Args:
-        scores: one score a sample, or metric -> scores; `nan` or None where there is none. A matrix
-            (S, I) has a row a system, and so has `human` then, (S, I) or (S, I, R) for R raters.
-        human: one rating a sample, a list of several raters', or dimension -> ratings. "yes" and
-            "no" are 1 and 0, and a list of errors, `{"severity": "major"}`, is their score by MQM.
-        item: what each sample's output was made for, such as its document; each sample is an item
-            of its own without it.
-        system: what made each sample's output.
-        protocol: a named one, such as "g-eval", in place of a level and coefficient.
-        level: "item", "pooled", "system" or "within_system", or several. Without it "item" where
-            items have several outputs, and else "pooled".
+        scores: one score per sample, or metric -> scores; `nan` or None where there is none. A
+            matrix (S, I) has a row per system; `human` is then (S, I), or (S, I, R) for R raters.
+        human: one rating per sample, a list of several raters' ratings, or dimension -> ratings.
+            "yes" and "no" are 1 and 0; a list of errors, `{"severity": "major"}`, is their MQM
+            score.
+        item: the input of each sample, such as its document; without it, each sample is an item of
+            its own.
+        system: the system that made each sample's output.
+        protocol: the name of a protocol, such as "g-eval", instead of a level and coefficient.
+        level: "item", "pooled", "system" or "within_system", or several. By default "item" if items
+            have several outputs, and "pooled" otherwise.
         coefficient: one or several of `pearson`, `spearman`, `tau_b`, `tau_c`, `tau_23`, `acc_eq`,
-            `acc_eq_calibrated`, `soft_pairwise_accuracy`, `tau_wmt`, `auc`, `balanced_accuracy`.
-            Without it `auc` for yes/no labels, and else the first three.
+            `acc_eq_calibrated`, `soft_pairwise_accuracy`, `tau_wmt`, `auc`, `balanced_accuracy`. By
+            default `auc` for yes/no labels, and the first three otherwise.
         better: "higher", "lower" or "neither", for all metrics or by name.
-        cut: the score from which a metric says yes, for balanced accuracy.
-        yes_from: the rating from which people said yes, where ratings aren't 0 and 1.
-        threshold: how far ratings differ in a pair of `tau_wmt`.
-        draw: what is drawn for the intervals, "items", "systems" or "both".
-        draws: how often; 0 for no intervals.
-        confidence: how often intervals hold the true value; `metrichub.agreement.intervals`.
-        seed: where the random numbers start.
+        cut: the lowest score that counts as a metric's yes, for balanced accuracy.
+        yes_from: the lowest rating that counts as yes, if ratings aren't 0 and 1.
+        threshold: the least difference of ratings in a pair of `tau_wmt`.
+        draw: what to resample for the intervals: "items", "systems" or "both".
+        draws: the number of resamples; 0 for no intervals.
+        confidence: the confidence level of the intervals; see `metrichub.agreement.intervals`.
+        seed: the seed of the random numbers.
 
     Raises:
-        InputError: scores and ratings that don't pair, the same cell twice, one system where
-            systems are compared, a rating that is no number.
-        ParameterError: no such protocol, level, coefficient or draw.
+        InputError: scores and ratings don't match, a cell occurs twice, only one system is given
+            where systems are compared, or a rating isn't a number.
+        ParameterError: there is no such protocol, level, coefficient or draw.
     """
     check_confidence(confidence)
     options = Options(0.0, cut, threshold)

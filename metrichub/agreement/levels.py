@@ -25,7 +25,7 @@ LEVELS = ("item", "pooled", "system", "within_system")
 
 
 class Value(NamedTuple):
-    """A coefficient at a level: over how many groups, and how many had no value.
+    """A coefficient at a level, with the number of groups used and of those without a value.
 
     A group is an item at the level `item`, a system at `within_system`, and all outputs at the
     others; for `tau_wmt` it is a pair. `epsilon` is the threshold of tie calibration;
@@ -42,10 +42,10 @@ class Value(NamedTuple):
 def value_at(
     level: str, name: str, scores: Array, human: Array, options: Options | None = None
 ) -> Value:
-    """The value of a coefficient of scores and ratings (S, I), `nan` where one is missing.
+    """The value of a coefficient of scores and ratings (S, I), where `nan` means missing.
 
     Raises:
-        ParameterError: no such level or coefficient, or one that the level doesn't have.
+        ParameterError: there is no such level or coefficient, or the level doesn't have it.
     """
     one = coefficient(name)
     check_level_of(level, name)

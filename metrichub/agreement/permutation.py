@@ -34,7 +34,7 @@ _CELLS = 1_000_000
 
 
 class AgreementTest(NamedTuple):
-    """The difference of two metrics' agreement, its two-sided p-value, and what was swapped."""
+    """The difference between two metrics' agreement, its two-sided p-value, and the swaps."""
 
     difference: float
     p: float
@@ -88,8 +88,8 @@ def pair_swap_test(
 ) -> tuple[float, float, float]:
     """WMT's test over pairs: the difference, its one-sided and its two-sided p-value.
 
-    Rows are items, columns pairs of outputs: 1 where a metric is right, 0 where it isn't, `nan`
-    where there is no pair. With as many pairs for every item it is an exact sign test.
+    Rows are items, columns pairs of outputs: 1 if a metric is right, 0 if not, `nan` if there is no
+    pair. If every item has the same number of pairs, it is an exact sign test.
     """
     pairs = (~np.isnan(right_one)).sum(1)
     kept = pairs > 0

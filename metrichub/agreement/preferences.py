@@ -16,13 +16,13 @@ CHOICES = ("a", "b", "tie")
 
 
 class PreferenceAgreement(NamedTuple):
-    """How a metric orders pairs of which people prefer one output.
+    """How a metric orders pairs in which people prefer one output.
 
-    `accuracy` is the share that it orders as people do, a tie counting as wrong, with its Wilson
+    `accuracy` is the share that it orders as people do, with ties counted as wrong, and its Wilson
     interval; `accuracy_ties_half` counts ties as half right. `tau_wmt` is the Kendall-like tau of
     WMT 2017 to 2020, in which a metric's tie counts as discordant: (C - D) / (C + D). `ties` is the
-    share of pairs that the metric ties, `human_ties` how many pairs people tied, which are left
-    out, as `unscored` are those that the metric has no score of.
+    share of pairs that the metric ties. Pairs that people tied (`human_ties`), and those without a
+    score (`unscored`), are left out.
     """
 
     accuracy: float
@@ -63,8 +63,8 @@ def ranked_pairs(
 ) -> PreferenceAgreement:
     """How a metric orders the pairs of an item whose ratings differ by `threshold` or more.
 
-    Scores and ratings are (S, I); pairs of all items count alike. WMT's DARR pairs are made of
-    direct assessments from 0 to 100 so, with a threshold of 25 (Mathur et al. 2020).
+    Scores and ratings are (S, I); pairs of all items have equal weight. WMT's DARR pairs are made
+    from direct assessments from 0 to 100 in this way, with a threshold of 25 (Mathur et al. 2020).
     """
     rated = scored = 0
     leads, close = [np.empty(0)], 0

@@ -46,27 +46,28 @@ def correlate_preferences(  # noqa: PLR0913  # the options of one call, each by 
     0.6666666666666666
 
     Args:
-        scores: the scores of all a and those of all b, or metric -> both. Verdicts of a judge that
-            compares, such as "a", in place of both.
-        preferred: "a", "b" or "tie" a pair, a list of several raters', or dimension -> those.
-        item: what the outputs of each pair were made for; pairs of one item are drawn together.
-        systems: what made the a and the b of each pair.
+        scores: the scores of all a and those of all b, or metric -> both. For a judge that compares
+            the outputs, its verdicts, such as "a", instead.
+        preferred: "a", "b" or "tie" per pair, a list of several raters' preferences, or dimension
+            -> preferences.
+        item: the input of each pair; pairs of the same item are drawn together.
+        systems: the systems that made the a and the b of each pair.
         protocol: "wmt20-darr", which is the coefficient `tau_wmt`.
-        coefficient: one or several of these. `accuracy` is the share of pairs in the right order,
-            a metric's tie being wrong, and `accuracy_ties_half` takes it for half right. Kendall's
-            (C - D) / (C + D) is `tau_wmt` where a tie is discordant, as at WMT 2017 to 2020, and
-            `tau_ties_left_out` without ties. All leave out pairs that people tie. `acc_eq` and
-            Cohen's `kappa` take a tie for a third answer of both. Without it the first and
-            `tau_wmt`.
+        coefficient: one or several of the following; by default `accuracy` and `tau_wmt`.
+            `accuracy` is the share of pairs in the right order, with a metric's ties counted as
+            wrong; `accuracy_ties_half` counts them as half right. Kendall's (C - D) / (C + D) is
+            `tau_wmt` if ties are discordant, as at WMT 2017 to 2020, and `tau_ties_left_out`
+            without ties. All of these leave out pairs that people tie. `acc_eq` and Cohen's `kappa`
+            treat a tie as a third answer.
         better: "higher", "lower" or "neither", for all metrics or by name.
-        draw: what is drawn for the intervals, "items", "systems" or "both".
-        draws: how often; 0 for no intervals.
-        confidence: how often intervals hold the true value; `metrichub.agreement.intervals`.
-        seed: where the random numbers start.
+        draw: what to resample for the intervals: "items", "systems" or "both".
+        draws: the number of resamples; 0 for no intervals.
+        confidence: the confidence level of the intervals; see `metrichub.agreement.intervals`.
+        seed: the seed of the random numbers.
 
     Raises:
-        InputError: scores and preferences that don't pair, or what is no preference.
-        ParameterError: no such coefficient or draw, or a protocol of ratings.
+        InputError: scores and preferences don't match, or a value isn't a preference.
+        ParameterError: there is no such coefficient or draw, or the protocol is one for ratings.
     """
     check_confidence(confidence)
     inputs = PairInputs.of(scores, preferred, item, systems, better)

@@ -11,8 +11,9 @@ from metrichub.errors import ParameterError, did_you_mean
 class Protocol(NamedTuple):
     """How a paper or a shared task measures agreement.
 
-    `values` are the coefficients with their levels. `references` says how a metric sees several
-    references, where that isn't its own way: "each" is the score against each alone, then the mean.
+    `values` are the coefficients with their levels. `references` says how to use several
+    references, if not in the metric's own way: "each" is the mean of the scores against each
+    reference alone.
     """
 
     name: str
@@ -24,7 +25,7 @@ class Protocol(NamedTuple):
 
 
 def protocols() -> Mapping[str, Protocol]:
-    """The protocols by their names."""
+    """The protocols, by name."""
     return _PROTOCOLS
 
 

@@ -12,10 +12,11 @@ K = TypeVar("K", bound=Hashable)
 def significance_clusters(
     values: Mapping[K, float], p_of: Callable[[K, K], float], alpha: float = 0.05
 ) -> dict[K, int]:
-    """The rank of each metric, 1 for the best cluster; those without a value have none.
+    """The rank of each metric, 1 for the best cluster; metrics without a value have none.
 
-    Down from the best value, a metric opens a new rank if it is significantly worse than any of the
-    current one (Freitag et al. 2023). `p_of` gives the p-value of a better and a worse metric.
+    From the best value down, a metric starts a new rank if it is significantly worse than any
+    metric of the current one (Freitag et al. 2023). `p_of` returns the p-value of a better and a
+    worse metric.
     """
     ranked = sorted((k for k in values if not isnan(values[k])), key=lambda k: -values[k])
     ranks: dict[K, int] = {}
@@ -30,7 +31,7 @@ def significance_clusters(
 
 
 def holm(p_values: Mapping[K, float]) -> dict[K, float]:
-    """Holm's correction of the p-values of one family; `nan` is no test, and stays `nan`."""
+    """Holm's correction of one family's p-values; `nan` isn't a test, and stays `nan`."""
     tested = sorted((p, i) for i, p in enumerate(p_values.values()) if not isnan(p))
     corrected = list(p_values.values())
     highest = 0.0

@@ -18,8 +18,9 @@ RatingScale = Literal["nominal", "ordinal", "interval", "ratio"]
 def cohen_kappa(one: Sequence[Any], other: Sequence[Any], weights: Weights | None = None) -> float:
     """Cohen's kappa of two raters' labels of the same items; Cohen (1960), weighted Cohen (1968).
 
-    `weights` are for ordered labels: a disagreement counts by the distance of the labels' places
-    among all labels in order, or by its square. `nan` without items, or where chance explains all.
+    `weights` are for ordered labels: a disagreement counts by the distance between the labels'
+    positions in sorted order, or by its square. `nan` without items, or if chance explains
+    everything.
 
     >>> round(cohen_kappa(["yes", "yes", "no", "no"], ["yes", "no", "no", "no"]), 3)
     0.5
@@ -42,7 +43,7 @@ def cohen_kappa(one: Sequence[Any], other: Sequence[Any], weights: Weights | Non
 def fleiss_kappa(ratings: Sequence[Sequence[Any]]) -> float:
     """Fleiss' kappa of N items' labels by the same number of raters; Fleiss (1971), 1 to 7.
 
-    `nan` without items, or where all labels are the same.
+    `nan` without items, or if all labels are the same.
 
     >>> round(fleiss_kappa([["a", "a", "a"], ["a", "a", "b"]]), 3)
     -0.2
@@ -64,11 +65,10 @@ def fleiss_kappa(ratings: Sequence[Sequence[Any]]) -> float:
 
 
 def krippendorff_alpha(ratings: ArrayLike, scale: RatingScale = "interval") -> float:
-    """Krippendorff's alpha of ratings (N, R), a row an item and a column a rater.
+    """Krippendorff's alpha of ratings (N, R): a row per item, a column per rater.
 
-    `nan` is a rating that wasn't given; items with fewer than two are left out. The result is `nan`
-    where all ratings are the same. Krippendorff (2011), "Computing Krippendorff's
-    Alpha-Reliability".
+    `nan` is a missing rating; items with fewer than two are left out. The result is `nan` if all
+    ratings are the same. Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability".
 
     >>> round(krippendorff_alpha([[1, 1], [2, 2], [3, 3], [1, 2]]), 3)
     0.821

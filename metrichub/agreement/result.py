@@ -28,11 +28,11 @@ CHANCE = "chance"
 class AgreementRow(NamedTuple):
     """How far one metric agrees with people about one dimension.
 
-    `low` and `high` are the interval, `nan` where `note` says why there is none; `used` is the
-    number of groups with a value and `undefined` those without one, `unscored` the rated samples
-    that the metric has no score of. `epsilon` is the threshold of tie calibration, `note` what a
-    reader has to know. The metrics "human ceiling" and "chance" are what a rater gets, and what
-    knows nothing.
+    `low` and `high` are the interval, `nan` if there is none; `note` then says why, or has another
+    remark. `used` is the number of groups with a value, `undefined` the number without one, and
+    `unscored` the number of rated samples that the metric has no score for. `epsilon` is the
+    threshold of tie calibration. The metrics "human ceiling" and "chance" are the agreement of one
+    rater with the others, and of random scores.
     """
 
     metric: str
@@ -51,9 +51,9 @@ class AgreementRow(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Agreement:
-    """How far metrics agree with people: `rows`, the ceiling and chance last of each dimension.
+    """How far metrics agree with people: `rows`, with human ceiling and chance last per dimension.
 
-    `notes` are for readers of all rows; `judges` says how far judges agree with themselves.
+    `notes` apply to all rows; `judges` says how consistent judges are with themselves.
     """
 
     rows: Sequence[AgreementRow]
@@ -75,10 +75,10 @@ class Agreement:
         level: str | None = None,
         coefficient: str | None = None,
     ) -> AgreementRow:
-        """The row of a metric and dimension; what isn't given has to be the same in all rows.
+        """The row of a metric and dimension; an argument may be omitted if all rows agree on it.
 
         Raises:
-            InputError: no such row, or several.
+            InputError: no row matches, or several do.
         """
         given = {
             "metric": metric,
@@ -101,7 +101,7 @@ class Agreement:
 
     @property
     def metrics(self) -> list[str]:
-        """The metrics in the order in which they were given."""
+        """The metrics, in the order in which they were passed."""
         names = dict.fromkeys(row.metric for row in self.rows)
         return [name for name in names if name not in (CEILING, CHANCE)]
 
@@ -117,14 +117,15 @@ class Agreement:
         draws: int = 1000,
         seed: int | None = None,
     ) -> AgreementTest:
-        """The permutation test of two metrics; `AgreementTest.swap` says what is swapped.
+        """The permutation test of two metrics; `AgreementTest.swap` says what was swapped.
 
-        Without a `swap` it is "systems_xor_items" where outputs have systems, and "items" else,
-        with tie calibration, and of preferences. The p-value isn't corrected for other tests.
+        By default, `swap` is "systems_xor_items" if outputs have systems, and "items" without
+        systems, with tie calibration, or for preferences. The p-value isn't corrected for other
+        tests.
 
         Raises:
-            InputError: no such row, or several.
-            ParameterError: no such swap, or none for this coefficient.
+            InputError: no row matches, or several do.
+            ParameterError: there is no such swap, or it doesn't fit the coefficient.
         """
         row = self.row(one, dimension, level=level, coefficient=coefficient)
         if self._inputs is None:
@@ -135,11 +136,13 @@ class Agreement:
         return self._inputs.test((one, other), place, swap, draws, seed)
 
     def verdicts(self, metric: str, dimension: str) -> VerdictAgreement:
-        """A metric's yes and no beside people's: error rates, kappa, the disagreements to read.
+        """A metric's yes and no compared with people's: error rates, kappa, disagreements.
 
         Raises:
-            InputError: no such metric or dimension, preferences, or what is no label.
-            ParameterError: `correlate` was given no `cut`, the score from which a metric says yes.
+            InputError: there is no such metric or dimension, the data are preferences, or a rating
+                isn't a label.
+            ParameterError: `correlate` was called without `cut`, the lowest score that counts as
+                yes.
         """
         for kind, name, known in (
             ("metric", metric, self.metrics),
@@ -154,7 +157,7 @@ class Agreement:
 
     @property
     def cut_into_verdicts(self) -> bool:
-        """Whether scores were cut into yes and no, so that `verdicts` has an answer."""
+        """Whether scores were cut into yes and no, which `verdicts` needs."""
         return isinstance(self._inputs, Inputs) and self._inputs.cut is not None
 
     def ranks(
@@ -168,13 +171,13 @@ class Agreement:
         swap: str | None = None,
         draws: int = 1000,
     ) -> dict[str, int]:
-        """The rank of every metric, as WMT's clusters give it; 1 is best.
+        """The rank of every metric, by WMT's clusters; 1 is best.
 
-        A metric opens a new rank if it is significantly worse than any of the last rank; p-values
-        are `corrected` over all pairs by Holm's method, or as they are.
+        A metric starts a new rank if it is significantly worse than any metric of the current one.
+        With `corrected`, p-values are corrected over all pairs by Holm's method.
 
         Raises:
-            InputError: no such row, or several.
+            InputError: no row matches, or several do.
         """
         which: dict[str, Any] = {"level": level, "coefficient": coefficient}
         values = {name: self.row(name, dimension, **which).value for name in self.metrics}
@@ -192,7 +195,7 @@ class Agreement:
         return significance_clusters(values, lambda a, b: together[a, b], alpha)
 
     def line(self) -> str:
-        """All that decides the numbers, in one line for a paper's appendix."""
+        """Everything that determines the numbers, in one line for a paper's appendix."""
         values = dict.fromkeys(f"{row.level} {row.coefficient}" for row in self.rows)
         data = self.data
         parts = {
@@ -221,14 +224,14 @@ class Agreement:
         return "\n\n".join(["\n".join(lines), *entries])
 
     def table(self) -> tuple[list[str], list[list[str | float | None]]]:
-        """The head of a table and its rows; columns that say the same of every row are left out."""
+        """The head of a table and its rows, without columns that are the same in every row."""
         head = ["metric", "dimension", "level", "coefficient", "value", "low", "high", "used"]
         more = ["undefined", "unscored", "epsilon", "note"]
         head += [name for name in more if any(getattr(row, name) for row in self.rows)]
         return head, [[getattr(row, name) for name in head] for row in self.rows]
 
     def judge_table(self) -> tuple[list[str], list[list[str | float | None]]]:
-        """The head and the rows of how far judges agree with themselves; no rows without any."""
+        """The head and the rows of the judges' consistency; no rows without judges."""
         found = [one.as_dict() for one in self.judges]
         head = [
             name
@@ -254,7 +257,7 @@ class Agreement:
         }
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """What `to_dict` gives as JSON, with null where there is no value."""
+        """The result of `to_dict` as JSON, with null where there is no value."""
         return json.dumps(_without_nan(self.to_dict()), ensure_ascii=False, indent=indent)
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ from metrichub.errors import ParameterError
 
 
 class Share(NamedTuple):
-    """A share of counted cases and its interval; `nan` of no case at all."""
+    """A share of counted cases and its interval; `nan` without cases."""
 
     value: float
     low: float
@@ -19,7 +19,7 @@ class Share(NamedTuple):
 
 
 def wilson(count: int, of: int, confidence: float = 0.95) -> Share:
-    """The share and its interval by Wilson (1927), which never leaves 0..1.
+    """The share and its Wilson (1927) interval, which is always within 0..1.
 
     >>> share = wilson(30, 40)
     >>> round(share.low, 4), round(share.high, 4)

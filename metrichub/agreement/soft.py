@@ -18,10 +18,10 @@ SEED = 4
 def soft_pairwise_accuracy(
     scores: Array, human: Array, *, draws: int = DRAWS, seed: int = SEED
 ) -> float:
-    """One minus the mean difference of both sides' p-values over pairs of systems.
+    """One minus the mean difference of the two sides' p-values over pairs of systems.
 
-    Scores and ratings are (S, I), rows systems; items that lack a value of any system are left out.
-    `nan` for fewer than two systems, or without items.
+    Scores and ratings are (S, I) with systems as rows; items that lack a value of any system are
+    left out. `nan` for fewer than two systems, or without items.
     """
     apart = p_distances(scores, human, draws=draws, seed=seed)
     return float(1 - apart.mean()) if len(apart) else float("nan")

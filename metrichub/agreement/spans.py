@@ -37,10 +37,10 @@ def span_scores(
     categories: Sequence[str] | None = None,
     raters: Sequence[Hashable] | None = None,
 ) -> dict[Hashable, float]:
-    """Each segment's score, of one row an error: minus its errors' weights, the mean of its raters.
+    """Each segment's score from rows of one error each: minus the weights, averaged over raters.
 
-    A segment may be a tuple of system and item. One without errors has a row 'no-error'; one that
-    nobody rated has no row and no score.
+    A segment may be a tuple of system and item. A segment without errors has a row 'no-error'; an
+    unrated one has no row and no score.
 
     >>> span_scores(["s1", "s1", "s2"], ["major", "minor", "no-error"])
     {'s1': -6.0, 's2': 0.0}
@@ -55,10 +55,10 @@ def rater_span_scores(
     categories: Sequence[str | None] | None = None,
     raters: Sequence[Hashable] | None = None,
 ) -> dict[Hashable, dict[Hashable, float]]:
-    """Each segment's scores by rater, of one row an error: minus the weights of a rater's errors.
+    """Each segment's scores by rater, from rows of one error each: minus the errors' weights.
 
     Raises:
-        InputError: columns of other lengths, or an unknown severity; the text says where.
+        InputError: the columns differ in length, or a severity is unknown; the message says where.
     """
     kinds = [""] * len(segments) if categories is None else categories
     who = [None] * len(segments) if raters is None else raters
@@ -78,16 +78,16 @@ def are_spans(values: Iterable[Any]) -> bool:
 
 
 def span_ratings(dimension: str, values: Sequence[Any]) -> list[list[float] | None]:
-    """The ratings of each sample, a list of its raters', from the errors that they marked.
+    """The ratings of each sample, one per rater, from the errors that the raters marked.
 
-    A sample has a list of errors, each a dict with "severity" and perhaps "category", or a list of
-    such lists, one a rater. An empty list is a text without errors; None is one that nobody rated.
+    A sample has a list of errors, each a dict with "severity" and optionally "category", or a list
+    of such lists, one per rater. An empty list is a text without errors; None is an unrated text.
 
     >>> span_ratings("mqm", [[{"severity": "major"}, {"severity": "minor"}], [], None])
     [[-6.0], [0.0], None]
 
     Raises:
-        InputError: what is no error; the text says where.
+        InputError: an entry isn't an error; the message says where.
     """
     found: list[list[float] | None] = []
     for at, value in enumerate(values):

@@ -41,9 +41,9 @@ def williams_test(
 ) -> float:
     """The one-sided p-value that metric 1 correlates better with people than metric 2.
 
-    Of Pearson's r of metric 1 and of metric 2 with people, and of the two with each other, over so
-    many items. It assumes normal values; the permutation tests don't. Williams (1959), as in
-    Graham and Baldwin (2014).
+    Takes Pearson's r of metric 1 and of metric 2 with people and of the two with each other, and
+    the number of items. It assumes normal values; the permutation tests don't. Williams (1959), as
+    in Graham and Baldwin (2014).
     """
     if items < 4:
         raise InputError(f"Williams' test takes 4 items or more, not {items}")

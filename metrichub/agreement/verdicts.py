@@ -15,12 +15,12 @@ Array = NDArray[np.float64]
 
 
 class VerdictAgreement(NamedTuple):
-    """A judge beside people on the same samples; yes is what was asked for, such as a pass.
+    """A judge compared with people on the same samples; yes is the requested property.
 
     `tpr` is the share of people's yes that the judge passed, `tnr` the share of their no that it
-    caught, with Wilson intervals. `confusion` is ((true no, false yes), (false no, true yes)), its
-    rows people's no and yes. `disagreements` are the samples to read. `rate` is the judge's share
-    of yes, `human_rate` people's. `undecided` are the samples that either gave no verdict on.
+    caught, with Wilson intervals. `confusion` is ((true no, false yes), (false no, true yes)), with
+    people's no and yes as rows. `disagreements` are the samples to read. `rate` is the judge's
+    share of yes, `human_rate` people's. `undecided` are the samples without a verdict from either.
     """
 
     tpr: Share
@@ -36,7 +36,7 @@ class VerdictAgreement(NamedTuple):
     undecided: int
 
     def corrected_rate(self, observed: float) -> float:
-        """The true share of yes where the judge says yes to this share; see `corrected_rate`."""
+        """The true share of yes if the judge says yes to this share; see `corrected_rate`."""
         return corrected_rate(observed, self.tpr.value, self.tnr.value)
 
 
@@ -45,7 +45,7 @@ def verdict_agreement(
 ) -> VerdictAgreement:
     """How a judge's verdicts or scores agree with people's yes (above 0) and no.
 
-    A score of at least `cut` is a yes; `nan` is no verdict.
+    A score of at least `cut` is a yes; `nan` is a missing verdict.
 
     >>> found = verdict_agreement([1, 1, 0, 0, 1], [1, 1, 1, 0, 0])
     >>> found.confusion, found.disagreements
@@ -77,10 +77,10 @@ def verdict_agreement(
 
 
 def corrected_rate(observed: float, tpr: float, tnr: float) -> float:
-    """The share of yes that a judge with these error rates would report as the observed one.
+    """The true share of yes, given the share that a judge with these error rates reports.
 
     (observed + TNR - 1) / (TPR + TNR - 1), within 0..1; Rogan and Gladen (1978). `nan` for a judge
-    that is no better than chance, of which nothing can be learned.
+    no better than chance, which carries no information.
 
     >>> round(corrected_rate(320 / 400, 78 / 80, 30 / 40), 4)  # it caught 30 of 40, and missed 2
     0.7586

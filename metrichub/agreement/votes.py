@@ -81,9 +81,9 @@ _Places = dict[tuple[str, str], int]
 
 
 class Votes(NamedTuple):
-    """Preferences between the outputs of two systems for an item, a list of votes a pair.
+    """Preferences between the outputs of two systems for an item, with a list of votes per pair.
 
-    `sides` (P, R) has a vote a column: 1 for `first`, -1 for `second`, 0 for a tie.
+    `sides` (P, R) has a vote per column: 1 for `first`, -1 for `second`, 0 for a tie.
     """
 
     item: tuple[Hashable, ...]
@@ -93,13 +93,13 @@ class Votes(NamedTuple):
 
     @classmethod
     def of(cls, columns: Mapping[str, Sequence[Any]], item: str | None = None) -> Votes:
-        """The votes of a table with a row a vote: item, system_a, system_b, winner.
+        """The votes in a table with a row per vote: item, system_a, system_b, winner.
 
-        Rows of the same two outputs, in either order, are votes of several raters.
+        Rows with the same two outputs, in either order, are votes of several raters.
 
         Raises:
-            MissingColumn: one of these isn't there, under any of its usual names.
-            InputError: a winner that is neither.
+            MissingColumn: one of these columns is missing, under any of its usual names.
+            InputError: a winner that is neither system nor a tie.
         """
         items = columns[_named(columns, (item,) if item else (*ITEMS, "question_id"))]
         a, b = columns[_named(columns, FIRST)], columns[_named(columns, SECOND)]
@@ -123,15 +123,16 @@ class Votes(NamedTuple):
         return cls(voted, first, second, sides)
 
     def words(self) -> list[list[str | None]]:
-        """Every pair's votes as "a", "b", "tie" or None."""
+        """Each pair's votes as "a", "b", "tie" or None."""
         said = {1.0: "a", -1.0: "b", 0.0: "tie"}
         return [[said.get(side) for side in row] for row in self.sides.tolist()]
 
     def check(self, item: Sequence[Any] | None, system: Sequence[Any] | None) -> _Places:
-        """Where each output lies among samples with these items and systems.
+        """The position of each output among samples with these items and systems.
 
         Raises:
-            InputError: samples without items or systems, none of any pair, or two of one output.
+            InputError: the samples have no items or systems, lack all pairs, or have an output
+                twice.
         """
         for name, labels in (("item", item), ("system", system)):
             if labels is None:
@@ -157,7 +158,7 @@ class Votes(NamedTuple):
     def scores(
         self, scores: Array, item: Sequence[Any] | None, system: Sequence[Any] | None
     ) -> tuple[Array, Array]:
-        """The scores of both outputs of each pair, out of those of N samples; `nan` without one.
+        """The scores of both outputs of each pair, from those of N samples; `nan` if missing.
 
         Raises:
             InputError: as `check`.

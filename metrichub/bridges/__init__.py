@@ -1,7 +1,7 @@
-"""Bridges: metrichub inside other libraries, and their metrics and results in a hub.
+"""Bridges: use metrichub in other libraries, and their metrics and results in a hub.
 
-One module a library, named as it is imported; the library is imported inside the functions that
-need it. `docs/BRIDGES.md` has a line of code for each.
+There is a module per library, with the same name; it imports the library inside the functions that
+need it. `docs/BRIDGES.md` has an example for each.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every Eval Ever: a report as the JSON file that its data store collects (schema 0.3.0).
+"""Every Eval Ever: a report as a JSON file for its data store (schema 0.3.0).
 
 bridges.eee.write(report, "result.json", model="mistralai/Mistral-7B-v0.1",
                   dataset="summeval", organization="a university")
@@ -51,14 +51,15 @@ def write(  # noqa: PLR0913  # the fields of the schema, each by its name
     intervals: bool = True,
     timestamp: float | None = None,
 ) -> None:
-    """Write a report as an aggregate file of Every Eval Ever: a result for every score.
+    """Write a report as an aggregate file of Every Eval Ever, with a result for each score.
 
-    `model` is its name as on the Hugging Face Hub; `url` or `hf_repo` say where the data set is, or
-    else it counts as private. Outputs that are `nan` are left out. Results have bootstrap intervals
-    unless `intervals` is False. `timestamp` is the time of writing, in seconds since 1970.
+    `model` is its name on the Hugging Face Hub; `url` or `hf_repo` locates the data set, which
+    otherwise counts as private. Outputs that are `nan` are left out. Results have bootstrap
+    intervals unless `intervals` is False. `timestamp` is the time of writing, in seconds since
+    1970.
 
     Raises:
-        ReportError: no output has a score; intervals of a report that was pooled.
+        ReportError: no output has a score, or intervals of a pooled report.
     """
     check_outputs(outputs)
     if url is not None and hf_repo is not None:
@@ -106,17 +107,17 @@ def write_instances(
     correct_at: float | None = None,
     key: str = "id",
 ) -> None:
-    """Write the file of single instances, JSON Lines, which says whether each sample is right.
+    """Write the file of single instances (JSON Lines), which says whether each sample is right.
 
-    One metric decides so: by 0 and 1, or by `correct_at`, the least score that is right, or the
-    largest where lower is better. `model`, `dataset` and `timestamp` are those of the aggregate.
-    `key` is the column with the samples' ids, their numbers if there is none. Samples without a
-    score are left out.
+    One metric decides: by 0 and 1, or by `correct_at`, the lowest score that is right, or the
+    highest where lower is better. `model`, `dataset` and `timestamp` are those of the aggregate.
+    `key` is the column with the samples' ids; by default they are numbered. Samples without a score
+    are left out.
 
     Raises:
-        ReportError: samples that weren't kept, or a metric that isn't in the report.
+        ReportError: the report keeps no samples, or doesn't have the metric.
         MissingColumn: the report has no question and no source.
-        ParameterError: scores other than 0 and 1, and no `correct_at`.
+        ParameterError: there are scores other than 0 and 1, and no `correct_at`.
     """
     ids = Ids(SCHEMA, f"{dataset}/{model}/{timestamp:.0f}", dataset, model)
     write_lines(path, ids.lines(report, metric, correct_at, key))

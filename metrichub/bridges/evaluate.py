@@ -1,4 +1,4 @@
-"""Hugging Face evaluate: its modules as metrics of a hub, and metrics as modules of its own.
+"""Hugging Face evaluate: its modules as metrics of a hub, and metrics as its modules.
 
 hub = Hub([bridges.evaluate.load("./metrics/mine", average="macro"), "bleu"])
 evaluate.combine([bridges.evaluate.module("bleu"), "exact_match"])
@@ -45,18 +45,19 @@ def load(
 ) -> ModuleMetric:
     """A module of evaluate as a corpus metric: a folder, a file, or a name on the Hugging Face Hub.
 
-    This imports and runs the module's code: load what you trust. Its `compute` gets the
-    `parameters`. Its card says what the module says of itself; `score` names the number that is
-    the metric's `score` (by default the one called so, or like the module, or the first), and
-    `better` is "higher" or "lower" where it has a direction. `name` is its key in the scores.
+    This imports and runs the module's code, so load only what you trust. Its `compute` gets the
+    `parameters`, and its description becomes the card. `score` is the output to use as the metric's
+    `score` (by default the one with that name, or the module's name, or the first); set `better` to
+    "higher" or "lower" if it has a direction. `name` is the metric's key in the scores.
 
-    The module is called once, with all samples. With `per_sample=True` it is called for each
-    sample alone too, or else sample scores are `nan`; with `resamples=True` for each resample of an
-    interval. A module that gives a list with a number for each sample needs neither.
+    The module is called once, with all samples. With `per_sample=True` it is also called for each
+    sample alone; otherwise sample scores are `nan`. With `resamples=True` it is called for each
+    resample of an interval. A module that returns a list with a number for each sample needs
+    neither.
 
     Raises:
-        UnknownMetric: there is no such module, or it can't be fetched.
-        MetricError: it takes what is neither text nor a number.
+        UnknownMetric: there is no such module, or it can't be downloaded.
+        MetricError: it takes inputs that are neither texts nor numbers.
     """
     if better not in ("higher", "lower", "neither"):
         raise ParameterError(path, "better", better, "'higher', 'lower' or 'neither'")
@@ -98,9 +99,9 @@ def from_spec(text: str) -> ModuleMetric | None:
 def module(metrics: Metrics, *, outputs: OutputChoice = "headline") -> EvaluateMetric:
     """A metric, or a hub, as a module of evaluate: for `compute`, `add_batch` and `combine`.
 
-    Its keys start with the metric's name, {"rouge": …, "rouge_rougeL": …}, so that nothing in
-    `combine` clashes; `outputs` is "score", "headline" or "all". A sample may have several
-    predictions and references.
+    Its keys start with the metric's name, {"rouge": …, "rouge_rougeL": …}, to avoid clashes in
+    `combine`; `outputs` is "score", "headline" or "all". A sample may have several predictions and
+    references.
 
     Raises:
         MissingDependency: evaluate isn't installed.

@@ -1,4 +1,4 @@
-"""inspect: scores of a log that were made here, as inspect applies and shows them.
+"""inspect: scores for a log, for inspect to apply and show.
 
 report = hub.evaluate(metrichub.read("run.eval"))
 bridges.inspect_ai.write_scores(report, "scores.jsonl")
@@ -31,11 +31,11 @@ def write_scores(
 ) -> None:
     """Write the scores of every sample as `precomputed_scores` of inspect reads them (.jsonl).
 
-    Ids and epochs are those of the report's own samples, as a log of inspect has them, unless they
-    are given. A sample without a score has none in inspect either.
+    Ids and epochs are by default those that the report kept from inspect's log. A sample without a
+    score has none in inspect either.
 
     Raises:
-        ReportError: the report was pooled, or its samples have no ids.
+        ReportError: the report is pooled, or its samples have no ids.
     """
     ids = _column(report, "id", ids)
     epochs = _column(report, "epoch", epochs) if epochs or "epoch" in report.metadata else None
@@ -56,11 +56,11 @@ def write_scores(
 
 
 def metrics(report: Report) -> dict[str, list[Any]]:
-    """What `precomputed_scores` takes as metrics: for each, what inspect shows under its name.
+    """The `metrics` argument of `precomputed_scores`: what inspect shows for each metric.
 
-    Of a macro metric that is inspect's own mean, with its standard error. Of others the mean of
-    samples isn't the score; inspect shows the corpus score as "corpus", or nothing if it applies
-    the scores to other samples than those of the report.
+    For a macro metric, that is inspect's own mean, with its standard error. For others, the mean of
+    the samples isn't the score; inspect shows the corpus score as "corpus", or nothing if it
+    applies the scores to other samples than those of the report.
     """
     try:
         from inspect_ai.scorer import mean, stderr

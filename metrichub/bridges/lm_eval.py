@@ -1,9 +1,10 @@
-"""lm-evaluation-harness: the functions and lines that a task's YAML needs for other metrics.
+"""lm-evaluation-harness: the functions and YAML lines that a task needs for other metrics.
 
-    # scores.py, beside the YAML
+    # scores.py, next to the YAML
     globals().update(bridges.lm_eval.functions(["bleu", "rouge"], references="answers"))
 
-Metrics aren't registered with the harness: of several targets it would make 0 or 1 of each score.
+Metrics aren't registered with the harness, because it would turn each score into 0 or 1 if there
+are several targets.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ Functions = dict[str, Callable[..., Any]]
 
 
 def functions(metrics: Metrics, *, outputs: OutputChoice = "score", **columns: str) -> Functions:
-    """`process_results` and an aggregation for each score, by the names that `yaml` writes.
+    """`process_results` and an aggregation for each score, under the names that `yaml` writes.
 
-    `columns` say in which fields of a document they are: references="answers"; those with usual
-    names are found. What the filter left is the prediction, several where it left several.
+    `columns` map columns to fields of a document: references="answers"; fields with usual names are
+    recognized. The prediction is the filter's output, or several.
 
     Raises:
-        MetricError: a metric is called as another of the functions.
+        MetricError: a metric has the name of another of these functions.
     """
     check_outputs(outputs)
     hub = hub_of(metrics)
@@ -44,7 +45,7 @@ def functions(metrics: Metrics, *, outputs: OutputChoice = "score", **columns: s
 
 
 def yaml(metrics: Metrics, *, module: str = "scores", outputs: OutputChoice = "score") -> str:
-    """The lines for the task's YAML, with the functions in `module`.py beside it."""
+    """The lines for the task's YAML, with the functions in `module`.py next to it."""
     check_outputs(outputs)
     lines = [f"process_results: !function {module}.process_results", "metric_list:"]
     for key, one in _keys(hub_of(metrics), outputs).items():

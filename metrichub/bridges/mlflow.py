@@ -27,12 +27,13 @@ _NEEDED = "metrichub.bridges.mlflow"
 def scorers(metrics: Metrics) -> list[Any]:
     """Scorers for `mlflow.genai.evaluate`, which calls them with one sample at a time.
 
-    MLflow shows the mean of the samples, which is the score of a macro metric: "rouge/mean". These
-    share one scorer, so that a judge's answers serve them all. Of another metric it shows the
-    score of the corpus instead, as "bleu/corpus". A sample without a score has none there either.
+    For a macro metric, MLflow shows the mean of the samples, which is its score: "rouge/mean".
+    Macro metrics share one scorer, so that they also share a judge's answers. For other metrics it
+    shows the corpus score instead, as "bleu/corpus". A sample without a score has none in MLflow
+    either.
 
     The reference is `expected_response`, or `references`, of the expectations; the question is the
-    inputs' only value, or is found by its usual names, as other columns are.
+    only value of the inputs, or is found by its usual names, like other columns.
     """
     try:
         from mlflow.genai.scorers import scorer as made
@@ -54,12 +55,13 @@ def scorers(metrics: Metrics) -> list[Any]:
 
 
 def scorer(metrics: Metrics) -> Any:
-    """The only scorer of `scorers`: of one metric, or of a hub whose metrics are all macro.
+    """The only scorer of `scorers`, for one metric, or for a hub with macro metrics only.
 
     mlflow.genai.evaluate(data=rows, scorers=[bridges.mlflow.scorer("bleu"), ...])
 
     Raises:
-        SpecError: metrics that need several, as MLflow asks each for the score of the corpus alone.
+        SpecError: the metrics need several scorers, because MLflow asks each for only one corpus
+            score.
     """
     found = scorers(metrics)
     if len(found) > 1:
@@ -72,13 +74,13 @@ def scorer(metrics: Metrics) -> Any:
 
 
 def make_metric(metric: str | Metric | Hub) -> Any:
-    """A metric for `extra_metrics` of `mlflow.models.evaluate`: the corpus's "bleu/score".
+    """A metric for `extra_metrics` of `mlflow.models.evaluate`: the corpus score, "bleu/score".
 
     Rows have sample scores. Columns other than predictions and targets are found in the data by
-    their names, as in sources.
+    name, for example sources.
 
     Raises:
-        SpecError: a hub of several metrics.
+        SpecError: the hub has several metrics.
     """
     try:
         from mlflow.metrics import MetricValue

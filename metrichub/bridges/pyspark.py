@@ -1,4 +1,4 @@
-"""Spark: the report of a `pyspark.sql.DataFrame`, measured where its partitions lie.
+"""Spark: the report of a `pyspark.sql.DataFrame`, measured where its partitions are.
 
 report = bridges.pyspark.evaluate_dataframe(["bleu", "rouge"], frame, key="id")
 """
@@ -30,18 +30,18 @@ def evaluate_dataframe(
     columns: Mapping[str, str] | None = None,
     gathered: int = GATHERED,
 ) -> Report:
-    """The report of all rows of a Spark frame, as `hub.evaluate(..., samples=False)` gives it.
+    """The report of all rows of a Spark frame, as from `hub.evaluate(..., samples=False)`.
 
-    `key` names the columns that tell a sample from others, or the document or user that it belongs
-    to. `columns` maps a column to its name in the frame. Metrics that don't add up gather the rows
-    of at most `gathered` samples; those that all samples weigh, such as cider, read the frame
-    twice. Metrics and their packages have to be installed on all machines.
+    `key` names the columns that identify a sample, or the document or user that it belongs to.
+    `columns` maps a column to its name in the frame. Metrics that don't add up gather the rows of
+    at most `gathered` samples; those that weigh rows by the whole corpus, such as cider, read the
+    frame twice. Metrics and their packages must be installed on all machines.
 
     Raises:
-        InputError: no Spark frame, no key, or samples that can't be scored.
-        ScoringError: a metric that raised; the text names the sample by its key.
+        InputError: not a Spark frame, no key, or samples that can't be scored.
+        ScoringError: a metric raised; the message names the sample by its key.
         MetricError: the worker of one part died as often as Spark tries a task.
-        ReportError: more samples than a metric can gather.
+        ReportError: there are more samples than a metric can gather.
         MissingDependency: Spark isn't installed.
     """
     try:

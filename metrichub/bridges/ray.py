@@ -1,4 +1,4 @@
-"""Ray: the report of a `ray.data.Dataset`, measured where its blocks lie.
+"""Ray: the report of a `ray.data.Dataset`, measured where its blocks are.
 
 report = bridges.ray.evaluate_dataset(["bleu", "rouge"], dataset, key="id")
 """
@@ -34,18 +34,18 @@ def evaluate_dataset(
     columns: Mapping[str, str] | None = None,
     gathered: int = GATHERED,
 ) -> Report:
-    """The report of all rows of a Ray dataset, as `hub.evaluate(..., samples=False)` gives it.
+    """The report of all rows of a Ray dataset, as from `hub.evaluate(..., samples=False)`.
 
-    `key` names the columns that tell a sample from others, or the document or user that it belongs
-    to. `columns` maps a column to its name in the dataset. Metrics that don't add up gather the
-    rows of at most `gathered` samples; those that all samples weigh, such as cider, read the
-    dataset twice. Metrics and their packages have to be installed on all machines.
+    `key` names the columns that identify a sample, or the document or user that it belongs to.
+    `columns` maps a column to its name in the dataset. Metrics that don't add up gather the rows of
+    at most `gathered` samples; those that weigh rows by the whole corpus, such as cider, read the
+    dataset twice. Metrics and their packages must be installed on all machines.
 
     Raises:
-        InputError: no Ray dataset, no key, or samples that can't be scored.
-        ScoringError: a metric that raised; the text names the sample by its key.
+        InputError: not a Ray dataset, no key, or samples that can't be scored.
+        ScoringError: a metric raised; the message names the sample by its key.
         MetricError: the worker of one part died four times.
-        ReportError: more samples than a metric can gather.
+        ReportError: there are more samples than a metric can gather.
         MissingDependency: Ray isn't installed.
     """
     try:

@@ -1,4 +1,4 @@
-"""torchmetrics: a metric or a hub as a `torchmetrics.Metric`, alone, collected, or distributed.
+"""torchmetrics: a metric or a hub as a `torchmetrics.Metric`, on one machine or distributed.
 
 bleu = bridges.torchmetrics.metric("bleu")
 bleu.update(predictions, references)
@@ -38,10 +38,10 @@ _TEXT = "The cat sat on the mat."
 def metric(metrics: Metrics, *, outputs: OutputChoice = "score") -> TorchMetric:
     """A metric, or several as one, whose `update` takes texts: predictions, references, others.
 
-    `compute` gives the score of the corpus as a tensor; of several metrics, or with other outputs
-    than "score", a dictionary: {"bleu": …, "bleu_precision_1": …}. Statistics that add up are
-    states that add up, of a fixed size. What doesn't add up is kept row by row, as bytes, which
-    only processes of one run exchange.
+    `compute` returns the corpus score as a tensor; for several metrics, or with outputs other than
+    "score", a dictionary: {"bleu": …, "bleu_precision_1": …}. Statistics that add up become states
+    of fixed size. Metrics that don't add up keep their rows, as bytes, which only processes of the
+    same run exchange.
     """
     check_outputs(outputs)
     made: TorchMetric = _kind()(hub_of(metrics), outputs)

@@ -28,11 +28,11 @@ def compute_metrics(
 ) -> ComputeMetrics:
     """A function from an `EvalPrediction` to scores by flat keys: {"bleu": …, "rouge_rouge1": …}.
 
-    Ids are decoded without special tokens; those that are none of the tokenizer's, as -100, are
-    left out, in labels and predictions. Of a tuple of outputs the first is taken, and of logits
-    the likeliest token. Metrics that read sources have the decoded inputs, if the arguments of the
-    `Trainer` say `include_for_metrics=["inputs"]`. With `batch_eval_metrics=True` the texts of the
-    batches are kept until the last, so that every score is that of the corpus.
+    Ids are decoded without special tokens; ids that the tokenizer doesn't have, such as -100, are
+    left out of labels and predictions. From a tuple of outputs the first is taken, from logits the
+    likeliest token. Metrics that read sources get the decoded inputs, if the `Trainer`'s arguments
+    have `include_for_metrics=["inputs"]`. With `batch_eval_metrics=True`, the texts of all batches
+    are kept until the last one, so that each score is over the corpus.
     """
     check_outputs(outputs)
     hub = hub_of(metrics)

@@ -31,17 +31,16 @@ _FENCE = r"(?sm)^```(\w*)[^\n]*\n(.*?)^```\s*$"
 
 @dataclass(frozen=True)
 class Card:
-    """One metric's card. `scores` holds a `Scale` for each output, "score" among them.
+    """A metric's card. `scores` holds a `Scale` for each output, "score" among them.
 
-    `headline` names the outputs that one reads first, `requires` what has to be installed, as pip
-    knows it. `definition` is raised whenever scores change: those of one number are comparable.
-    `judge` is "any" where any judge will do, rules too, "model" where only a model will, None
-    without one; `embedder` is "any" where vectors are compared.
-    `undefined_for` says which predictions the definition gives no value: they are left out of the
-    mean and counted as unanswered. `tolerance` is how far scores of the same samples may differ
-    with their order and their parts, 0 unless it is said. `keywords` are what people type who look
-    for such a metric. `keys` are those that the front matter
-    has.
+    `headline` lists the outputs to show first, `requires` the packages to install, as pip names
+    them. `definition` is raised whenever scores change; only scores with the same number are
+    comparable. `judge` is "any" if rules can answer every prompt, "model" if the metric needs a
+    model, and None without a judge; `embedder` is "any" if the metric compares vectors.
+    `undefined_for` lists the reasons for which a prediction has no score by definition; such
+    samples are left out of the mean and counted as unanswered. `tolerance` is how much scores may
+    vary with the order and grouping of samples (0 by default). `keywords` are search terms for
+    those who don't know the metric's name. `keys` are the keys in the front matter.
     """
 
     name: str
@@ -68,14 +67,14 @@ class Card:
         """The card in a file.
 
         Raises:
-            CardError: no such file, no front matter, an unknown or missing key, a value of
-                the wrong shape; the text starts with file and line.
+            CardError: the file is missing or has no front matter, a key is unknown or missing, or a
+                value has the wrong shape; the message starts with file and line.
         """
         values, body = FrontMatter.read(path)
         return cls(**values, body=body, path=path)
 
     def scale(self, output: str) -> Scale | None:
-        """The scale of an output; "precision_n" on the card stands for "precision_1" and so on."""
+        """The scale of an output; "precision_n" on the card covers "precision_1" and so on."""
         return self.scores.get(output) or self.scores.get(pattern_of(output))
 
     def better(self, output: str) -> str:
@@ -85,7 +84,7 @@ class Card:
 
     @cached_property
     def facets(self) -> Mapping[str, tuple[str, ...]]:
-        """What galleries filter by: the values of this card for each facet."""
+        """The card's values for each facet by which lists are filtered."""
         return {
             "task": self.tags.task,
             "dimension": self.tags.dimension,
@@ -119,7 +118,7 @@ class Card:
                 yield code
 
     def blocks(self) -> Mapping[str, str]:
-        """The generated blocks of the body by name, as they stand in the file."""
+        """The generated blocks of the body by name, as they are in the file."""
         return {name: text for _, name, text, _ in re.findall(_BLOCK, self.body)}
 
 

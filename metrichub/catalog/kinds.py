@@ -17,7 +17,7 @@ from metrichub.errors import listed
 
 
 class Range(NamedTuple):
-    """The closed interval that a number has to lie in: `Annotated[int, Range(1, 9)]`."""
+    """The closed interval of the values that a number may have: `Annotated[int, Range(1, 9)]`."""
 
     low: float | None = None
     high: float | None = None
@@ -31,7 +31,7 @@ class Range(NamedTuple):
         return "" if self.high is None else f"of at most {self.high}"
 
     def holds(self, number: float) -> bool:
-        """Whether a number lies in the interval; `nan` lies in none that has a bound."""
+        """Whether a number is in the interval; `nan` is in none that has a bound."""
         above = self.low is None or number >= self.low
         return above and (self.high is None or number <= self.high)
 
@@ -43,9 +43,9 @@ ANY = Range()
 @final
 @dataclass(frozen=True)
 class LocalPath:
-    """Marks what names a file or folder of this machine: `Annotated[str | None, LocalPath()]`.
+    """Marks the path of a file or folder on this machine: `Annotated[str | None, LocalPath()]`.
 
-    Clients of the app can't give it. A `Path` needs no mark.
+    Clients of `metrichub serve` can't set it. A `Path` needs no mark.
     """
 
 
@@ -54,14 +54,14 @@ class LocalPath:
 class Secret:
     """Marks a key or password: `Annotated[str | None, Secret()]`.
 
-    Clients of the app can't give it, and no signature, label or report says it.
+    Clients of `metrichub serve` can't set it, and no signature, label or report shows it.
     """
 
 
 @final
 @dataclass(frozen=True)
 class Address:
-    """Marks the address of a server to be called; clients of the app can't give it."""
+    """Marks the address of a server to call; clients of `metrichub serve` can't set it."""
 
 
 Mark = LocalPath | Secret | Address

@@ -95,10 +95,10 @@ def list_metrics(
 ) -> Listing:
     """The installed metrics whose cards have all the given tags; imports none of their code.
 
-    A tuple of entries that shows itself as a table. Without a filter, entries whose card can't be
-    read are listed too (`Entry.problem`).
-    `judge` is "none", "any" (any judge will do, rules too) or "model" (only a model will).
-    `input` is a column by any of its names: "source" and "articles" find what needs `sources`.
+    A tuple of entries that prints as a table. Without a filter, it includes entries whose card
+    can't be read (`Entry.problem`). `judge` is "none", "any" (any judge will do, rules too) or
+    "model" (the metric needs a model). `input` is a column by any of its names: "source" and
+    "articles" find metrics that need `sources`.
     """
     column = input and column_of(column_of_alias(input))
     given = {"task": task, "dimension": dimension, "family": family, "input": column}

@@ -36,7 +36,7 @@ _OURS = "metrichub"
 
 @dataclass(frozen=True)
 class Entry:
-    """One installed metric: its id, the distribution that brings it, and where its code is."""
+    """An installed metric: its name, its distribution, and where its code is."""
 
     name: str
     distribution: str
@@ -45,7 +45,7 @@ class Entry:
 
     @property
     def qualified(self) -> str:
-        """The name that is never ambiguous: "my-dist/bleu"."""
+        """The unambiguous name: "my-dist/bleu"."""
         return f"{self.distribution}/{self.name}"
 
     @cached_property
@@ -53,13 +53,13 @@ class Entry:
         """The metric's card, read without importing its code.
 
         Raises:
-            CardError: no card, or one that breaks the format.
+            CardError: there is no card, or it breaks the format.
         """
         return Card.read(self.folder / "README.md")
 
     @cached_property
     def studies(self) -> tuple[Study, ...]:
-        """How far the metric agreed with people, from the file beside its card.
+        """The metric's measured agreement with people, from the file next to its card.
 
         Raises:
             CardError: the file breaks the format.
@@ -76,7 +76,7 @@ class Entry:
 
     @property
     def lacking(self) -> MissingDependency | None:
-        """The error of a metric whose requirements aren't all installed, or None."""
+        """The error to raise if not all requirements of the metric are installed, or None."""
         absent = missing_requirements(self.card.requires)
         return MissingDependency(self.name, absent[0], self.install) if absent else None
 
@@ -99,7 +99,7 @@ class Entry:
 
     @property
     def problem(self) -> str | None:
-        """Why the card can't be read, or None; says nothing about the code."""
+        """Why the card can't be read, or None; the code isn't checked."""
         try:
             _ = self.card
         except MetrichubError as error:
@@ -110,7 +110,8 @@ class Entry:
         """The class that the entry point names.
 
         Raises:
-            MissingDependency: it can't be imported, and what its card requires isn't installed.
+            MissingDependency: it can't be imported, because packages that its card requires aren't
+                installed.
             BrokenMetric: its module can't be imported, or has no such attribute.
         """
         module, _, attribute = self.value.partition(":")

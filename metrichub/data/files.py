@@ -35,19 +35,19 @@ Chosen: TypeAlias = Sequence[str] | Mapping[str, str]
 
 
 def read(path: str | Path, *, format: str | None = None, columns: Chosen | None = None) -> Samples:
-    """The samples of a file as a mapping of columns; a hub takes it, and so does `pandas`.
+    """The samples of a file as a mapping of columns, which a hub takes, and `pandas` too.
 
-    A file of JSONL, JSON, CSV, TSV or Parquet, compressed if its name ends in .gz or .zst; a folder
-    of Parquet files, or one that `save_to_disk` of `datasets` wrote; "hf://NAME?split=test", a data
-    set of the Hugging Face Hub. `format` is its
-    suffix's unless given, "-" is standard input (JSONL). `columns` reads only those, also from
-    inside of others ("doc.answer", "choices.0"); a mapping gives them new names. A key that some
-    rows of a JSON file lack is None there. A cell of a CSV is a text, but for passages, and for
-    references if all are lists and no prediction is one, as data frames write them.
+    Reads JSONL, JSON, CSV, TSV or Parquet, compressed if the name ends in .gz or .zst; a folder of
+    Parquet files, or one written by `save_to_disk` of `datasets`; or "hf://NAME?split=test", a data
+    set on the Hugging Face Hub. `format` is by default that of the suffix; "-" is standard input
+    (JSONL). `columns` reads only these columns, also from inside others ("doc.answer",
+    "choices.0"); a mapping gives them new names. A key that some rows of a JSON file lack is None
+    there. A CSV cell is a text, except that passages may be lists, and so may references if all are
+    lists and no prediction is, as data frames write them.
 
     Raises:
-        FileError: no such file, not UTF-8, empty, a broken line, no table.
-        MissingColumn: one of `columns` isn't there.
+        FileError: the file is missing, empty or not UTF-8, a line is broken, or it has no table.
+        MissingColumn: one of `columns` isn't in the file.
         MissingDependency: Parquet or .zst without pyarrow.
     """
     parts = read_batches(path, format=format, columns=columns, characters=sys.maxsize)
@@ -61,15 +61,15 @@ def read_batches(
     columns: Chosen | None = None,
     characters: int = BATCH_CHARACTERS,
 ) -> Iterator[Samples]:
-    """What `read` gives in batches of about so many characters, so that little is in memory.
+    """The samples of a file in batches of about so many characters, to save memory.
 
-    Only JSON is read whole. A key counts from the batch where it first appears; from there on, rows
-    without it have None. Filter the batches, and give a hub what remains:
-    `hub.evaluate(wanted(part) for part in read_batches(path))`.
+    Takes what `read` takes; only JSON is read whole. A key counts from the batch in which it first
+    appears; from there on, rows without it have None. Filter the batches, and pass the rest to a
+    hub: `hub.evaluate(wanted(part) for part in read_batches(path))`.
 
     Raises:
-        FileError, MissingColumn, MissingDependency: as `read`, a missing file at once, the rest
-            where it shows.
+        FileError, MissingColumn, MissingDependency: as `read`; a missing file at once, everything
+            else when the batch is read.
     """
     if huggingface.is_address(path):
         return _selected(huggingface.read_address(str(path)), columns)

@@ -14,14 +14,14 @@ Vectors = NDArray[np.float64]
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Whoever makes vectors of texts; failures raise `JudgeError` or `JudgeUnavailable`.
+    """An object that turns texts into vectors; failures raise `JudgeError` or `JudgeUnavailable`.
 
-    One that isn't a model says so as `SelfDescribedEmbedder` does.
+    An embedder that isn't a model declares it with `SelfDescribedEmbedder`.
     """
 
     @property
     def label(self) -> str:
-        """What signatures say of it: a spec with all that bears on its vectors, no key."""
+        """The embedder in signatures: a spec with all that affects its vectors, without keys."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> Vectors:

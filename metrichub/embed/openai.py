@@ -30,10 +30,10 @@ BATCH = 256
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OpenAIEmbedder(Connection):
-    """An embedder that asks a model; equal texts are asked for once.
+    """An embedder that asks a model; equal texts are sent only once.
 
     Attributes:
-        dimensions: Length of a vector, where the model lets one choose.
+        dimensions: The length of a vector, if the model supports a choice.
     """
 
     model: str = "text-embedding-3-small"

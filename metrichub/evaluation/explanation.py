@@ -19,10 +19,10 @@ TraceItem = Mapping[str, Any]
 
 
 class WithTrace(NamedTuple):
-    """A row together with what it was made from: {"claims": [Verdict(...), ...]}.
+    """A row together with what it was computed from: {"claims": [Verdict(...), ...]}.
 
     `row` is anything that `observe` may return; `step` holds texts, numbers, lists, mappings,
-    dataclasses and named tuples, and is kept in the types of JSON.
+    dataclasses and named tuples, which are stored as JSON types.
     """
 
     row: Any
@@ -37,10 +37,10 @@ class Failed(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """Why one sample has its scores: one step for each of its candidates.
+    """Why one sample has its scores, with one step per candidate.
 
-    A sample is "undefined" where the metric says nothing of it, an "error" where a call failed,
-    and "pending" while one waits for a batch; `reason` says why.
+    The status is "ok", "undefined" if the metric has no score for the sample, "error" if a call
+    failed, or "pending" while a call waits for a batch; `reason` says why.
     """
 
     status: Literal["ok", "undefined", "error", "pending"]

@@ -48,10 +48,11 @@ class Measurement:
     buckets: BucketSizes | None = field(default=None, repr=False)
 
     def units(self, result: Result, cluster: str | None = None) -> Units:
-        """What is drawn and swapped of a result: samples, clusters of them, or buckets.
+        """The units that a test or interval draws: samples, clusters of them, or buckets.
 
         Raises:
-            ReportError: no such column, or samples that weren't kept and have another key.
+            ReportError: there is no such column, or the report keeps no samples and has another
+                key.
         """
         if self.buckets is None or result.buckets is None:
             found = Units(self.size) if cluster is None else clusters(cluster, self.metadata)
@@ -79,12 +80,13 @@ class Measurement:
         return units
 
     def take(self, samples: Sequence[int] | NDArray[np.int64]) -> Self:
-        """What was measured of some samples, by their numbers from 0, in ascending order.
+        """The measurements of some samples, by their numbers from 0, in ascending order.
 
-        What belongs to all samples together is left out: usage, and what tokenizers did.
+        What belongs to all samples together is left out: usage, and the effects of tokenizers.
 
         Raises:
-            ReportError: no such samples, another order, or the samples weren't kept.
+            ReportError: there are no such samples, their order isn't ascending, or the report
+                keeps no samples.
         """
         index = _ascending(samples, self.size)
         return replace(
@@ -112,9 +114,10 @@ class Measurement:
         }
 
     def pool(self) -> Self:
-        """The same corpus scores without the samples: memory no longer grows with them.
+        """The same corpus scores without the samples, in memory that doesn't grow with them.
 
-        No intervals or tests are left; `evaluate` with samples=False keeps what they need.
+        Intervals and tests aren't possible afterwards; `evaluate` with samples=False keeps what
+        they need.
         """
         return replace(self._with(lambda result: result.pool()), buckets=None)
 
@@ -123,9 +126,9 @@ class Measurement:
         return self._with(lambda result: result.concluded() if result.buckets else result.pool())
 
     def condense(self) -> Self:
-        """The same without samples, and of what doesn't add up only what it is concluded from.
+        """The same without samples; corpus metrics keep only what their scores need.
 
-        Merges with others of its kind in any order; `without_samples` concludes at the end.
+        Such measurements merge in any order; `without_samples` computes the scores at the end.
         """
         return self._with(lambda result: result.condense())
 

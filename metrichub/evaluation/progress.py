@@ -53,10 +53,10 @@ def watched_progress(samples: int, progress: Progress | None) -> Iterator[Portio
 
 
 def report_progress(share: float) -> None:
-    """Say how much of the texts that `measure` was called with is done, from 0 to 1.
+    """Report which share of the texts that `measure` was called with is done, from 0 to 1.
 
-    For metrics that take long for a block, such as those that run a model; all others are counted
-    block by block. Where nobody watches, nothing happens.
+    For metrics that take long for a block, such as those that run a model; other metrics' progress
+    is counted block by block. Without a progress display it does nothing.
     """
     if portion := _portion.get():
         portion.reach(share)

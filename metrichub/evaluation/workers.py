@@ -29,9 +29,9 @@ _side_by_side = 1
 
 
 def processes() -> int:
-    """How many processes measure side by side with this one, itself among them: 1 if alone.
+    """How many processes measure at the same time, this one included; 1 if alone.
 
-    A metric whose library starts threads starts so many fewer.
+    A metric whose library starts threads should start that many times fewer.
     """
     return _side_by_side
 

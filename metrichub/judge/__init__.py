@@ -1,1 +1,1 @@
-"""Judges: who answers typed questions about texts, and the metrics that ask them."""
+"""Judges, which answer typed questions about texts, and the metrics that use them."""

@@ -15,16 +15,16 @@ Weights = str | Mapping[str, float]
 
 
 def values(verdicts: Iterable[Verdict], weights: Weights = "yes") -> list[float]:
-    """What each verdict counts; a word without a weight counts 0.
+    """The weight of each verdict; a word without a weight counts 0.
 
-    A verdict that the judge weighed counts the mean of its words' weights by their fractions.
+    A weighed verdict counts the mean of its words' weights, by their fractions.
     """
     weigh = {weights: 1.0} if isinstance(weights, str) else weights
     return [_value(verdict, weigh) for verdict in verdicts]
 
 
 def affirmed(verdicts: Iterable[Verdict], word: str = "yes") -> list[bool]:
-    """Whether each verdict is this word, for what is counted whole and not by fractions."""
+    """Whether each verdict is this word, for metrics that count whole items."""
     return [verdict.verdict == word for verdict in verdicts]
 
 
@@ -35,15 +35,15 @@ def _value(verdict: Verdict, weigh: Mapping[str, float]) -> float:
 
 
 def ratio(verdicts: Sequence[Verdict], weights: Weights = "yes") -> float:
-    """The weights of the verdicts over their number."""
+    """The sum of the verdicts' weights divided by their number."""
     return sum(values(verdicts, weights)) / len(verdicts) if verdicts else float("nan")
 
 
 def average_precision(relevant: Sequence[float]) -> float:
     """The mean, over the relevant ranks k, of the fraction of relevant items in the first k.
 
-    `relevant` holds 0 or 1 by rank, or the fraction of a panel that found it relevant. Nothing
-    relevant gives 0; no ranks give `nan`.
+    `relevant` holds 0 or 1 by rank, or the fraction of a panel that found it relevant. The result
+    is 0 if nothing is relevant, and `nan` without ranks.
     """
     labels = np.asarray(relevant, np.float64)
     if not labels.size:
@@ -54,7 +54,10 @@ def average_precision(relevant: Sequence[float]) -> float:
 
 
 class ClaimCounts(NamedTuple):
-    """Right and wrong claims of a prediction, and the reference's that it lacks, for `f_beta`."""
+    """Right and wrong claims of a prediction, and claims of the reference that it lacks.
+
+    `f_beta` computes the score from them.
+    """
 
     true: float
     false: float
@@ -62,13 +65,13 @@ class ClaimCounts(NamedTuple):
 
     @classmethod
     def of(cls, prediction: Sequence[Verdict], reference: Sequence[Verdict]) -> ClaimCounts:
-        """The counts by the verdicts on the claims of both texts."""
+        """The counts, from the verdicts on the claims of both texts."""
         true, known = sum(values(prediction)), sum(values(reference))
         return cls(true, len(prediction) - true, len(reference) - known)
 
 
 def f_beta(true: float, false_positive: float, false_negative: float, beta: float = 1.0) -> float:
-    """F-beta out of counts; `nan` if all three are 0."""
+    """F-beta from counts; `nan` if all three are 0."""
     weight = beta * beta
     whole = (1 + weight) * true + weight * false_negative + false_positive
     return (1 + weight) * true / whole if whole else float("nan")

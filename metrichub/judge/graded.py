@@ -1,4 +1,4 @@
-"""GradedMetric: a metric that is one grade of a judge, and the place of that grade on its scale."""
+"""GradedMetric: a metric that is one grade of a judge, and its position on the scale."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class GradedMetric(JudgeMetric):
-    """A metric whose `observe` gives what `graded` gives: `score` and `grade`.
+    """A metric whose `observe` returns the result of `graded`: `score` and `grade`.
 
-    `grade` is the judge's number on the scale, `score` its place there: 0 for the lowest, 1 for
-    the highest.
+    `grade` is the judge's number on the scale, `score` its position there: 0 for the lowest grade,
+    1 for the highest.
 
     Attributes:
         weighting: How the grade is obtained: "none" takes the judge's single answer; "samples"
@@ -34,11 +34,11 @@ class GradedMetric(JudgeMetric):
 
     @property
     def scale(self) -> tuple[int, int]:
-        """The lowest score and the highest."""
+        """The lowest and the highest grade."""
         return 1, 5
 
     def outputs(self) -> tuple[str, ...]:
-        """The place on the scale, and the grade."""
+        """The position on the scale, and the grade."""
         return "score", "grade"
 
     async def graded(self, prompt: str | Prompt, /, **texts: FieldText) -> WithTrace | Unscored:
@@ -70,7 +70,7 @@ class GradedMetric(JudgeMetric):
 
 @dataclass(frozen=True, kw_only=True)
 class OpenGradedMetric(GradedMetric):
-    """A graded metric that lets its user choose the inputs: `observe` takes them as `**texts`.
+    """A graded metric whose user chooses the inputs: `observe` takes them as `**texts`.
 
     Attributes:
         sees: The inputs that the judge sees: first the text to grade, then what it is compared
@@ -89,5 +89,5 @@ class OpenGradedMetric(GradedMetric):
             raise ParameterError(self.name, "sees", self.sees, allowed)
 
     def inputs(self) -> tuple[str, ...]:
-        """What the judge sees."""
+        """The inputs that the judge sees."""
         return self.sees

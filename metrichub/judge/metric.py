@@ -40,9 +40,9 @@ SUPPORT = ("yes", "no", "idk")
 class JudgeMetric(ModelMetric):
     """A metric that asks a judge: `async def observe` calls `extract`, `verify`, `grade`, `choose`.
 
-    Prompts are Markdown files in the folder `prompts` beside the metric's code; those that several
-    metrics share ("claims") come with the hub. `asks` names those that it may ask, by question:
-    `{"extract": ("claims",), "verify": ("supported",)}`.
+    Prompts are Markdown files in the folder `prompts` next to the metric's code; those that several
+    metrics share ("claims") come with metrichub. `asks` lists the prompts by question: `{"extract":
+    ("claims",), "verify": ("supported",)}`.
 
     Attributes:
         judge: The judge: "offline" (a rule-based baseline, no model), "openai", a spec such as
@@ -158,11 +158,11 @@ class JudgeMetric(ModelMetric):
         return values | ({"prompts": " ".join(given)} if given else {})
 
     def votes(self) -> bool:
-        """Whether it asks its judge for more than to extract, which several judges vote on."""
+        """Whether several judges can vote: the metric asks for more than extraction."""
         return "judge" in self.models() and bool(self.questions().keys() - {"extract"})
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """What those who were asked have to say of themselves, and that a panel had no vote."""
+        """The judge's and the embedder's notes about themselves, and a panel's missing votes."""
         found = super().notes(totals)
         if "judge" in self.models() and not self.votes() and isinstance(self._judge, Panel):
             alone = "asks for no verdicts, so only the first judge of the panel was asked"
@@ -170,20 +170,20 @@ class JudgeMetric(ModelMetric):
         return found
 
     def questions(self) -> Questions:
-        """What it asks the judge: all of `asks`, unless it depends on a parameter."""
+        """The prompts for the judge, by question: `asks`, unless they depend on a parameter."""
         return self.asks
 
     def prompt(self, name: str) -> Prompt:
-        """The prompt of this name: the user's, the metric's own, or else the shared one.
+        """The prompt with this name: the user's, the metric's own, or the shared one.
 
-        Examples are those beside it, unless the user gave others.
+        Its examples are in the file next to it, unless the user has set others.
         """
         mine, shown = self._given().get(name), self._shown().get(name)
         path = mine or prompt_files.in_language(self._english(name), self.language or ENGLISH)
         return Prompt.read(path, shown) if mine or shown else prompt_files.packaged(path)
 
     async def claims(self, text: str) -> list[str]:
-        """The claims of a text; metrics that ask for those of the same text share the call."""
+        """The claims of a text; metrics that need the claims of the same text share the call."""
         return await self.extract("claims", text=text)
 
     async def support(self, claims: Sequence[str], evidence: Sequence[str]) -> list[Verdict]:
@@ -191,13 +191,13 @@ class JudgeMetric(ModelMetric):
         return await self.verify("supported", claims, verdicts=SUPPORT, evidence=evidence)
 
     async def checked_claims(self, text: str, evidence: Sequence[str]) -> list[Verdict]:
-        """What `support` says of each of a text's claims; empty where the text makes none."""
+        """The verdict of `support` on each of a text's claims; empty if the text makes none."""
         return await self.support(await self.claims(text), evidence)
 
     async def extract(
         self, prompt: str | Prompt, *, limit: int | None = None, **fields: FieldText
     ) -> list[str]:
-        """What the judge finds in the fields, at most `limit` texts."""
+        """The texts that the judge finds in the fields, at most `limit`."""
         found = await self._judge.extract(self._asked(prompt, fields), fields, limit)
         return list(found)[:limit]
 
@@ -209,9 +209,10 @@ class JudgeMetric(ModelMetric):
         verdicts: Sequence[str] = YES_NO,
         **fields: FieldText,
     ) -> list[Verdict]:
-        """The judge's verdict on every item, in their order; no items need no judge.
+        """The judge's verdict on each item, in order; without items, no judge is called.
 
-        `verdicts` are the words: the affirmative, the negative, then undecided if there is one.
+        `verdicts` are the words to choose from: affirmative, negative and, if there is one,
+        undecided.
         """
         if not items:
             return []
@@ -231,13 +232,13 @@ class JudgeMetric(ModelMetric):
         weighing: Sampling = Sampling(),  # noqa: B008  # immutable
         **fields: FieldText,
     ) -> Grade:
-        """The judge's number on the scale, a whole one unless it is a weighted mean."""
+        """The judge's number on the scale: an integer, unless it is a weighted mean."""
         return await self._judge.grade(self._asked(prompt, fields), fields, scale, weighing)
 
     async def choose(
         self, prompt: str | Prompt, candidates: Sequence[str], **fields: FieldText
     ) -> Choice:
-        """The better of two candidates, asked in both orders; answers that differ are a tie."""
+        """The better of two candidates, asked in both orders; if the answers differ, a tie."""
         asked = self._asked(prompt, fields)
         there, back = await asyncio.gather(
             self._judge.choose(asked, candidates, fields),
@@ -270,10 +271,10 @@ class JudgeMetric(ModelMetric):
 def absent(
     texts: Mapping[str, FieldText], *, prediction: str | None = "prediction"
 ) -> Unscored | None:
-    """Which text is blank, or a list without any text in it; None if none is.
+    """Which text is blank, or which list has no text; None if all are present.
 
-    `prediction` names the text under evaluation, which is looked at last: a sample that lacks
-    something else is no answer's fault.
+    `prediction` names the text under evaluation, which is checked last: if a sample lacks something
+    else too, that isn't the answer's fault.
     """
     for name, text in sorted(texts.items(), key=lambda item: item[0] == prediction):
         if not any(part.strip() for part in ([text] if isinstance(text, str) else text)):
@@ -283,5 +284,5 @@ def absent(
 
 
 def no_claims(text: str) -> Unscored:
-    """That a text makes no claim: the prediction is unanswered then, another text is unscored."""
+    """The row of a text without claims: unanswered for a prediction, unscored for other texts."""
     return Unscored(f"the {text} makes no claim", "no_claims" if text == "prediction" else None)

@@ -20,11 +20,11 @@ class ModelMetric(Metric):
     block_characters: ClassVar[int | None] = 4_000_000
 
     def models(self) -> tuple[str, ...]:
-        """Which of "judge" and "embedder" it asks, unless it depends on a parameter."""
+        """Which of "judge" and "embedder" it uses; override if it depends on a parameter."""
         return tuple(kind for kind in RESOLVERS if hasattr(self, kind))
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """What those who were asked have to say of themselves."""
+        """The notes of the judge and the embedder about themselves."""
         said = (about(self._asked_of(kind)).note for kind in self.models())
         return [*super().notes(totals), *filter(None, said)]
 
@@ -49,7 +49,7 @@ class ModelMetric(Metric):
 
 @dataclass(frozen=True, kw_only=True)
 class EmbedderMetric(ModelMetric):
-    """A metric that asks an embedder; one with a judge too derives from both.
+    """A metric that uses an embedder; one that also uses a judge derives from both.
 
     Attributes:
         embedder: The embedder: "offline" (hashed n-grams, a baseline and no model), "openai", a
@@ -71,12 +71,12 @@ class EmbedderMetric(ModelMetric):
         return cast(Vectors, found)
 
     async def similarity(self, one: str, other: str) -> float:
-        """The cosine of two texts' vectors, -1 to 1; `nan` where a text has the zero vector."""
+        """The cosine of two texts' vectors, -1 to 1; `nan` if a text has the zero vector."""
         vectors = await self.embed([one, other])
         return float(cosine(vectors[:1], vectors[1:])[0, 0])
 
     async def similarity_to(self, reference: str, prediction: str) -> float | Unscored:
-        """The cosine of a prediction to its reference, or which of the two has the zero vector."""
+        """The cosine of a prediction and its reference, or which of the two has the zero vector."""
         vectors = await self.embed([reference, prediction])
         if not vectors[0].any():
             return Unscored("the reference has no vector")

@@ -81,7 +81,7 @@ class OfflineJudge:
     async def verify(
         self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
     ) -> list[Verdict]:
-        """A verdict on every item by the prompt's rule."""
+        """A verdict on each item, by the prompt's rule."""
         if not self.answers("verify", prompt):
             self._unable("verify", prompt)
         rule = {"supported": _supported, "covers": _covers}[str(prompt.rule)]
@@ -94,11 +94,11 @@ class OfflineJudge:
         scale: tuple[int, int],
         weighing: Sampling = Sampling(),  # noqa: B008  # immutable
     ) -> Grade:
-        """Nothing: rules can't grade."""
+        """Not possible: rules can't grade."""
         self._unable("grade", prompt)
 
     async def choose(self, prompt: Prompt, candidates: Sequence[str], fields: Fields) -> Choice:
-        """Nothing: rules can't choose."""
+        """Not possible: rules can't choose."""
         self._unable("choose", prompt)
 
     def _unable(self, what: Question, prompt: Prompt) -> NoReturn:

@@ -43,14 +43,14 @@ MOST_ITEMS = 100
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OpenAIJudge(ChatConnection):
-    """A judge that asks a model; parameters of sampling are sent only when they are set.
+    """A judge that asks a model; sampling parameters are sent only if they are set.
 
     Attributes:
-        temperature: Sampling temperature.
-        seed: Seed of the sampling, where the server knows one.
-        top_p: How much of the probability is sampled from.
-        max_completion_tokens: The longest reply.
-        max_tokens: The longest reply, for servers that know it by this older name.
+        temperature: The sampling temperature.
+        seed: The sampling seed, if the server supports one.
+        top_p: The probability mass to sample from.
+        max_completion_tokens: The maximum length of a reply.
+        max_tokens: The maximum length of a reply, for servers that know it by this older name.
         reasoning_effort: How much a reasoning model thinks first.
     """
 
@@ -63,11 +63,11 @@ class OpenAIJudge(ChatConnection):
     reasoning_effort: str | None = None
 
     def answers(self, question: Question, prompt: Prompt) -> bool:
-        """Whatever is asked."""
+        """Always true: a model can answer any question."""
         return True
 
     async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
-        """What the prompt asks for out of the fields; blank texts are dropped."""
+        """The texts that the prompt asks for, found in the fields; blank texts are dropped."""
         from metrichub.judge.completion import read_completion
         from metrichub.judge.replies import Items, schema_of
 
@@ -84,7 +84,7 @@ class OpenAIJudge(ChatConnection):
     async def verify(
         self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
     ) -> list[Verdict]:
-        """One verdict for every item; what is missing or doubled is asked for again, once."""
+        """One verdict per item; missing or duplicate ones are asked for again, once."""
         starts = range(0, len(items), CHUNK)
         parts = [self._verified(prompt, items, fields, verdicts, start) for start in starts]
         return [verdict for part in await asyncio.gather(*parts) for verdict in part]
@@ -96,10 +96,10 @@ class OpenAIJudge(ChatConnection):
         scale: tuple[int, int],
         weighing: Sampling = Sampling(),  # noqa: B008  # immutable
     ) -> Grade:
-        """A whole number on the scale, or the mean of several, or of all by their probabilities.
+        """An integer on the scale, the mean of several, or the mean of all by their probabilities.
 
         Raises:
-            JudgeError: the server gave no probabilities, though they were asked for.
+            JudgeError: token probabilities were requested, but the server returned none.
         """
         from metrichub.judge.completion import read_grade
         from metrichub.judge.replies import Graded, schema_of

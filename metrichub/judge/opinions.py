@@ -16,10 +16,10 @@ from metrichub.metric import Scores, Unscored
 
 @dataclass(frozen=True, kw_only=True)
 class OpinionMetric(JudgeMetric):
-    """The fraction of a text's opinions that a policy objects to, and of texts with such a one.
+    """The fraction of a text's opinions that a policy objects to, and of texts with one.
 
-    `policy` names the prompt with the policy, which lies in the metric's own `prompts`, and the
-    second output. Metrics that ask for the opinions of the same text share the call.
+    `policy` names the prompt with the policy, which is in the metric's own folder `prompts`, and
+    the second output. Metrics that need the opinions of the same text share the call.
 
     Attributes:
         empty: The score of a text that expresses no opinions: 0, as in deepeval, or None to leave
@@ -36,11 +36,11 @@ class OpinionMetric(JudgeMetric):
         return {"extract": ("opinions",), "verify": (self.policy,)}
 
     def outputs(self) -> tuple[str, ...]:
-        """The fraction of opinions, and that of texts, under the name of the policy."""
+        """The fraction of opinions, and the fraction of texts under the name of the policy."""
         return "score", self.policy
 
     async def observe(self, prediction: str) -> WithTrace | Unscored:
-        """What was found in one text, with the verdict on each opinion."""
+        """The opinions of one text, with the verdict on each."""
         if not prediction.strip():
             return Unscored("the text is blank", "empty")
         opinions = await self.extract("opinions", text=prediction)
@@ -54,13 +54,13 @@ class OpinionMetric(JudgeMetric):
         return WithTrace(row, {"opinions": verdicts})
 
     def score(self, share: Array, voiced: Array, silent: Array, objected: Array) -> Scores:
-        """Means of the texts (macro); the first is over the texts that voice an opinion."""
+        """Means over texts (macro); the first over the texts that express an opinion."""
         texts = voiced + silent
         counted = voiced if self.empty is None else texts
         return {"score": share / counted, self.policy: objected / texts}
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """How many texts have no share."""
+        """How many texts have no fraction."""
         silent = totals["silent"].item() if self.empty is None else 0
         left = [f"{silent:g} without an opinion: the score is that of the others"] if silent else []
         return [*super().notes(totals), *left]

@@ -44,9 +44,9 @@ def slots_of(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Prompt:
-    """An instruction to a judge, in Markdown. `rule` is what a judge without a model does.
+    """An instruction to a judge, in Markdown. `rule` names the rule for judges without a model.
 
-    `examples` are shown to a model before the data.
+    A model sees `examples` before the data.
     """
 
     name: str
@@ -61,10 +61,10 @@ class Prompt:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def filled(self, **slots: str) -> Prompt:
-        """The prompt with a text for each of its slots, such as `{{criteria}}`.
+        """The prompt with a text in each of its slots, such as `{{criteria}}`.
 
-        What fills a slot is an instruction, from the user of the metric; texts under evaluation are
-        fields, never slots.
+        Slots are for instructions by the user of the metric; texts under evaluation are fields,
+        never slots.
 
         Raises:
             MetricError: the prompt has other slots.
@@ -78,13 +78,13 @@ class Prompt:
 
     @staticmethod
     def read(path: Path, examples: Path | None = None) -> Prompt:
-        """The prompt in a Markdown file; its name is the file's.
+        """The prompt in a Markdown file, named after the file.
 
-        A first line `<!-- offline: covers -->` gives the rule and is no part of the text. Examples
-        are read from the file beside it, such as claims.examples.jsonl, or from the one given.
+        A first line `<!-- offline: covers -->` names the rule and isn't part of the text. Examples
+        are read from the file next to it, such as claims.examples.jsonl, or from the one given.
 
         Raises:
-            MetricError: a file can't be read, or holds no examples.
+            MetricError: a file can't be read, or has no examples.
         """
         try:
             text = path.read_text(encoding="utf-8-sig")
@@ -98,7 +98,7 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A judge's word on one item, and its reason."""
+    """A judge's verdict on one item, and its reason."""
 
     index: int
     item: str
@@ -108,19 +108,19 @@ class Verdict:
 
 @dataclass(frozen=True)
 class WeighedVerdict(Verdict):
-    """A verdict of a judge that weighs the words: `weights` holds the fraction of each.
+    """A verdict with weights: `weights` holds the fraction of each word.
 
-    Scores count the fractions, which sum to 1; `verdict` is the word for those who read it.
+    Scores use the fractions, which sum to 1; `verdict` is the word to show to readers.
     """
 
     weights: Mapping[str, float] = field(hash=False)
 
 
 class Grade(NamedTuple):
-    """A number on the scale that was asked for, and its reason.
+    """A number on the requested scale, and its reason.
 
-    `weights` holds the fraction of each score where several were asked for or weighed; `score` is
-    then their mean.
+    If there were several answers or weights, `weights` holds the fraction of each score, and
+    `score` is their mean.
     """
 
     score: float
@@ -129,23 +129,23 @@ class Grade(NamedTuple):
 
     @classmethod
     def of(cls, weights: Mapping[int, float], reason: str) -> Grade:
-        """The mean of weighted scores, the weights made to sum to 1 (Liu et al., 2023, eq. 1)."""
+        """The mean of the scores by weights, normalized to sum to 1 (Liu et al., 2023, eq. 1)."""
         whole = sum(weights.values())
         shares = {score: weight / whole for score, weight in weights.items()}
         return cls(sum(score * share for score, share in shares.items()), reason, shares)
 
 
 class Sampling(NamedTuple):
-    """How a grade is made: out of `samples` answers, or of one answer's token probabilities."""
+    """How a grade is computed: from `samples` answers, or from one answer's token probabilities."""
 
     samples: int = 1
     logprobs: bool = False
 
 
 class Choice(NamedTuple):
-    """The position of the better candidate, None for a tie, and the reason.
+    """The position of the better candidate, or None for a tie, and the reason.
 
-    `agreed` is False where the judge was asked in both orders and its answers differ.
+    `agreed` is False if the judge was asked in both orders and its answers differ.
     """
 
     winner: int | None
@@ -155,28 +155,28 @@ class Choice(NamedTuple):
 
 @runtime_checkable
 class Judge(Protocol):
-    """What answers the four questions; any object with these methods will do.
+    """A judge, which answers four kinds of questions; any object with these methods will do.
 
-    A call that fails raises `JudgeError`, or `JudgeUnavailable` where every later call would fail.
-    A judge that isn't a model, or can't answer everything, says so as `SelfDescribed` does.
+    A call that fails raises `JudgeError`, or `JudgeUnavailable` if every later call would fail too.
+    A judge that isn't a model, or can't answer everything, declares it with `SelfDescribed`.
     """
 
     @property
     def label(self) -> str:
-        """What signatures say of the judge: a spec with all that bears on its answers, no key."""
+        """The judge in signatures: a spec with all that affects its answers, without keys."""
         ...
 
     async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
-        """What the prompt asks for out of the fields, at most `limit` texts."""
+        """The texts that the prompt asks for, found in the fields; at most `limit`."""
         ...
 
     async def verify(
         self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
     ) -> list[Verdict]:
-        """One verdict for every item, in the order of the items.
+        """One verdict per item, in the order of the items.
 
-        `verdicts` are the words to choose from: the affirmative first, then the negative, then
-        undecided, if there is such a word.
+        `verdicts` are the words to choose from: affirmative, negative and, if there is one,
+        undecided.
         """
         ...
 
@@ -187,26 +187,26 @@ class Judge(Protocol):
         scale: tuple[int, int],
         weighing: Sampling = Sampling(),  # noqa: B008  # immutable
     ) -> Grade:
-        """A number from the first of the scale to the last."""
+        """A number on the scale, which goes from its first to its last number."""
         ...
 
     async def choose(self, prompt: Prompt, candidates: Sequence[str], fields: Fields) -> Choice:
-        """The better of two candidates, as they stand."""
+        """The better of two candidates, in the order given."""
         ...
 
 
 @runtime_checkable
 class SelfDescribed(Judge, Protocol):
-    """A judge that says what it is; one that doesn't is taken for a model that can answer all."""
+    """A judge that describes itself; others are taken for models that can answer everything."""
 
     @property
     def is_model(self) -> bool:
-        """Whether it understands what it reads, as a model does and rules don't."""
+        """Whether it is a model, which understands what it reads, rather than rules."""
         ...
 
     @property
     def note(self) -> str | None:
-        """What a reader of its scores has to know, for the notes of a report; None for a model."""
+        """A note for readers of its scores, which reports show; None for a model."""
         ...
 
     def answers(self, question: Question, prompt: Prompt) -> bool:

@@ -1,4 +1,4 @@
-"""RankedMetric: the average precision of ranked passages, out of a judge's verdict on each."""
+"""RankedMetric: the average precision of ranked passages, from a judge's verdict on each."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from metrichub.metric import Unscored
 
 @dataclass(frozen=True, kw_only=True)
 class RankedMetric(JudgeMetric):
-    """A metric whose `observe` gives what `ranked` gives: whether useful passages stand first.
+    """A metric whose `observe` returns the result of `ranked`: whether useful passages come first.
 
-    Metrics that ask the same of the same question, answer and passages share the call.
+    Metrics that ask the same about the same question, answer and passages share the call.
 
     Attributes:
         epsilon: Added to the number of useful passages in the denominator; 1e-10 gives the numbers
@@ -39,7 +39,7 @@ class RankedMetric(JudgeMetric):
     ) -> WithTrace | Unscored:
         """The average precision of one sample, with the verdict on each passage.
 
-        `predicted` says whether the answer is the prediction, or a reference.
+        `predicted` says whether the answer is the prediction rather than a reference.
         """
         texts = {"question": question, "answer": answer, "context": contexts}
         if missing := absent(texts, prediction="answer" if predicted else None):

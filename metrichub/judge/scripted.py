@@ -25,13 +25,13 @@ from metrichub.models.store import Store, open_store
 
 @dataclass(frozen=True)
 class Scripted:
-    """A judge that answers every prompt by its name with what it was given.
+    """A judge that returns fixed answers, by the name of the prompt.
 
     Texts for `extract`, words for `verify` (repeated if there are more items; a mapping from words
     to fractions is a weighed verdict), a number for `grade` (or a mapping from numbers to weights),
-    and 0, 1 or None for `choose`. An answer may be a function of the fields (`choose` adds
-    `candidates` to them):
-    `lambda fields: ["It is old."] if fields["text"] else []`.
+    and 0, 1 or None for `choose`. An answer may be a function of the fields:
+    `lambda fields: ["It is old."] if fields["text"] else []`. For `choose`, the fields include
+    `candidates`.
 
     >>> judge = Scripted({"claims": ["It is old.", "It is red."], "supported": ["yes", "no"]})
     """
@@ -44,7 +44,7 @@ class Scripted:
     label: str = "scripted"
 
     def answers(self, question: Question, prompt: Prompt) -> bool:
-        """Whatever is asked; a prompt that the script lacks is an error when it is asked."""
+        """Always true; a prompt without an answer is an error when it is asked."""
         return True
 
     async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
@@ -54,7 +54,7 @@ class Scripted:
     async def verify(
         self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
     ) -> list[Verdict]:
-        """The words, one an item."""
+        """The words, one per item."""
         words = self._answer(prompt, fields)
         return [_verdict(i, item, words[i % len(words)]) for i, item in enumerate(items)]
 
@@ -95,7 +95,7 @@ class Recorded(OpenAIJudge):
     """The answers that an `OpenAIJudge` with the same model, server and parameters stored.
 
     Attributes:
-        path: The call store; nothing that isn't in it is asked.
+        path: The call store; a question that isn't in it is an error.
     """
 
     path: Annotated[str, LocalPath()] = ""

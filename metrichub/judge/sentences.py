@@ -54,7 +54,7 @@ def language_of(text: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text that have a word in them."""
+    """The sentences of a text that contain a word."""
     from sentencex import segment
 
     # A lone surrogate has no UTF-8, which the splitter needs.

@@ -43,11 +43,11 @@ _BY_A_HUB = "pass it to a hub: Hub(metrics=metric)(predictions=[...], references
 
 
 class Unscored(NamedTuple):
-    """What `observe` returns for a row that has no score, with the reason that a reader needs.
+    """What `observe` returns for a row without a score, with the reason to show.
 
-    A row is unscored for its references, sources, questions or contexts. For its prediction it is
-    so only where the metric's definition gives no value: `undefined_for` then is a word that the
-    card lists, such as "no_claims", and the sample is counted as unanswered.
+    A row is unscored because of its references, sources, questions or contexts. It is unscored
+    because of its prediction only if the metric's definition has no value for it: `undefined_for`
+    is then a reason that the card lists, such as "no_claims", and the sample counts as unanswered.
     """
 
     reason: str
@@ -55,9 +55,9 @@ class Unscored(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What `measure` returns where it can say why a row is unscored (`nan`).
+    """What `measure` returns if it can say why a row is unscored (`nan`).
 
-    `undefined_for` has the rows that are so for their prediction; see `Unscored`.
+    `undefined_for` has the rows that are unscored because of their prediction; see `Unscored`.
     """
 
     statistics: Mapping[str, Array]
@@ -123,7 +123,7 @@ class Metric:
         check_parameters(self, self.name)
 
     def inputs(self) -> tuple[str, ...]:
-        """The names of what `observe` or `measure` asks for, unless they depend on a parameter.
+        """The parameter names of `observe` or `measure`; override if they depend on a parameter.
 
         Raises:
             MetricError: the class has neither of the two, or both.
@@ -132,7 +132,7 @@ class Metric:
 
     @classmethod
     def statistics(cls) -> tuple[str, ...] | None:
-        """The names that `score` asks for; None if it takes whatever was observed (the mean)."""
+        """The parameter names of `score`; None if it takes whatever was observed (the mean)."""
         found = arguments_of(cls, "score")
         if any(p.kind is p.VAR_KEYWORD for p in found.values()):
             return None
@@ -141,8 +141,8 @@ class Metric:
     def score(self, *_: Any, **observed: Any) -> Scores:
         """The mean of each observed quantity over the scored samples (macro).
 
-        A metric that writes its own names its statistics as parameters, and `count` too if it
-        wants the number of scored samples in each sum.
+        A `score` of your own takes the statistics as parameters; add `count` for the number of
+        scored samples in each sum.
         """
         count = observed.pop("count")
         return {name: total / count for name, total in observed.items()}
@@ -156,34 +156,34 @@ class Metric:
     """
 
     def outputs(self) -> tuple[str, ...]:
-        """The names that `score` gives: those of the card, unless they depend on a parameter."""
+        """The outputs of `score`: those on the card, unless they depend on a parameter."""
         return tuple(self.card.scores)
 
     def requires(self) -> tuple[str, ...]:
-        """What has to be installed, as pip knows it: what the card says, unless it depends.
+        """The packages to install, as pip names them: those on the card, unless overridden.
 
-        A metric whose parameters choose between two libraries names the one that it will load.
+        A metric whose parameters choose between two libraries returns the one that it will load.
         """
         return self.card.requires
 
     def resolved(self) -> Mapping[str, object]:
-        """Parameters by name whose value in a signature says more than the one that was given.
+        """Parameters whose value in the signature is more specific than the one that was set.
 
-        A metric that loads a model gives the revision of its files and the layer that a default
-        stands for, so that scores of other weights are neither compared nor merged. Nothing is
-        loaded to know them.
+        For example, a metric that loads a model returns the revision of the files, and the layer
+        that a default stands for, so that scores of other weights can't be compared or merged. This
+        loads no model.
         """
         return {}
 
     def one_process(self) -> bool:
-        """Whether only one process should measure at a time, however many workers a hub is given.
+        """Whether only one process may measure at a time, however many workers the hub has.
 
-        As where each would need a GPU, or a copy of a large model.
+        For example, because each process would need a GPU, or a copy of a large model.
         """
         return False
 
     def headline(self) -> tuple[str, ...]:
-        """The outputs that one reads first: those that the card names and this metric gives."""
+        """The outputs to show first: those that the card lists and this metric returns."""
         given = self.outputs()
         named = (
             output
@@ -194,11 +194,11 @@ class Metric:
         return tuple(dict.fromkeys(named)) or ("score",)
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """Remarks that a reader of the corpus score has to know, from the summed statistics."""
+        """Notes for the reader of the corpus score, from the summed statistics."""
         return ()
 
     def __call__(self, *_: object, **__: object) -> NoReturn:
-        """Raise `MetricError`: a metric is scored by a hub."""
+        """Raise `MetricError`: a hub computes the scores of a metric."""
         raise MetricError(f"{self.name} can't be called; {_BY_A_HUB}")
 
     if not TYPE_CHECKING:
@@ -218,7 +218,7 @@ class Metric:
     def label(self) -> str:
         """The metric and all its parameters: "bleu(max_order=4, tokenize='13a')".
 
-        A parameter that stands for something, such as a model's newest revision, is said as that.
+        Values that may change, such as a model's newest revision, are resolved.
         """
         values = {**self._values(), **self.resolved()}
         pairs = ", ".join(f"{key}={value!r}" for key, value in values.items())

@@ -19,9 +19,9 @@ Resampler = Callable[[Array], Scores]
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusMetric(Metric):
-    """A metric that doesn't add up: `conclude` makes the scores from the rows of all samples.
+    """A metric that doesn't add up: `conclude` computes the scores from the rows of all samples.
 
-    `observe` or `measure` give any picklable object a row; None or `Unscored` leaves it out.
+    `observe` or `measure` returns a picklable object per row; None or `Unscored` leaves it out.
     """
 
     resamples: ClassVar[bool] = True
@@ -35,9 +35,9 @@ class CorpusMetric(Metric):
     """
 
     def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
-        """The scores of these rows together; no rows give `nan`.
+        """The scores of these rows together; without rows, `nan`.
 
-        A metric that writes `weigh` needs none of its own.
+        A metric that has `weigh` doesn't need it.
         """
         if not has_two_passes(self):
             raise MetricError(f"{type(self).__name__} has no `conclude`")
@@ -45,42 +45,43 @@ class CorpusMetric(Metric):
         return {name: float(value) for name, value in self.score(**found).items()}
 
     def resampler(self, rows: Sequence[Any]) -> Resampler | None:
-        """What scores many resamples of these rows at once; None if `conclude` sees each instead.
+        """A function that scores many resamples at once, or None to call `conclude` for each.
 
-        It gives what `conclude` gives for each row as often as a resample has it, up to rounding.
-        Whatever doesn't depend on the resample is made here, once; what it is called with are
-        blocks of resamples, so that memory doesn't grow with their number.
+        It returns what `conclude` returns, up to rounding, if each row occurs as often as in the
+        resample. Compute here, once, whatever doesn't depend on the resample; the function is
+        called with blocks of resamples, so memory doesn't grow with their number.
         """
         return None
 
     def condense(self, rows: Sequence[Any]) -> Sequence[Any]:
-        """Fewer rows from which `conclude` makes the same scores; by default the rows themselves.
+        """Fewer rows with the same scores by `conclude`; by default the rows themselves.
 
-        Rows that were condensed may be among them, as parts measured apart are condensed again
-        where they are merged. The order of parts isn't that of samples.
+        The rows may include condensed ones, because parts that were measured separately are
+        condensed again when they merge. The order of the parts may differ from that of the samples.
         """
         return rows
 
     def survey(self, rows: Sequence[Any]) -> Any:
-        """What has to be known of the corpus before a row can be weighed, such as word counts.
+        """The facts about the corpus that weighing a row requires, such as word counts.
 
-        A first pass over the samples calls it for the rows of each part, of which one may have
-        none, and adds what it gives by `+`.
+        A first pass over the samples calls it for the rows of each part, possibly none, and adds
+        the results with `+`.
         """
         return 0
 
     def weigh(self, rows: Sequence[Any], corpus: Any) -> Mapping[str, Array]:
-        """Statistics of each row, (R, ...), by what the `survey` of all rows gave.
+        """Statistics of each row, (R, ...), given the `survey` of all rows.
 
-        A second pass calls it; statistics add up over rows, and `score` makes the same scores of
-        their sums as `conclude` of the rows. Then no place ever holds the rows of all samples.
+        Called in a second pass. The statistics add up over rows, and `score` computes from their
+        sums the scores that `conclude` would compute from the rows, so no process ever holds the
+        rows of all samples.
         """
         raise MetricError(f"{type(self).__name__} has no `weigh`")
 
     def samples(self, rows: Sequence[Any]) -> Mapping[str, Sequence[float]]:
-        """The scores of each row: by default those of the corpus that is this row alone.
+        """The scores of each row: by default those of a corpus with only this row.
 
-        Where rows are weighed, they are so by the corpus of all.
+        If the metric has `weigh`, rows are weighed by the corpus of all rows.
         """
         if has_two_passes(self):
             return {

@@ -12,15 +12,15 @@ from metrichub.metric.base import Metric
 
 
 def load_metric(spec: str, /, **parameters: object) -> Metric:
-    """The metric that a name or spec stands for, with its parameters.
+    """The metric that a name or spec describes, with its parameters.
 
     >>> load_metric("bleu", max_order=2) == load_metric("bleu(max_order=2)")
     True
 
     Raises:
         UnknownMetric: no installed metric has this name.
-        ParameterError: a parameter is unknown or out of its domain.
-        BrokenMetric: it is installed but can't be imported, or is no metric.
+        ParameterError: a parameter is unknown, or its value isn't allowed.
+        BrokenMetric: the installed metric can't be imported, or isn't a metric class.
     """
     if not isinstance(spec, str):
         raise SpecError(

@@ -1,1 +1,1 @@
-"""Clients of model servers, shared by judges and embedders: calls, their store and their usage."""
+"""Clients of model servers for judges and embedders: calls, call store, usage."""

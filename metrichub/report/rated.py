@@ -1,4 +1,4 @@
-"""RatedReport: the scores of a report beside people's ratings that travelled with it."""
+"""RatedReport: compares the scores of a report with people's ratings among its columns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class RatedReport(ReportScores):
-    """What a report says beside people's ratings; no metric runs again for it."""
+    """A report's agreement with people's ratings; no metric runs again for it."""
 
     def agreement(
         self,
@@ -42,22 +42,24 @@ class RatedReport(ReportScores):
         """How far the scores of samples agree with people; no metric runs again.
 
         `human` names one or several columns of `metadata` with ratings: numbers, lists of several
-        raters', yes and no, or errors by MQM; or it gives them, name -> ratings. A column of "a",
-        "b" and "tie" is what people prefer of prediction (a) and reference (b), beside metrics that
-        ask a judge which is better. `preferences` are votes between the outputs of two systems
-        instead, a table or a file with the columns item, system_a, system_b and winner.
+        raters' numbers, yes and no, or MQM errors; or it maps names to ratings. For metrics that
+        ask a judge which of two texts is better, a column of "a", "b" and "tie" says whether people
+        prefer the prediction (a) or the reference (b). `preferences` instead holds votes between
+        the outputs of two systems: a table or a file with the columns item, system_a, system_b and
+        winner.
 
-        `item` is the column that says what a sample was made for (doc_id, item or id unless given),
-        `system` the one that says by what. Scores of which lower is better are turned. Headline
-        outputs are shown, or `all_outputs`. The rest, protocol, level, coefficient, cut, yes_from,
-        threshold, draw, draws, confidence and seed, is as `metrichub.agreement.correlate` has it,
-        or `correlate_preferences`.
+        `item` is the column that identifies the input of a sample (by default doc_id, item or id),
+        `system` the column that identifies the system. The sign of scores is reversed where lower
+        is better. Only headline outputs are shown, unless `all_outputs` is set. The other arguments
+        (protocol, level, coefficient, cut, yes_from, threshold, draw, draws, confidence and seed)
+        are those of `metrichub.agreement.correlate` or `correlate_preferences`.
 
         Raises:
-            MissingColumn: no such column travelled with the report.
-            InputError: what is in it are no ratings, or samples can't be laid out.
-            ParameterError: no such protocol, level or coefficient.
-            ReportError: no such metric, or the samples weren't kept.
+            MissingColumn: the report has no such column.
+            InputError: a column doesn't hold ratings, or the samples can't be arranged by item and
+                system.
+            ParameterError: there is no such protocol, level or coefficient.
+            ReportError: there is no such metric, or the report keeps no samples.
         """
         from metrichub.agreement.correlation import correlate, with_sources
         from metrichub.agreement.grid import ITEMS, SYSTEMS
@@ -92,16 +94,16 @@ class RatedReport(ReportScores):
         confidence: float = 0.95,
         weight: float | None = None,
     ) -> dict[str, dict[str, CalibratedMean]]:
-        """The mean that people would give: metric -> headline output -> `CalibratedMean`.
+        """An estimate of people's mean rating: metric -> headline output -> `CalibratedMean`.
 
-        `human` is a column of ratings on the scale of the scores, empty where nobody rated; the
-        samples with one have to be a random choice. The mean of all scores is corrected by how far
-        they are off on those (prediction-powered; see `metrichub.agreement.calibrated_mean`).
+        `human` is a column of ratings on the scale of the scores, empty for unrated samples; the
+        rated samples must be a random choice of all. The mean score is corrected by its error on
+        those samples (prediction-powered inference; see `metrichub.agreement.calibrated_mean`).
 
         Raises:
-            MissingColumn: no such column travelled with the report.
-            InputError: fewer than two ratings.
-            ReportError: no such metric, or the samples weren't kept.
+            MissingColumn: the report has no such column.
+            InputError: there are fewer than two ratings.
+            ReportError: there is no such metric, or the report keeps no samples.
         """
         from metrichub.agreement.calibrated import calibrated_mean
         from metrichub.agreement.ratings import read_ratings
@@ -126,14 +128,14 @@ class RatedReport(ReportScores):
         cut: float = 0.5,
         confidence: float = 0.95,
     ) -> VerdictAgreement:
-        """A metric's yes and no beside people's: error rates, kappa, the disagreements to read.
+        """A metric's yes and no compared with people's: error rates, kappa, disagreements.
 
-        `human` is a column of labels; a score of at least `cut` is a yes, and at most `cut` where
-        lower is better.
+        `human` is a column of labels. A score of at least `cut` is a yes; where lower is better, a
+        score of at most `cut`.
 
         Raises:
-            MissingColumn: no such column travelled with the report.
-            ReportError: no such metric or output, or the samples weren't kept.
+            MissingColumn: the report has no such column.
+            ReportError: there is no such metric or output, or the report keeps no samples.
         """
         from metrichub.agreement.ratings import read_ratings
         from metrichub.agreement.verdicts import verdict_agreement
@@ -149,7 +151,7 @@ class RatedReport(ReportScores):
         )
 
     def _column(self, name: str) -> Sequence[Any]:
-        """A column that travelled with the report."""
+        """A column that the report kept."""
         if name not in self.metadata:
             known = ", ".join(self.metadata) or "none"
             raise MissingColumn(
@@ -159,7 +161,7 @@ class RatedReport(ReportScores):
         return self.metadata[name]
 
     def _labels(self, name: str | None, usual: Sequence[str]) -> Sequence[Any] | None:
-        """The column of items or systems: the one that was named, or the first of the usual."""
+        """The column of items or systems: the named one, or the first of the usual ones."""
         return self._column(name) if name is not None else usual_labels(self.metadata, usual)
 
 

@@ -22,10 +22,10 @@ from metrichub.models.usage import Usage
 
 
 class RepeatedScore(NamedTuple):
-    """The runs of one output: their mean, standard deviation, lowest and highest.
+    """The runs of one output: their mean, standard deviation, lowest and highest score.
 
-    `runs` are the corpus scores, `std` their sample standard deviation; `samples` (N,) holds
-    that of each sample, `nan` where fewer than two runs scored it.
+    `runs` are the corpus scores, `std` their sample standard deviation; `samples` (N,) holds the
+    standard deviation of each sample, `nan` where fewer than two runs scored it.
     """
 
     mean: float

@@ -1,4 +1,4 @@
-"""Report: what a hub measured, and every question that one can ask of it."""
+"""Report: what a hub measured, with methods for scores, intervals, tests and export."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Report(RatedReport):
-    """What a hub measured, and every question that one can ask of it.
+    """What a hub measured: scores, samples, intervals, tests, explanations and export.
 
-    A hub makes it; `Report.load` reads a saved one.
+    `Hub.evaluate` returns one, and `Report.load` reads a saved one.
     """
 
     @classmethod
     def of(cls, measurement: Measurement) -> Report:
-        """The report of what was measured."""
+        """The report on these measurements."""
         return cls(**{part.name: getattr(measurement, part.name) for part in fields(measurement)})
 
     def __getitem__(self, metric: str) -> dict[str, float]:
@@ -66,22 +66,23 @@ class Report(RatedReport):
 
         Differences are this report's scores minus the other's.
 
-        Two-sided approximate randomisation (`trials`), whose p-values Holm's method corrects over
-        the headline outputs of each metric, and the intervals and p-values of the paired bootstrap
-        (`resamples`). Both with sacrebleu's draws and p-values for the same seed (ties count as
-        extreme, so two identical systems get p = 1). sacrebleu's bootstrap p-value calls too many
-        differences significant (11 to 13 of 100 where there is none, at .05); randomisation
-        doesn't. For three systems or more, `metrichub.compare_all` corrects over all pairs.
-        `metrics` chooses one or several of those that both reports have; `cluster` names a column
-        of `metadata` whose samples of one value are drawn and swapped together.
+        Runs two-sided approximate randomisation (`trials`), with p-values corrected by Holm's
+        method over the headline outputs of each metric, and the paired bootstrap (`resamples`),
+        with its intervals and p-values. Both use sacrebleu's random draws and definitions of p for
+        the same seed (ties count as extreme, so two identical systems get p = 1). sacrebleu's
+        bootstrap p-value calls too many differences significant (11 to 13 of 100 where there is
+        none, at .05); randomisation doesn't. For three systems or more, `metrichub.compare_all`
+        corrects over all pairs. `metrics` chooses one or several of the metrics that both reports
+        have; `cluster` names a column of `metadata`, and samples that share a value of it are drawn
+        and swapped together.
 
-        Tests and scores are those of the samples that both systems have scores of. Where the
-        systems left different samples unanswered, `Comparison.withheld` says so, as a higher score
-        then says nothing of which system is better.
+        Tests and scores use the samples that both systems have scores for. If the systems left
+        different samples unanswered, `Comparison.withheld` says so: the higher score then doesn't
+        show which system is better.
 
         Raises:
-            ReportError: other samples, no common metric or none of a chosen name, metrics with
-                other parameters or of another definition, or pooled.
+            ReportError: the reports are of different samples, have no common metric or none of the
+                chosen names, have metrics with other parameters or definitions, or are pooled.
         """
         from metrichub.report.notebook import ByOutput
         from metrichub.report.ranking import compare_all
@@ -94,13 +95,13 @@ class Report(RatedReport):
         return ByOutput(ranking.against("the other system")["this system"])
 
     def by(self, column: str) -> dict[Any, Report]:
-        """A report for every value of a column that travelled, in the order of first samples.
+        """A report for each value of a column that the report kept, in order of first appearance.
 
-        Subgroups can be compared between systems, as whole reports are. Samples without a value
-        are under None. Usage belongs to all samples, and is in none of them.
+        Subgroups can be compared between systems like whole reports. Samples without a value are
+        under None. Usage belongs to all samples, so none of the reports has it.
 
         Raises:
-            ReportError: no such column, one of lists, or samples that weren't kept.
+            ReportError: there is no such column, it holds lists, or the report keeps no samples.
         """
         if any(result.pooled for result in self.results.values()):
             raise ReportError(
@@ -112,18 +113,18 @@ class Report(RatedReport):
     def merge(self, *others: Report) -> Report:
         """The report of this one's samples followed by the others'; equals measuring all at once.
 
-        Of reports that keep no samples, sums of fractions may differ in the last digit.
+        For reports that keep no samples, sums of fractions may differ in the last digit.
 
         Raises:
-            ReportError: other metrics, parameters or definitions, or a pooled metric that doesn't
-                add up.
+            ReportError: the reports have different metrics, parameters or definitions, or one is
+                pooled and has a metric that doesn't add up.
         """
         from metrichub.evaluation.merge import merged
 
         return merged((self, *others))
 
     def save(self, path: str | Path) -> None:
-        """Write the report as JSON, whole or not at all; compressed if the name ends in .gz.
+        """Write the report as JSON, compressed if the name ends in .gz; never half a file.
 
         Raises:
             ReportError: a metric's parameters or rows can't be written as JSON.
@@ -134,11 +135,11 @@ class Report(RatedReport):
 
     @classmethod
     def load(cls, path: str | Path, metrics: Sequence[Any] = ()) -> Report:
-        """The report in a file. `metrics` gives those that aren't installed ones.
+        """The report in a file. `metrics` provides metrics that aren't installed.
 
         Raises:
-            ReportError: no report, a metric that isn't there, or one whose installed version has
-                another definition or gives other scores than when the report was saved.
+            ReportError: the file isn't a report, or a metric isn't available, has another
+                definition, or gives other scores than when the report was saved.
         """
         from metrichub.report.serialize import load
 
@@ -147,39 +148,39 @@ class Report(RatedReport):
     def flatten(
         self, *, outputs: OutputChoice = "headline", separator: str = "/"
     ) -> dict[str, float]:
-        """The scores by one key each, as trackers log them: {"bleu": 0.31, "rouge/rougeL": 0.42}.
+        """The scores under flat keys, as experiment trackers log them: {"rouge/rougeL": 0.42}.
 
-        `outputs` chooses those that each card names to be read first, or "all". A metric's own
-        name is the key of its output `score`.
+        `outputs` is "headline" (those that each card lists as headline) or "all". The key of the
+        output `score` is the metric's name alone.
         """
         from metrichub.report.export import flat
 
         return flat(self, outputs, separator)
 
     def to_dict(self) -> dict[str, Any]:
-        """Scores, the number of samples, signatures, notes, and what judges took.
+        """Scores, the number of samples, signatures, notes, and the judges' usage.
 
-        Plain dicts, texts and numbers; `nan` where there is no score. `save` keeps the samples.
+        Plain dicts, texts and numbers; `nan` where there is no score. `save` keeps the samples too.
         """
         from metrichub.report.export import document
 
         return document(self, signatures=self.signatures())
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """What `to_dict` gives as JSON, with null where there is no score."""
+        """The result of `to_dict` as JSON, with null where there is no score."""
         from metrichub.report.tables import json_safe
 
         return json.dumps(json_safe(self.to_dict()), ensure_ascii=False, indent=indent)
 
     def to_frame(self) -> DataFrame:
-        """A pandas data frame with a row a sample: scores ("bleu.score"), and why there is none.
+        """A pandas data frame with a row per sample: scores ("bleu.score") and reasons for none.
 
-        The columns that travelled with the report come first, such as ids and ratings; one that has
-        the name of a score is called "bleu.score (kept)".
-        A metric all of whose samples are scored has no column of reasons ("bleu.reason").
+        The columns that the report kept come first, such as ids and ratings; one with the name of a
+        score becomes "bleu.score (kept)". A metric that scored every sample has no column of
+        reasons ("bleu.reason").
 
         Raises:
-            ReportError: the report was pooled.
+            ReportError: the report is pooled.
             MissingDependency: pandas isn't installed.
         """
         from metrichub.report.export import frame
@@ -187,13 +188,13 @@ class Report(RatedReport):
         return frame(self)
 
     def to_csv(self, *, outputs: OutputChoice = "headline", intervals: bool = False) -> str:
-        """The table of scores as CSV with full precision; `to_frame().to_csv()` has the samples.
+        """The table of scores as CSV in full precision; for samples use `to_frame().to_csv()`.
 
-        `outputs` is "headline" (those that each card names to be read first) or "all"; `intervals`
-        adds bootstrap intervals at 95%.
+        `outputs` is "headline" (those that each card lists as headline) or "all"; `intervals` adds
+        95% bootstrap intervals.
 
         Raises:
-            ReportError: intervals of a report that was pooled.
+            ReportError: intervals of a pooled report.
         """
         from metrichub.report.export import table
 
@@ -206,9 +207,9 @@ class Report(RatedReport):
         intervals: bool = False,
         percent: bool = False,
     ) -> str:
-        """The table of scores in Markdown, with a caption of samples, intervals and signatures.
+        """The table of scores in Markdown; the caption has sample size, intervals and signatures.
 
-        Takes what `to_csv` takes; `percent` shows outputs that range from 0 to 1 in percent.
+        Takes the arguments of `to_csv`; `percent` shows outputs that range from 0 to 1 in percent.
         """
         from metrichub.report.export import captioned
 
@@ -221,7 +222,7 @@ class Report(RatedReport):
         intervals: bool = False,
         percent: bool = False,
     ) -> str:
-        """The table of scores in LaTeX (package booktabs); takes what `to_markdown` takes."""
+        """The table of scores in LaTeX (package booktabs). Takes the arguments of `to_markdown`."""
         from metrichub.report.export import captioned
 
         return captioned(self, outputs, intervals, percent).latex()
@@ -234,14 +235,14 @@ class Report(RatedReport):
         others: Mapping[str, Report] | None = None,
         **options: Any,
     ) -> None:
-        """Write one HTML file that shows everything: scores, plots, and every sample to read.
+        """Write one HTML file with scores, plots and all samples.
 
-        `others` are systems to be compared with this one, which `name` then names. The options
-        are those of `metrichub.report.html.write`: level, resamples, trials, seed, cluster, ids,
-        human, explained, size, progress.
+        `others` are systems to compare with this one; `name` is then this one's name. Options are
+        those of `metrichub.report.html.write`: level, resamples, trials, seed, cluster, ids, human,
+        explained, size, progress.
 
         Raises:
-            ReportError: pooled, or systems that can't be compared.
+            ReportError: the report is pooled, or the systems can't be compared.
         """
         from metrichub.report.html import write
 
@@ -253,14 +254,15 @@ class Report(RatedReport):
         output: str = "score",
         other: Report | None = None,
     ) -> Figure:
-        """A matplotlib figure: how a metric's sample scores are spread, or those of all metrics.
+        """A matplotlib figure: the distribution of a metric's sample scores, or of all metrics'.
 
-        Several metrics are plotted against each other, and the scores of this report against
-        those of `other`, sample by sample.
+        Several metrics are plotted against each other; with `other`, this report's scores are
+        plotted against the other's, sample by sample.
 
         Raises:
             MissingDependency: matplotlib isn't installed.
-            ReportError: no such metric or output, other samples, or pooled.
+            ReportError: there is no such metric or output, the samples differ, or a report is
+                pooled.
         """
         from metrichub.report.html.figure import figure
 

@@ -1,4 +1,4 @@
-"""ReportScores: the numbers of a report, what stands behind them, and what one has to know."""
+"""ReportScores: a report's scores, intervals, explanations, signatures and notes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Nested = dict[str, dict[str, float]]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ReportScores(Measurement):
-    """The numbers of a report, what stands behind them, and what one has to know of them."""
+    """A report's scores, intervals, explanations, signatures and notes."""
 
     def scores(self) -> Nested:
-        """The nested dict: metric -> output -> score, and counts of samples that have none.
+        """The nested dict: metric -> output -> score, and counts of samples without a score.
 
-        "pending" counts those for which a call to a judge waits for a batch, "errors" those for
-        which one failed, "unanswered" those whose prediction the metric's definition gives no
-        value, and "unscored" all others.
+        "pending" counts samples that wait for a batch, "errors" those for which a call to a judge
+        failed, "unanswered" those whose prediction has no score by the metric's definition, and
+        "unscored" all others.
         """
         nested: Nested = {}
         for name, result in self.results.items():
@@ -52,14 +52,14 @@ class ReportScores(Measurement):
 
     @property
     def failed(self) -> int:
-        """How often a metric has no score of a sample because a call to a judge failed."""
+        """How many scores are missing, over all metrics, because a call to a judge failed."""
         return sum(found.failed for found in self.traces.values())
 
     def explain(self, metric: str, sample: int) -> Explanation:
-        """Why a sample has its scores: its status, and what the judge said of each candidate.
+        """Why a sample has its scores: its status, and the judge's answers for each candidate.
 
         Raises:
-            ReportError: no such metric or sample, or the report was pooled.
+            ReportError: there is no such metric or sample, or the report is pooled.
         """
         chosen_metrics(metric, self.results, "the report")
         if not 0 <= sample < self.size:
@@ -76,12 +76,12 @@ class ReportScores(Measurement):
         return Explanation("ok", None, scores, steps)
 
     def replies(self, metric: str, sample: int) -> list[Any]:
-        """What the model replied about a sample, call by call, as kept in the call store.
+        """The model's replies about a sample, one per call, from the call store.
 
-        A reply that isn't kept (a judge with cache=False, or a cleared store) is None.
+        A reply that isn't stored (a judge with cache=False, or a cleared store) is None.
 
         Raises:
-            ReportError: no such metric or sample.
+            ReportError: there is no such metric or sample.
         """
         self.explain(metric, sample)
         keys = self.traces.get(metric, Trace()).calls.get(sample, ())
@@ -96,7 +96,7 @@ class ReportScores(Measurement):
         """The mean and standard deviation of repeated runs: metric -> output -> `RepeatedScore`.
 
         Raises:
-            ReportError: nothing was repeated.
+            ReportError: the report has only one run.
         """
         from metrichub.report.repeats import repeated_scores
 
@@ -111,7 +111,7 @@ class ReportScores(Measurement):
         """The scores of every sample: metric -> output -> (N,); `nan` where unscored.
 
         Raises:
-            ReportError: the report was pooled.
+            ReportError: the report is pooled.
         """
         return {name: result.samples() for name, result in self.results.items()}
 
@@ -126,16 +126,16 @@ class ReportScores(Measurement):
     ) -> dict[str, dict[str, Interval]]:
         """Bootstrap intervals of the corpus scores: metric -> output -> `Interval`.
 
-        The samples are drawn with replacement, the same draws for every metric, whichever of the
-        `metrics` are chosen by their names. Scores of the resamples equal sacrebleu's for the same
-        seed. `cluster` names a column of `metadata`, such as the document that sentences are from:
-        its samples of one value are drawn together, since they are no independent evidence.
+        Samples are drawn with replacement; all metrics share the draws, whichever `metrics` are
+        chosen. Scores of the resamples equal sacrebleu's for the same seed. `cluster` names a
+        column of `metadata`, such as the document of a sentence: samples that share a value are
+        drawn together, because they aren't independent.
 
-        Of a report without samples, the buckets of its key are drawn (see `Hub.evaluate`); metrics
-        that don't add up then have `nan`.
+        If the report keeps no samples, the buckets of its key are drawn (see `Hub.evaluate`);
+        metrics that don't add up then have `nan`.
 
         Raises:
-            ReportError: no such metric or column, or the report was pooled.
+            ReportError: there is no such metric or column, or the report is pooled.
             ParameterError: level isn't between 0 and 1, or resamples isn't positive.
         """
         # Scoring alone shows no table.
@@ -159,8 +159,9 @@ class ReportScores(Measurement):
     def signatures(self) -> dict[str, str]:
         """Each metric's signature: parameters, definition, version, reduction, candidates.
 
-        All but the version decides which reports can be merged and compared. "samples" is there
-        where `samples()` follows another convention than the corpus, as sentence BLEU does.
+        Everything except the version decides which reports can be merged and compared. "samples" is
+        included if `samples()` follows another convention than the corpus score, as for sentence
+        BLEU.
         """
         return {
             name: f"{result.signature}{self._counts({*map(column_of, result.metric.inputs())})}"
@@ -177,7 +178,7 @@ class ReportScores(Measurement):
         )
 
     def notes(self) -> dict[str, Sequence[str]]:
-        """What a reader has to know beside the scores, such as why samples are unscored."""
+        """Notes for the reader of the scores, by metric, such as why samples are unscored."""
         found: dict[str, Sequence[str]] = {}
         for name, result in self.results.items():
             why = [] if self.size else [NO_SAMPLES]

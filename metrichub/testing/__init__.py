@@ -1,6 +1,6 @@
-"""For tests: limits of scores, the contract that every metric keeps, and judges with given answers.
+"""For tests: score thresholds, the contract tests for metrics, and judges with fixed answers.
 
-In a project's own tests, or in a check of continuous integration:
+In your own tests, or in continuous integration:
 
     from metrichub import Hub
     from metrichub.testing import assert_scores

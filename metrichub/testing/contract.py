@@ -21,7 +21,7 @@ from metrichub.testing.under_test import Broken, MetricUnderTest
 
 
 class Finding(NamedTuple):
-    """One law's verdict on a metric: `problem` is None where it holds, or where it wasn't run."""
+    """The result of one law for a metric: `problem` is None if the law holds or wasn't run."""
 
     law: int
     title: str
@@ -32,8 +32,8 @@ class Finding(NamedTuple):
 class MetricContract:
     """The fifteen laws as test methods; subclass it with the name of an installed metric.
 
-    `columns` gives ordinary samples where texts of the five canonical columns don't fit,
-    `parameters` what the metric is made with where its defaults won't do, such as a small model.
+    Set `columns` to ordinary samples if texts in the five canonical columns don't fit, and
+    `parameters` if the defaults won't do, for example to use a small model.
     """
 
     metric: ClassVar[str]
@@ -106,13 +106,14 @@ class MetricContract:
 
 
 def check(name: str) -> list[Finding]:
-    """What each law says of an installed metric, in order; a spec gives it parameters.
+    """The result of each law for an installed metric, in order; a spec sets parameters.
 
-    If its card can't be read, the second says so, and no other is run.
+    If the card can't be read, the second law says so, and no other law runs.
 
     Raises:
         UnknownMetric: no installed metric has this name.
-        MissingDependency, MissingModel: the metric needs what isn't on this machine.
+        MissingDependency, MissingModel: the metric needs a package or model that isn't on this
+            machine.
     """
     spec = spec_of(name)
     under_test = MetricUnderTest(registry().find(spec.metric), parameters=spec.parameters)
@@ -128,7 +129,7 @@ def check(name: str) -> list[Finding]:
 
 
 def update_card(name: str) -> bool:
-    """Rewrite the generated blocks of a metric's card; whether anything changed."""
+    """Rewrite the generated blocks of a metric's card; returns whether anything changed."""
     under_test = MetricUnderTest(registry().find(spec_of(name).metric))
     path = under_test.entry.folder / "README.md"
     old = path.read_text(encoding="utf-8")

@@ -32,11 +32,12 @@ def assert_scores(
     resamples: int = 1000,
     seed: int = SEED,
 ) -> None:
-    """Fail with what is wrong unless all scores of a report keep their limits.
+    """Fail, with an explanation, unless all scores of a report meet their thresholds.
 
     `limits` maps "bleu" or "rouge.rougeL" to ">= 0.3", "> 0.3", "<= 0.2" or "< 0.2", or to a
-    number, which says: at least as good. With `on="interval"` all of the bootstrap interval has to
-    keep the limit, so that a few lucky samples don't pass. A score that is `nan` keeps no limit.
+    number, which means at least as good as that. With `on="interval"`, the whole bootstrap interval
+    has to meet the threshold, so that a few lucky samples aren't enough. A score that is `nan`
+    meets none.
 
     >>> from metrichub import Hub
     >>> report = Hub("wer").evaluate(predictions=["a b", "c"], references=["a b", "d"])
@@ -52,12 +53,12 @@ def assert_scores(
         references: d
 
     Raises:
-        AssertionError: a limit fails. It says by how much, and shows the worst samples, with their
-            texts if the report kept them.
-        ReportError: no such metric or output, a limit out of its range, or intervals of a report
-            that was pooled or has one sample.
-        SpecError: a limit that is none.
-        ParameterError: `on` is something else.
+        AssertionError: a score misses its threshold. The message says by how much, and shows the
+            worst samples, with their texts if the report kept them.
+        ReportError: there is no such metric or output, a threshold is out of the score's range, or
+            intervals can't be computed because the report is pooled or has one sample.
+        SpecError: a value isn't a valid threshold.
+        ParameterError: `on` has an unknown value.
     """
     __tracebackhide__ = True
     if not isinstance(report, Report):

@@ -1,7 +1,7 @@
 """The text engine: tokens, n-grams, edits and alignments of whole columns at a time.
 
 Fast metrics call it from `measure`, whose arguments are its columns; `highlight` explains what a
-score is made of. Provisional: a change of these names stands in the changelog.
+score consists of. Provisional: the changelog lists changes of these names.
 """
 
 from __future__ import annotations

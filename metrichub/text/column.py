@@ -22,13 +22,13 @@ _numbers = count()
 
 
 class Texts(Sequence[str]):
-    """A column of one block: one string per row, which also gives its tokens.
+    """A column of one block: one string per row, with its tokens.
 
-    Whatever is computed from the column is kept with it, and so shared by all metrics.
+    Whatever is computed from the column is kept with it and shared by all metrics.
 
     Attributes:
-        number: no other column's, but for those with the same texts in lower case and for rows
-            taken of it.
+        number: identifies the column; shared only with its lower-cased copy and with rows taken
+            from it.
     """
 
     def __init__(self, items: Sequence[str]) -> None:
@@ -55,7 +55,7 @@ class Texts(Sequence[str]):
         return f"Texts({self._items!r})"
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What `make` returns, made on the first call with this key."""
+        """The result of `make`, which is called only the first time for each key."""
         if key not in self._memo:
             with watched() as tokenized:
                 self._memo[key] = make(), tokenized
@@ -74,11 +74,11 @@ class Texts(Sequence[str]):
         return self.cached(("tokens", tokenizer), lambda: self._tokenize(tokenizer))
 
     def split(self, tokenizer: Callable[[str], Sequence[str]]) -> list[Sequence[str]]:
-        """The tokens of every row by a function of one text, (N,)."""
+        """The tokens of each row by a function of one text, (N,)."""
         return self.cached(("split", tokenizer), lambda: self._split(tokenizer))
 
     def strings(self, tokenizer: str) -> list[str] | None:
-        """Texts whose code points are the tokens, (N,), if the tokenizer is that simple."""
+        """Strings whose code points are the tokens, (N,), if the tokenizer is that simple."""
         make = CHARACTER_STRINGS.get(tokenizer)
         if make is None:
             return None
@@ -89,7 +89,7 @@ class Texts(Sequence[str]):
         return self.cached("lower", self._lower)
 
     def take(self, rows: Integers) -> Texts:
-        """The column of the given rows; it shares what is known of this one."""
+        """The column of the given rows; it shares what has been computed for this one."""
         if np.array_equal(rows, np.arange(len(self))):
             return self
         return _Taken(self, np.asarray(rows, np.int64))

@@ -56,11 +56,11 @@ def spans(offsets: Integers) -> Iterator[tuple[int, int]]:
 
 
 def sort_rows(keys: Words, offsets: Integers) -> None:
-    """Sort every row in place.
+    """Sort each row in place.
 
-    Rows of up to 256 keys are sorted inside vector registers, so that a sort a row beats one sort
-    of the whole. Where a row is so short that calling takes longer than sorting, some are sorted
-    together, with the number of each among them in bits that no key needs.
+    Rows of up to 256 keys are sorted inside vector registers, so sorting row by row is faster than
+    sorting all at once. Rows so short that a call takes longer than the sort are sorted together,
+    with the row's number in bits that no key uses.
     """
     rows = len(offsets) - 1
     free = KEY_BITS - int(keys.max(initial=0)).bit_length()
@@ -94,10 +94,11 @@ class EqualKeys(NamedTuple):
 
 
 def sort_equal(keys: Words) -> EqualKeys:
-    """Equal keys side by side, by one sort: the lowest bits make room for each key's position.
+    """The keys with equal ones adjacent, by one sort; the lowest bits hold each key's position.
 
-    Where that doesn't leave enough bits, keys that differ in the lowest alone are sorted anew;
-    hashes hardly ever do. Arrays are used again: new memory takes longer than most work in it.
+    If that doesn't leave enough bits, keys that differ only in the lowest bits are sorted again;
+    hashes hardly ever do. Arrays are reused, because allocating memory takes longer than most of
+    the work.
     """
     width = len(keys).bit_length()
     low = np.uint64((1 << width) - 1)

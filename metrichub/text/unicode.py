@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def well_formed(text: str) -> str:
-    r"""The text with each lone surrogate replaced by U+FFFD; all else stays as it is.
+    r"""The text with each lone surrogate replaced by U+FFFD; nothing else changes.
 
     >>> well_formed("a\ud800b") == "a\ufffdb"
     True

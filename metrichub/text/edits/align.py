@@ -68,9 +68,9 @@ def equal_rows(prediction: Texts, reference: Texts, tokenizer: str) -> Flags:
 
 
 def edit_counts(prediction: Texts, reference: Texts, tokenizer: str) -> EditCounts:
-    """The edits by kind, of the alignment that rapidfuzz picks among the shortest.
+    """The number of edits by kind, in the alignment that rapidfuzz picks among the shortest.
 
-    The hits of an alignment and its distance leave one number of edits of each kind.
+    The hits of an alignment and its distance determine the number of edits of each kind.
     """
     predictions, references = _sequences(prediction, reference, tokenizer)
     found = list(map(Levenshtein.editops, references, predictions))
@@ -90,9 +90,10 @@ def _hits(operations: Editops) -> int:
 def fragments(prediction: Texts, source: Texts, tokenizer: str) -> Fragments:
     """The extractive fragments of Grusky et al. (2018), as their code finds them.
 
-    From the left of the prediction, the longest run that the source has too is taken; the
-    search goes on behind it, and in the source behind every run that was looked at. So every token
-    that the source has lies in a fragment, and only those of several tokens have to be found.
+    From the left of the prediction, the longest run that is also in the source is taken; the search
+    continues after it, and in the source after each run that was compared. Every token that the
+    source has is therefore in a fragment, and only fragments of several tokens have to be searched
+    for.
     """
     texts = intern_both(prediction, source, tokenizer)
     row = np.repeat(np.arange(len(prediction)), np.diff(texts.offsets))
@@ -112,10 +113,10 @@ def fragments(prediction: Texts, source: Texts, tokenizer: str) -> Fragments:
 
 
 def union_lcs(prediction: Texts, reference: Texts, tokenizer: str) -> UnionMatches:
-    """What ROUGE-Lsum counts, as rouge-score 0.1.2 does; sentences end at line feeds.
+    """The counts of ROUGE-Lsum, as in rouge-score 0.1.2; sentences end at line feeds.
 
-    A token of a reference sentence is hit if it lies on the longest common subsequence with
-    any sentence of the prediction, but no more often than it occurs in the prediction.
+    A token of a reference sentence is a hit if it is in the longest common subsequence with any
+    sentence of the prediction, but at most as often as it occurs in the prediction.
     """
     predicted, expected = _sentences(prediction), _sentences(reference)
     texts = intern_both(predicted, expected, tokenizer).lists

@@ -64,7 +64,7 @@ class Shifts(NamedTuple):
 
 
 class Shift(NamedTuple):
-    """Words from `start` to before `end` go to `target`, a place before or behind them."""
+    """Moves the words from `start` to before `end` to `target`, a position outside this run."""
 
     start: int
     end: int
@@ -121,7 +121,7 @@ class Search:
 
 
 def shift_edits(prediction: Texts, reference: Texts, tokenizer: str) -> Integers:
-    """Shifts, insertions, deletions and substitutions that give the reference, (N,)."""
+    """The shifts, insertions, deletions and substitutions that lead to the reference, (N,)."""
     predicted, expected = lengths(prediction, tokenizer), lengths(reference, tokenizer)
     common = clipped_matches(prediction, reference, tokenizer, 1).matches[:, 0]
     edits = levenshtein(prediction, reference, tokenizer)
@@ -140,7 +140,7 @@ def shift_edits(prediction: Texts, reference: Texts, tokenizer: str) -> Integers
 
 
 def best_shifts(words: list[str], reference: list[str]) -> list[list[Shift]]:
-    """All shifts that are made, in order, in texts whose characters stand for words, (P,)."""
+    """All shifts that are made, in order, in texts whose characters represent words, (P,)."""
     distance = np.array(list(map(Levenshtein.distance, words, reference)), np.int64)
     made: list[list[Shift]] = [[] for _ in words]
     rows = [row for row, pair in enumerate(zip(words, reference, strict=True)) if all(pair)]

@@ -1,4 +1,4 @@
-"""What a score is made of, as spans of the texts, for explanations; loaded when it is explained."""
+"""Explanations of scores, as spans of the texts; loaded only when a score is explained."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class EditOp(NamedTuple):
 
 
 def aligned(prediction: str, reference: str, tokenizer: str) -> Step:
-    """The edits that make the prediction of the reference, as `edits` finds them."""
+    """The edits that turn the reference into the prediction, as `edits` finds them."""
     return _alignment(token_spans(prediction, tokenizer), token_spans(reference, tokenizer))
 
 

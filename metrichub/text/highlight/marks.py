@@ -37,7 +37,7 @@ def novel(
 ) -> Step:
     """The n-grams that occur in no other text, as `novel_ngrams` counts them.
 
-    Marked as copied is each token that lies in an n-gram that another text has.
+    Tokens within an n-gram that another text has are marked as copied.
     """
     predicted = token_spans(prediction, tokenizer, lower=lower)
     known = {
@@ -48,7 +48,7 @@ def novel(
 
 
 def novel_where(prediction: TokenSpans, new: Sequence[bool], order: int) -> Step:
-    """The same where it is known of every n-gram whether it is new."""
+    """The same, given whether each n-gram is new."""
     lengths = [0] * len(prediction.tokens)
     for start, is_new in enumerate(new):
         if not is_new:
@@ -57,9 +57,9 @@ def novel_where(prediction: TokenSpans, new: Sequence[bool], order: int) -> Step
 
 
 def repeated(text: str, tokenizer: str, order: int) -> Step:
-    """The n-grams that the same text has had before; as many are novel as it has different ones.
+    """The n-grams that occurred earlier in the text; the distinct ones count as novel.
 
-    Marked as copied is each token that lies in an n-gram said before.
+    Tokens within an n-gram that occurred earlier are marked as copied.
     """
     prediction, seen = token_spans(text, tokenizer), set[tuple[str, ...]]()
     new = []
@@ -77,7 +77,7 @@ def shared(
     *,
     lower: bool = False,
 ) -> Step:
-    """The n-grams that a reference has too, as often as `clipped_matches` counts them."""
+    """The n-grams that a reference also has, as often as `clipped_matches` counts them."""
     predicted = token_spans(prediction, tokenizer, lower=lower)
     reference = [token_spans(text, tokenizer, lower=lower) for text in references]
     lengths, found = _matched(predicted, reference, orders)
@@ -105,7 +105,7 @@ def shared_by_both(
 
 
 def common_subsequence(prediction: str, reference: str, tokenizer: str) -> Step:
-    """The tokens on one longest common subsequence, marked in both texts; `lcs` of them."""
+    """The tokens of one longest common subsequence, marked in both texts; `lcs` counts them."""
     predicted, expected = token_spans(prediction, tokenizer), token_spans(reference, tokenizer)
     first, second = numbered(predicted, expected)
     path = subsequence(occurrences(second), len(second), first)

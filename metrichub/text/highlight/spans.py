@@ -24,10 +24,9 @@ class TokenSpans(NamedTuple):
 
 
 def token_spans(text: str, tokenizer: str, *, lower: bool = False) -> TokenSpans:
-    """The tokens of a text in their places; with `lower` they are those of the lower-cased text.
+    """The tokens of a text with their positions; with `lower`, those of the lower-cased text.
 
-    Where a tokenizer rewrites a text ("&quot;" as a quote), the text is its tokens with spaces
-    between.
+    If a tokenizer rewrites a text ("&quot;" as a quote), the text is its tokens joined by spaces.
 
     Raises:
         ParameterError: there is no such tokenizer.

@@ -36,7 +36,7 @@ class NgramCounts:
     single: Integers
 
     def all(self) -> NgramCounts:
-        """The same with a pair also for every n-gram that occurs once."""
+        """The same, but with pairs for n-grams that occur once too."""
         one = np.ones(len(self.single), np.int64)
         return NgramCounts(
             np.concatenate((self.starts, one > 0)),
@@ -46,9 +46,9 @@ class NgramCounts:
         )
 
     def limits(self, group: Integers) -> Integers:
-        """Where a new pair of an n-gram and a group of texts begins, and E, (P+1,).
+        """Where each new pair of an n-gram and a group of texts begins, and E, (P+1,).
 
-        `group` says for every text in which group it is, (S,), and doesn't fall.
+        `group` has the group of each text, (S,), in ascending order.
         """
         return _limits(self.starts, group[self.text])
 

@@ -42,13 +42,13 @@ class InternedIds:
 
     @cached_property
     def left(self) -> Integers:
-        """How many tokens of its text every token still has from itself on, (T,)."""
+        """How many tokens remain in the text from each token on, itself included, (T,)."""
         ends = np.repeat(self.segments[1:], np.diff(self.segments))
         return ends - np.arange(len(self.ids))
 
     @cached_property
     def sequences(self) -> list[bytes] | list[str] | list[list[int]]:
-        """The ids of every text as the shortest kind of sequence that holds them, (S,)."""
+        """The ids of each text, in the most compact sequence type that holds them, (S,)."""
         highest = int(self.ids.max(initial=0))
         if highest < 1 << 8:
             data = self.ids.astype(np.uint8).tobytes()
@@ -89,7 +89,7 @@ def intern_one(prediction: Texts, tokenizer: str) -> InternedIds:
 
 
 def intern_tokens(tokens: Tokens, offsets: Integers) -> Integers:
-    """Small numbers from 1 that stand for the tokens of a row; the rows begin at `offsets`."""
+    """Small integers from 1 for the tokens of a row; the rows begin at `offsets`."""
     rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     return _small_numbers(tokens, rows, np.arange(len(rows)), offsets)
 

@@ -52,10 +52,10 @@ class Distinct(NamedTuple):
 def clipped_matches(
     prediction: Texts, references: Texts | RaggedTexts, tokenizer: str, max_order: int
 ) -> Matches:
-    """How many n-grams of the prediction a reference has too, for orders 1 to K.
+    """How many n-grams of the prediction a reference also has, for orders 1 to K.
 
     An n-gram counts as often as it occurs in the prediction, but at most as often as in the
-    reference that has most of it.
+    reference that has the most of it.
     """
     together = intern_both(prediction, references, tokenizer)
     matches = np.zeros((len(prediction), max_order), np.int64)
@@ -68,7 +68,7 @@ def clipped_matches(
 def novel_ngrams(
     prediction: Texts, references: Texts | RaggedTexts, tokenizer: str, order: int
 ) -> Novel:
-    """How many n-grams of the prediction, each as often as it occurs, are in no reference."""
+    """How many n-grams of the prediction, counted as often as they occur, are in no reference."""
     together = intern_both(prediction, references, tokenizer)
     *_, grams = _orders(together, order)
     novel = grams.sum_rows(grams.predicted * (grams.predicted == grams.counts))
@@ -93,7 +93,7 @@ def lengths(column: Texts | RaggedTexts, tokenizer: str) -> Integers:
 
 
 def closest_lengths(prediction: Texts, references: Texts | RaggedTexts, tokenizer: str) -> Integers:
-    """The length of the reference closest to the prediction's, the shorter of two, (N,).
+    """The length of the reference closest to the prediction's, (N,); of two, the shorter.
 
     A row without references gets 0.
     """

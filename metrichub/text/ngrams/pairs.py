@@ -31,7 +31,7 @@ class Shared(NamedTuple):
 
 
 def shared_ngrams(prediction: Texts, reference: Texts, tokenizer: str, max_order: int) -> Shared:
-    """How many n-grams each pair of texts shares, each as often as both texts have it."""
+    """How many n-grams each pair of texts shares, counted as often as both texts have them."""
     predicted, expected = prediction.tokens(tokenizer), reference.tokens(tokenizer)
     pairs = _paired(prediction, reference, tokenizer)
     if pairs.bits * max_order < BITS:
@@ -42,9 +42,9 @@ def shared_ngrams(prediction: Texts, reference: Texts, tokenizer: str, max_order
 
 
 def best_pairs(scores: NDArray[np.float64], references: RaggedTexts) -> Integers:
-    """The pair of every row that scores best, the first of several, (N,).
+    """The best-scoring pair of each row, the first if several are equal, (N,).
 
-    The pairs (P,) are those of each row with its references, in order; no row is without one.
+    The pairs (P,) are those of each row with its references, in order; each row has at least one.
     """
     best_first = np.lexsort((-scores, references.rows))
     best: Integers = best_first[references.offsets[:-1]]

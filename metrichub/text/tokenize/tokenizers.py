@@ -48,14 +48,14 @@ MARKUP = {
 
 
 class Classes:
-    """The class of every code point, asked for when it is first seen."""
+    """The class of each code point, computed when it first occurs."""
 
     def __init__(self, classify: Callable[[str], int]) -> None:
         self._classify = classify
         self._known: Bytes = np.zeros(0x110000, np.uint8)
 
     def __call__(self, codes: Integers) -> Bytes:
-        """The classes of the code points, in their shape."""
+        """The classes of the code points, in the same shape."""
         classes: Bytes = self._known.take(codes)
         unknown = classes == UNKNOWN
         if unknown.any():
@@ -65,7 +65,7 @@ class Classes:
         return classes
 
     def of(self, characters: Characters) -> Bytes:
-        """The classes of all characters, (M,); not to be changed."""
+        """The classes of all characters, (M,); don't change the array."""
         if characters.is_ascii:
             return np.frombuffer(characters.data.translate(self._ascii), np.uint8)
         return self(characters.codes)

@@ -35,11 +35,11 @@ class Tokens:
     """The tokens of R rows, T in all, in reading order.
 
     Attributes:
-        buffer: UTF-8 text that holds every token.
+        buffer: UTF-8 text that contains every token.
         starts: first byte of each token in the buffer, (T,).
         ends: one past its last byte, (T,).
         offsets: where the tokens of each row start, (R+1,).
-        codes: the code points, (T,), if the tokenizer makes every token of one.
+        codes: the code points, (T,), if each token is a single one.
     """
 
     buffer: bytes
@@ -58,7 +58,7 @@ class Tokens:
 
     @classmethod
     def joined(cls, first: Tokens, second: Tokens) -> Tokens:
-        """The rows of one, then the rows of the other; both keep what this finds out of them."""
+        """The rows of one, then the rows of the other; both keep what this computes for them."""
         shift, count = len(first.buffer), len(first.starts)
         codes = None
         if first.codes is not None and second.codes is not None:
@@ -77,7 +77,7 @@ class Tokens:
 
     @property
     def characters(self) -> bool:
-        """Whether the tokenizer makes every token of one code point."""
+        """Whether each token is a single code point."""
         return self.codes is not None
 
     @cached_property
@@ -108,20 +108,20 @@ class Tokens:
         return self._at(flat, offsets)
 
     def select(self, keep: Flags) -> Tokens:
-        """The tokens that a mask (T,) keeps; every row stays, if with fewer tokens."""
+        """The tokens that a mask (T,) selects; all rows remain, possibly with fewer tokens."""
         kept = offsets_of(keep.astype(np.int64))[self.offsets]
         return self._at(np.flatnonzero(keep), kept)
 
     def replace(self, rows: Integers, others: Tokens) -> Tokens:
-        """The same rows, but those at `rows` (K,) exchanged for the K rows of `others`."""
+        """The same rows, with those at `rows` (K,) replaced by the K rows of `others`."""
         order = np.arange(len(self.lengths))
         order[rows] = len(order) + np.arange(len(rows))
         return Tokens.joined(self, others).take(order)
 
     def map(self, function: Callable[[str], str]) -> Tokens:
-        """Every token replaced by a function of it, called about once per distinct token.
+        """The tokens replaced by a function of each, called about once per distinct token.
 
-        What it gives is kept for the next column, so the function has to be a pure one.
+        Results are kept for the next column, so the function must be pure.
         """
         first, everyone = first_equal(self.hashes), np.arange(len(self.starts))
         first = np.where(self.same(first, everyone), first, everyone)
@@ -143,7 +143,7 @@ class Tokens:
         return [flat[start:end] for start, end in spans(self.offsets)]
 
     def word(self, step: int, which: Integers) -> Words:
-        """Bytes 8*step to 8*step+7 of some tokens as one number, 0 past a token's end."""
+        """Bytes 8*step to 8*step+7 of some tokens as one number, with 0 past a token's end."""
         at = self.starts[which] + WORD * step
         left = np.minimum(self.sizes[which] - WORD * step, WORD)
         words: Words = self._windows[at] & _LOW_BYTES[left]
