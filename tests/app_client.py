@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from html.parser import HTMLParser
 from typing import Any
 
-import httpx
+import httpx2
 from starlette.testclient import TestClient
 
 from metrichub.app.server import application
@@ -35,14 +35,14 @@ def calling(settings: ServerSettings | None = None, **options: Any) -> Iterator[
 @asynccontextmanager
 async def calling_from(
     settings: ServerSettings, *addresses: str
-) -> AsyncIterator[list[httpx.AsyncClient]]:
+) -> AsyncIterator[list[httpx2.AsyncClient]]:
     """Clients of one running app, each with its own address."""
     app = application(settings)
     async with app.router.lifespan_context(app), AsyncExitStack() as stack:
         yield [
             await stack.enter_async_context(
-                httpx.AsyncClient(
-                    transport=httpx.ASGITransport(app, client=(address, 1)),
+                httpx2.AsyncClient(
+                    transport=httpx2.ASGITransport(app, client=(address, 1)),
                     base_url=HOME,
                     timeout=None,
                 )
@@ -69,13 +69,13 @@ def run_of(
     return address, ended(client, address)
 
 
-async def upload(client: httpx.AsyncClient, text: str, metric: str) -> httpx.Response:
+async def upload(client: httpx2.AsyncClient, text: str, metric: str) -> httpx2.Response:
     """The answer to a file that is to be scored."""
     files = {"file": ("a.jsonl", text)}
     return await client.post("/score", data={"metric": metric}, files=files)
 
 
-async def state_of(client: httpx.AsyncClient, answer: httpx.Response) -> Any:
+async def state_of(client: httpx2.AsyncClient, answer: httpx2.Response) -> Any:
     """What has become of an uploaded file."""
     found = await client.get(f"{answer.headers['location']}/state")
     return found.json()["state"]

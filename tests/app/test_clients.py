@@ -10,7 +10,7 @@ pytest.importorskip("starlette", reason="the extra app is not installed")
 pytest.importorskip("python_multipart", reason="the extra app is not installed")
 
 import anyio
-import httpx
+import httpx2
 from anyio import wait_all_tasks_blocked
 from anyio.abc import TaskGroup
 
@@ -131,8 +131,8 @@ def test_who_gives_up_while_it_waits_leaves_no_trace() -> None:
 
 
 async def greedily(
-    clients: list[httpx.AsyncClient], tasks: TaskGroup, ended: list[httpx.Response]
-) -> httpx.Response:
+    clients: list[httpx2.AsyncClient], tasks: TaskGroup, ended: list[httpx2.Response]
+) -> httpx2.Response:
     """The answer to one client while another sends more runaway patterns than there are workers."""
     greedy, other = clients
 
@@ -147,7 +147,7 @@ async def greedily(
 
 def test_patterns_that_run_away_keep_no_other_client_waiting() -> None:
     async def told() -> tuple[int, int]:
-        ended: list[httpx.Response] = []
+        ended: list[httpx2.Response] = []
         settings = ServerSettings(limits=Limits(seconds=60))
         async with (
             calling_from(settings, GREEDY, OTHER) as clients,

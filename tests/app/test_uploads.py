@@ -17,7 +17,7 @@ pytest.importorskip("starlette", reason="the extra app is not installed")
 pytest.importorskip("python_multipart", reason="the extra app is not installed")
 
 import anyio
-import httpx
+import httpx2
 from anyio import wait_all_tasks_blocked
 
 from metrichub.app.settings import Limits, ServerSettings
@@ -70,9 +70,9 @@ async def slow(told: anyio.Event) -> AsyncIterator[bytes]:
 
 def test_a_file_that_is_still_arriving_has_its_place() -> None:
     async def told() -> list[int]:
-        done, answers = anyio.Event(), list[httpx.Response]()
+        done, answers = anyio.Event(), list[httpx2.Response]()
 
-        async def arriving(client: httpx.AsyncClient) -> None:
+        async def arriving(client: httpx2.AsyncClient) -> None:
             headers = {"Content-Type": "multipart/form-data; boundary=b"}
             answers.append(await client.post("/score", content=slow(done), headers=headers))
 

@@ -222,13 +222,13 @@ def test_a_served_site_follows_its_cards(one: Path, tmp_path: Path) -> None:
 
 
 def test_a_site_is_served_on_loopback_without_listings(tmp_path: Path) -> None:
-    import httpx
+    import httpx2
 
     (tmp_path / "0" / "sub").mkdir(parents=True)
     (tmp_path / "0" / "index.html").write_text("hello", encoding="utf-8")
     with serving(LiveSite(tmp_path, tmp_path / "0"), 0) as address:
         assert address.startswith("http://127.0.0.1:")
-        assert httpx.get(address).text == "hello"
-        assert httpx.get(address).headers["Cache-Control"] == "no-store"
-        assert httpx.get(f"{address}sub/").status_code == 404
-        assert httpx.get(f"{address}%2e%2e/{tmp_path.name}").status_code == 404
+        assert httpx2.get(address).text == "hello"
+        assert httpx2.get(address).headers["Cache-Control"] == "no-store"
+        assert httpx2.get(f"{address}sub/").status_code == 404
+        assert httpx2.get(f"{address}%2e%2e/{tmp_path.name}").status_code == 404
