@@ -57,7 +57,7 @@ class Threshold(NamedTuple):
                 f"{limit!r} isn't a valid limit of {name}; write a number, with or without "
                 f"{', '.join(SIGNS)}"
             )
-        found = cls.named(name, sign or ">=", value).check(metrics)
+        found = cls.named(name, sign, value).check(metrics)
         if sign:
             return found
         scale = metrics[found.metric].card.scale(found.output)
@@ -132,8 +132,7 @@ class Threshold(NamedTuple):
 def _parts(text: str) -> tuple[str, str, str]:
     found = _TEXT.fullmatch(text)
     name, sign, number = found.groups() if found else ("", "?", "")
-    # Without a sign, all of it is the number.
-    return (name, sign, number) if sign else ("", "", text.strip())
+    return name, sign, number
 
 
 def _number(text: str | float) -> float | None:

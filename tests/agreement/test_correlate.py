@@ -109,6 +109,16 @@ def test_a_cut_is_of_each_metric_s_own_scale() -> None:
     assert found.compare("mine", "errors", draws=50).difference == pytest.approx(1 / 3 - 1 / 2)
 
 
+def test_a_cut_may_lie_anywhere_on_the_metric_s_scale() -> None:
+    # From 4 on yes: the second and third sample, of which people call the second good. TPR 1/2,
+    # TNR 1/2.
+    found = correlate([1, 4, 5, 3], [1, 1, 0, 0], coefficient="balanced_accuracy", cut=4, draws=0)
+    assert found.row().value == pytest.approx((1 / 2 + 1 / 2) / 2)
+    # From 5 on the third alone: TPR 0, TNR 1/2.
+    found = correlate([1, 4, 5, 3], [1, 1, 0, 0], coefficient="balanced_accuracy", cut=5, draws=0)
+    assert found.row().value == pytest.approx((0 + 1 / 2) / 2)
+
+
 def test_verdicts_need_a_cut_and_names_that_are_there() -> None:
     found = correlate({"mine": SCORES}, {"good": [1, 0, 0, 1, 1, 0]}, draws=0)
     with pytest.raises(ParameterError, match="the score from which a text counts as good"):
@@ -177,6 +187,36 @@ def test_two_metrics_are_compared_and_ranked() -> None:
     for corrected in (False, True):
         ranks = found.ranks(corrected=corrected, draws=199)
         assert ranks == {"strong": 1, "also strong": 1, "weak": 2}
+
+
+def test_items_are_swapped_where_systems_have_no_names_or_ties_are_calibrated() -> None:
+    scores = {"one": SCORES, "other": SCORES[::-1]}
+    swaps = [
+        correlate(scores, HUMAN, item=ITEM, system=system, coefficient=name, draws=0)
+        .compare("one", "other", draws=9)
+        .swap
+        for system, name in ((SYSTEM, "tau_b"), (None, "tau_b"), (SYSTEM, "acc_eq_calibrated"))
+    ]
+    assert swaps == ["systems_xor_items", "items", "items"]
+
+
+def test_ranks_correct_over_all_pairs_and_hand_on_how_to_test() -> None:
+    rows = cut()
+    scores = {
+        "weak": noisy(rows, "relevance", 9, 1),
+        "strong": noisy(rows, "relevance", 0.3, 2),
+        "also strong": noisy(rows, "relevance", 0.3, 3),
+    }
+    found = correlate(
+        scores, rated(rows, "relevance"), **labels(rows), coefficient="tau_b", draws=0
+    )
+    # 49 draws, none as extreme: p is 1/50; Holm's method multiplies the smaller two of three by 3
+    # and 2, and the second isn't below the first.
+    assert found.ranks(draws=49, alpha=0.02)["weak"] == 2
+    assert found.ranks(draws=49, alpha=0.059, corrected=True)["weak"] == 1
+    assert found.ranks(draws=49, alpha=0.061, corrected=True)["weak"] == 2
+    with pytest.raises(ParameterError, match="swap='rows'"):
+        found.ranks(swap="rows")
 
 
 def test_the_line_says_all_that_decides_the_numbers() -> None:

@@ -53,13 +53,15 @@ def test_sums_over_weighted_pairs_equal_drawn_matrices(name: str, draw: str) -> 
     )
 
 
+@pytest.mark.parametrize("draw", DRAWN)
 @pytest.mark.parametrize("level", ["item", "pooled", "system", "within_system"])
-def test_a_system_and_its_copy_are_no_pair_of_the_accuracy(level: str) -> None:
+def test_a_system_and_its_copy_are_no_pair_of_the_accuracy(level: str, draw: str) -> None:
     # The metric is right of every pair, so that its accuracy is 1 in every draw, and counts no pair
     # of an output with itself: with those a metric that is always wrong would gain.
     z = np.arange(20.0).reshape(4, 5)
+    z[1, 2] = np.nan
     for sign, expected in ((1, 1.0), (-1, 0.0)):
-        values = resampled(level, "acc_eq", sign * z, z, Drawn("both", 30))
+        values = resampled(level, "acc_eq", sign * z, z, Drawn(draw, 30))
         assert set(values[~np.isnan(values)]) == {expected}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +16,10 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report
 from metrichub.catalog.card import Card
+from metrichub.data.batch import Batch
 from metrichub.errors import MetricError, ReportError, ScoringError
 from metrichub.evaluation import measure
+from metrichub.evaluation.merge import merged
 from metrichub.evaluation.passes import Survey
 from metrichub.metric import Array, CorpusMetric
 from tests.bridges.machines import assert_equals_one_process, rounded, rows, unscored
@@ -216,6 +219,37 @@ def test_a_part_is_added_few_times() -> None:
     # A tree of 64 leaves has 6 levels, and each adds all parts once.
     assert sum(added) == 6 * 64
     assert Survey(Rarity()).total() == Counter()
+
+
+def batch_of(*predictions: str) -> Batch:
+    """Samples of predictions alone."""
+    return Batch.from_data({"predictions": predictions}, {"predictions": "rarity"})
+
+
+def test_parts_that_are_to_be_merged_are_weighed_after_the_merge() -> None:
+    # Of "a b", "c" and "b b" the words "a" and "c" are rare: half, all and nothing of them. By
+    # itself the first part has no other "b", so that all of it is rare.
+    parts_of = (["a b"], ["c", "b b"])
+    work = measure.Measure([Rarity()], None, 1000)
+    parts = [
+        measure.measured(work, [batch_of(*texts)], samples=False, condensed=True)
+        for texts in parts_of
+    ]
+    assert merged(parts).results["rarity"].scores() == {"score": 0.5}
+
+
+@pytest.mark.parametrize("texts", [True, False])
+def test_parts_that_are_summed_are_not_held(texts: bool) -> None:
+    freed: list[int] = []
+
+    def coming() -> Iterator[Batch]:
+        for number in range(20):
+            batch = batch_of("a b")
+            weakref.finalize(batch, freed.append, number)
+            yield batch
+        assert len(freed) > 10
+
+    measure.measured(measure.Measure([Rarity()], None, 1000), coming(), samples=False, texts=texts)
 
 
 @pytest.mark.usefixtures("small_parts")

@@ -38,6 +38,19 @@ def test_a_metric_tells_its_share_and_the_block_the_rest() -> None:
     assert told == [2, 2, 2, 10]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Awaited(Metric):
+    async def observe(self, prediction: str, reference: str) -> float:
+        return 1.0
+
+
+def test_an_awaited_sample_is_done_when_its_last_candidate_is() -> None:
+    told: list[int] = []
+    columns = {"predictions": [["a", "b", "c"], ["d"]], "references": ["x", ["y", "z"]]}
+    Hub(Awaited()).evaluate(columns, progress=told.append)
+    assert [done for done in told if done] == [1, 1]
+
+
 def test_the_whole_is_told_in_processes_too() -> None:
     rows = ({"predictions": ["a"]} for _ in range(8))
     told: list[int] = []

@@ -4,17 +4,34 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from metrichub import Hub
+from metrichub.authoring import Metric, Row
+from metrichub.catalog.card import Card
 from metrichub.errors import MetrichubError, ParameterError, ReportError, SpecError
 from metrichub.report.report import Report
 from metrichub.report.thresholds import Threshold
 from metrichub.testing import assert_scores
-from tests.toy_metrics import Overlap
+from tests.toy_metrics import Overlap, card
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unlisted(Metric):
+    """Twice as many outputs as its card lists."""
+
+    card: ClassVar[Card] = card("unlisted", "prediction")
+
+    def outputs(self) -> tuple[str, ...]:
+        return "score", "extra"
+
+    def observe(self, prediction: str) -> Row:
+        return {"score": 1, "extra": 800}
+
 
 HUB = Hub(["wer", "exact_match", Overlap(), "abstractness"])
 COLUMNS = {
@@ -146,7 +163,9 @@ def test_nan_keeps_no_limit() -> None:
     [
         ({"wre": 1}, ReportError, "wre.score: no such metric is scored; did you mean 'wer'"),
         ({"wer.mre": 1}, ReportError, "wer.mre: no such output; did you mean 'mer'"),
-        ({"exact_match": 30}, ReportError, "outside [0, 1]; scores are fractions: 0.3"),
+        ({"exact_match": 30}, ReportError, "outside [0, 1]; scores are fractions: 0.3$"),
+        # 300% isn't a share either.
+        ({"exact_match": 300}, ReportError, "300 is outside [0, 1]$"),
         (
             {"exact_match": "high"},
             SpecError,
@@ -171,7 +190,14 @@ def test_a_mistake_in_the_limits_is_no_failed_assertion(
 ) -> None:
     with pytest.raises(error) as caught:
         assert_scores(report, limits)
-    assert said in str(caught.value)
+    assert said in f"{caught.value}$"
+
+
+def test_an_output_without_a_scale_takes_any_limit_and_has_no_direction() -> None:
+    report = Hub(Unlisted()).evaluate(COLUMNS)
+    assert_scores(report, {"unlisted.extra": "<= 900"})
+    with pytest.raises(SpecError, match=r"unlisted.extra has no better direction"):
+        assert_scores(report, {"unlisted.extra": 900})
 
 
 def test_other_mistakes_are_told(report: Report) -> None:
