@@ -42,7 +42,13 @@ def _column_names(
             raise click.BadParameter(
                 f"{pair!r} isn't COLUMN=NAME; write for example references=gold", param=parameter
             )
-        chosen[names.column_of_alias(column)] = name
+        column = names.column_of_alias(column)
+        if chosen.setdefault(column, name) != name:
+            raise click.BadParameter(
+                f"{column} is mapped to {chosen[column]!r} and to {name!r}; choose one (several "
+                "references of a sample are a list in one column)",
+                param=parameter,
+            )
     return chosen
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from metrichub.data.paths import column_of_path
@@ -90,19 +90,30 @@ def resolve(
     }
     for column, name in chosen.items():
         if column not in needed and column not in ALIASES:
+            near = _other_way_round(column, name, names) or did_you_mean(column, needed)
             raise InputError(
                 f"{column!r} is mapped to {name!r}, but no chosen metric reads it"
-                f"{did_you_mean(column, needed)} (they read: {', '.join(needed)})"
+                f"{near} (they read: {', '.join(needed)})"
             )
         if column_of_path(name, names) is None:
+            near = _other_way_round(column, name, names) or did_you_mean(name, names)
             raise MissingColumn(
-                f"{column} is mapped to {name!r}, which doesn't exist{did_you_mean(name, names)}"
+                f"{column} is mapped to {name!r}, which doesn't exist{near}"
                 f" (columns: {', '.join(names) or 'none'})"
             )
     return {
         column: chosen.get(column) or _named(column, metric, names)
         for column, metric in needed.items()
     }
+
+
+def _other_way_round(column: str, name: str, names: Sequence[str]) -> str:
+    """A hint for a mapping of a file's name to a column: "answer=predictions"."""
+    meant = column_of_alias(name)
+    own = [given for given in names if given == column or column_of_alias(given) == column]
+    if meant not in ALIASES or not own:
+        return ""
+    return f"; the name in the file goes last: {meant}={own[0]}"
 
 
 def fallbacks(chosen: Mapping[str, str], mapping: Mapping[str, str] | None) -> dict[str, str]:
@@ -177,9 +188,14 @@ def missing_column(column: str, metric: str, names: Iterable[str]) -> MissingCol
     others = ALIASES.get(column, ())
     strange = [name for name in have if name not in _KNOWN]
     close = [name for name in strange if difflib.get_close_matches(name.lower(), (column, *others))]
-    near = f"; is {close[0]!r} a misspelling of it?" if close else ""
+    near = f" (is {close[0]!r} a misspelling of it?)" if close else ""
     instead = f", or failing that {', '.join(FALLBACKS[column])}" if column in FALLBACKS else ""
     also = f" (also read as {', '.join(others)}{instead})" if others else ""
-    return MissingColumn(
+    usual = column_of_alias(column)
+    if usual != column:
+        also = f" (to read {usual}, call the parameter {ALIASES[usual][0]!r})"
+    error = MissingColumn(
         f"{metric} needs the column {column!r}{also}; given: {', '.join(have) or 'nothing'}{near}"
     )
+    error.column = column
+    return error

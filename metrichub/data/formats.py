@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from metrichub.data.columns import column_of_alias, holds_passages
+from metrichub.data.columns import ALIASES, column_of_alias, holds_passages
 from metrichub.data.inspect_logs import inspect_archive, inspect_log
 from metrichub.data.results import deepeval_cases, with_results
 from metrichub.data.rows import Samples
@@ -28,8 +28,7 @@ MOST_COLUMNS = 1000
 
 _SPREAD = (
     "; each line has to hold one object: rewrite the file with 'jq -c .', or for one list or "
-    "object "
-    "over several lines give --input-format json"
+    "object over several lines give --input-format json"
 )
 
 
@@ -92,7 +91,7 @@ def _json(source: Source, characters: int) -> Iterator[Samples]:
         yield from log
         return
     if isinstance(found, dict):
-        found = deepeval_cases(source, found) or found
+        found = deepeval_cases(source, found) or _only_list(found)
     if isinstance(found, dict) and all(isinstance(values, list) for values in found.values()):
         check_width(source.name, len(found))
         yield Samples(source.name, found)
@@ -106,6 +105,13 @@ def _json(source: Source, characters: int) -> Iterator[Samples]:
         keys |= dict.fromkeys(row)
         check_width(source.name, len(keys))
     yield Samples(source.name, _columns(found, keys))
+
+
+def _only_list(found: dict[str, Any]) -> object:
+    """The rows of {"data": [{…}, …]}, whose one key is no column; anything else as it is."""
+    key, rows = next(iter(found.items()), ("", None))
+    nested = len(found) == 1 and isinstance(rows, list) and rows and isinstance(rows[0], dict)
+    return rows if nested and column_of_alias(key) not in ALIASES else found
 
 
 def check_width(name: str, columns: int, line: int | None = None) -> None:
@@ -130,6 +136,8 @@ def _loaded(source: Source, text: str, line: int | None = None) -> object:
         hint = ""
         if line is None and error.msg.startswith("Extra data"):
             hint = "; is it JSON Lines? Then give --input-format jsonl"
+        elif line == 1 and error.pos == 0 and source.size is None:
+            hint = "; is it CSV? Then give --input-format csv"
         elif line is not None and error.pos >= len(text.rstrip()):
             hint = _SPREAD
         raise source.error(

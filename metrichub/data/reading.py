@@ -50,6 +50,8 @@ class Reading:
             return error
         if isinstance(error, MissingColumn):
             way = "columns={COLUMN: NAME} or --columns COLUMN=NAME"
+            if error.column:
+                way = f"columns={{{error.column!r}: NAME}} or --columns {error.column}=NAME"
             return MissingColumn(f"{samples.path}: {error}; map the columns with {way}")
         try:
             chosen = names.resolve(self._needs, samples, self._mapping)

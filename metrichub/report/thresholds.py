@@ -92,8 +92,11 @@ class Threshold(NamedTuple):
             ReportError: they don't, or it can't; the text says what there is.
         """
         if self.metric not in metrics:
+            owners = [name for name, metric in metrics.items() if self.metric in metric.outputs()]
+            near = f"; did you mean '{owners[0]}.{self.metric}'?" if owners else None
             raise ReportError(
-                f"{self.name}: no such metric is scored{did_you_mean(self.metric, metrics)} "
+                f"{self.name}: no such metric is scored"
+                f"{near or did_you_mean(self.metric, metrics)} "
                 f"(scored: {', '.join(metrics)})"
             )
         outputs = metrics[self.metric].outputs()

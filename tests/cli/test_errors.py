@@ -58,6 +58,11 @@ KEPT = "; the judges' answers are stored: repeat the command to continue"
         (("a.jsonl", "-m", "wer", "--fail-under", "wer"), "'wer' isn't a valid threshold"),
         (("a.jsonl", "-m", "wer", "--fail-under", "wer=nan"), "'wer=nan' isn't a valid threshold"),
         (("a.jsonl", "-m", "wer", "--fail-under", "wet=1"), "did you mean 'wer'"),
+        (("a.jsonl", "-m", "wer", "--fail-under", "mer=1"), "did you mean 'wer.mer'?"),
+        (
+            ("a.jsonl", "-m", "wer", "--columns", "references=a", "--columns", "target=b"),
+            "references is mapped to 'a' and to 'b'; choose one",
+        ),
         (("a.jsonl", "-m", "wer", "--fail-under", "wer.mre=1"), "did you mean 'mer'"),
         (("a.jsonl", "-m", "bleu", "--fail-under", "bleu=30"), "scores are fractions: 0.3"),
         (("a.jsonl", "-m", "wer", "--intervals", "--level", "95"), "95.0 is not in the range"),
@@ -88,6 +93,7 @@ def test_an_unknown_command_exits_with_2() -> None:
         ),
         ([{"prediction": "a"}], "c.jsonl: wer needs the column 'references'"),
         ([{"prediction": "a", "refrences": "b"}], "is 'refrences' a misspelling of it"),
+        ([{"prediction": "a", "right": "b"}], "or --columns references=NAME"),
         (
             [{"prediction": "a", "gold": "b", "target": "c"}],
             "c.jsonl: 'target' and 'gold' could both be references",
@@ -221,6 +227,8 @@ def test_the_statuses_are_those_of_a_real_process() -> None:
     ran = program("score", "-", "-m", "wer", input="{")
     assert (ran.returncode, ran.stdout) == (3, "")
     assert ran.stderr.startswith("metrichub: error: <stdin>:1: broken JSON")
+    ran = program("score", "-", "-m", "wer", input="prediction,reference")
+    assert ran.stderr.endswith("; is it CSV? Then give --input-format csv\n")
 
 
 def test_closed_standard_streams_are_named(

@@ -133,7 +133,7 @@ def test_a_slip_is_a_strange_name_that_is_near_a_known_one(
 ) -> None:
     with pytest.raises(MissingColumn) as caught:
         resolve({"questions": "relevancy"}, have)
-    hint = f"; is {slip!r} a misspelling of it?"
+    hint = f" (is {slip!r} a misspelling of it?)"
     assert str(caught.value).endswith(hint if slip else ", ".join(have))
 
 
@@ -141,6 +141,18 @@ def test_a_missing_column_is_a_lookup_error_and_a_value_error() -> None:
     with pytest.raises(LookupError) as caught:
         resolve({"sources": "coverage"}, [])
     assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("column", ["hyp", "out"])
+def test_a_mapping_the_wrong_way_round_is_turned(column: str) -> None:
+    # Either name is in the file, and `predictions` is the column.
+    with pytest.raises(InputError, match=rf"in the file goes last: predictions={column} "):
+        resolve({"predictions": "bleu"}, [column], {column: "predictions"})
+
+
+def test_a_metric_s_parameter_with_another_tool_s_name_is_told_ours() -> None:
+    with pytest.raises(MissingColumn, match="to read predictions, call the parameter 'prediction'"):
+        resolve({"preds": "mine"}, ["predictions"])
 
 
 def test_a_mapping_for_a_column_that_nobody_reads_is_refused() -> None:

@@ -34,6 +34,7 @@ def written(folder: Path, name: str, content: str | bytes) -> Path:
         ("a.JSONL", '\n{"p": "a b", "r": "é"}\n   \n{"p": "", "r": "d"}\n\n'),
         ("a.json", '[{"p": "a b", "r": "é"},\n {"p": "", "r": "d"}]'),
         ("b.json", '{"p": ["a b", ""], "r": ["é", "d"]}'),
+        ("c.json", '{"data": [{"p": "a b", "r": "é"}, {"p": "", "r": "d"}]}'),
         ("a.csv", "p,r\na b,é\n,d\n"),
         ("b.csv", 'p,r\r\n"a b","é"\r\n\r\n,d'),
         ("a.tsv", "p\tr\na b\té\n\td\n"),
