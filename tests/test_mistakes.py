@@ -168,3 +168,15 @@ def test_metrics_of_a_report_are_chosen_by_name() -> None:
     report = Hub("bleu").evaluate(predictions=["a"], references=["a"])
     with pytest.raises(ReportError, match="choose metrics by their names, not by 3"):
         report.intervals(metrics=3)  # type: ignore[arg-type]  # the mistake
+
+
+def test_a_metric_with_its_own_init_is_told_to_be_a_dataclass() -> None:
+    class Long(Metric):
+        def __init__(self, limit: int) -> None:
+            self.limit = limit
+
+        def observe(self, prediction: str) -> float:
+            return float(len(prediction) > self.limit)
+
+    with pytest.raises(MetricError, match=r"Long has an __init__ of its own.*@dataclass"):
+        Hub(Long(3))

@@ -195,7 +195,8 @@ class Registry:
             known = [key for key in self._by_name if slash or "/" not in key]
             seen = "'metrichub list' shows the installed ones"
             if self.kind != "metric":
-                seen = f"installed: {', '.join(known) or 'none'}"
+                plain = [key for key in self._by_name if "/" not in key]
+                seen = f"installed: {', '.join(plain) or 'none'}"
             near = did_you_mean(name if slash else _as_written_here(name), known)
             raise UnknownMetric(f"no {self.kind} {name!r} is installed{near} ({seen})")
         if len(found) > 1 and found[0].distribution != _OURS:

@@ -59,6 +59,11 @@ def load_metrics(given: str | Metric | Iterable[str | Metric]) -> tuple[Metric, 
         if not isinstance(metric, Metric):
             hint = " (an instance is needed: call it)" if isinstance(metric, type) else ""
             raise MetricError(f"{metric!r} isn't a metric{hint}; pass a name, a spec or a Metric")
+        if not metric.name:
+            raise MetricError(
+                f"{type(metric).__name__} has an __init__ of its own, which a dataclass writes "
+                "better: @dataclass(frozen=True, kw_only=True), and its parameters as fields"
+            )
     names = [metric.name for metric in metrics]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise SpecError(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from metrichub.catalog.parameters import make
 from metrichub.catalog.registry import Registry
 from metrichub.catalog.spec import Spec
-from metrichub.errors import JudgeUnavailable, SpecError
+from metrichub.errors import JudgeUnavailable, SpecError, UnknownMetric
 
 JUDGES, EMBEDDERS = "metrichub.judges", "metrichub.embedders"
 VARIABLES = {"judge": "METRICHUB_JUDGE", "embedder": "METRICHUB_EMBEDDER"}
@@ -107,7 +107,11 @@ def _made(text: str, group: str, kind: str) -> Any:
         raise SpecError(
             f"{text!r} isn't a valid {kind}; write offline, or \"openai(model='{model}')\""
         ) from error
-    entry = _installed(group, kind).find(parsed.metric)
+    try:
+        entry = _installed(group, kind).find(parsed.metric)
+    except UnknownMetric as error:
+        way = f"; for a model write \"openai(model='{parsed.metric}')\""
+        raise UnknownMetric(f"{error}{'' if parsed.parameters else way}") from None
     return make(entry.load(), parsed.parameters, entry.name)
 
 

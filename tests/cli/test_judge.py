@@ -164,6 +164,7 @@ def test_compare_asks_the_judge_too(stub: Stub) -> None:
     ("judge", "said"),
     [
         ("nonsense", "no judge 'nonsense' is installed"),
+        ("lab/llama", "panel); for a model write \"openai(model='lab/llama')\""),
         ("openai(api_key='sk-1')", "OPENAI_API_KEY"),
         ("openai(modell='x')", "model"),
         ("gpt-4o", "isn't a valid judge; write offline, or \"openai(model='gpt-4o')\""),
