@@ -29,6 +29,7 @@ def merged(parts: Sequence[M]) -> M:
             raise ReportError(f"merge takes reports, report.merge(one, other), not {what(other)}")
         _same_metrics(first, other)
     _check_summed(parts)
+    _check_apart(parts)
     results: dict[str, Result] = {}
     for name, result in first.results.items():
         found = [part.results[name] for part in parts]
@@ -59,6 +60,39 @@ def _check_summed(parts: Sequence[Measurement]) -> None:
             f"some reports hold sums by {summed[0].named} and others samples; evaluate all of "
             "them with samples=True, or all with samples=False and the same key"
         )
+
+
+def _check_apart(parts: Sequence[Measurement]) -> None:
+    """Raise `ReportError` if two parts hold the same sample, as far as ids say.
+
+    A column `id` says it if it names every sample of a part, beside its system and epoch.
+    """
+    filled = [part for part in parts if part.size]
+    if len({id(part) for part in filled}) < len(filled):
+        raise ReportError(
+            "a report can't be merged with itself, as every sample would count twice; merge "
+            "reports of different samples"
+        )
+    seen: set[tuple[str, ...]] = set()
+    for part in filled:
+        found = _names_of_samples(part)
+        if both := seen & found:
+            raise ReportError(
+                f"two of the reports hold samples with the same 'id', such as {min(both)[0]}, "
+                "which would count twice; merge reports of different samples, or give each sample "
+                "an id of its own"
+            )
+        seen |= found
+
+
+def _names_of_samples(part: Measurement) -> set[tuple[str, ...]]:
+    """The id of every sample with its system and epoch; none where they are no names."""
+    nothing = [None] * part.size
+    ids, *others = (part.metadata.get(name, nothing) for name in ("id", "system", "epoch"))
+    named = [
+        tuple(map(str, names)) for names in zip(ids, *others, strict=True) if names[0] is not None
+    ]
+    return {*named} if len({*named}) == len(named) else set()
 
 
 def comparable(one: Measurement, other: Measurement) -> list[str]:

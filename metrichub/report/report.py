@@ -115,9 +115,12 @@ class Report(RatedReport):
 
         For reports that keep no samples, sums of fractions may differ in the last digit.
 
+        A sample that is in two reports would count twice. It is found by its `id` where both kept
+        that column (and by `system` and `epoch`); without ids, or with samples=False, it isn't.
+
         Raises:
-            ReportError: the reports have different metrics, parameters or definitions, or one is
-                pooled and has a metric that doesn't add up.
+            ReportError: the reports have different metrics, parameters or definitions, or share
+                samples; or one is pooled and has a metric that doesn't add up.
         """
         from metrichub.evaluation.merge import merged
 

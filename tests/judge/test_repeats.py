@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 
@@ -109,7 +110,7 @@ def test_repeated_runs_are_saved_merged_and_pooled(stub: Stub, tmp_path: Path) -
     loaded = Report.load(tmp_path / "report.json")
     assert loaded.scores() == report.scores()
     assert loaded.repeated()["faithfulness"]["score"].runs == (1.0, 0.0)
-    merged = report.merge(report)
+    merged = report.merge(copy.copy(report))
     assert merged.repeated()["faithfulness"]["score"].samples.shape == (2,)
     assert report.pool().repeated()["faithfulness"]["score"].runs == (1.0, 0.0)
 

@@ -1,5 +1,6 @@
 """Samples without a score: which are unanswered, what tests leave out, and when nobody wins."""
 
+import copy
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,8 +82,8 @@ def test_counts_survive_saving_merging_pooling_and_repeating(tmp_path: Path) -> 
     report.save(tmp_path / "report.json")
     for other in (Report.load(tmp_path / "report.json"), report.pool()):
         assert other.scores() == report.scores()
-        assert other.merge(other).scores()["faithfulness"]["unanswered"] == 2
-    assert report.merge(report).results["faithfulness"].unanswered == {"no_claims": 2}
+        assert other.merge(copy.copy(other)).scores()["faithfulness"]["unanswered"] == 2
+    assert report.merge(copy.copy(report)).results["faithfulness"].unanswered == {"no_claims": 2}
 
 
 def test_a_test_takes_the_samples_that_both_systems_have_scores_of_and_names_no_winner() -> None:

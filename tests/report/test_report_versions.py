@@ -1,5 +1,6 @@
 """Reports of other versions and other definitions: what is read, compared, merged and refused."""
 
+import copy
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -100,7 +101,7 @@ def test_what_scores_otherwise_today_is_refused_with_the_reason() -> None:
 def test_a_report_of_0_1_0_merges_with_one_measured_now(old: Path) -> None:
     now = measured(*SYSTEMS)
     merged = Report.load(old).merge(now)
-    for name, outputs in now.merge(now).scores().items():
+    for name, outputs in now.merge(copy.copy(now)).scores().items():
         assert merged.scores()[name] == pytest.approx(outputs)
     assert merged.size == 6
 
@@ -110,7 +111,7 @@ def test_reports_of_two_versions_compare_and_merge_and_both_are_recorded(tmp_pat
     home = str(now.results["wer"].signature.versions[0])
     other = elsewhere(now, tmp_path / "r.json", f"metrichub:{home}", "metrichub:9.9")
     assert other.compare(now, resamples=5, trials=5)["wer"]
-    merged = now.merge(other, now)
+    merged = now.merge(other, copy.copy(now))
     assert f"|metrichub:{home},9.9|" in merged.signatures()["wer"]
     merged.save(tmp_path / "merged.json")
     again = Report.load(tmp_path / "merged.json")
