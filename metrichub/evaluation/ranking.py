@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from metrichub.agreement.ranks import holm
 from metrichub.errors import listed
+from metrichub.evaluation.buckets import BUCKETS
 from metrichub.evaluation.labels import output_label, p_text
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.merge import check_clusters, comparable, unranked
@@ -28,12 +29,15 @@ from metrichub.evaluation.significance import (
     compare_pairs,
     withheld,
 )
+from metrichub.evaluation.units import clusters
 
 K = TypeVar("K", bound=Hashable)
 Ranks = dict[str, dict[str, dict[str, int]]]
 """Metric -> headline output -> system -> rank, 1 for the best."""
 _LABELS = "\0"
 """Stands in a sentence for the outputs that it is about; no name of a system has it."""
+ROUGH_P = 10
+"""Fewer clusters or buckets make p too small: with 8, .11 of equal systems differ at .05."""
 QUICK_SAMPLES = 20_000
 """More samples than this are ranked only where tests were asked for."""
 
@@ -125,26 +129,41 @@ def paired_tests(
     if options.cluster is not None:
         check_clusters(options.cluster, first, others)
     # Their samples are the same: one that kept the column has the clusters of all.
-    known = (one for one in systems.values() if options.cluster in one.metadata)
-    units = partial(next(known, first).units, cluster=options.cluster)
+    known = next((one for one in systems.values() if options.cluster in one.metadata), first)
+    units = partial(known.units, cluster=options.cluster)
     pairs = compare_pairs(sides, units, first.size, options)
     found = [
         output
         for metric in dict.fromkeys(name for tests in pairs.values() for name in tests)
         for output in _headline_outputs(metric, systems, pairs, 1 - options.level)
     ]
+    rough = _about_few(known, options.cluster)
     ranks: Ranks = {}
     for output in found:
         ranks.setdefault(output.metric, {})[output.name] = output.ranks
         for pair, test in output.tests.items():
-            pairs[pair][output.metric][output.name] = output.told(pair, test)
+            told = output.told(pair, test)
+            sentence = "; ".join([told.sentence, *rough]) if told.sentence else None
+            pairs[pair][output.metric][output.name] = told._replace(sentence=sentence)
     reasons = {output.metric: output.reason for output in found if output.reason}
     scores = {
         name: {metric: result.scores() for metric, result in one.results.items()}
         for name, one in systems.items()
     }
-    said = _sentences(found)
+    said = (*_sentences(found), *rough)
     return PairedTests(tuple(systems), pairs, ranks, scores, reasons, said, options, systems)
+
+
+def _about_few(one: Measurement, cluster: str | None) -> list[str]:
+    """That p is rough, where few clusters or buckets of samples were swapped."""
+    if one.buckets is not None:
+        column, number = one.buckets.named, len(one.buckets.filled(BUCKETS))
+    elif cluster is not None:
+        column, number = repr(cluster), clusters(cluster, one.metadata).number
+    else:
+        return []
+    few = number < min(ROUGH_P, one.size)
+    return [f"p is rough, as {column} has only {number} different values"] if few else []
 
 
 def _headline_outputs(

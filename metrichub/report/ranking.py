@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
     from metrichub.evaluation.resample import Interval
 
+ABOUT_SACREBLEU_P = (
+    "too small: at .05 it calls 11 to 20 of 100 differences significant where there is none"
+)
+
 
 @dataclass(frozen=True)
 class Ranking(PairedTests):
@@ -52,6 +56,7 @@ class Ranking(PairedTests):
         first, *_ = self.systems
         return {
             "baseline": first,
+            "about": {"sacrebleu_bootstrap_p": ABOUT_SACREBLEU_P},
             "samples": next(iter(self.reports.values())).size,
             "scores": {name: Report.of(one).scores() for name, one in self.reports.items()},
             "sentence": self.sentence,

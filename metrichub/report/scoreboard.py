@@ -141,7 +141,7 @@ def differences(tests: PairedTests, form: ScoreFormat) -> Table:
     """How every other system differs from the first: a row an output and system, with p."""
     first, *others = tests.systems
     head = ["metric", "system", f"difference [{_level(form)} interval]", "p"]
-    head += ["p uncorrected", "p sacrebleu bootstrap"] if form.outputs == "all" else []
+    head += ["p uncorrected", "p sacrebleu bootstrap (too small)"] if form.outputs == "all" else []
     head += ["samples", "left out"] if tests.left_out else []
     rows: list[list[Cell]] = []
     for column in output_columns(tests.reports, form):
@@ -153,7 +153,10 @@ def differences(tests: PairedTests, form: ScoreFormat) -> Table:
             if form.outputs == "all":
                 row += [_p(test.randomisation_p), _p(test.sacrebleu_bootstrap_p)]
             rows.append([*row, *((test.samples, test.left_out) if tests.left_out else ())])
-    return Table(head, rows, caption=f"Difference from {first}")
+    # Of one metric, as p is corrected over its headline outputs and all pairs.
+    several = len(tests.pairs) > 1 or any(len(outputs) > 1 for outputs in tests.ranks.values())
+    corrected = "; p is corrected for several tests, the intervals aren't" if several else ""
+    return Table(head, rows, caption=f"Difference from {first}{corrected}")
 
 
 def fitted(board: Table, width: int | None) -> list[Table]:

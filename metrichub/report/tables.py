@@ -119,7 +119,7 @@ class Table(NamedTuple):
         baseline, *_ = ranking.systems
         compared = ranking.against(baseline)
         head = ["metric", "output", "system", "score", "rank", "difference", "low", "high", "p"]
-        head += ["p uncorrected", "p sacrebleu bootstrap"] if all_outputs else []
+        head += ["p uncorrected", "p sacrebleu bootstrap (too small)"] if all_outputs else []
         head += ["samples", "left out"] if ranking.left_out else []
         rows: list[list[Cell]] = []
         best = set()

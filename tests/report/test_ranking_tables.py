@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from metrichub import Hub, Ranking, compare_all
+from metrichub import Hub, Ranking, Report, compare_all
 from metrichub.errors import ParameterError
 from metrichub.report.tables import json_safe
 
@@ -76,7 +76,7 @@ def test_csv_and_the_frame_have_a_row_an_output_and_system(ranking: Ranking) -> 
     assert [row["difference"] for row in rows[:3]] == ["", str(-1 / 16), "-1.0"]
     every = ranking.to_frame(outputs="all")
     assert list(every.columns[:4]) == ["metric", "output", "system", "score"]
-    assert "p uncorrected" in every
+    assert {"p uncorrected", "p sacrebleu bootstrap (too small)"} <= {*every}
     assert set(every["output"]) == {"score", "distance"}
     assert ranking.to_frame()["score"].tolist() == [float(row["score"]) for row in rows]
 
@@ -87,6 +87,7 @@ def test_a_dictionary_has_all_tests_and_is_json(ranking: Ranking) -> None:
     assert found["ranks"]["exact_match"]["score"] == {"right_1": 1, "one & off": 1, "[none]": 2}
     assert found["comparisons"].keys() == {"one & off", "[none]"}
     assert [(pair["system"], pair["other"]) for pair in found["pairs"]] == [("[none]", "one & off")]
+    assert found["about"]["sacrebleu_bootstrap_p"].startswith("too small: ")
     assert found["sentence"] == "; ".join(ranking.sentences)
     assert json.loads(json.dumps(json_safe(found)))["scores"]["[none]"]["exact_match"]["score"] == 0
 
@@ -95,7 +96,7 @@ def test_a_notebook_and_print_show_scores_differences_and_sentences(ranking: Ran
     shown = ranking._repr_html_()
     assert shown.count("<table>") == 2
     assert "<td>one &amp; off</td><td><strong>0.938</strong> (1) ≈</td>" in shown
-    assert "<caption>Difference from right_1</caption>" in shown
+    assert "<caption>Difference from right_1; p is corrected" in shown
     text = str(ranking)
     assert text.splitlines()[0].split() == ["system", "exact_match", "↑", "edit_similarity", "↑"]
     for sentence in ranking.sentences:
@@ -106,3 +107,35 @@ def test_a_notebook_and_print_show_scores_differences_and_sentences(ranking: Ran
 def test_another_choice_of_outputs_is_refused(ranking: Ranking, method: str) -> None:
     with pytest.raises(ParameterError, match="choose 'headline' or 'all'"):
         getattr(ranking, method)(outputs="main")
+
+
+def of_documents(number: int, **options: Any) -> dict[str, Report]:
+    """Reports of two systems on twenty samples of so many documents."""
+    rows = [{"doc": i % number, "reference": "a b", "id": i} for i in range(20)]
+    return {
+        name: Hub("wer").evaluate([{**row, "prediction": text} for row in rows], **options)
+        for name, text in {"A": "a b", "B": "a"}.items()
+    }
+
+
+FEW = "p is rough, as 'doc' has only 9 different values"
+
+
+@pytest.mark.parametrize(
+    ("given", "options"), [({}, {"cluster": "doc"}), ({"samples": False, "key": "doc"}, {})]
+)
+def test_p_is_called_rough_below_ten_clusters_or_buckets(given: Any, options: Any) -> None:
+    few, enough = of_documents(9, **given), of_documents(10, **given)
+    ranking = compare_all(few, **options)
+    assert ranking.sentences[-1] == FEW
+    assert FEW in ranking.foot()
+    sentence = few["A"].compare(few["B"], **options)["wer"]["score"].sentence
+    assert sentence is not None
+    assert sentence.endswith(f"; {FEW}")
+    assert "rough" not in compare_all(enough, **options).sentence
+
+
+def test_the_differences_say_that_only_p_is_corrected(ranking: Ranking) -> None:
+    corrected = "; p is corrected for several tests, the intervals aren't"
+    assert ranking.tables()[1].caption == f"Difference from right_1{corrected}"
+    assert compare_all(of_documents(9)).tables()[1].caption == "Difference from A"
