@@ -31,7 +31,6 @@ class Grid:
     row: NDArray[np.int64]
     column: NDArray[np.int64]
     named_systems: bool
-    named_items: bool
 
     @classmethod
     def of(
@@ -52,16 +51,16 @@ class Grid:
                     "the systems have different numbers of outputs, so their order doesn't say "
                     "which are of one item: give the item of each sample"
                 )
-            return cls._of(item, system, (True, False))
+            return cls._of(item, system, True)
         if item is not None and system is None:
-            return cls._of(item, _occurrences(item), (False, True))
+            return cls._of(item, _occurrences(item), False)
         if item is None or system is None:
-            return cls._of(range(size), [0] * size, (False, False))
-        return cls._of(item, system, (True, True))
+            return cls._of(range(size), [0] * size, False)
+        return cls._of(item, system, True)
 
     @classmethod
     def _of(
-        cls, item: Sequence[Hashable], system: Sequence[Hashable], named: tuple[bool, bool]
+        cls, item: Sequence[Hashable], system: Sequence[Hashable], named_systems: bool
     ) -> Grid:
         items, systems = dict.fromkeys(item), dict.fromkeys(system)
         places = {one: i for i, one in enumerate(items)}, {s: i for i, s in enumerate(systems)}
@@ -76,7 +75,7 @@ class Grid:
                 f"system {system[at]!r} has {int(counts[counts > 1][0])} samples of item "
                 f"{item[at]!r}; there has to be one"
             )
-        return cls(tuple(systems), tuple(items), row, column, *named)
+        return cls(tuple(systems), tuple(items), row, column, named_systems)
 
     @property
     def size(self) -> int:

@@ -144,16 +144,6 @@ class Table(NamedTuple):
                     rows[-1] += [test.samples, test.left_out]
         return cls(head, rows, best)
 
-    def only(self, outputs: Collection[tuple[str, str]]) -> Table:
-        """The rows of these metrics' outputs, without the column that names them if all are one."""
-        kept = [i for i, row in enumerate(self.rows) if tuple(row[:2]) in outputs]
-        best = {(kept.index(row), column) for row, column in self.best if row in kept}
-        rows = [self.rows[i] for i in kept]
-        if len({row[1] for row in rows}) > 1:
-            return Table(self.head, rows, best)
-        without = [[row[0], *row[2:]] for row in (self.head, *rows)]
-        return Table(without[0], without[1:], {(row, column - 1) for row, column in best})  # type: ignore[arg-type]  # a head is text
-
     def text(self) -> str:
         """The table in aligned columns of plain text."""
         cells = [list(self.head), *self.aligned()]

@@ -115,6 +115,14 @@ def test_labels_that_carry_no_interval_say_why(
     assert not np.isnan([found.mean, found.labels_alone]).any()
 
 
+def test_only_zeros_and_ones_beside_scores_in_that_range_are_yes_and_no() -> None:
+    # Without other samples the mean is that of the labels, 3/8; of yes and no it were 0 of 2.
+    assert calibrated_mean([0.1, 0.9], [0.25, 0.5]).mean == 3 / 8
+    for judge in ([-0.5, 1, -0.1, 0.9], [0, 1.5, 0.1, 0.9]):
+        why = calibrated_mean(judge, [0, 1, NAN, NAN]).why
+        assert why == "1 of 2 labels differ from the most common one: an interval takes 8"
+
+
 def test_ratings_take_student_s_t_of_the_residuals() -> None:
     # By a weight of 1 the mean is that of the judge moved by its error, here of the variances
     # var(y - f) / 12 and var(u) / 40, whose degrees of freedom Satterthwaite adds up.

@@ -80,6 +80,24 @@ def test_yes_and_no_are_judged_by_auc_without_being_asked() -> None:
     assert good.row().value == 1 - 1 / 8  # .8 is above .7
 
 
+def test_true_and_false_are_labels_and_no_ratings_at_all_are_none() -> None:
+    # Of the yes .9 is above the no, .4, and .1 is below it.
+    found = correlate([0.1, 0.9, 0.4], ["True", " true", "false"], draws=0)
+    assert (found.row().coefficient, found.row().value) == ("auc", 1 / 2)
+    nothing = correlate(SCORES, [None] * 6, draws=0)
+    assert {row.coefficient for row in nothing.rows} == {"pearson", "spearman", "tau_b"}
+
+
+def test_an_empty_cell_is_a_missing_score() -> None:
+    assert correlate(["", 1, 2, 3], [5, 1, 2, 3], coefficient="tau_b", draws=0).row().unscored == 1
+
+
+def test_pairs_of_wmt_s_tau_lie_25_points_or_more_apart() -> None:
+    # Of 0, 25 and 49.5 two pairs do.
+    found = correlate([1, 2, 3], [0, 25, 49.5], item=list("aaa"), coefficient="tau_wmt", draws=0)
+    assert (found.row().value, found.row().used) == (1, 2)
+
+
 def test_most_raters_decide_a_label() -> None:
     votes = [[1, 1, 0], [0, 0, 1], [1, 0], [1, 1, 1], [0, 0, 0], [None, 1]]
     # .1, .9 and .7 are yes; half of two is no majority.

@@ -146,6 +146,15 @@ def test_a_label_that_four_samples_have_carries_no_interval() -> None:
     assert notes == {"no interval: 4 of the rarer label, and it takes 5"}
 
 
+def test_labels_of_each_system_are_averaged_over_systems() -> None:
+    # Four of six systems have a yes, four samples in all; what is drawn are the three items.
+    labels = np.zeros((6, 3))
+    labels[:4, 0] = 1
+    scores = np.arange(18.0).reshape(6, 3) % 7
+    found = correlate(scores, labels, level="within_system", coefficient="auc", draw="items")
+    assert (found.row().used, found.row().note) == (4, "no interval: 3 items, and it takes 5")
+
+
 def preferences(right: int, wrong: int, **options: Any) -> Agreement:
     scores = {"mine": ([1.0] * right + [0.0] * wrong, [0.5] * (right + wrong))}
     return correlate_preferences(scores, ["a"] * (right + wrong), **options)
@@ -183,3 +192,9 @@ def test_the_reason_is_in_the_table_and_json_has_null() -> None:
 def test_without_draws_there_is_no_reason() -> None:
     assert correlate([1, 2, 3], [3, 1, 2], coefficient="spearman", draws=0).row("score").note == ""
     assert np.isnan(preferences(9, 1, coefficient="accuracy", draws=0).row("mine").low)
+
+
+def test_where_there_is_no_value_there_is_no_reason_either() -> None:
+    scores = {"mine": ([1.0] * 3, [0.5] * 3)}
+    row = correlate_preferences(scores, ["tie"] * 3, coefficient="accuracy").row("mine")
+    assert (np.isnan(row.value), np.isnan(row.low), row.note) == (True, True, "")

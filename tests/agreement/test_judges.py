@@ -147,6 +147,7 @@ def test_lists_of_errors_in_a_column_are_ratings() -> None:
     # -6, -.1 and 0, the second by two raters, -.2 and 0; nobody saw the last.
     errors = [[minor, major], [[point, point], []], [], None]
     assert span_ratings("mqm", errors) == [[-6], [-0.2, 0], [0], None]
+    assert span_ratings("mqm", [[{"severity": "minor", "category": NAN}]]) == [[-1]]
     found = correlate([1, 2, 3, 4], {"mqm": errors}, coefficient="spearman", draws=0)
     assert (found.row().value, found.row().used) == (1, 1)
     assert found.data.raters == 2

@@ -174,6 +174,7 @@ def test_a_preference_is_written_in_many_ways() -> None:
         assert side_of(word) == 0, word
     assert side_of("both are good") is None
     assert side_of(True) is None
+    assert side_of(0.5) is None
     assert are_preferences(["a", None, ["b", "tie"]])
     assert not are_preferences(["1", "2", 1])
     assert not are_preferences(["yes", "no"])

@@ -34,6 +34,7 @@ COLUMNS = {"predictions": ["a"] * 8}
 def test_a_metric_tells_its_share_and_the_block_the_rest() -> None:
     told: list[int] = []
     Hub([Quick(), Slow()]).evaluate(COLUMNS, progress=told.append)
+    report_progress(1.0)  # outside of any evaluation it tells nobody
     # Quarters of 8 samples; a smaller share tells nothing. 2 are left, and all 8 of the other.
     assert told == [2, 2, 2, 10]
 

@@ -124,6 +124,18 @@ def test_only_headline_outputs_are_corrected_ranked_and_bold() -> None:
     table = Table.compared(compare_all(systems, resamples=9, trials=TRIALS), all_outputs=True)
     assert {table.rows[row][1] for row, _ in table.best} == set(headline)
     assert {table.rows[row][2] for row, _ in table.best} == {"other"}
+    # Each output has a row of the first system, which has no test, and one of the other.
+    assert table.head[8:] == ["p", "p uncorrected", "p sacrebleu bootstrap"]
+    first, second = (row for row in table.rows if row[1] == headline[0])
+    test = found[headline[0]]
+    assert (first[2], first[5:]) == ("one", [None] * 6)
+    assert second[5:] == [
+        *(test.difference, *test.interval[:2], test.p),
+        *(test.randomisation_p, test.sacrebleu_bootstrap_p),
+    ]
+    assert {row[1] for row in Table.compared(compare_all(systems, resamples=9)).rows} == set(
+        headline
+    )
 
 
 def test_outputs_without_a_direction_have_p_values_and_no_ranks() -> None:
@@ -161,7 +173,10 @@ def test_scores_are_those_of_all_samples_and_tests_those_of_common_ones() -> Non
     assert pair.withheld == "the systems left different samples unanswered (full: 0, half: 2)"
     assert (pair.samples, pair.left_out) == (2, 2)
     assert ranking.pairs["worse", "full"]["ttr"]["score"].withheld is None
-    rows = Table.compared(ranking).rows
+    table = Table.compared(ranking)
+    rows = table.rows
+    assert table.head[8:] == ["p", "samples", "left out"]
+    assert [row[-2:] for row in rows[:3]] == [[None, None], [2, 2], [4, 0]]
     assert [row[3] for row in rows[:3]] == [
         one.scores()["ttr"]["score"] for one in systems.values()
     ]

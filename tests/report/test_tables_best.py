@@ -125,6 +125,10 @@ def test_the_best_system_of_a_comparison_is_bold() -> None:
         ["wer", "score", "c_d", 1.0],
     ]
     assert set(table.best) == {(0, 3), (2, 3)}
+    assert [row[4] for row in table.rows] == [1, 2, 1, 2]
+    assert table.head[4:] == ["rank", "difference", "low", "high", "p"]
+    # Rows of the first system have no test.
+    assert [row[5] for row in table.rows] == [None, -0.5, None, 0.75]
 
 
 def test_a_report_shows_itself_as_an_escaped_table() -> None:
