@@ -173,7 +173,7 @@ def _result(report: Report, name: str, output: str, interval: Interval | None) -
             "averaging": metric.averaging,
         },
     }
-    if judged := _llm_scoring(metric):
+    if judged := _llm_scoring(metric, result.signature.templates):
         config["llm_scoring"] = judged
     details = {"samples": str(report.size), "unscored": str(result.unscored)}
     found: dict[str, Any] = {"score": result.scores()[output], "details": details}
@@ -196,7 +196,7 @@ def _uncertainty(interval: Interval, count: int) -> dict[str, Any]:
     }
 
 
-def _llm_scoring(metric: Metric) -> dict[str, Any] | None:
+def _llm_scoring(metric: Metric, prompts: Mapping[str, Any]) -> dict[str, Any] | None:
     """The models that were asked, and the prompts; None where no model was."""
     if not isinstance(metric, JudgeMetric) or metric.judge is None:
         return None
@@ -204,10 +204,9 @@ def _llm_scoring(metric: Metric) -> dict[str, Any] | None:
     models = [one for one in getattr(judge, "members", [judge]) if about(one).is_model]
     if not models:
         return None
-    prompts = dict.fromkeys(name for asked in metric.questions().values() for name in asked)
     return {
         "judges": [{"model_info": _model_info(_name(one), "unknown", "unknown")} for one in models],
-        "input_prompt": "\n\n".join(metric.prompt(name).text for name in prompts),
+        "input_prompt": "\n\n".join(told["text"] for told in prompts.values()) or "unknown",
         "additional_details": {"judge": str(getattr(judge, "label", judge))},
     }
 

@@ -28,7 +28,7 @@ from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.result_weighed import WeighedResult
-from metrichub.evaluation.signature import Signature
+from metrichub.evaluation.signature import Signature, prompts_hash
 from metrichub.evaluation.stats import Stats
 from metrichub.evaluation.stored import StoredSamples
 from metrichub.metric import CorpusMetric, Metric
@@ -292,12 +292,20 @@ def _with_progress(
 
 
 def signature_of(metric: Metric, reduction: Reduction | None) -> Signature:
-    """A metric with all its parameters and its definition, its package, and the reduction."""
+    """A metric with all its parameters, definition and prompts, its package, and the reduction."""
     entry = origin(type(metric))
     home = entry.distribution if entry else f"local:{type(metric).__module__}"
     versions = (entry.version,) if entry else ()
-    reduced = name_of(metric, reduction)
-    return Signature(metric.label(), metric.card.definition, home, versions, reduced)
+    reduced, templates = name_of(metric, reduction), metric.templates()
+    return Signature(
+        metric.label(),
+        metric.card.definition,
+        home,
+        versions,
+        reduced,
+        prompts=prompts_hash(templates),
+        templates=templates,
+    )
 
 
 def _result(metric: Metric, signature: Signature, parts: Sequence[Any], size: int) -> Result:

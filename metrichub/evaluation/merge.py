@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from metrichub.data.metadata import joined_metadata
-from metrichub.errors import ReportError, what
+from metrichub.errors import ReportError, listed, what
 from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.letters import summed
@@ -33,7 +33,9 @@ def merged(parts: Sequence[M]) -> M:
     results: dict[str, Result] = {}
     for name, result in first.results.items():
         found = [part.results[name] for part in parts]
-        results[name] = result.merge(found, Signature.joined([one.signature for one in found]))
+        signatures = [one.signature for one in found]
+        _check_signatures(name, signatures)
+        results[name] = result.merge(found, Signature.joined(signatures))
     return replace(
         first,
         results=results,
@@ -126,7 +128,7 @@ def comparable(one: Measurement, other: Measurement) -> list[str]:
             f"{', '.join(other.results)}"
         )
     for name in common:
-        _same_signature(one.results[name], other.results[name])
+        _check_signatures(name, [one.results[name].signature, other.results[name].signature])
     return common
 
 
@@ -166,6 +168,9 @@ def unranked(systems: Mapping[str, Measurement]) -> dict[str, str]:
     try:
         for other in others:
             comparable(first, other)
+        for name in first.results:
+            found_in = [one.results[name] for one in systems.values() if name in one.results]
+            _check_signatures(name, [result.signature for result in found_in])
     except ReportError as error:
         metrics = [name for one in systems.values() for name in one.results]
         return dict.fromkeys(metrics, str(error))
@@ -238,12 +243,19 @@ def _same_metrics(one: Measurement, other: Measurement) -> None:
             f"the reports have different metrics: {', '.join(one.results)} and "
             f"{', '.join(other.results)}"
         )
-    for name in one.results:
-        _same_signature(one.results[name], other.results[name])
 
 
-def _same_signature(one: Result, other: Result) -> None:
-    if not one.signature.agrees(other.signature):
-        raise ReportError(
-            f"the reports used different settings: {one.signature} and {other.signature}"
-        )
+def _check_signatures(metric: str, signatures: Sequence[Signature]) -> None:
+    """Raise `ReportError` unless a metric measured in the same way each time."""
+    # Prompts that aren't known agree with any, so all are held to known ones.
+    first = next((one for one in signatures if one.prompts), signatures[0])
+    for other in signatures:
+        if first.agrees(other):
+            continue
+        if first.agrees(replace(other, prompts="")):
+            prompts = listed(map(repr, first.other_prompts(other)))
+            raise ReportError(
+                f"the reports used different prompts for {metric} ({prompts}): "
+                f"prompts:{first.prompts} and prompts:{other.prompts}; score both with the same"
+            )
+        raise ReportError(f"the reports used different settings: {first} and {other}")

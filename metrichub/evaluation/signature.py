@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 _FORM = (
-    r"(?P<label>.*?)(\|definition:(?P<definition>\d+))?\|(?P<home>[^|:]+):(?P<code>[^|]+)"
+    r"(?P<label>.*?)(\|definition:(?P<definition>\d+))?(\|prompts:(?P<prompts>[0-9a-f]{8}))?"
+    r"\|(?P<home>[^|:]+):(?P<code>[^|]+)"
     r"\|reduce:(?P<reduction>[^|]*)(\|repeats:(?P<repeats>\d+))?"
 )
 _LOCAL = "local"
+PROMPTS_UNKNOWN = (
+    "prompts unknown: the report doesn't contain the judge's prompts, so comparisons can't check "
+    "them"
+)
+
+
+def prompts_hash(templates: Mapping[str, Any]) -> str:
+    """The first 8 hexadecimal digits of a SHA-256 of what `Metric.templates` gives; "" of nothing.
+
+    The order of the prompts is irrelevant; that of the examples isn't, as a model reads them in it.
+    """
+    if not templates:
+        return ""
+    return hashlib.sha256(json.dumps(sorted(templates.items())).encode()).hexdigest()[:8]
 
 
 @dataclass(frozen=True)
@@ -20,6 +38,8 @@ class Signature:
     All but `versions` decides what is comparable. `home` is the distribution that brings the
     metric, or "local:module" for one that isn't installed, which has no version; a report merged
     from several versions' has them all, "metrichub:0.1.0,0.2.0". `repeats` is 0 for a single run.
+    `prompts` is the hash of `templates`, a judge model's prompts; "" if no model was asked, or if
+    they aren't known, as in older reports.
     """
 
     label: str
@@ -28,6 +48,8 @@ class Signature:
     versions: tuple[str, ...]
     reduction: str
     repeats: int = 0
+    prompts: str = ""
+    templates: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def parse(cls, text: str) -> Signature:
@@ -48,19 +70,38 @@ class Signature:
             () if local else tuple(code.split(",")),
             found["reduction"],
             int(found["repeats"] or 0),
+            found["prompts"] or "",
         )
 
     @classmethod
     def joined(cls, parts: Sequence[Signature]) -> Signature:
-        """The signature of parts that are comparable, with the versions of all."""
+        """The signature of parts that are comparable, with the versions of all.
+
+        Its prompts are known if those of all parts are.
+        """
         versions = dict.fromkeys(version for part in parts for version in part.versions)
-        return replace(parts[0], versions=tuple(versions))
+        least = min(parts, key=lambda part: bool(part.prompts))
+        return replace(least, versions=tuple(versions))
 
     def agrees(self, other: Signature) -> bool:
-        """Whether both measured the same in the same way, whatever their versions."""
-        return replace(self, versions=()) == replace(other, versions=())
+        """Whether both measured the same in the same way, whatever their versions.
+
+        Prompts that aren't known are taken to be the same.
+        """
+        ignored: dict[str, Any] = {"versions": ()}
+        if not (self.prompts and other.prompts):
+            ignored["prompts"] = ""
+        return replace(self, **ignored) == replace(other, **ignored)
+
+    def other_prompts(self, other: Signature) -> list[str]:
+        """The names of the prompts that differ."""
+        names = sorted({*self.templates, *other.templates})
+        mine, its = self.templates, other.templates
+        return [n for n in names if json.dumps(mine.get(n)) != json.dumps(its.get(n))]
 
     def __str__(self) -> str:
         home = f"{self.home}:{','.join(self.versions)}" if self.versions else self.home
+        prompts = f"|prompts:{self.prompts}" if self.prompts else ""
         repeats = f"|repeats:{self.repeats}" if self.repeats else ""
-        return f"{self.label}|definition:{self.definition}|{home}|reduce:{self.reduction}{repeats}"
+        head = f"{self.label}|definition:{self.definition}{prompts}"
+        return f"{head}|{home}|reduce:{self.reduction}{repeats}"

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 
 from metrichub.catalog.parameters import REQUIRED, LocalPath
 from metrichub.data.columns import is_plural
@@ -27,7 +27,7 @@ from metrichub.judge.protocol import (
     all_verdicts,
 )
 from metrichub.metric import Array, Unscored
-from metrichub.models.resolve import judge_of, kept
+from metrichub.models.resolve import about, judge_of, kept
 
 FieldText = str | Sequence[str]
 """What a judge sees under one name: a text or several."""
@@ -181,6 +181,13 @@ class JudgeMetric(ModelMetric):
         mine, shown = self._given().get(name), self._shown().get(name)
         path = mine or prompt_files.in_language(self._english(name), self.language or ENGLISH)
         return Prompt.read(path, shown) if mine or shown else prompt_files.packaged(path)
+
+    def templates(self) -> Mapping[str, Any]:
+        """The prompts that it may ask, with their examples; {} if no model is asked."""
+        if "judge" not in self.models() or self.judge is None or not about(self._judge).is_model:
+            return {}
+        names = dict.fromkeys(name for asked in self.questions().values() for name in asked)
+        return {name: prompt_files.template(self.prompt(name)) for name in names}
 
     async def claims(self, text: str) -> list[str]:
         """The claims of a text; metrics that need the claims of the same text share the call."""

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from metrichub.judge.examples import SUFFIX
 from metrichub.judge.protocol import SHARED_PROMPTS, Prompt, slots_of
@@ -69,6 +70,14 @@ def languages(path: Path) -> frozenset[str]:
 def packaged(path: Path) -> Prompt:
     """A prompt of the hub's or of a package, which doesn't change while they run."""
     return Prompt.read(path)
+
+
+def template(prompt: Prompt) -> dict[str, Any]:
+    """What a model is told by a prompt, as reports save it: its text and its examples."""
+    examples = [
+        {"fields": json.loads(one.data), "reply": json.loads(one.reply)} for one in prompt.examples
+    ]
+    return {"text": prompt.text, "examples": examples}
 
 
 def misfilled(mine: Prompt, own: Prompt) -> str | None:

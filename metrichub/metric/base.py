@@ -175,6 +175,13 @@ class Metric:
         """
         return {}
 
+    def templates(self) -> Mapping[str, Any]:
+        """What a judge model is told, without the samples: prompt -> its text and its examples.
+
+        Signatures hold a hash of them, and saved reports the texts.
+        """
+        return {}
+
     def one_process(self) -> bool:
         """Whether only one process may measure at a time, however many workers the hub has.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from metrichub.evaluation.explanation import Explanation, Trace
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.resample import SEED, Interval
 from metrichub.evaluation.result import NO_REASON, NO_SAMPLES, Outputs
+from metrichub.evaluation.signature import PROMPTS_UNKNOWN
 from metrichub.evaluation.votes import agreement_notes
 from metrichub.metric import has_sample_scores
 
@@ -157,7 +158,7 @@ class ReportScores(Measurement):
         return ByOutput({name: found[name] for name in results})
 
     def signatures(self) -> dict[str, str]:
-        """Each metric's signature: parameters, definition, version, reduction, candidates.
+        """Each metric's signature: parameters, definition, prompts, version, reduction, candidates.
 
         Everything except the version decides which reports can be merged and compared. "samples" is
         included if `samples()` follows another convention than the corpus score, as for sentence
@@ -168,6 +169,15 @@ class ReportScores(Measurement):
             f"{'|samples:sentence-level' * has_sample_scores(result.metric)}"
             for name, result in self.results.items()
         }
+
+    def prompts(self) -> dict[str, Mapping[str, Any]]:
+        """What each metric's judge model was told: metric -> prompt -> its "text" and "examples".
+
+        Templates, without the samples. A metric is left out if it asks no model, or if its prompts
+        aren't known.
+        """
+        found = {name: result.signature.templates for name, result in self.results.items()}
+        return {name: templates for name, templates in found.items() if templates}
 
     def _counts(self, read: Collection[str]) -> str:
         """How many texts a sample has of each column that is read, if references or several."""
@@ -206,6 +216,8 @@ class ReportScores(Measurement):
                     else self.buckets.notes()
                 )
             why += letters.notes(result.metric, self.letters.get(name, {}))
+            if not result.signature.prompts and result.metric.templates():
+                why.append(PROMPTS_UNKNOWN)
             if notes := [*why, *result.notes()]:
                 found[name] = notes
         return found

@@ -27,7 +27,7 @@ from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.result_weighed import WeighedResult
-from metrichub.evaluation.signature import Signature
+from metrichub.evaluation.signature import Signature, prompts_hash
 from metrichub.evaluation.stats import BucketSums, Stats
 from metrichub.metric import Array, CorpusMetric, Metric, Unscored, load_metric
 from metrichub.models.resolve import VARIABLES
@@ -77,6 +77,7 @@ def file_text(report: Report) -> str:
             "segments": report.segments,
             "candidates": report.candidates,
             **_statistics(report),
+            "prompts": _prompts(report),
             "evidence": json_value(report.traces),
             "usage": json_value(report.usage),
             "letters": json_value(report.letters),
@@ -124,11 +125,11 @@ def load(path: Path, metrics: Sequence[Metric]) -> Report:
     _check_format(path, content.get("format") if isinstance(content, dict) else None)
     own = {metric.name: metric for metric in metrics}
     try:
-        results = {}
+        results, prompts = {}, _read_prompts(content.get("prompts", ()))
         for name, found in content["results"].items():
             metric = own.get(name) or _metric(path, name, found)
             _same_definition(path, found, metric)
-            results[name] = _result(found, metric)
+            results[name] = _result(found, metric, prompts.get(name, {}))
         report = Report(
             results,
             content["size"],
@@ -143,7 +144,7 @@ def load(path: Path, metrics: Sequence[Metric]) -> Report:
             buckets=_read_buckets(content.get("buckets")),
         )
         runs = {
-            name: tuple(_result(run, results[name].metric) for run in found)
+            name: tuple(_result(run, results[name].metric, prompts.get(name, {})) for run in found)
             for name, found in content.get("runs", {}).items()
         }
         letters = {name: _letters(by) for name, by in content.get("letters", {}).items()}
@@ -201,6 +202,26 @@ def _plain(result: Result) -> dict[str, Any]:
         **saved,
         **plain,
     }
+
+
+def _prompts(report: Report) -> list[dict[str, Any]]:
+    """Each prompt once, with the metrics whose judge it was for."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for metric, templates in report.prompts().items():
+        for name, told in templates.items():
+            key = name, json.dumps(told)
+            found.setdefault(key, {"name": name, "metrics": [], **told})["metrics"].append(metric)
+    return list(found.values())
+
+
+def _read_prompts(found: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """What `Report.prompts` gave."""
+    read: dict[str, dict[str, Any]] = {}
+    for one in found:
+        for metric in one["metrics"]:
+            told = {"text": one["text"], "examples": one["examples"]}
+            read.setdefault(metric, {})[one["name"]] = told
+    return read
 
 
 def _buckets(buckets: BucketSizes | None) -> dict[str, Any] | None:
@@ -318,9 +339,11 @@ def _asked(signature: str) -> dict[str, object]:
     return {}
 
 
-def _result(found: Mapping[str, Any], metric: Metric) -> Result:
+def _result(found: Mapping[str, Any], metric: Metric, templates: Mapping[str, Any]) -> Result:
     reasons = _counts(found["reasons"])
-    signature = Signature.parse(found["signature"])
+    signature = replace(Signature.parse(found["signature"]), templates=templates)
+    if prompts_hash(templates) != signature.prompts:
+        raise ValueError(f"its prompts aren't those of {found['signature']}")
     unanswered = _counts(found.get("unanswered", {}))
     head = (metric, signature, found["count"], found["unscored"], reasons, unanswered)
     if isinstance(metric, CorpusMetric) and "totals" not in found:

@@ -21,6 +21,7 @@ signatures = st.builds(
     st.lists(st.sampled_from(["1.0", "0.2+cpu", "3rc1"]), min_size=1, unique=True).map(tuple),
     names,
     st.integers(0, 9),
+    st.sampled_from(["", "0123abcd"]),
 )
 
 
@@ -35,6 +36,10 @@ def test_a_signature_survives_being_written_whatever_its_parameters(signature: S
         ("wer(lowercase=False)|definition:1|metrichub:0.1.0|reduce:best", WER),
         ("wer(lowercase=False)|metrichub:0.1.0|reduce:best", WER),
         ("wer(lowercase=False)|metrichub:0.1.0|reduce:best|repeats:3", replace(WER, repeats=3)),
+        (
+            "wer(lowercase=False)|definition:1|prompts:0123abcd|metrichub:0.1.0|reduce:best",
+            replace(WER, prompts="0123abcd"),
+        ),
         ("own|definition:2|local:__main__|reduce:mean", OWN),
         ("own|local:__main__|reduce:mean", replace(OWN, definition=1)),
         (
@@ -67,6 +72,9 @@ def test_other_texts_are_no_signatures(text: str) -> None:
         ({"home": "other-dist"}, False),
         ({"reduction": "worst"}, False),
         ({"repeats": 3}, False),
+        # Prompts that aren't known may be the same.
+        ({"prompts": "0123abcd"}, True),
+        ({"prompts": "0123abcd", "definition": 2}, False),
     ],
 )
 def test_all_but_the_version_decides_what_is_comparable(
@@ -74,6 +82,12 @@ def test_all_but_the_version_decides_what_is_comparable(
 ) -> None:
     other = replace(WER, **changes)  # type: ignore[arg-type]  # one field of each type
     assert WER.agrees(other) is other.agrees(WER) is agrees
+
+
+def test_known_prompts_have_to_be_the_same() -> None:
+    one, other = (replace(WER, prompts=prompts) for prompts in ("0123abcd", "89ab0123"))
+    assert one.agrees(replace(one, versions=("0.2.0",)))
+    assert not one.agrees(other)
 
 
 def test_metrics_of_ones_own_agree_within_a_module_only() -> None:
