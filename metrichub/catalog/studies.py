@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -127,9 +127,9 @@ def _text(study: Mapping[str, Any]) -> str:
 
 
 def definition_of(signature: str) -> str:
-    """The part of a signature that decides the numbers: parameters and definition."""
+    """The part of a signature that decides the numbers: parameters, definition and prompts."""
     parts = signature.split("|")
-    named = [part for part in parts[1:] if part.startswith("definition:")]
+    named = [part for part in parts[1:] if part.startswith(("definition:", "prompts:"))]
     return "|".join([parts[0], *named])
 
 
@@ -153,12 +153,19 @@ def best_value(studies: Iterable[Study], dimension: str) -> StudyValue | None:
     return max(values, key=lambda value: value.value or 0.0, default=None)
 
 
-def agreement_block(studies: Sequence[Study]) -> str:
-    """The generated block of the section "Agreement with people"; "" where nothing is shown."""
-    return "\n".join(_shown(study) for study in studies if study.shown)
+def agreement_block(studies: Sequence[Study], prompts_unknown: Collection[Study] = ()) -> str:
+    """The generated block of the section "Agreement with people"; "" where nothing is shown.
+
+    It notes the studies that don't say which prompts the judge was asked with.
+    """
+    return "\n".join(
+        _shown(study, "; prompts unknown" * (study in prompts_unknown))
+        for study in studies
+        if study.shown
+    )
 
 
-def _shown(study: Study) -> str:
+def _shown(study: Study, note: str) -> str:
     """A study as a Markdown table with a line of facts above."""
     kinds = list(dict.fromkeys((value.level, value.coefficient) for value in study.results))
     names = [f"{coefficient} ({level})" for level, coefficient in kinds]
@@ -178,7 +185,7 @@ def _shown(study: Study) -> str:
     intervals = f"{study.confidence:.0%} intervals of {study.draws:,} draws of {study.draw}"
     facts = (
         f"{data['title']}: {size}; protocol `{study.protocol}`, {study.references}; {intervals}; "
-        f"`{study.spec}`, measured on {study.date}."
+        f"`{study.spec}`, measured on {study.date}{note}."
     )
     wrapped = "\n".join(textwrap.wrap(facts, 100, break_on_hyphens=False))
     return f"{wrapped}\n\n{''.join(lines)}"

@@ -7,8 +7,11 @@ import textwrap
 from metrichub.catalog.card import bounds_table
 from metrichub.catalog.parameters import Parameter, parameters_of
 from metrichub.catalog.studies import agreement_block, definition_of, read_studies
+from metrichub.evaluation.signature import prompts_hash
 from metrichub.metric import GATHERED, CorpusMetric, Metric, has_two_passes, load_metric
 from metrichub.testing.under_test import Broken, MetricUnderTest
+
+_PROMPTS = "|prompts:"
 
 
 def generated(under_test: MetricUnderTest) -> dict[str, str]:
@@ -17,7 +20,13 @@ def generated(under_test: MetricUnderTest) -> dict[str, str]:
     The bounds, the parameters if there are any, and the agreement if studies of it are shown.
     """
     blocks = {"bounds": bounds_table(under_test.entry.card) + _gathered(under_test.metric)}
-    if agreement := agreement_block(read_studies(under_test.entry.folder)):
+    studies = read_studies(under_test.entry.folder)
+    unknown = [
+        study
+        for study in studies
+        if _PROMPTS not in study.signature and load_metric(study.spec).templates()
+    ]
+    if agreement := agreement_block(studies, unknown):
         blocks["agreement"] = agreement
     if parameters := parameters_of(under_test.entry.load()):
         head = "| parameter | values | default | meaning |\n| --- | --- | --- | --- |\n"
@@ -45,12 +54,15 @@ def _row(parameter: Parameter) -> str:
 
 
 def studies_agree(under_test: MetricUnderTest) -> None:
-    """Raise `Broken` if a study was made with other parameters or of another definition."""
+    """Raise `Broken` if a study has other parameters or prompts, or is of another definition."""
     entry = under_test.entry
     for study in read_studies(entry.folder):
         metric = load_metric(study.spec)
         name, today = study.data["name"], f"{metric.label()}|definition:{entry.card.definition}"
-        if (measured := definition_of(study.signature)) != today:
+        measured = definition_of(study.signature)
+        if _PROMPTS in measured:
+            today += f"{_PROMPTS}{prompts_hash(metric.templates())}"
+        if measured != today:
             raise Broken(
                 f"agreement.json has {name} for {measured}, and the metric is {today} now; measure "
                 f'it anew: metrichub agreement FILE -m "{study.spec}" --human COLUMN --write {name}'

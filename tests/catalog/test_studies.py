@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.agreement import BY_PREDICTION, BY_REFERENCE, qags, scored, summeval
-from metrichub import list_metrics
+from metrichub import list_metrics, load_metric
 from metrichub.agreement.correlation import correlate, with_sources
 from metrichub.catalog.registry import registry
 from metrichub.catalog.studies import (
@@ -18,6 +18,7 @@ from metrichub.catalog.studies import (
     studies_text,
 )
 from metrichub.errors import CardError
+from metrichub.evaluation.signature import prompts_hash
 from metrichub.report.studies import add_study, study_of
 from metrichub.testing import blocks
 from metrichub.testing.under_test import Broken, MetricUnderTest
@@ -152,6 +153,40 @@ def test_other_parameters_or_another_definition_break_the_law(
     blocks.studies_agree(under_test)
 
 
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch):
+    """The law's reading of a study, as if a model had been the judge."""
+    spec = "faithfulness(judge='openai(model=\"m\")')"
+    metric = load_metric(spec)
+    head, tail = f"{metric.label()}|definition:{metric.card.definition}", "metrichub:0.1.0"
+    study = replace(measured("aun"), spec=spec, shown=True)
+    under_test = MetricUnderTest(registry().find("faithfulness"))
+
+    def studied(prompts: str) -> MetricUnderTest:
+        one = replace(study, signature=f"{head}{prompts}|{tail}|reduce:best")
+        monkeypatch.setattr(blocks, "read_studies", lambda _: (one,))
+        return under_test
+
+    return studied
+
+
+def test_a_study_of_other_prompts_breaks_the_law(judged) -> None:
+    today = prompts_hash(load_metric("faithfulness", judge="openai(model='m')").templates())
+    under_test = judged(f"|prompts:{today}")
+    blocks.studies_agree(under_test)
+    assert "prompts unknown" not in blocks.generated(under_test)["agreement"]
+    said = rf"summeval-cut for .*\|prompts:00000000, and the metric is .*\|prompts:{today} now"
+    with pytest.raises(Broken, match=said):
+        blocks.studies_agree(judged("|prompts:00000000"))
+
+
+def test_a_study_of_unknown_prompts_says_so_on_the_card(judged) -> None:
+    under_test = judged("")
+    blocks.studies_agree(under_test)
+    block = " ".join(blocks.generated(under_test)["agreement"].split())
+    assert "measured on 2026-01-02; prompts unknown." in block
+
+
 def test_the_block_shows_value_interval_ceiling_and_facts() -> None:
     study = measured("aun")
     assert agreement_block([study]) == ""
@@ -171,9 +206,11 @@ def test_a_broken_file_names_itself(tmp_path: Path) -> None:
     assert json.loads(studies_text("x", []))["studies"] == []
 
 
-def test_a_signature_s_parameters_and_definition_decide() -> None:
+def test_a_signature_s_parameters_definition_and_prompts_decide() -> None:
     one = "bleu(max_order=4)|definition:2|metrichub:0.1.0|reduce:best|references:11|mean of each"
     assert definition_of(one) == "bleu(max_order=4)|definition:2"
+    two = "coherence(judge='m')|definition:1|prompts:0123abcd|metrichub:0.1.0|reduce:best"
+    assert definition_of(two) == "coherence(judge='m')|definition:1|prompts:0123abcd"
 
 
 def test_which_metric_for_the_relevance_of_summaries_has_a_measured_answer() -> None:
