@@ -27,9 +27,9 @@ def test_a_card_that_cant_be_read_is_one_finding(site: Path) -> None:
     result = run("check", "shout")
     assert result.exit_code == 1
     verdict, problem, total = result.stdout.splitlines()
-    assert verdict.startswith("shout   2  BROKEN")
+    assert verdict.startswith("shout   2  FAILED")
     assert problem.strip() == problems[0]
-    assert total == "shout: 0 of 15 laws hold, 14 not run, as they need the card"
+    assert total == "shout: 0 of 15 contract tests pass, 14 not run, as they need the card"
 
 
 @pytest.mark.parametrize("content", [b"", b"no front matter", b"---\n[\n---\n", b"\xff\xfe---"])

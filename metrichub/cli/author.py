@@ -1,4 +1,4 @@
-"""`metrichub new` and `check`: writing a metric, and holding it to the laws."""
+"""`metrichub new` and `check`: writing a metric, and running the contract tests on it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ def _next_steps(name: str, made: Scaffold, plugin: bool) -> str:
         return f"install and test it:\n  {steps}\n"
     if made.project is None:
         return (
-            f"use it in Python:\n  from {made.module} import {made.class_name}\n"
+            "use it in Python:\n  from metrichub import Hub\n"
+            f"  from {made.module} import {made.class_name}\n"
             f"  Hub([{made.class_name}()])\n"
             "to load it by its name, register it in a project's pyproject.toml; "
             f"`metrichub new {name} --plugin` writes a project\n"
@@ -75,13 +76,13 @@ def _rival(name: str) -> str | None:
         return None
 
 
-@click.command(cls=Command, short_help="Check metrics against the fifteen laws.")
+@click.command(cls=Command, short_help="Run the contract tests on metrics.")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @click.option("--update", is_flag=True, help="Update the generated blocks of the cards first.")
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text")
 @click.pass_context
 def check(context: click.Context, names: tuple[str, ...], update: bool, form: str) -> None:
-    """Check installed metrics against the fifteen laws; exits with 1 if one is broken.
+    """Run the contract tests on installed metrics; exits with 1 if one fails.
 
     A NAME may have parameters: "bleu(max_order=2)".
     """
@@ -105,11 +106,11 @@ def check(context: click.Context, names: tuple[str, ...], update: bool, form: st
 def _show(name: str, found: list[Any]) -> None:
     ran = [finding for finding in found if finding.ran]
     for finding in ran:
-        verdict = "BROKEN" if finding.problem else "ok"
+        verdict = "FAILED" if finding.problem else "ok"
         click.echo(f"{name}  {finding.law:2}  {verdict:6}  {finding.title}")
         for line in (finding.problem or "").splitlines():
             click.echo(f"{' ' * len(name)}      {line}")
     kept = sum(not finding.problem for finding in ran)
     left = len(found) - len(ran)
     rest = f", {left} not run, as they need the card" if left else ""
-    click.echo(f"{name}: {kept} of {len(found)} laws hold{rest}")
+    click.echo(f"{name}: {kept} of {len(found)} contract tests pass{rest}")

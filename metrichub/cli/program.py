@@ -18,7 +18,7 @@ EXIT_STATUS = """\
 \b
 Exit status:
   0    all went well
-  1    a threshold was missed (--fail-under, --fail-over), or a law broken (check)
+  1    a threshold was missed (--fail-under, --fail-over), or a contract test failed (check)
   2    wrong use: an unknown option, metric or parameter
   3    bad data: a file or sample can't be scored
   4    a judge couldn't be reached, or gave no verdict on some samples
@@ -131,7 +131,11 @@ def _report(error: Exception, settings: Settings) -> int:
             return _INTERRUPTED
         case click.UsageError():
             help_ = error.ctx.command_path if error.ctx else "metrichub"
-            _say(f"{error.format_message()} (try '{help_} --help')")
+            if error.message.startswith("Usage: "):
+                # A group without a command: click's message is its help.
+                click.echo(error.message, err=True)
+            else:
+                _say(f"{error.format_message()} (try '{help_} --help')")
             return 2
         case click.ClickException():
             _say(error.format_message())

@@ -21,7 +21,7 @@ WRITTEN = ("headline", "definition")
 
 
 def one_name(under_test: MetricUnderTest) -> None:
-    """Folder, entry point and card have one name, and the packages above import nothing."""
+    """The folder, entry point and card have the same name; the packages above have no code."""
     entry, folder = under_test.entry, under_test.entry.folder
     names = {entry.name, folder.name, entry.card.name}
     hold(len(names) == 1, f"the names differ: {', '.join(sorted(names))}")
@@ -36,7 +36,7 @@ def one_name(under_test: MetricUnderTest) -> None:
 
 
 def card_is_complete(under_test: MetricUnderTest) -> None:
-    """The card parses: all keys and headings, one BibTeX block, current generated blocks."""
+    """The card has all keys and headings, one BibTeX block and current generated blocks."""
     card = under_test.entry.card
     for key in WRITTEN:
         hold(key in card.keys, f"the front matter has no {key}")
@@ -68,7 +68,10 @@ def card_is_complete(under_test: MetricUnderTest) -> None:
 
 
 def inputs_agree(under_test: MetricUnderTest) -> None:
-    """The card's inputs are the code's, and so is its judge, who is asked what is declared."""
+    """The card names the inputs and the kind of judge that the code uses.
+
+    A judge is asked only the questions that the metric declares.
+    """
     card, code = under_test.entry.card.inputs, under_test.metric.inputs()
     hold(set(card) == set(code), f"the card asks for {list(card)}, the code for {list(code)}")
     for kind in ("judge", "embedder"):
@@ -100,7 +103,7 @@ def _asks_what_it_declares(under_test: MetricUnderTest, metric: JudgeMetric) -> 
 
 
 def outputs_agree(under_test: MetricUnderTest) -> None:
-    """The card's outputs are those of the code, "score" and the headline among them."""
+    """The card names the outputs that the code returns, "score" and the headline among them."""
     card = under_test.entry.card
     code = under_test.evaluate(under_test.columns).results[under_test.metric.name].scores()
     hold("score" in code, f"there is no output 'score' in {sorted(code)}")
@@ -114,7 +117,7 @@ def outputs_agree(under_test: MetricUnderTest) -> None:
 
 
 def examples_run(under_test: MetricUnderTest) -> None:
-    """The card's examples run, and every parameter is given off its default in one of them."""
+    """The card's examples run, and set every parameter to a value other than its default."""
     card = under_test.entry.card
     hold(bool(card.examples), "the card has no example")
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)

@@ -141,7 +141,7 @@ def update_card(name: str) -> bool:
 
 
 def _title(law: Any) -> str:
-    title: str = law.__doc__.strip()
+    title: str = law.__doc__.strip().partition("\n")[0]
     return title
 
 

@@ -47,7 +47,7 @@ HEAVY = ("torch", "transformers", "openai", "tensorflow", "jax")
 
 
 def rows_are_finite(under_test: MetricUnderTest) -> None:
-    """N ordinary samples give N rows, all scored and finite."""
+    """Every ordinary sample gets a finite score."""
     report = under_test.evaluate(under_test.columns)
     result = report.results[under_test.metric.name]
     size = len(next(iter(under_test.columns.values())))
@@ -60,11 +60,11 @@ def rows_are_finite(under_test: MetricUnderTest) -> None:
 
 
 def score_broadcasts(under_test: MetricUnderTest) -> None:
-    """`score` gives the same for (), (N,) and (B, N), and what goes with it agrees.
+    """`score` gives the same for totals, for samples and for arrays of resamples.
 
-    `score_samples` gives (N,), a `resampler` what `conclude` gives, and so do condensed rows and
-    those that were weighed in two passes; the scores of a metric whose averaging is macro are the
-    means of its samples' scores.
+    Their shapes are (), (N,) and (B, N). What goes with it agrees: `score_samples` gives (N,), a
+    `resampler` what `conclude` gives, and so do condensed rows and those that were weighed in two
+    passes; the scores of a metric whose averaging is macro are the means of its samples' scores.
     """
     result = under_test.evaluate(under_test.columns).results[under_test.metric.name]
     if isinstance(result, RowsResult):
@@ -105,7 +105,7 @@ def _rows_conclude_alike(result: RowsResult) -> None:
 
 
 def measuring_merges(under_test: MetricUnderTest) -> None:
-    """Measuring a and b together is measuring a, then b, for any split."""
+    """Measuring samples in parts gives the same as measuring them together."""
     whole = under_test.evaluate(under_test.columns)
     for cut in (1, 3, len(next(iter(under_test.columns.values()))) - 1):
         parts = [{k: v[:cut] for k, v in under_test.columns.items()}]
@@ -122,7 +122,7 @@ def measuring_merges(under_test: MetricUnderTest) -> None:
 
 
 def order_is_irrelevant(under_test: MetricUnderTest) -> None:
-    """The samples in reverse give the same corpus scores, and the same sample scores reversed."""
+    """Reversing the samples changes no corpus score, and reverses the scores of samples."""
     forward = under_test.evaluate(under_test.columns)
     backward = under_test.evaluate({k: v[::-1] for k, v in under_test.columns.items()})
     name = under_test.metric.name
@@ -137,7 +137,7 @@ def order_is_irrelevant(under_test: MetricUnderTest) -> None:
 
 
 def any_text_is_valid(under_test: MetricUnderTest) -> None:
-    """Any text stays in its range or is `nan`, alone and in a corpus, and raises nothing."""
+    """Any text gets scores in their range or `nan`, alone and in a corpus, and no error."""
     pool = [*HOSTILE, WORDS[0], "word " * 10_000]
     size = len(pool)
     columns: dict[str, list[Any]] = {}
@@ -183,7 +183,7 @@ def perfection_holds(under_test: MetricUnderTest) -> None:
 
 
 def nothing_is_changed(under_test: MetricUnderTest) -> None:
-    """The caller's lists stay as they are, a second call agrees, and copies are equal.
+    """Scoring doesn't change the caller's lists, a second call agrees, and copies are equal.
 
     Copies of the metric by pickle and by `repr`, and of the report by its file.
     """
@@ -207,7 +207,7 @@ def nothing_is_changed(under_test: MetricUnderTest) -> None:
 
 
 def empty_is_nan(under_test: MetricUnderTest) -> None:
-    """No samples give `nan` for every output, and no exception; no rows are measured as none."""
+    """Without samples every output is `nan`, and nothing raises an error."""
     view = Block({column: Column((), None) for column in under_test.needed}, 0, 0).view(
         under_test.metric.inputs()
     )
@@ -223,7 +223,7 @@ def empty_is_nan(under_test: MetricUnderTest) -> None:
 
 
 def nothing_heavy_loads(under_test: MetricUnderTest) -> None:
-    """Nothing heavy loads before scoring, nor then but what these parameters require; no socket."""
+    """Heavy packages load only in scoring, only if required, and no socket opens."""
     found = footprint(under_test.spec, under_test.columns)
     early = [name for name in HEAVY if name in found.imported]
     due = required_names(under_test.metric.requires())
@@ -234,7 +234,7 @@ def nothing_heavy_loads(under_test: MetricUnderTest) -> None:
 
 
 def nonsense_never_pays(under_test: MetricUnderTest) -> None:
-    """No prediction takes its sample out of the mean, but where the card declares it."""
+    """A prediction has no score only for reasons that the card declares."""
     if "predictions" not in under_test.columns:
         return
     name = under_test.metric.name

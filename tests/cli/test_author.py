@@ -41,7 +41,7 @@ def test_a_new_metric_keeps_every_law_once_its_line_is_added(folder: Path) -> No
     assert "  pip install -e . --no-deps\n  metrichub check word_overlap\n" in result.stdout
     distribution(folder, "my-metrics", [line.replace('"', "")])
     ran = program("check", "word_overlap", env=environment(folder))
-    assert "word_overlap: 15 of 15 laws hold" in ran.stdout
+    assert "word_overlap: 15 of 15 contract tests pass" in ran.stdout
     assert ran.returncode == 0
 
 
@@ -62,7 +62,7 @@ def test_without_a_project_the_new_metric_is_used_by_its_class(folder: Path) -> 
     assert "add this line" not in said
     lines = [line.strip() for line in said.splitlines() if line.startswith("  ")]
     samples = "predictions=['a b'], references=['b c']"
-    code = f"from metrichub import Hub; {lines[0]}; print({lines[1]}({samples}))"
+    code = f"{lines[0]}; {lines[1]}; print({lines[2]}({samples}))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "{'word_overlap': {'score': 0.5}}\n"
 
@@ -83,7 +83,7 @@ def test_a_new_metric_is_the_share_of_reference_words_whatever_its_name(folder: 
     ran = program("score", "-", "-m", spec, env=env, input=samples.partition("\n")[0])
     assert json.loads(ran.stdout)["scores"]["answer_length"]["score"] == 1 / 3
     card = Card.read(folder / "answer_length" / "README.md")
-    assert card.title == "Share of reference words"
+    assert card.title == "Fraction of reference words"
     assert "length" not in card.summary
 
 

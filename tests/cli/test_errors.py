@@ -73,6 +73,12 @@ def test_wrong_use_exits_with_2_and_one_line(arguments: tuple[str, ...], message
     assert message in error(run("score", *arguments), 2)
 
 
+def test_a_group_without_a_command_shows_its_help_in_lines() -> None:
+    ran = run("cache")
+    assert ran.exit_code == 2
+    assert "\n  clear  Delete stored answers" in ran.output + ran.stderr
+
+
 def test_an_unknown_command_exits_with_2() -> None:
     assert "No such command 'scor'" in error(run("scor"), 2)
 
