@@ -256,6 +256,7 @@ def _check_signatures(metric: str, signatures: Sequence[Signature]) -> None:
             prompts = listed(map(repr, first.other_prompts(other)))
             raise ReportError(
                 f"the reports used different prompts for {metric} ({prompts}): "
-                f"prompts:{first.prompts} and prompts:{other.prompts}; score both with the same"
+                f"prompts:{first.prompts} and prompts:{other.prompts}; score both with the same "
+                "prompts"
             )
         raise ReportError(f"the reports used different settings: {first} and {other}")
