@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import json
 import re
 import shlex
 import shutil
@@ -16,6 +17,14 @@ from tests.guide_commands import ROOT, run_step, steps
 
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 TEXTS = {path.name: path.read_text("utf-8") for path in DOCS}
+
+
+FILES = {
+    "outputs.jsonl": "summaries.jsonl",
+    "baseline.jsonl": "summaries.jsonl",
+    "ours.jsonl": "summaries_b.jsonl",
+}
+"""Files of the reader, and which of examples/ takes the place of each."""
 
 
 @pytest.mark.parametrize("page", [name for name, text in TEXTS.items() if ">>>" in text])
@@ -34,14 +43,34 @@ def test_the_commands_of_a_page_print_what_it_shows(page: str, tmp_path: Path) -
         assert printed == step.output, step.command
 
 
-def plain_commands() -> list[str]:
+def plain_commands(text: str) -> list[str]:
     """The commands without their output: they need a file or a model of the reader."""
-    fences = re.findall(r"^```(\w*)\n(.*?)^```$", "\n".join(TEXTS.values()), re.DOTALL | re.M)
+    fences = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.M)
     lines = [line for language, block in fences if not language for line in block.splitlines()]
+    lines += re.findall(r"^- run: (.*)", text, re.M)
     return [line for line in lines if re.match(rf"metrichub ({'|'.join(main.commands)}) ", line)]
 
 
-@pytest.mark.parametrize("command", plain_commands())
+# The judges of JUDGES.md are models; tests/cli/test_author.py and tests/site run the others.
+@pytest.mark.parametrize(
+    "page", [name for name, text in TEXTS.items()
+             if plain_commands(text) and name not in {"JUDGES.md", "OWN.md", "SPEED.md"}]
+)  # fmt: skip
+def test_the_commands_without_their_output_run_in_turn(page: str, tmp_path: Path) -> None:
+    examples = shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    for name, example in FILES.items():
+        shutil.copy(examples / example, tmp_path / name)
+    rows = [json.loads(line) for line in (examples / "summaries.jsonl").open(encoding="utf-8")]
+    rated = [json.dumps({**row, "quality": n % 5}) for n, row in enumerate(rows)]
+    (tmp_path / "rated.jsonl").write_text("\n".join(rated), encoding="utf-8")
+    for name in ("outputs.txt", "references.txt"):
+        (tmp_path / name).write_text("it rains\nhe came home\n", encoding="utf-8")
+    for command in plain_commands(TEXTS[page]):
+        printed, status = run_step(command, tmp_path, 0)
+        assert status == 0, (command, printed)
+
+
+@pytest.mark.parametrize("command", plain_commands("\n".join(TEXTS.values())))
 def test_the_options_of_other_commands_are_known(command: str) -> None:
     _, name, *arguments = shlex.split(command)
     found = main.get_command(click.Context(main), name)
