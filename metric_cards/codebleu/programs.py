@@ -54,7 +54,7 @@ class Reader:
             self._parser = Parser()
             self._parser.language = utils.get_tree_sitter_language(language)
         except (ImportError, TypeError, ValueError):
-            needed = f"codebleu with its parser of {language}"
+            needed = f"the package codebleu with its parser for {language}"
             install = "pip install 'metrichub[codebleu]'"
             raise MissingDependency("codebleu", needed, install) from None
         self._tools: Any = parser
