@@ -19,6 +19,7 @@ from metrichub.text.scripts import EMOJI, EXAMPLES, OTHER, ScriptCounts, treatme
 from metrichub.text.tokenizations import Tokenizations, watched
 from metrichub.text.tokenize.reference import TOKENIZERS
 from metrichub.text.tokenize.tokenizers import Tokenizer
+from metrichub.text.unicode import mixed_forms
 
 LOST = 0.1
 """The share of the letters from which on a reader is told that they aren't cut or are dropped."""
@@ -76,6 +77,12 @@ def letters_of(metric: Metric, view: View, tokenized: Tokenizations) -> ByTokeni
         parts = (Letters.of(counts, tokenizer) for counts in seen or every.values())
         found[name] = sum(parts, Letters())
     return found
+
+
+def mixed_forms_of(view: View) -> set[str]:
+    """The characters that a metric saw in several Unicode forms."""
+    columns = list({texts.number: texts for texts in _texts(view)}.values())
+    return mixed_forms(columns) if any(texts.may_be_decomposed for texts in columns) else set()
 
 
 def summed(parts: Sequence[Mapping[str, ByTokenizer]]) -> dict[str, dict[str, Letters]]:

@@ -18,7 +18,7 @@ from metrichub.evaluation.buckets import BucketSizes, places
 from metrichub.evaluation.explanation import ErrorBudget, Observed, Trace
 from metrichub.evaluation.failures import located
 from metrichub.evaluation.gathering import gathered
-from metrichub.evaluation.letters import ByTokenizer, letters_of, summed
+from metrichub.evaluation.letters import ByTokenizer, letters_of, mixed_forms_of, summed
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.observation import is_async, measure_objects, measure_rows
 from metrichub.evaluation.passes import PostponedRows, two_passes
@@ -69,6 +69,7 @@ class Measure:
         results: dict[str, Result] = {}
         traces: dict[str, list[tuple[int, Trace]]] = {}
         letters: list[dict[str, ByTokenizer]] = []
+        mixed: dict[str, set[str]] = {}
         usage = Usage()
         for characters, metrics in self._groups().items():
             parts: dict[str, list[Any]] = {metric.name: [] for metric in metrics}
@@ -84,6 +85,8 @@ class Measure:
                     with watched() as tokenized, located(metric, block), telling as portion:
                         part = self._part(metric, block, view, given)
                     waiting -= portion.told
+                    if forms := mixed_forms_of(view):
+                        mixed[metric.name] = mixed.get(metric.name, set()) | forms
                     parts[metric.name].append(part)
                     if given is None:
                         letters.append({metric.name: letters_of(metric, view, tokenized)})
@@ -104,6 +107,7 @@ class Measure:
             {name: Trace.joined(found) for name, found in traces.items()},
             usage,
             letters=summed(letters),
+            mixed_forms={name: tuple(sorted(forms)) for name, forms in mixed.items()},
         )
 
     def _part(

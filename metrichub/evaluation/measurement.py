@@ -30,7 +30,8 @@ class Measurement:
     each column. `texts` are the samples themselves where they were kept; a saved report has none.
     `runs` holds the result of each run where judges were asked several times. `read_from` has the
     names that a column was read from where the data had none for it, `letters` what each metric's
-    tokenizers did to the letters. `metadata` holds the short columns that no metric reads, a value
+    tokenizers did to the letters, `mixed_forms` the characters that it saw in several Unicode
+    forms. `metadata` holds the short columns that no metric reads, a value
     a sample, such as ids, systems and ratings. `buckets` stands for samples that weren't kept.
     """
 
@@ -44,6 +45,7 @@ class Measurement:
     runs: Mapping[str, tuple[Result, ...]] = field(default_factory=dict, repr=False)
     read_from: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     letters: Mapping[str, ByTokenizer] = field(default_factory=dict, repr=False)
+    mixed_forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     metadata: Metadata = field(default_factory=dict, repr=False)
     buckets: BucketSizes | None = field(default=None, repr=False)
 
@@ -99,6 +101,7 @@ class Measurement:
             texts=self.texts.take(index) if self.texts else None,
             runs={name: tuple(run.take(index) for run in runs) for name, runs in self.runs.items()},
             letters={},
+            mixed_forms={},
             metadata={
                 name: [values[i] for i in index.tolist()] for name, values in self.metadata.items()
             },

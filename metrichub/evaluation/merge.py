@@ -47,6 +47,7 @@ def merged(parts: Sequence[M]) -> M:
         texts=_joined_texts(parts),
         runs={name: _merged_runs(name, parts) for name in first.runs},
         read_from=_joined_names([part.read_from for part in parts]),
+        mixed_forms=_joined_names([part.mixed_forms for part in parts]),
         letters=summed([part.letters for part in parts]),
         buckets=BucketSizes.merged([(part.size, part.buckets) for part in parts]),
         metadata=joined_metadata((part.size, part.metadata) for part in parts),
@@ -204,7 +205,7 @@ def _joined(reports: Sequence[Measurement]) -> dict[str, tuple[int, int]]:
 
 
 def _joined_names(parts: Sequence[Mapping[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
-    """All names that each column was read from, each once."""
+    """The names of all parts, each once: those that a column was read from, for example."""
     found: dict[str, dict[str, None]] = {}
     for part in parts:
         for column, names in part.items():

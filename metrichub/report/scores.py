@@ -216,6 +216,12 @@ class ReportScores(Measurement):
                     else self.buckets.notes()
                 )
             why += letters.notes(result.metric, self.letters.get(name, {}))
+            if mixed := self.mixed_forms.get(name):
+                why.append(
+                    f"the texts write {', '.join(mixed[:3])} in several Unicode forms, as one "
+                    "character and as a letter with marks, which don't match; normalize all texts, "
+                    "for example to NFC"
+                )
             if not result.signature.prompts and result.metric.templates():
                 why.append(PROMPTS_UNKNOWN)
             if notes := [*why, *result.notes()]:

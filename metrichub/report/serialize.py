@@ -81,6 +81,7 @@ def file_text(report: Report) -> str:
             "evidence": json_value(report.traces),
             "usage": json_value(report.usage),
             "letters": json_value(report.letters),
+            "mixed_forms": report.mixed_forms,
             "read_from": report.read_from,
             "metadata": report.metadata,
         }
@@ -137,9 +138,8 @@ def load(path: Path, metrics: Sequence[Metric]) -> Report:
             {name: (int(low), int(high)) for name, (low, high) in content["candidates"].items()},
             {name: _evidence(found) for name, found in content.get("evidence", {}).items()},
             Usage(**content.get("usage", {})),
-            read_from={
-                column: tuple(names) for column, names in content.get("read_from", {}).items()
-            },
+            read_from=_names(content.get("read_from", {})),
+            mixed_forms=_names(content.get("mixed_forms", {})),
             metadata=content.get("metadata", {}),
             buckets=_read_buckets(content.get("buckets")),
         )
@@ -245,6 +245,10 @@ def _evidence(found: Mapping[str, Any]) -> Trace:
     pending = {int(sample): why for sample, why in found.get("pending", {}).items()}
     votes, waits = _counts(found.get("votes", {})), _counts(found.get("waits", {}))
     return Trace(steps, errors, Counter(found["causes"]), calls, votes, pending, waits)
+
+
+def _names(found: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(names) for name, names in found.items()}
 
 
 def _letters(found: Mapping[str, Any]) -> ByTokenizer:

@@ -20,6 +20,9 @@ T = TypeVar("T")
 
 _numbers = count()
 
+_DECOMPOSED = (b"\xcc", b"\xcd", b"\xd9", b"\xe0", b"\xe1", b"\xe3")
+"""How UTF-8 begins of the marks of Latin, Greek and Cyrillic, Arabic, India, Hangul and kana."""
+
 
 class Texts(Sequence[str]):
     """A column of one block: one string per row, with its tokens.
@@ -119,6 +122,21 @@ class Texts(Sequence[str]):
         if "characters" not in self._memo and (text := "".join(self._items)).isascii():
             return ScriptCounts(ascii_letters(text.encode()), {}, {})
         return ScriptCounts.of(self.characters)
+
+    @property
+    def may_be_decomposed(self) -> bool:
+        """Whether a row may hold a character that Unicode's form NFC composes."""
+        return self.cached("decomposed", self._may_be_decomposed)
+
+    def _may_be_decomposed(self) -> bool:
+        if "characters" in self._memo:
+            data = self.characters.data
+        elif "lower" in self._memo:
+            return self.lower().may_be_decomposed
+        else:
+            text = "".join(self._items)
+            data = b"" if text.isascii() else text.encode("utf-8", "surrogatepass")
+        return any(lead in data for lead in _DECOMPOSED)
 
     def _tokenize(self, tokenizer: str) -> Tokens:
         # A tokenizer may start from the tokens of another.
