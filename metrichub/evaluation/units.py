@@ -69,6 +69,5 @@ def _check_column(column: object, metadata: Mapping[str, Sequence[Any]]) -> None
         have = ", ".join(metadata) or "none"
         raise ReportError(
             f"the report has no column {column!r}{did_you_mean(column, metadata)} (columns: "
-            f"{have}); "
-            "it keeps those with short values, or those that keep= or --keep names"
+            f"{have}); if the file has it, keep it: --keep {column} or keep=[{column!r}]"
         )
