@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from metrichub.catalog.frontmatter import UNDEFINED_FOR, FrontMatter, Scale, Tags, pattern_of
+from metrichub.catalog.frontmatter import (
+    LENGTH_BOUND,
+    LENGTHS_APART,
+    UNDEFINED_FOR,
+    FrontMatter,
+    Scale,
+    Tags,
+    pattern_of,
+)
 from metrichub.data.columns import column_of
 from metrichub.errors import listed
 
@@ -151,6 +159,14 @@ def _said_of(card: Card) -> Iterator[str]:
             "Scores of the same samples agree within a tolerance of "
             f"{card.tolerance:g}, whatever their order and their parts."
         )
+    for change in LENGTH_BOUND:
+        bound = [f"`{name}`" for name, s in card.scores.items() if s.length_bound == change]
+        if bound:
+            yield (
+                f"{listed(bound)} {change if len(bound) == 1 else change.removesuffix('s')} with "
+                "the length of the predictions: systems whose mean lengths differ by over "
+                f"{LENGTHS_APART:.0%} aren't ranked."
+            )
     kinds = [UNDEFINED_FOR[kind].removeprefix("the prediction ") for kind in card.undefined_for]
     if kinds:
         said = listed(kinds, "or")

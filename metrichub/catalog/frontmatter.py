@@ -29,23 +29,31 @@ UNDEFINED_FOR = MappingProxyType(
 )
 """Predictions that a metric's definition gives no value, by the word on the card."""
 BETTER = ("higher", "lower", "neither")
+LENGTH_BOUND = ("falls", "rises")
+LENGTHS_APART = 0.2
+"""Systems whose mean lengths differ by more aren't ranked by an output that is bound to length."""
 _KEYS = (
     "name", "title", "summary", "inputs", "scores", "headline", "definition", "requires", "tags",
     "license", "judge", "embedder", "undefined_for", "tolerance", "keywords",
 )  # fmt: skip
 _MOST_KEYWORDS, _LONGEST_KEYWORD = 16, 40
-_SCORE_KEYS = ("range", "better", "perfect")
+_SCORE_KEYS = ("range", "better", "perfect", "length_bound")
 _POWER = re.compile(r"\d+e-\d+")
 _TAG_KEYS = ("task", "dimension", "family", "language")
 
 
 class Scale(NamedTuple):
-    """What one output's numbers mean: range (None: unbounded), direction, value at perfection."""
+    """What one output's numbers mean: range (None: unbounded), direction, value at perfection.
+
+    `length_bound` says whether the output "falls" or "rises" with the length of the predictions,
+    whatever they say; None if it does neither.
+    """
 
     low: float | None = None
     high: float | None = None
     better: str = "neither"
     perfect: float | None = None
+    length_bound: str | None = None
 
     def __contains__(self, value: object) -> bool:
         """Whether a number lies in the range, up to float rounding; `nan` does, infinity never."""
@@ -213,7 +221,10 @@ class FrontMatter:
         perfect = given.get("perfect")
         if perfect is not None and not isinstance(perfect, (int, float)):
             raise self.fail(prefix, f"{prefix}.perfect has to be a number, not {perfect!r}")
-        return Scale(bounds[0], bounds[1], cast("str", given["better"]), perfect)
+        length_bound = given.get("length_bound")
+        if length_bound is not None and length_bound not in LENGTH_BOUND:
+            raise self.fail(prefix, f"{prefix}.length_bound has to be {' or '.join(LENGTH_BOUND)}")
+        return Scale(bounds[0], bounds[1], cast("str", given["better"]), perfect, length_bound)
 
     def headline(self, found: object, outputs: Mapping[str, object]) -> tuple[str, ...]:
         """Outputs of the card."""

@@ -180,6 +180,18 @@ def test_another_tolerance_is_refused(tmp_path: Path, written: str) -> None:
         Card.read(write(tmp_path, f"{FRONT}tolerance: {written}\n"))
 
 
+def test_outputs_bound_to_length_are_named_below_the_bounds(tmp_path: Path) -> None:
+    front = FRONT.replace("better: higher", "better: higher, length_bound: falls")
+    card = Card.read(write(tmp_path, front))
+    assert card.scores["score"].length_bound == "falls"
+    assert bounds_table(card).split("\n\n")[1].replace("\n", " ").strip() == (
+        "`score` falls with the length of the predictions: systems whose mean lengths differ by "
+        "over 20% aren't ranked."
+    )
+    with pytest.raises(CardError, match=r"scores\.score\.length_bound has to be falls or rises"):
+        Card.read(write(tmp_path, front.replace("falls", "yes")))
+
+
 def test_windows_line_ends_change_nothing(tmp_path: Path, card: Card) -> None:
     path = tmp_path / "windows.md"
     path.write_bytes((tmp_path / "README.md").read_bytes().replace(b"\n", b"\r\n"))
