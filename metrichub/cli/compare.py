@@ -99,7 +99,8 @@ def compare(
     )
     write_page(page, reports, ids, **how, ranking=ranking)
     tell_notes(reports)
-    tell_unranked(ranking.withheld)
+    if shown != "table":  # Its foot has said so.
+        tell_unranked(ranking.withheld)
     tell_usage(reports)
 
 

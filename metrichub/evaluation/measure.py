@@ -18,6 +18,7 @@ from metrichub.evaluation.buckets import BucketSizes, places
 from metrichub.evaluation.explanation import ErrorBudget, Observed, Trace
 from metrichub.evaluation.failures import located
 from metrichub.evaluation.gathering import gathered
+from metrichub.evaluation.lengths import lengths_of, summed_lengths
 from metrichub.evaluation.letters import ByTokenizer, letters_of, mixed_forms_of, summed
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.observation import is_async, measure_objects, measure_rows
@@ -99,6 +100,7 @@ class Measure:
                     result = WeighedResult.of_rows(result, self.corpora[metric.name])
                 results[metric.name] = result
         counts = {name: column.counts for name, column in batch.columns.items()}
+        bound = any(s.length_bound for m in self.metrics for s in m.card.scores.values())
         return Measurement(
             {metric.name: results[metric.name] for metric in self.metrics},
             batch.size,
@@ -108,6 +110,7 @@ class Measure:
             usage,
             letters=summed(letters),
             mixed_forms={name: tuple(sorted(forms)) for name, forms in mixed.items()},
+            lengths=lengths_of(batch) if bound else None,
         )
 
     def _part(
@@ -176,7 +179,10 @@ class _Pooled:
         }
         traces = {name: found.pool() for name, found in measurement.traces.items()}
         buckets = BucketSizes.of(batch, self.key)
-        kept = replace(measurement, results=results, traces=traces, buckets=buckets)
+        lengths = summed_lengths(measurement.lengths)
+        kept = replace(
+            measurement, results=results, traces=traces, buckets=buckets, lengths=lengths
+        )
         return kept.condense() if self.condensed else kept
 
 

@@ -14,6 +14,7 @@ from metrichub.data.metadata import Metadata
 from metrichub.errors import ReportError, did_you_mean, what
 from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Trace
+from metrichub.evaluation.lengths import Lengths, summed_lengths
 from metrichub.evaluation.letters import ByTokenizer
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.stored import StoredSamples
@@ -33,6 +34,7 @@ class Measurement:
     tokenizers did to the letters, `mixed_forms` the characters that it saw in several Unicode
     forms. `metadata` holds the short columns that no metric reads, a value
     a sample, such as ids, systems and ratings. `buckets` stands for samples that weren't kept.
+    `lengths` are those of the predictions, where an output depends on them.
     """
 
     results: Mapping[str, Result]
@@ -48,6 +50,7 @@ class Measurement:
     mixed_forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     metadata: Metadata = field(default_factory=dict, repr=False)
     buckets: BucketSizes | None = field(default=None, repr=False)
+    lengths: Lengths | None = field(default=None, repr=False, compare=False)
 
     def units(self, result: Result, cluster: str | None = None) -> Units:
         """The units that a test or interval draws: samples, clusters of them, or buckets.
@@ -105,6 +108,7 @@ class Measurement:
             metadata={
                 name: [values[i] for i in index.tolist()] for name, values in self.metadata.items()
             },
+            lengths=None if self.lengths is None else self.lengths[index],
         )
 
     def _digests(self, index: NDArray[np.int64]) -> dict[str, str]:
@@ -143,6 +147,7 @@ class Measurement:
             texts=None,
             metadata={},
             runs={name: tuple(run.pool() for run in runs) for name, runs in self.runs.items()},
+            lengths=summed_lengths(self.lengths),
         )
 
 

@@ -10,6 +10,7 @@ from metrichub.data.metadata import joined_metadata
 from metrichub.errors import ReportError, listed, what
 from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Trace
+from metrichub.evaluation.lengths import joined_lengths
 from metrichub.evaluation.letters import summed
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
@@ -51,6 +52,7 @@ def merged(parts: Sequence[M]) -> M:
         letters=summed([part.letters for part in parts]),
         buckets=BucketSizes.merged([(part.size, part.buckets) for part in parts]),
         metadata=joined_metadata((part.size, part.metadata) for part in parts),
+        lengths=joined_lengths([(part.size, part.lengths) for part in parts]),
     )
 
 

@@ -15,9 +15,11 @@ from math import isnan
 from typing import TypeVar
 
 from metrichub.agreement.ranks import holm
+from metrichub.catalog.frontmatter import Scale
 from metrichub.errors import listed
 from metrichub.evaluation.buckets import BUCKETS
 from metrichub.evaluation.labels import output_label, p_text
+from metrichub.evaluation.lengths import differing_lengths
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.merge import check_clusters, comparable, unranked
 from metrichub.evaluation.resample import check_level, check_positive
@@ -48,10 +50,10 @@ class PairedTests:
 
     `pairs[system, other]` holds metric -> output -> `Comparison` for every pair, `other` being the
     one that was named first; `ranks` metric -> headline output -> system -> rank, below
-    others only where each of them beats it; `withheld` metric -> why it ranks none. `scores` holds
-    system -> metric -> output -> score of all its samples, as its report has it, while a test is of
-    those that both systems have scores of. `sentences` sum it up, alike ones of several metrics as
-    one.
+    others only where each of them beats it; `withheld` has why a metric, or an output alone, ranks
+    none. `scores` holds system -> metric -> output -> score of all its samples, as its report has
+    it, while a test is of those that both systems have scores of. `sentences` sum it up, alike ones
+    of several metrics as one.
     """
 
     systems: tuple[str, ...]
@@ -105,7 +107,8 @@ def quick_tests(
     }
     if not all(report.results for report in kept.values()):
         return None, reasons
-    return paired_tests(kept, SignificanceOptions(resamples=0, cluster=cluster)), reasons
+    tests = paired_tests(kept, SignificanceOptions(resamples=0, cluster=cluster))
+    return tests, {**reasons, **tests.withheld}
 
 
 def paired_tests(
@@ -145,7 +148,7 @@ def paired_tests(
             told = output.told(pair, test)
             sentence = "; ".join([told.sentence, *rough]) if told.sentence else None
             pairs[pair][output.metric][output.name] = told._replace(sentence=sentence)
-    reasons = {output.metric: output.reason for output in found if output.reason}
+    reasons = {output.about: output.reason for output in found if output.reason}
     scores = {
         name: {metric: result.scores() for metric, result in one.results.items()}
         for name, one in systems.items()
@@ -174,27 +177,45 @@ def _headline_outputs(
 ) -> list[_Output]:
     """A metric's headline outputs with the tests of all pairs, their p-values corrected."""
     results = {name: s.results[metric] for name, s in systems.items() if metric in s.results}
-    reason = withheld(results)
+    whole = withheld(results)
     of = next(iter(results.values())).metric
     tests = {pair: found[metric] for pair, found in pairs.items() if metric in found}
-    reason = reason or next((t.withheld for found in tests.values() for t in found.values()), None)
+    whole = whole or next((t.withheld for found in tests.values() for t in found.values()), None)
     names = [name for name in of.headline() if all(name in found for found in tests.values())]
     corrected = holm(
         {(pair, name): t[name].randomisation_p for pair, t in tests.items() for name in names}
     )
-    return [
-        _Output(
+    found = []
+    for name in names:
+        bound = partial(_length_bound, of.card.scale(name))
+        output = _Output(
             metric,
             of.card.name,
             name,
             of.card.better(name),
             alpha,
             {system: result.scores()[name] for system, result in results.items()},
-            {pair: t[name]._replace(p=corrected[pair, name]) for pair, t in tests.items()},
-            reason,
+            {
+                (one, other): t[name]._replace(
+                    p=corrected[(one, other), name],
+                    withheld=t[name].withheld or bound({other: systems[other], one: systems[one]}),
+                )
+                for (one, other), t in tests.items()
+            },
+            whole or bound({system: systems[system] for system in results}),
+            metric if whole else output_label(metric, of.card.name, name),
         )
-        for name in names
-    ]
+        found.append(output)
+    return found
+
+
+def _length_bound(scale: Scale | None, systems: Mapping[str, Measurement]) -> str | None:
+    """Why systems can't be ranked by an output that falls or rises with length, if they can't."""
+    if scale is None or scale.length_bound is None:
+        return None
+    lengths = differing_lengths({name: system.lengths for name, system in systems.items()})
+    verb = scale.length_bound.removesuffix("s")
+    return f"scores {verb} with length, and {lengths}" if lengths else None
 
 
 @dataclass(frozen=True)
@@ -209,6 +230,8 @@ class _Output:
     scores: Mapping[str, float]
     tests: Mapping[Pair, Comparison]
     reason: str | None
+    about: str
+    """What the reason is about: the metric, or this output alone."""
 
     @property
     def label(self) -> str:
@@ -252,7 +275,7 @@ class _Output:
     def facts(self) -> Iterator[tuple[tuple[str, str], str]]:
         """What the ranks say: a sentence for one output and for several, and this one's label."""
         if self.reason:
-            yield (f"no winner on {_LABELS}: {self.reason}",) * 2, self.metric
+            yield (f"no winner on {_LABELS}: {self.reason}",) * 2, self.about
         elif not self.tested:
             yield (f"{_LABELS} can't be tested",) * 2, self.label
         elif self.better == "neither":

@@ -40,10 +40,10 @@ class Ranking(PairedTests):
 
     `pairs[system, other]` holds metric -> output -> `Comparison` for every pair; `other` is the
     system that was passed first. `ranks` holds metric -> headline output -> system -> rank; a
-    system ranks below others only if each of them beats it. `withheld` says why a metric ranks no
-    system. `scores` holds system -> metric -> output -> score over all samples of a system, as in
-    its report, whereas a test uses the samples that both systems have scores for. `sentences` sum
-    up the result, and `sentence` joins them.
+    system ranks below others only if each of them beats it. `withheld` says why a metric, or one
+    of its outputs, ranks no system. `scores` holds system -> metric -> output -> score over all
+    samples of a system, as in its report, whereas a test uses the samples that both systems have
+    scores for. `sentences` sum up the result, and `sentence` joins them.
     """
 
     @classmethod

@@ -22,6 +22,7 @@ from metrichub.data.files import replacing, write_text
 from metrichub.errors import MetrichubError, ReportError, SpecError, what
 from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Trace, json_value
+from metrichub.evaluation.lengths import Lengths
 from metrichub.evaluation.letters import ByTokenizer, Letters
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
@@ -84,6 +85,7 @@ def file_text(report: Report) -> str:
             "mixed_forms": report.mixed_forms,
             "read_from": report.read_from,
             "metadata": report.metadata,
+            "lengths": None if report.lengths is None else report.lengths.tolist(),
         }
     )
 
@@ -142,6 +144,7 @@ def load(path: Path, metrics: Sequence[Metric]) -> Report:
             mixed_forms=_names(content.get("mixed_forms", {})),
             metadata=content.get("metadata", {}),
             buckets=_read_buckets(content.get("buckets")),
+            lengths=_read_lengths(content.get("lengths")),
         )
         runs = {
             name: tuple(_result(run, results[name].metric, prompts.get(name, {})) for run in found)
@@ -179,6 +182,8 @@ def _whole(report: Report) -> None:
     for name, values in report.metadata.items():
         if not isinstance(values, list) or len(values) != report.size:
             raise ValueError(f"its column {name!r} doesn't have one value per sample")
+    if report.lengths is not None and len(report.lengths) not in (1, report.size):
+        raise ValueError(f"it has the lengths of {len(report.lengths)} samples")
     for result in report.results.values():
         result.check(report.size)
 
@@ -236,6 +241,10 @@ def _read_buckets(found: Mapping[str, Any] | None) -> BucketSizes | None:
         return None
     prints = {name: np.array(values, np.uint64) for name, values in found["prints"].items()}
     return BucketSizes(tuple(found["key"]), np.array(found["sizes"], np.int64), prints)
+
+
+def _read_lengths(found: Sequence[Sequence[int]] | None) -> Lengths | None:
+    return None if found is None else np.array(found, np.int64).reshape(-1, 2)
 
 
 def _evidence(found: Mapping[str, Any]) -> Trace:
