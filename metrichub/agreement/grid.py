@@ -59,9 +59,7 @@ class Grid:
         return cls._of(item, system, True)
 
     @classmethod
-    def _of(
-        cls, item: Sequence[Hashable], system: Sequence[Hashable], named_systems: bool
-    ) -> Grid:
+    def _of(cls, item: Sequence[Hashable], system: Sequence[Hashable], named_systems: bool) -> Grid:
         items, systems = dict.fromkeys(item), dict.fromkeys(system)
         places = {one: i for i, one in enumerate(items)}, {s: i for i, s in enumerate(systems)}
         column = np.array([places[0][one] for one in item], np.int64)

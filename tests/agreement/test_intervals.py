@@ -89,6 +89,13 @@ def test_no_interval_has_no_width() -> None:
     assert np.isnan(correlate(many, many, coefficient="tau_b").row("score").low)
 
 
+def test_a_value_at_the_end_of_its_range_has_no_interval() -> None:
+    # Of two values that are equally frequent tau-c is 1; draws where one is rarer have less.
+    halves = [1] * 10 + [2] * 10
+    row = correlate(halves, halves, coefficient="tau_c").row("score")
+    assert (row.value, row.note) == (1, "no interval: the value is at the end of its range")
+
+
 def grid(systems: int, items: int, **options: Any) -> Agreement:
     """Scores of systems that differ in quality, with the ratings that people give."""
     random = np.random.default_rng(systems * items)
@@ -191,7 +198,8 @@ def test_the_reason_is_in_the_table_and_json_has_null() -> None:
 
 def test_without_draws_there_is_no_reason() -> None:
     assert correlate([1, 2, 3], [3, 1, 2], coefficient="spearman", draws=0).row("score").note == ""
-    assert np.isnan(preferences(9, 1, coefficient="accuracy", draws=0).row("mine").low)
+    row = preferences(9, 1, coefficient="accuracy", draws=0).row("mine")
+    assert (np.isnan(row.low), row.note) == (True, "")
 
 
 def test_where_there_is_no_value_there_is_no_reason_either() -> None:

@@ -124,6 +124,20 @@ def test_a_judge_that_says_what_most_say_replaces_every_rater() -> None:
     assert alternative_test(judge + 5, raters).winning_rate == 0
 
 
+def test_p_values_of_the_alternative_test_are_those_of_a_t_test() -> None:
+    # A rater leads by 1 where as many of the others agree with them as with the judge, and the
+    # judge by 1 likewise.
+    random = np.random.default_rng(6)
+    raters, judge = random.integers(1, 4, (40, 3)), random.integers(1, 4, 40)
+    found = alternative_test(judge, raters, epsilon=0.1)
+    for k, p in enumerate(found.p_values):
+        rest = np.delete(raters, k, axis=1)
+        mine, its = ((side[:, None] == rest).sum(1) for side in (raters[:, k], judge))
+        lead = (mine >= its).astype(float) - (its >= mine)
+        expected = scipy.stats.ttest_1samp(lead, 0.1, alternative="less").pvalue
+        assert p == pytest.approx(expected, abs=1e-9)
+
+
 def test_error_spans_become_scores_of_segments() -> None:
     # Two raters of s1: one marks a major and a minor error, the other punctuation. The mean of
     # -6 and -.1 is -3.05. Nobody marked an error in s2, and nobody saw s3.

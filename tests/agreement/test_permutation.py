@@ -148,6 +148,15 @@ def test_as_many_pairs_for_either_metric_are_no_difference() -> None:
     assert pair_swap_test(one, 1 - one) == (0, 3 / 4, 1)
 
 
+def test_draws_that_equal_the_difference_count_as_large() -> None:
+    # One pair differs, the only one of its item: (1 + 0) / 2, and half of the draws give its like.
+    none = np.nan
+    one, other = np.array([[1, none], [1, 1]]), np.array([[0, none], [1, 1]])
+    difference, upper, both = pair_swap_test(one, other)
+    assert (difference, both) == (0.5, 1)
+    assert upper == pytest.approx(0.5, abs=0.06)
+
+
 def test_items_of_other_numbers_of_pairs_have_p_values_by_chance() -> None:
     # Of 1,000 draws none gives all 60 pairs to one metric.
     one = np.ones((40, 2))

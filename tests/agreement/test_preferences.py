@@ -76,6 +76,16 @@ def test_a_metric_where_lower_is_better_is_turned_and_a_missing_score_is_counted
     assert found(scores, better="neither").rows[0].note == "neither direction is better"
 
 
+def test_notes_say_what_a_reader_of_these_rows_has_to_know() -> None:
+    assert found(coefficient="accuracy").notes == []
+    (note,) = found(coefficient="tau_wmt").notes
+    assert note.startswith("tau_wmt takes a metric's tie for discordant")
+    (note,) = found(preferred=[["a", "b"], *PREFERRED[1:]], coefficient="accuracy").notes
+    assert note.startswith("several raters of a pair count once")
+    (note,) = found({"mine": ([1, 2], [1, NAN])}, ["a", "b"], coefficient="accuracy").notes
+    assert note == "mine ties every pair, so it orders none"
+
+
 def test_verdicts_of_a_judge_that_compares_are_taken_as_they_are() -> None:
     verdicts = ["a", "model_b", "B", "tie", None]
     assert found(verdicts, coefficient="accuracy").row().value == 2 / 4

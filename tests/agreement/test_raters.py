@@ -56,6 +56,14 @@ def test_alpha_is_undefined_where_all_ratings_are_the_same_or_alone() -> None:
     assert np.isnan(krippendorff_alpha([[3, np.nan], [np.nan, 1]]))
 
 
+def test_zeros_are_as_far_from_ones_on_a_ratio_scale_as_two_words_are() -> None:
+    # ((1 - 0) / (1 + 0))² is 1, and 0 is at no distance from itself.
+    ratings = [[0, 0], [0, 1], [1, 1], [1, 1]]
+    alpha = krippendorff_alpha(ratings, "ratio")
+    assert alpha == pytest.approx(krippendorff_alpha(ratings, "nominal"))
+    assert 0 < alpha < 1
+
+
 def test_weights_need_labels_with_an_order() -> None:
     with pytest.raises(InputError, match="labels that have an order"):
         cohen_kappa([1, "a"], [1, 1], "linear")

@@ -316,6 +316,7 @@ def test_processes_give_the_buckets_of_one() -> None:
 
 def test_a_pooled_report_has_nothing_left_to_draw() -> None:
     pooled = Hub("wer").evaluate(rows(SUMMEVAL, 9), samples=False).pool()
+    assert pooled.results["wer"].buckets is None
     with pytest.raises(ReportError, match="this report was pooled"):
         pooled.intervals()
 

@@ -120,6 +120,9 @@ def test_samples_are_taken_by_their_numbers() -> None:
     alone = HUB.evaluate([table[0], table[3]])
     assert report.take([0, 3]).scores() == report.take(np.array([0, 3])).scores() == alone.scores()
     assert report.take([]).size == 0
+    parts = HUB.evaluate(iter([table[:2], table[2:]]), texts=True).take([1, 2])
+    assert parts.texts is not None
+    assert [parts.texts[i]["predictions"] for i in range(parts.texts.size)] == [*WORDS[1:3]]
 
 
 @pytest.mark.parametrize("samples", [[3, 0], [1, 1], [-1], [5], [0.0], [True, False], 2, "02"])

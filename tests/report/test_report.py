@@ -20,9 +20,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report
-from metrichub.errors import ReportError, ScoringError
+from metrichub.errors import JudgeError, ReportError, ScoringError
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.metric import CorpusMetric, Metric, Unscored
+from metrichub.models.failures import AnswerPending
 from tests.toy_metrics import Errors, InContext, Known, Length, Overlap, Variety, card
 
 METRICS = (Overlap(), Length(), Errors(), Known(), Variety())
@@ -613,6 +614,43 @@ def test_contexts_of_any_number_stand_in_the_signature_and_the_file(tmp_path: Pa
     assert report.signatures()["in_context"].endswith("|contexts:0-2")
     report.save(tmp_path / "report.json")
     assert_same(facts(Report.load(tmp_path / "report.json", metrics=hub.metrics)), facts(report))
+
+
+def test_sums_of_another_number_of_samples_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    evaluate([("a", "a"), ("b", "b")]).pool().save(path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["size"] = content["segments"][0][0] = 3
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(ReportError, match=r"its parts have \[3\] samples"):
+        Report.load(path, metrics=METRICS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Awaited(Metric):
+    """A judge's metric whose calls wait for a batch, or fail."""
+
+    card: ClassVar[Any] = card("awaited", "prediction")
+
+    async def observe(self, prediction: str) -> float | None:
+        if prediction == "later":
+            raise AnswerPending("in a batch")
+        if prediction == "broken":
+            raise JudgeError("no reply")
+        return None if prediction == "" else 1.0
+
+
+def test_a_sample_without_a_score_is_counted_once_by_its_cause() -> None:
+    texts = ["ok", "", "later", "later", "broken", "broken", "broken"]
+    report = Hub(Awaited()).evaluate(predictions=texts, max_errors=9)
+    counts = {"unscored": 1, "pending": 2, "errors": 3}
+    assert report.scores() == {"awaited": {"score": 1.0, **counts}}
+    # Notes name each cause once too.
+    assert sorted(report.notes()["awaited"]) == [
+        "1 unscored: the metric gives no score",
+        "2 pending: in a batch",
+        "3 failed: no reply",
+    ]
 
 
 def test_reports_are_equal_by_their_statistics_and_signatures() -> None:

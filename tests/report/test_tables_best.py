@@ -203,3 +203,4 @@ def test_a_board_of_one_system_is_turned() -> None:
     assert turned.head == ["metric", "four"]
     assert turned.rows == [["m1", Score(".1")], ["m2", Score(".2")]]
     assert turned.best == {(1, 1)}
+    assert turned.best == {(1, 1)}

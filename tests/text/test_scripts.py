@@ -21,6 +21,13 @@ def test_letters_and_digits_are_counted_by_script() -> None:
     assert counts.joined == {"Han": 2, "kana": 1}
 
 
+def test_texts_whose_words_were_set_apart_have_no_joined_letters() -> None:
+    # Three words or more of four letters each or fewer, on average.
+    assert Texts(["中文中文 中文中文 中文中文"]).letters.joined == {}
+    assert Texts(["中文中文中 中文中文 中文中文"]).letters.joined == {"Han": 13}
+    assert Texts(["中文 中文"]).letters.joined == {"Han": 4}
+
+
 def test_marks_and_symbols_are_no_letters() -> None:
     assert Texts(["ก็ é ।。，€©"]).letters == ScriptCounts(2, {"Thai": 1, "other": 1}, {})
 
