@@ -131,7 +131,7 @@ class MissingModel(ModelError, LookupError):
 
     def __init__(self, needed_by: str, model: str, get: str) -> None:
         self.needed_by, self.model, self.get = needed_by, model, get
-        super().__init__(f"{needed_by} needs the model {model}, which isn't here: {get}")
+        super().__init__(f"{needed_by} needs the model {model}, which isn't on this machine: {get}")
 
 
 class CardError(MetrichubError, ValueError):

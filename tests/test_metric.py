@@ -196,7 +196,7 @@ def test_none_nan_and_unscored_are_counted_and_never_zero() -> None:
     assert report.scores() == {"moody": {"score": 1.0, "unscored": 4}}
     np.testing.assert_equal(report.samples()["moody"]["score"], [np.nan, 1, np.nan, np.nan, np.nan])
     assert report.notes() == {
-        "moody": ["2 unscored: no mood", "2 unscored: the metric gives no score"]
+        "moody": ["2 unscored: no mood", "2 unscored: the metric returned no score"]
     }
 
 
@@ -302,7 +302,7 @@ def test_a_corpus_metric_that_measures_gives_a_row_a_sample() -> None:
             return {"score": min(rows)}
 
     assert evaluated(Shortest(), "aaa", "bb") == {"score": 2.0}
-    with pytest.raises(MetricError, match="bad: measure gave 1 rows for 2"):
+    with pytest.raises(MetricError, match="bad: measure returned 1 rows for 2"):
         evaluated(Shortest(name="bad"), "aaa", "bb")
 
 
@@ -369,13 +369,13 @@ class Both(GivesOther):
 @pytest.mark.parametrize(
     ("metric", "said"),
     [
-        (GivesOther, "bad: measure gave b, but score asks for a"),
-        (GivesMore, "bad: measure gave a, b, but score asks for a"),
+        (GivesOther, "bad: measure returned b, but score asks for a"),
+        (GivesMore, "bad: measure returned a, b, but score asks for a"),
         (GivesShort, "the statistic 'a' has shape"),
-        (ObservesOther, "bad: observe gave no 'a'"),
-        (ObservesText, "bad: observe gave 'one' .str., not a number or"),
+        (ObservesOther, "bad: observe returned no 'a'"),
+        (ObservesText, "bad: observe returned 'one' .str., not a number or"),
         (ObservesRagged, "bad: the statistic 'a' has another shape for some"),
-        (ScoresOther, "bad: score gave other, but its outputs are score"),
+        (ScoresOther, "bad: score returned other, but its outputs are score"),
         (Neither, "Neither has neither observe nor measure"),
         (Both, "Both has observe and measure"),
     ],

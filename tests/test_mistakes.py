@@ -155,7 +155,7 @@ def test_samples_without_a_score_are_counted_also_without_a_reason() -> None:
             return None
 
     notes = Hub(Forgotten()).evaluate(predictions=["a", "b"]).notes()
-    assert notes == {"forgotten": ["2 unscored: the metric gives no score"]}
+    assert notes == {"forgotten": ["2 unscored: the metric returned no score"]}
 
 
 @pytest.mark.parametrize("spec", [None, ["bleu"], 3])

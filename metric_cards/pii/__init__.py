@@ -61,5 +61,5 @@ class PersonalInformation(JudgeMetric):
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """The number of texts without details, if they are left out."""
         clear = totals["clear"].item() if self.empty is None else 0
-        left = [f"{clear:g} without a detail: the score is that of the others"] if clear else []
+        left = [f"{clear:g} without a detail, left out of the score"] if clear else []
         return [*super().notes(totals), *left]

@@ -48,10 +48,10 @@ def alternative_test(
     labels, table = np.asarray(judge, np.float64), np.asarray(raters, np.float64)
     if table.ndim != 2 or labels.shape != (len(table),):
         raise InputError(
-            f"a judge's {labels.shape} and the raters' {table.shape} labels don't pair"
+            f"a judge's {labels.shape} and the raters' {table.shape} labels don't match"
         )
     if table.shape[1] < 3:
-        raise InputError(f"the test leaves out one of three raters or more, not {table.shape[1]}")
+        raise InputError(f"the test needs at least three raters, not {table.shape[1]}")
     if score not in ("accuracy", "neg_rmse"):
         raise ParameterError(None, "score", score, "'accuracy' or 'neg_rmse'")
     p_values, shares = [], []

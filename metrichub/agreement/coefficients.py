@@ -81,7 +81,7 @@ def _one(of: Callable[[Array, Array], Array], x: ArrayLike, z: ArrayLike) -> flo
     one, other = np.asarray(x, np.float64), np.asarray(z, np.float64)
     if one.shape != other.shape or one.ndim != 1:
         raise InputError(
-            f"two vectors of one length are compared, not shapes {one.shape} and {other.shape}"
+            f"the two vectors must have the same length, not shapes {one.shape} and {other.shape}"
         )
     return float(of(one[None], other[None])[0])
 

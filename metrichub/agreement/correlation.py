@@ -140,7 +140,10 @@ def _values(
     if protocol is not None:
         if level is not None or coefficients is not None:
             raise ParameterError(
-                None, "protocol", protocol, "it alone: it names its levels and coefficients"
+                None,
+                "protocol",
+                protocol,
+                "it without a level or coefficient, which it sets itself",
             )
         found = list(protocol_of(protocol).values)
     else:
@@ -262,12 +265,12 @@ def _notes(inputs: Inputs, rows: Sequence[AgreementRow]) -> list[str]:
     systems = len(inputs.grid.systems)
     if any(row.level == "system" for row in rows) and systems < FEW_SYSTEMS:
         notes.append(
-            f"the level of systems compares {systems} of them: read the intervals, not the values"
+            f"the system level compares only {systems} systems: read the intervals, not the values"
         )
     if any(row.metric == CEILING and not isnan(row.value) for row in rows):
         notes.append(
-            "the human ceiling is one rater against the mean of the others, a little low beside "
-            "metrics, which are compared with the mean of all"
+            "the human ceiling compares one rater with the mean of the others; it is a little "
+            "low, because metrics are compared with the mean of all raters"
         )
     for (name, scores), dimension in (
         (pair, d) for pair in inputs.scores.items() for d in inputs.human

@@ -76,7 +76,9 @@ class Inputs:
             raise InputError(f"there are no {'ratings' if metrics else 'scores'} to correlate")
         if getattr(next(iter(metrics.values())), "ndim", 1) == 2:
             if any(label is not None for label in labels):
-                raise InputError("a matrix has systems as rows and items as columns: no labels")
+                raise InputError(
+                    "a matrix has systems as rows and items as columns; leave out item and system"
+                )
             metrics, ratings, labels = _flattened(metrics, ratings)
         first = next(iter(metrics.values()))
         size = len(first) if hasattr(first, "__len__") else len(list(first))

@@ -103,8 +103,8 @@ def check_level_of(level: str, name: str) -> None:
             None, "level", level, f"system: {name} compares systems, by their scores of all items"
         )
     if name == "tau_wmt" and level != "item":
-        raise ParameterError(None, "level", level, "item: tau_wmt is made of pairs of one item")
+        raise ParameterError(None, "level", level, "item: tau_wmt uses pairs within an item")
     if name in LABELS and level == "system":
         raise ParameterError(
-            None, "level", level, f"pooled: {name} takes yes/no labels, which means of systems lack"
+            None, "level", level, f"pooled: {name} needs yes/no labels, and systems have means"
         )

@@ -122,8 +122,8 @@ def _check(how: Swapped, level: str, name: str) -> None:
             None,
             "swap",
             how.swap,
-            "'items' at level 'item', or 'pairs': a threshold of tie calibration is its metric's "
-            "own, and none is for scores of two",
+            "'items' at level 'item', or 'pairs': each metric has its own threshold of tie "
+            "calibration, so their scores can't be swapped elsewhere",
         )
 
 

@@ -47,7 +47,7 @@ def preference_agreement(
     """
     a, b = np.asarray(scores_a, np.float64), np.asarray(scores_b, np.float64)
     if not len(a) == len(b) == len(preferred):
-        raise InputError(f"{len(a)}, {len(b)} scores and {len(preferred)} preferences don't pair")
+        raise InputError(f"{len(a)}, {len(b)} scores and {len(preferred)} preferences don't match")
     for at, one in enumerate(preferred):
         if one not in CHOICES:
             raise InputError(f"sample {at} prefers {one!r}; write 'a', 'b' or 'tie'")

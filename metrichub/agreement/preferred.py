@@ -82,7 +82,7 @@ def correlate_preferences(  # noqa: PLR0913  # the options of one call, each by 
 def _coefficients(protocol: str | None, given: str | Sequence[str] | None) -> list[str]:
     if protocol is not None:
         if given is not None or protocol_of(protocol).values != (("item", "tau_wmt"),):
-            raise ParameterError(None, "protocol", protocol, "wmt20-darr alone for preferences")
+            raise ParameterError(None, "protocol", protocol, "only wmt20-darr for preferences")
         return ["tau_wmt"]
     named = [given] if isinstance(given, str) else list(given or ("accuracy", "tau_wmt"))
     for name in named:
@@ -155,7 +155,7 @@ def _notes(inputs: PairInputs, names: Sequence[str]) -> list[str]:
     notes = []
     if "tau_wmt" in names:
         notes.append(
-            "tau_wmt takes a metric's tie for discordant, as at WMT 2017 to 2020, and leaves out "
+            "tau_wmt counts a metric's tie as discordant, as at WMT 2017 to 2020, and leaves out "
             "pairs that people tie"
         )
     if any(one.shape[1] > 1 for one in inputs.human.values()):

@@ -26,7 +26,9 @@ def cohen_kappa(one: Sequence[Any], other: Sequence[Any], weights: Weights | Non
     0.5
     """
     if len(one) != len(other):
-        raise InputError(f"two raters have {len(one)} and {len(other)} labels of the same items")
+        raise InputError(
+            f"the raters have {len(one)} and {len(other)} labels, but need the same number"
+        )
     if weights not in (None, "linear", "quadratic"):
         raise ParameterError(None, "weights", weights, "None, 'linear' or 'quadratic'")
     labels = _codes([*one, *other], ordered=weights is not None)

@@ -48,7 +48,7 @@ class Ratings(NamedTuple):
             return Ratings(np.where(np.isnan(self.table), np.nan, self.table >= yes_from))
         if not self.of_labels:
             raise InputError(
-                f"{dimension} isn't yes or no; say from which rating an output is good: yes_from=4"
+                f"{dimension} isn't yes or no; set the lowest rating that counts as yes: yes_from=4"
             )
         return self
 
@@ -111,7 +111,7 @@ def read_scores(name: str, given: Sequence[Any] | Array, size: int) -> Array:
             [np.nan if one is None or one == "" else one for one in given], np.float64
         )
     except (TypeError, ValueError):
-        raise InputError(f"the scores of {name} aren't numbers, one a sample") from None
+        raise InputError(f"the scores of {name} aren't one number per sample") from None
     if scores.shape != (size,):
         raise InputError(f"{name} has scores of the shape {scores.shape} for {size} samples")
     return scores

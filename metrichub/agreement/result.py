@@ -96,7 +96,7 @@ class Agreement:
             found = [row for row in found if value in (None, getattr(row, name))]
         if len(found) != 1:
             asked = [name for name in given if len({getattr(r, name) for r in found}) > 1]
-            raise InputError(f"{len(found)} rows fit; say which {', '.join(asked)}")
+            raise InputError(f"{len(found)} rows match; choose one by {', '.join(asked)}")
         return found[0]
 
     @property

@@ -63,7 +63,7 @@ def rater_span_scores(
     kinds = [""] * len(segments) if categories is None else categories
     who = [None] * len(segments) if raters is None else raters
     if not len(segments) == len(severities) == len(kinds) == len(who):
-        raise InputError("segments, severities, categories and raters need one entry an error")
+        raise InputError("segments, severities, categories and raters need one entry per error")
     sums: dict[Hashable, dict[Hashable, float]] = {}
     rows = zip(segments, severities, kinds, who, strict=True)
     for at, (segment, severity, kind, rater) in enumerate(rows):
@@ -113,7 +113,7 @@ def _of_rater(where: str, errors: Any) -> float:
 
 def _weight(where: str, severity: Any, category: Any) -> float:
     if not isinstance(severity, str):
-        raise InputError(f"{where} has an error of the severity {what(severity)}; it is a word")
+        raise InputError(f"{where} has an error with the severity {what(severity)}, not a word")
     try:
         return error_weight(severity, category if isinstance(category, str) else "")
     except InputError as error:

@@ -46,7 +46,7 @@ def williams_test(
     in Graham and Baldwin (2014).
     """
     if items < 4:
-        raise InputError(f"Williams' test takes 4 items or more, not {items}")
+        raise InputError(f"Williams' test needs at least 4 items, not {items}")
     r12, r13, r23, n = first_human, second_human, first_second, items
     k = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
     spread = 2 * k * (n - 1) / (n - 3) + ((r12 + r13) ** 2) / 4 * (1 - r23) ** 3

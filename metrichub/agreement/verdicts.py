@@ -53,7 +53,9 @@ def verdict_agreement(
     """
     scores, labels = np.asarray(judge, np.float64), np.asarray(human, np.float64)
     if scores.shape != labels.shape or scores.ndim != 1:
-        raise InputError(f"verdicts of a judge {scores.shape} and people {labels.shape} don't pair")
+        raise InputError(
+            f"the verdicts of the judge {scores.shape} and of people {labels.shape} don't match"
+        )
     there = ~(np.isnan(scores) | np.isnan(labels))
     yes, true = scores >= cut, labels > 0
     table = [[int((there & (true == t) & (yes == y)).sum()) for y in (0, 1)] for t in (0, 1)]

@@ -64,7 +64,7 @@ def read_sides(dimension: str, given: Sequence[Any], names: tuple[Any, Any] = ("
             if side is None:
                 raise InputError(
                     f"pair {at}: {dimension} is {what(one)}; write 'a', 'b' or 'tie', or the "
-                    "name of the one that is preferred"
+                    "name of the preferred one"
                 )
             table[at, rater] = side
     return table
@@ -108,7 +108,7 @@ class Votes(NamedTuple):
         for number, (one, x, y, said) in enumerate(zip(items, a, b, columns[name], strict=True)):
             side = side_of(said, (x, y))
             if side is None or x == y:
-                wrong = f"{name} is {what(said)}" if x != y else f"{x!r} is beside itself"
+                wrong = f"{name} is {what(said)}" if x != y else f"{x!r} is compared with itself"
                 raise InputError(
                     f"vote {number}: {wrong}; write 'a', 'b', 'tie' or the system's name"
                 )
@@ -150,8 +150,8 @@ class Votes(NamedTuple):
         if not places.keys() & {*self._outputs(self.first), *self._outputs(self.second)}:
             first = next(self._outputs(self.first), ("", ""))
             raise InputError(
-                f"no sample is one that was voted on, such as system {first[1]!r} of item "
-                f"{first[0]!r}; items and systems have to have the same names in both"
+                f"the votes are on other samples, such as system {first[1]!r} of item "
+                f"{first[0]!r}; items and systems need the same names in both"
             )
         return places
 

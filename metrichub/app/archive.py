@@ -39,7 +39,7 @@ class RunRecord:
         files: The suffix of each file, and the name that its owner gave it.
         metrics: Specs of the metrics.
         mapping: A column, and the name that it has in the files.
-        reduce: How several candidates of a sample make one row.
+        reduce: How to reduce several candidates of a sample to one score.
         state: How far it is.
         summary: What came out of it.
         refusal: Why nothing did.

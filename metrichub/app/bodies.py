@@ -44,19 +44,19 @@ class ScoreRequest(BaseModel):
         min_length=1, description="Names, specs such as `bleu2 = bleu(max_order=2)`, or objects."
     )
     predictions: Column | None = Field(None, description="The texts that are scored.")
-    references: Column | None = Field(None, description="What they should say.")
-    sources: Column | None = Field(None, description="The texts that they were made from.")
+    references: Column | None = Field(None, description="The expected texts.")
+    sources: Column | None = Field(None, description="The texts that the predictions are based on.")
     questions: Column | None = Field(None, description="The questions that they answer.")
     contexts: Column | None = Field(None, description="Retrieved passages, in rank order.")
     columns: dict[str, str] = Field(
-        {}, description="A column and the name under which it is given, if it has another."
+        {}, description="Maps a column to its name in the request, if it has another one."
     )
     reduce: Literal["best", "worst", "mean", "max", "min", "first"] | None = Field(
-        None, description="How several candidates of a sample make one row."
+        None, description="How to reduce several candidates of a sample to one score."
     )
     intervals: bool = Field(False, description="Whether to add bootstrap intervals.")
     samples: bool = Field(False, description="Whether to add the scores of every sample.")
-    explanations: bool = Field(False, description="Whether to add what stands behind each.")
+    explanations: bool = Field(False, description="Whether to add an explanation of every sample.")
 
     def wanted(self) -> list[Wanted]:
         """The metrics."""
@@ -89,7 +89,9 @@ class ExplanationBody(BaseModel):
     status: Literal["ok", "undefined", "error", "pending"]
     reason: str | None
     scores: dict[str, float | None]
-    steps: list[Any] = Field(description="One step a candidate: claims and verdicts, marks, edits.")
+    steps: list[Any] = Field(
+        description="One step per candidate: claims and verdicts, marks, edits."
+    )
 
 
 class IntervalBody(BaseModel):
@@ -106,19 +108,21 @@ class ScoreReply(BaseModel):
 
     size: int = Field(description="The number of samples.")
     scores: Scores = Field(description="By metric and output.")
-    signatures: dict[str, str] = Field(description="What to report beside each score.")
-    notes: dict[str, list[str]] = Field(description="What a reader has to know beside the scores.")
+    signatures: dict[str, str] = Field(
+        description="The signature of each metric, to report with its scores."
+    )
+    notes: dict[str, list[str]] = Field(description="Notes for readers of the scores.")
     unscored: dict[str, list[UnscoredBody]] = Field(
-        description="The samples without a score, up to a thousand a metric."
+        description="The samples without a score, up to a thousand per metric."
     )
     intervals: dict[str, dict[str, IntervalBody]] | None = Field(
-        None, description="If asked for: by metric and output."
+        None, description="By metric and output, if requested."
     )
     samples: dict[str, dict[str, list[float | None]]] | None = Field(
-        None, description="If asked for: by metric and output, a number a sample."
+        None, description="By metric and output, a number per sample, if requested."
     )
     explanations: dict[str, list[ExplanationBody]] | None = Field(
-        None, description="If asked for: by metric, one a sample."
+        None, description="By metric, one per sample, if requested."
     )
 
 
@@ -143,8 +147,8 @@ class TagsBody(BaseModel):
 class MetricFacts(BaseModel):
     """An installed metric; one with a `problem` has a name and nothing else."""
 
-    name: str = Field(description="The name to ask for it by.")
-    distribution: str = Field(description="The package that brings it.")
+    name: str = Field(description="The name to request it by.")
+    distribution: str = Field(description="The distribution that contains it.")
     version: str = Field(description="The version of the package.")
     problem: str | None = Field(description="Why its card can't be read.")
     unavailable: str | None = Field(description="Why this server can't run it.")
@@ -154,11 +158,13 @@ class MetricFacts(BaseModel):
     outputs: dict[str, ScaleBody] | None = Field(None, description="What its numbers mean.")
     tags: TagsBody | None = Field(None, description="Tasks, dimensions, family and languages.")
     judge: Literal["any", "model"] | None = Field(
-        None, description="`any` where any judge will do, `model` where only a model will."
+        None, description="`any` if rules can answer every prompt, `model` if it needs a model."
     )
-    embedder: Literal["any"] | None = Field(None, description="`any` where vectors are compared.")
+    embedder: Literal["any"] | None = Field(None, description="`any` if it compares vectors.")
     license: str | None = Field(None, description="The licence of its code.")
-    requires: list[str] | None = Field(None, description="What has to be installed, for pip.")
+    requires: list[str] | None = Field(
+        None, description="The packages to install, as pip names them."
+    )
     install: str | None = Field(None, description="The command that installs what it requires.")
 
 
@@ -176,7 +182,7 @@ class ParameterFacts(BaseModel):
 class MetricDetails(MetricFacts):
     """A metric with its parameters, an example to send and its card."""
 
-    parameters: list[ParameterFacts] = Field(description="What it can be told.")
+    parameters: list[ParameterFacts] = Field(description="Its parameters.")
     example: dict[str, Any] = Field(description="A body for /api/score.")
     citation: str = Field(description="BibTeX; blank without one.")
     card: str = Field(description="The card's text in Markdown.")
@@ -185,7 +191,9 @@ class MetricDetails(MetricFacts):
 class MetricList(BaseModel):
     """The installed metrics."""
 
-    metrics: list[MetricFacts] = Field(description="By name, or the best answer first.")
+    metrics: list[MetricFacts] = Field(
+        description="By name, or the best match for the question first."
+    )
 
 
 class RunScore(BaseModel):
@@ -193,23 +201,27 @@ class RunScore(BaseModel):
 
     metric: str = Field(description="The metric.")
     output: str = Field(description="Its output.")
-    system: str = Field(description="The system, where several were compared.")
+    system: str = Field(description="The system, if several were compared.")
     score: float | None = Field(description="The number; null for nan.")
 
 
 class RunDetails(BaseModel):
     """Files that were uploaded, and what became of them."""
 
-    id: str = Field(description="What stands in its addresses.")
-    name: str = Field(description="The systems, by what distinguishes their files' names.")
+    id: str = Field(description="Its id, which its addresses contain.")
+    name: str = Field(
+        description="The systems, named by the part in which their files' names differ."
+    )
     state: str = Field(description="`waiting`, `running`, `done`, `failed` or `stopped`.")
-    begun: str = Field(description="When it was begun, in ISO 8601.")
+    begun: str = Field(description="When it started, in ISO 8601.")
     metrics: list[str] = Field(description="The metrics, or their specs until it is done.")
     samples: int | None = Field(description="The number of samples, once it is done.")
-    bytes: int = Field(description="What it takes on the server's disk.")
+    bytes: int = Field(description="Its size on the server's disk.")
     scores: list[RunScore] = Field(description="The headline scores.")
-    sentences: list[str] = Field(description="What tests of several systems gave, in words.")
-    files: list[str] = Field(description="Addresses of what can be downloaded.")
+    sentences: list[str] = Field(
+        description="The results of tests between several systems, in words."
+    )
+    files: list[str] = Field(description="Addresses of the files to download.")
     error: str | None = Field(description="Why there are no scores: the kind of error.")
     message: str | None = Field(description="Why there are no scores.")
 

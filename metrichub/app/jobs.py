@@ -33,7 +33,7 @@ class FileJob:
         files: The files.
         metrics: The metrics.
         mapping: A column, and the name that it has in the files.
-        reduce: How several candidates of a sample make one row.
+        reduce: How to reduce several candidates of a sample to one score.
         judging: The server's judge.
         limits: How much the files may hold.
     """
@@ -114,7 +114,7 @@ class Summary:
         notes: What a reader has to know beside the scores, and of which metric.
         files: What can be downloaded.
         headlines: The scores that one reads first.
-        sentences: What tests of several systems gave, in words.
+        sentences: The results of tests between several systems, in words.
     """
 
     size: int

@@ -58,7 +58,7 @@ def write_comparison(reports: Mapping[str, Report], job: FileJob) -> Summary:
         "notes": {name: report.notes() for name, report in reports.items()},
     }
     scores, _ = ranking.tables(intervals=True)
-    unranked = ((name, f"no system is named the best: {why}") for name, why in
+    unranked = ((name, f"no winner: {why}") for name, why in
                 ranking.withheld.items())  # fmt: skip
     return Summary(
         first.size,

@@ -93,7 +93,7 @@ def unavailable(entry: Entry, judging: Judging) -> str | None:
         return str(lacking)
     if entry.card.judge == "model" and not judging.has_model:
         return (
-            f"{entry.name} asks a model, and this server has none; start it with one: "
+            f"{entry.name} needs a model as judge, and this server has none; start it with one: "
             "metrichub serve --judge openai"
         )
     for kind in ("judge", "embedder"):

@@ -26,7 +26,7 @@ class Job:
         metrics: The metrics.
         columns: The samples.
         mapping: A column, and the name that it has among the columns.
-        reduce: How several candidates of a sample make one row.
+        reduce: How to reduce several candidates of a sample to one score.
         judging: The server's judge.
         intervals: Whether there are to be intervals.
         samples: Whether there are to be scores of every sample.

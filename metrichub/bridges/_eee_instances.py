@@ -106,7 +106,7 @@ def _raw(given: Mapping[str, Any]) -> str:
         if name in given:
             return "\n".join(_listed(given[name]))
     raise MissingColumn(
-        "instances need what the model was asked, questions or sources, and the report has kept "
+        "instances need what the model was asked, questions or sources, and the report keeps "
         "neither; evaluate with keep=['id', 'question']"
     )
 

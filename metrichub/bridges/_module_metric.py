@@ -169,7 +169,7 @@ class ModuleMetric(CorpusMetric):
         usual = ("score", self.origin.name, self.module().name)
         key = self.key or next((name for name in usual if name in found), next(iter(found)))
         if key not in found:
-            raise MetricError(f"{self.name} gives no {key!r}; it gives {', '.join(found)}")
+            raise MetricError(f"{self.name} has no output {key!r}; it has {', '.join(found)}")
         others = {name: value for name, value in found.items() if name not in (*usual, "score")}
         return {"score": found[key], **others}
 

@@ -61,7 +61,7 @@ class Feature(NamedTuple):
         column = column_of(self.name)
         if not self.many and len(items) != 1:
             raise bad_sample(
-                column, sample, f"has {len(items)} items, and {module} takes one a sample"
+                column, sample, f"has {len(items)} items, and {module} takes one per sample"
             )
         try:
             found = tuple(map(self.cast, items))

@@ -83,8 +83,8 @@ class Parts:
         key = (key,) if isinstance(key, str) else tuple(key)
         if not all(key) or not key:
             raise InputError(
-                "samples on several machines need a key, the columns that name each sample, such "
-                "as key='id': their position isn't known"
+                "samples on several machines need a key, the columns that identify each sample, "
+                "such as key='id', as their positions aren't known"
             )
         return cls(hub_of(metrics), key, columns, gathered, dumps)
 
@@ -262,6 +262,6 @@ def raised(error: BaseException) -> MetrichubError | None:
 def died(engine: str) -> MetricError:
     """That workers died again and again."""
     return MetricError(
-        f"a worker of {engine} died each time that it measured some part: it ran out of memory, or "
-        "a metric's library crashed; smaller parts or hub.evaluate of the same rows show which"
+        f"a worker of {engine} died each time it measured a certain part: it ran out of memory, or "
+        "a metric's library crashed; use smaller parts, or hub.evaluate of the same rows show which"
     )

@@ -85,7 +85,7 @@ def _column(report: Report, name: str, given: Sequence[Any] | None) -> Sequence[
     found = report.metadata.get(name) if given is None else given
     if found is None:
         raise ReportError(
-            f"the report's samples have no column {name!r}; score a log of inspect, or give {name}s"
+            f"the report's samples have no column {name!r}; score an inspect log, or pass {name}s"
         )
     if len(found) != report.size:
         raise ReportError(f"{len(found)} {name}s are given for {report.size} samples")

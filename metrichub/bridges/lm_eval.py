@@ -78,7 +78,7 @@ def _process(
     prediction = results[0] if results else None
     if not (isinstance(prediction, str) or _is_texts(prediction)):
         raise InputError(
-            f"the harness gave {what(prediction)} as the answer, and no text; metrics need tasks "
+            f"the harness returned {what(prediction)}, not text; metrics need tasks "
             "with output_type: generate_until"
         )
     chosen = names.resolve(needs, doc, mapping)

@@ -51,7 +51,7 @@ def evaluate_dataframe(
     except ImportError as error:
         raise MissingDependency("bridges.pyspark", "pyspark") from error
     if not isinstance(frame, DataFrame):
-        raise InputError(f"a pyspark.sql.DataFrame is needed, not {what(frame)}")
+        raise InputError(f"pass a pyspark.sql.DataFrame, not {what(frame)}")
     parts = Parts.of(hub, key, columns, gathered, cloudpickle.dumps)
     names = parts.names(frame.columns)
     # mapInArrow takes a dot in a name for a path.

@@ -54,7 +54,7 @@ def evaluate_dataset(
     except ImportError as error:
         raise MissingDependency("bridges.ray", "ray", "pip install 'ray[data]'") from error
     if not isinstance(dataset, ray.data.Dataset):
-        raise InputError(f"a ray.data.Dataset is needed, not {what(dataset)}")
+        raise InputError(f"pass a ray.data.Dataset, not {what(dataset)}")
     parts = Parts.of(hub, key, columns, gathered, cloudpickle.dumps)
     chosen = dataset.select_columns(parts.names(dataset.columns() or []))
     try:

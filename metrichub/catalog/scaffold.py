@@ -143,7 +143,7 @@ def _filled(template: str, name: str, words: Mapping[str, str]) -> str:
 def _write(folder: Path, content: Mapping[str, str]) -> None:
     """Write the files of a folder that isn't there yet, all or none."""
     if folder.exists():
-        raise FileExistsError(17, "is there already; choose another name or --dir", str(folder))
+        raise FileExistsError(17, "already exists; choose another name or --dir", str(folder))
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
         made = Path(temporary, folder.name)

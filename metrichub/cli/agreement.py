@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     "--cite",
     "with_citations",
     is_flag=True,
-    help="Add signatures, and to text and JSON the BibTeX.",
+    help="Add signatures, and in text and JSON the BibTeX.",
 )
 @click.option(
     "--plot", metavar="FILE", callback=output_file, help="Draw a forest plot to FILE (.png, .svg)."

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from metrichub.catalog.registry import Entry
 
 
-@click.command("list", cls=Command, short_help="List the installed metrics, or find some.")
+@click.command("list", cls=Command, short_help="List the installed metrics, or search them.")
 @click.argument("question", nargs=-1)
 @click.option("--task", help="Show metrics for this task, for example summarization.")
 @click.option("--dimension", help="Show metrics of this dimension of quality, for example novelty.")
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     "--agreement",
     metavar="DIMENSION",
     help="Show metrics whose agreement with people's ratings of this dimension is known, "
-    "for example relevance; the best first.",
+    "for example relevance; best first.",
 )
 @click.option("--format", "form", type=click.Choice(("table", "json")), help="The format.")
 def list_(
@@ -48,7 +48,7 @@ def list_(
     agreement: str | None,
     form: str | None,
 ) -> None:
-    """List the installed metrics, or those that fit a QUESTION in your own words, the best first.
+    """List the installed metrics, or those that match a QUESTION, best match first.
 
     metrichub list "is my RAG answer grounded?"
 

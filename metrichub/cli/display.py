@@ -32,7 +32,7 @@ display_options = option_group(
         default="headline",
         show_default=True,
         help="The outputs that tables and CSV show: the headline outputs of each metric's card, or "
-        "all. JSON always has all.",
+        "all. JSON always contains all.",
     ),
     click.option("--intervals", "with_intervals", is_flag=True, help="Add bootstrap intervals."),
     click.option(

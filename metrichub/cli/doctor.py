@@ -38,8 +38,8 @@ APART = {
 def doctor(context: click.Context, form: str, ask: bool) -> None:
     """Check the installation; imports every metric. Exits with 5 if something is broken.
 
-    It shows which extras are incomplete, which judge the environment sets, and what metrics still
-    need. It shows no key, and contacts no server without --ask.
+    It shows incomplete extras, the judge set in the environment, and what metrics still need. It
+    never shows keys, and contacts a server only with --ask.
     """
     dependencies, installed = _dependencies(), registry()
     broken = dict(_broken(installed))

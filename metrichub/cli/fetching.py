@@ -17,8 +17,8 @@ from metrichub.models.weights import offered
 def fetch(name: str, revision: str | None, onnx: bool, yes: bool) -> None:
     """Download a model from the Hugging Face Hub, after showing its size and licence.
 
-    No other command downloads models. It is stored in the Hub's cache, which other programs share;
-    'metrichub doctor' lists the models there.
+    No other command downloads models. Models are stored in the Hub's cache, which other programs
+    share; 'metrichub doctor' lists them.
 
     metrichub fetch roberta-large
     """

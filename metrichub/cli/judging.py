@@ -141,7 +141,7 @@ judge_options = option_group(
         is_flag=True,
         expose_value=False,
         callback=_without_store,
-        help="Neither read judges' answers from the call store nor keep them there.",
+        help="Don't use the call store: neither reuse nor store judges' answers.",
     ),
 )
 """--judge, --vote, --embedder, --language, --repeats and --max-… as `judging`, and --no-cache."""

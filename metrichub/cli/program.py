@@ -17,9 +17,9 @@ from metrichub.errors import MetrichubError, Pending, ScoringError
 EXIT_STATUS = """\
 \b
 Exit status:
-  0    all went well
+  0    success
   1    a threshold was missed (--fail-under, --fail-over), or a contract test failed (check)
-  2    wrong use: an unknown option, metric or parameter
+  2    incorrect use: an unknown option, metric or parameter
   3    bad data: a file or sample can't be scored
   4    a judge couldn't be reached, or gave no verdict on some samples
   5    a package is missing, or an installed metric is broken

@@ -154,7 +154,9 @@ result_options = option_group(
 @metric_options
 @judge_options
 @click.option(
-    "--estimate", is_flag=True, help="Estimate the calls to judges and their tokens, and make none."
+    "--estimate",
+    is_flag=True,
+    help="Estimate the calls to judges and their tokens, without making any.",
 )
 @text_options
 @format_option

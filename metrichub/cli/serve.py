@@ -108,13 +108,13 @@ run_options = option_group(
 
 
 @click.command(cls=Command, short_help="Browse and try the metrics in a browser.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=8000,
     show_default=True,
-    help="The port to listen at; 0 for any free port.",
+    help="The port to listen on; 0 for any free port.",
 )
 @click.option(
     "--allow-host",
@@ -162,9 +162,9 @@ def serve(
 ) -> None:
     """Browse and try the metrics in a browser, and score files there.
 
-    Several files are compared like with 'metrichub compare'. Their reports are listed at /runs for
-    every client with the same address, until somebody deletes them or newer ones take their place.
-    Pages and the JSON API at /api/ can be reached from this machine only, unless you set --host.
+    Several files are compared as with 'metrichub compare'. Reports are listed at /runs for every
+    client with the same address, until they are deleted or replaced by newer ones. Pages and the
+    JSON API at /api/ can be reached from this machine only, unless you set --host.
     """
     _check_installed()
     from metrichub.app.settings import MEBIBYTE, Judging, Limits, ServerSettings
@@ -242,7 +242,7 @@ def _listener(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family)
     except OSError as error:
         raise click.ClickException(
-            f"can't listen at {host}, port {port}: {error.strerror or error}; use --port 0 for "
+            f"can't listen on {host}, port {port}: {error.strerror or error}; use --port 0 for "
             "any free port"
         ) from error
 

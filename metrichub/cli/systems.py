@@ -316,4 +316,4 @@ def tell_notes(reports: Mapping[str, Report]) -> None:
 def tell_unranked(reasons: Mapping[str, str]) -> None:
     """Print on stderr why no system is called the best: metric -> reason."""
     for reason, metrics in groupby(reasons, key=reasons.__getitem__):
-        note(f"{', '.join(metrics)}: no system is named the best: {reason}")
+        note(f"{', '.join(metrics)}: no winner: {reason}")

@@ -45,9 +45,7 @@ def _threshold(text: str, option: str, equals: str, hub: Hub) -> Threshold:
     except MetrichubError as error:
         raise click.UsageError(f"{option} {error}") from error
     if option == "--fail-over" and found.least:
-        raise click.UsageError(
-            f"{option} {text!r} asks for at least, not at most; write --fail-under {text!r}"
-        )
+        raise click.UsageError(f"{option} {text!r} sets a minimum; write --fail-under {text!r}")
     return found
 
 

@@ -38,7 +38,7 @@ def check_here(data: object) -> None:
             raise InputError(
                 f"the rows of a {package} {kind.__name__} are spread over several machines; score "
                 "them "
-                f"there with {said}, where key is a column that names each sample"
+                f"there with {said}, where key is a column that identifies each sample"
             )
 
 

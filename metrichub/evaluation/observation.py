@@ -45,7 +45,7 @@ def measure_rows(metric: Metric, view: View, observed: Sequence[Any] | None = No
     expected = metric.statistics()
     if expected is not None and set(statistics) != set(expected):
         raise MetricError(
-            f"{metric.name}: {method} gave {', '.join(sorted(statistics)) or 'nothing'}, "
+            f"{metric.name}: {method} returned {', '.join(sorted(statistics)) or 'nothing'}, "
             f"but score asks for {', '.join(expected)}"
         )
     for kind in set(undefined_for.values()):
@@ -69,7 +69,7 @@ def measure_objects(
     with failing(metric):
         objects = metric.measure(**view.arguments)  # type: ignore[attr-defined]  # the author's
     if len(objects) != view.rows:
-        raise MetricError(f"{metric.name}: measure gave {len(objects)} rows for {view.rows}")
+        raise MetricError(f"{metric.name}: measure returned {len(objects)} rows for {view.rows}")
     return objects
 
 
@@ -88,7 +88,7 @@ def scores_of(
         found = getattr(metric, method)(**given)
     if set(found) != set(metric.outputs()):
         raise MetricError(
-            f"{metric.name}: {method} gave {', '.join(found)}, but its outputs are "
+            f"{metric.name}: {method} returned {', '.join(found)}, but its outputs are "
             f"{', '.join(metric.outputs())}"
         )
     empty = count == 0
@@ -129,7 +129,7 @@ def _row(metric: Metric, row: object) -> Row | Unscored | None:
     if isinstance(row, (int, float, np.number, np.bool_)):
         return {"score": float(row)}
     raise MetricError(
-        f"{metric.name}: observe gave {what(row)}, not a number or a mapping of numbers"
+        f"{metric.name}: observe returned {what(row)}, not a number or a mapping of numbers"
     )
 
 
@@ -138,7 +138,7 @@ def _statistic(metric: Metric, key: str, rows: Sequence[Row | None], first: Row 
         blank = np.full(np.shape(first[key]) if first else (), np.nan)
         return np.array([blank if row is None else row[key] for row in rows])
     except KeyError:
-        raise MetricError(f"{metric.name}: observe gave no {key!r} for some sample") from None
+        raise MetricError(f"{metric.name}: observe returned no {key!r} for some sample") from None
     except ValueError:
         raise MetricError(
             f"{metric.name}: the statistic {key!r} has another shape for some samples"

@@ -60,7 +60,7 @@ class Survey:
                 both = one + other
             except TypeError as error:
                 raise MetricError(
-                    f"{self.metric.name}: survey gave {what(one)}, which doesn't add up by +; "
+                    f"{self.metric.name}: survey returned {what(one)}, which doesn't add up by +; "
                     "give a Counter, an array, or an object with __add__"
                 ) from error
         self._levels[-2:] = [(many + few, both)]

@@ -26,7 +26,7 @@ Outputs = dict[str, NDArray[np.float64]]
 Swap = Callable[[NDArray[np.bool_]], tuple[Outputs, Outputs]]
 """From tosses (b, N) to both systems' scores (b,): each keeps its rows where a toss is True."""
 _Head = tuple[Metric, Signature, int, int, Counter[str], Counter[str]]
-NO_REASON = "the metric gives no score"
+NO_REASON = "the metric returned no score"
 NO_SAMPLES = "there are no samples; a stream or an iterator can be read only once"
 
 

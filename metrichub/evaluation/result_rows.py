@@ -211,7 +211,7 @@ class RowsResult(Result):
         """Raise `ValueError` if a row belongs to no sample, or there are other than `size`."""
         inside = (self.sample >= 0) & (self.sample < size)
         if len(inside) != len(self.rows) or not inside.all():
-            raise ValueError("its rows belong to no sample")
+            raise ValueError("its rows don't belong to its samples")
         self._check_sizes([self.size], size)
 
     @classmethod

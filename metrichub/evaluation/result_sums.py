@@ -168,13 +168,13 @@ class SumResult(Result):
         if self.rows is not None:
             sizes = [len(self.rows), *map(len, self.rows.arrays.values())]
             if not _equal(self.rows.totals(), self.totals) or self.rows.count != self.count:
-                raise ValueError("its samples have other sums than it says")
+                raise ValueError("the sums over its samples don't match")
         if self.bucket_sums is not None:
             found = {name: array.sum(axis=0) for name, array in self.bucket_sums.arrays.items()}
             if self.count and not _equal(found, self.totals):
-                raise ValueError("its buckets have other sums than it says")
+                raise ValueError("the sums over its buckets don't match")
             if self.bucket_sums.counts.sum() != self.count:
-                raise ValueError("its buckets hold other samples than it says")
+                raise ValueError("the number of samples in its buckets doesn't match")
         self._check_sizes(sizes, size)
 
     def notes(self) -> Sequence[str]:

@@ -89,11 +89,11 @@ def _weighed(found: RowsResult, corpus: Any) -> Mapping[str, Array]:
     expected = metric.statistics()
     if expected is not None and set(given) != set(expected):
         raise MetricError(
-            f"{metric.name}: weigh gave {', '.join(sorted(given)) or 'nothing'}, but score asks "
-            f"for {', '.join(expected)}"
+            f"{metric.name}: weigh returned {', '.join(sorted(given)) or 'nothing'}, but score "
+            f"asks for {', '.join(expected)}"
         )
     rows = Stats.of(given, number)
     if not rows.scored.all():
-        raise MetricError(f"{metric.name}: weigh gave nan; rows without a score have no row")
+        raise MetricError(f"{metric.name}: weigh returned nan; leave rows without a score out")
     count = {"count": np.ones(number, np.int64)} if takes_count(metric) else {}
     return {**rows.arrays, **count}

@@ -56,7 +56,8 @@ class GradedMetric(JudgeMetric):
         )
         if not low - _ROUNDING <= found.score <= high + _ROUNDING:
             raise MetricError(
-                f"the judge {self._judge.label} gave {found.score:g} on a scale of {low} to {high}"
+                f"the judge {self._judge.label} returned {found.score:g} on a scale of {low} to "
+                f"{high}"
             )
         row = {"score": (found.score - low) / (high - low), "grade": found.score}
         return WithTrace(row, {"grade": found})

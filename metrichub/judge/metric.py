@@ -165,7 +165,7 @@ class JudgeMetric(ModelMetric):
         """The judge's and the embedder's notes about themselves, and a panel's missing votes."""
         found = super().notes(totals)
         if "judge" in self.models() and not self.votes() and isinstance(self._judge, Panel):
-            alone = "asks for no verdicts, so only the first judge of the panel was asked"
+            alone = "needs no verdicts, so only the first judge of the panel was called"
             return [*found, f"{self.name} {alone}"]
         return found
 

@@ -62,5 +62,5 @@ class OpinionMetric(JudgeMetric):
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """How many texts have no fraction."""
         silent = totals["silent"].item() if self.empty is None else 0
-        left = [f"{silent:g} without an opinion: the score is that of the others"] if silent else []
+        left = [f"{silent:g} without an opinion, left out of the score"] if silent else []
         return [*super().notes(totals), *left]

@@ -162,7 +162,8 @@ class Panel:
             found = await judge.grade(prompt, fields, scale, weighing)
             if not low - _ROUNDING <= found.score <= high + _ROUNDING:
                 raise MetricError(
-                    f"the judge {judge.label} gave {found.score:g} on a scale of {low} to {high}"
+                    f"the judge {judge.label} returned {found.score:g} on a scale of {low} to "
+                    f"{high}"
                 )
             return found
 

@@ -224,10 +224,10 @@ def all_verdicts(
             would count for no word that it was asked for.
     """
     if [verdict.index for verdict in found] != list(range(len(items))):
-        raise MetricError(f"the judge {judge.label} gave no verdict for every item")
+        raise MetricError(f"the judge {judge.label} didn't return a verdict for every item")
     if strange := next((one for one in found if one.verdict not in verdicts), None):
         raise MetricError(
-            f"the judge {judge.label} gave the verdict {strange.verdict!r}, which is none of "
+            f"the judge {judge.label} returned the verdict {strange.verdict!r}, which is none of "
             f"{', '.join(map(repr, verdicts))}"
         )
     return found

@@ -112,7 +112,7 @@ class Connection:
         try:
             json.dumps(self.extra_body, allow_nan=False)
         except (TypeError, ValueError) as error:
-            allowed = f"what JSON can say ({error})"
+            allowed = f"values that JSON can hold ({error})"
             raise ParameterError(self._name(), "extra_body", self.extra_body, allowed) from None
 
     def __getstate__(self) -> dict[str, Any]:

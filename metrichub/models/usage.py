@@ -68,7 +68,7 @@ class Usage:
         said = f"{self.calls:,} calls, {self.cached:,} answers reused"
         said += f", {self.prompt_tokens:,} + {self.completion_tokens:,} tokens"
         if self.money is not None and self.calls:
-            said += f", {self.money:,.4f} by the judge's prices"
+            said += f", {self.money:,.4f} at the judge's prices"
         return f"{said}, {self.seconds:,.1f} s" if self.seconds else said
 
 

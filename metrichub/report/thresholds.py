@@ -64,7 +64,7 @@ class Threshold(NamedTuple):
         better = scale.better if scale else "neither"
         if better == "neither":
             raise SpecError(
-                f"{name} has no better direction, so write the condition: '>= {value:g}' or "
+                f"{name} has no direction that is better; write the condition: '>= {value:g}' or "
                 f"'<= {value:g}'"
             )
         return found._replace(sign=">=" if better == "higher" else "<=")

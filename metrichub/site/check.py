@@ -80,7 +80,7 @@ def _of_page(site: _Site, name: str, page: _Reading) -> Iterator[str]:
     for address in page.links:
         parts = urlsplit(address)
         if parts.scheme not in _OUTSIDE and (parts.scheme or parts.netloc):
-            yield f"the link {address} is none for a page"
+            yield f"the link {address} isn't allowed on a page"
         elif reason := not parts.scheme and _dead(site, name, address):
             yield reason
 

@@ -65,5 +65,5 @@ def studies_agree(under_test: MetricUnderTest) -> None:
         if measured != today:
             raise Broken(
                 f"agreement.json has {name} for {measured}, and the metric is {today} now; measure "
-                f'it anew: metrichub agreement FILE -m "{study.spec}" --human COLUMN --write {name}'
+                f'it again: metrichub agreement FILE -m "{study.spec}" --human COLUMN --write {name}'
             )

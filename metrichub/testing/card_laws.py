@@ -93,7 +93,7 @@ def inputs_agree(under_test: MetricUnderTest) -> None:
 
 def _asks_what_it_declares(under_test: MetricUnderTest, metric: JudgeMetric) -> None:
     declared = {(kind, name) for kind, names in metric.questions().items() for name in names}
-    hold(bool(declared), "it declares nothing that it asks its judge")
+    hold(bool(declared), "it has a judge, but `asks` is empty")
     for _, name in declared:
         metric.prompt(name)
     listening = Listening(judge_of(metric.judge))
@@ -111,9 +111,9 @@ def outputs_agree(under_test: MetricUnderTest) -> None:
     hold(not unknown, f"the card doesn't list {', '.join(unknown)}")
     given = {id(card.scale(output)) for output in code}
     missing = [name for name, scale in card.scores.items() if id(scale) not in given]
-    hold(not missing, f"the card lists {', '.join(missing)}, which the code doesn't give")
+    hold(not missing, f"the card lists {', '.join(missing)}, which the code doesn't return")
     absent = [output for output in under_test.metric.headline() if output not in code]
-    hold(not absent, f"the headline names {', '.join(absent)}, which the code doesn't give")
+    hold(not absent, f"the headline names {', '.join(absent)}, which the code doesn't return")
 
 
 def examples_run(under_test: MetricUnderTest) -> None:

@@ -194,7 +194,7 @@ def nothing_is_changed(under_test: MetricUnderTest) -> None:
     metric = under_test.metric
     hold(pickle.loads(pickle.dumps(metric)) == metric, "the metric doesn't survive pickling")
     again = eval(repr(metric), {type(metric).__name__: type(metric)})
-    hold(again == metric, f"repr doesn't give the metric back: {metric!r}")
+    hold(again == metric, f"repr doesn't recreate the metric: {metric!r}")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "report.json")
         try:
@@ -202,7 +202,7 @@ def nothing_is_changed(under_test: MetricUnderTest) -> None:
         except ReportError as error:
             raise Broken(f"its report can't be saved: {error}") from error
         loaded = Report.load(path, metrics=[metric])
-    hold(loaded == first, "its saved report comes back as another")
+    hold(loaded == first, "its report differs after saving and loading")
     _same_reports(under_test, first, loaded, "saved and loaded")
 
 
@@ -215,11 +215,14 @@ def empty_is_nan(under_test: MetricUnderTest) -> None:
         measured = len(measure_objects(under_test.metric, view))
     else:
         measured = len(measure_rows(under_test.metric, view))
-    hold(measured == 0, f"no rows are measured as {measured}")
+    hold(measured == 0, f"without samples, {measured} rows are returned")
     result = under_test.evaluate({column: [] for column in under_test.needed})
     scores = result.results[under_test.metric.name].scores()
-    hold(set(scores) == set(under_test.scales()), f"no samples give {scores}")
-    hold(all(np.isnan(value) for value in scores.values()), f"no samples give {scores}")
+    hold(set(scores) == set(under_test.scales()), f"without samples, the scores are {scores}")
+    hold(
+        all(np.isnan(value) for value in scores.values()),
+        f"without samples, the scores are {scores}",
+    )
 
 
 def nothing_heavy_loads(under_test: MetricUnderTest) -> None:

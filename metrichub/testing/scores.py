@@ -114,7 +114,7 @@ def _failure(
         shown = f" ({percent} {_span(interval)})" if interval else ""
         return f"{threshold.name} is {_shown(score)} and {limit}: {_off(threshold, bound)}{shown}"
     if interval is None:
-        return f"{threshold.name} is {_shown(score)}, and has no interval that could keep the limit"
+        return f"{threshold.name} is {_shown(score)}, and has no interval to compare with the limit"
     return (
         f"{threshold.name} is {_shown(score)}, and all of its {percent}, {_span(interval)}, "
         f"{limit}: {_off(threshold, bound)}"

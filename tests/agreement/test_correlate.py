@@ -74,7 +74,7 @@ def test_yes_and_no_are_judged_by_auc_without_being_asked() -> None:
     found = correlate(SCORES, ["yes", "no", "no", "yes", None, "yes"], draws=0)
     # Yes are .1, .9, .7 and no .4, .3: of six pairs four are in order.
     assert (found.row().coefficient, found.row().value) == ("auc", pytest.approx(4 / 6))
-    with pytest.raises(InputError, match="from which rating an output is good: yes_from=4"):
+    with pytest.raises(InputError, match="the lowest rating that counts as yes: yes_from=4"):
         correlate(SCORES, HUMAN, coefficient="auc", draws=0)
     good = correlate(SCORES, HUMAN, coefficient="auc", yes_from=4, draws=0)
     assert good.row().value == 1 - 1 / 8  # .8 is above .7
@@ -296,7 +296,7 @@ def test_a_protocol_says_what_it_measures_and_what_to_cite(name: str) -> None:
 
 
 def test_a_protocol_stands_alone_and_near_names_are_told() -> None:
-    with pytest.raises(ParameterError, match="it alone"):
+    with pytest.raises(ParameterError, match="it without a level or coefficient"):
         few(protocol="g-eval", level="item")
     with pytest.raises(ParameterError, match="did you mean 'g-eval'"):
         few(protocol="geval")
@@ -343,7 +343,7 @@ def test_raters_as_words_and_other_lengths_are_named() -> None:
         correlate(SCORES, [1, "good", 3, 4, 5, 1])
     with pytest.raises(InputError, match="human has 2 ratings for 6 samples"):
         correlate(SCORES, [1, 2])
-    with pytest.raises(InputError, match="the scores of score aren't numbers"):
+    with pytest.raises(InputError, match="the scores of score aren't one number per sample"):
         correlate(["a", "b"], [1, 2])
     with pytest.raises(InputError, match="there are no scores"):
         correlate({}, [1, 2])

@@ -217,7 +217,7 @@ def test_votes_that_fit_no_sample_or_lack_a_column_are_named() -> None:
         Votes.of({"item": [1], "sistem_a": ["x"], "system_b": ["y"], "winner": ["a"]})
     with pytest.raises(InputError, match="vote 0: winner is 'z'"):
         Votes.of({**VOTES, "winner": ["z", "a", "a", "a"]})
-    with pytest.raises(InputError, match="no sample is one that was voted on, such as system 'x'"):
+    with pytest.raises(InputError, match="the votes are on other samples, such as system 'x'"):
         Votes.of(VOTES).scores(np.ones(1), ["9"], ["x"])
     with pytest.raises(InputError, match="system 'x' has several samples of item '1'"):
         Votes.of(VOTES).scores(np.ones(2), [1, 1], ["x", "x"])

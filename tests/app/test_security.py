@@ -244,7 +244,7 @@ def test_a_metric_that_asks_a_model_is_not_offered_without_one(client: TestClien
     [
         ("faithfulness", Judging(), "asks a judge, and this server was started without one"),
         ("answer_relevancy", Judging("offline"), "asks an embedder, and this server was started"),
-        ("fluency", Judging("chance"), "asks a model, and this server has none"),
+        ("fluency", Judging("chance"), "needs a model as judge, and this server has none"),
     ],
 )
 def test_a_metric_is_closed_where_nobody_can_be_asked(

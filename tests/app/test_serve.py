@@ -158,7 +158,7 @@ def test_the_machine_chooses_where_the_options_do_not(monkeypatch: pytest.Monkey
         (["--judge", "openai(api_key='x')"], 2, "can't hold a key"),
         (["--port", "99999"], 2, "--port"),
         (["--trust-proxy", "*"], 2, "'*' does not appear to be an IPv4 or IPv6 network"),
-        (["--host", "192.0.2.1"], 1, "can't listen at 192.0.2.1"),
+        (["--host", "192.0.2.1"], 1, "can't listen on 192.0.2.1"),
     ],
 )
 def test_wrong_use_is_one_line(options: list[str], status: int, says: str) -> None:

@@ -181,7 +181,7 @@ class OnMachines:
     def test_a_worker_that_always_dies_ends_the_run(self, tmp_path: Path) -> None:
         marker = tmp_path / "died"
         hub = Hub(Deadly(marker=str(marker), once=False))
-        with pytest.raises(MetricError, match="died each time that it measured some part"):
+        with pytest.raises(MetricError, match="died each time it measured a certain part"):
             self.evaluate(hub, [rows(5), with_text(rows(5, 5), 2, "die")])
         assert len(marker.read_text()) == self.attempts
 

@@ -190,7 +190,7 @@ def test_other_samples_are_not_shown_under_the_score_of_these(log: Write, tmp_pa
 
 def test_ids_are_needed_and_may_be_given(tmp_path: Path) -> None:
     report = Hub("bleu").evaluate(predictions=["a", "b"], references=["a", "c"])
-    with pytest.raises(ReportError, match="no column 'id'; score a log of inspect, or give ids"):
+    with pytest.raises(ReportError, match="no column 'id'; score an inspect log, or pass ids"):
         write_scores(report, tmp_path / "scores.jsonl")
     with pytest.raises(ReportError, match="1 ids are given for 2 samples"):
         write_scores(report, tmp_path / "scores.jsonl", ids=["x"])

@@ -136,7 +136,7 @@ def test_several_answers_are_several_predictions() -> None:
 
 def test_likelihoods_are_refused() -> None:
     made = bridge.functions("bleu", references="a")
-    with pytest.raises(InputError, match=r"the harness gave .* as the answer, and no text"):
+    with pytest.raises(InputError, match=r"the harness returned .*, not text"):
         made["process_results"](DOCS[0], [(-1.5, False), (-2.0, True)])
 
 

@@ -102,7 +102,7 @@ def test_a_hub_names_the_line_that_scores_a_frame(spark: SparkSession) -> None:
 
 
 def test_other_data_is_refused() -> None:
-    with pytest.raises(InputError, match=r"a pyspark\.sql\.DataFrame is needed, not \[\]"):
+    with pytest.raises(InputError, match=r"pass a pyspark\.sql\.DataFrame, not \[\]"):
         bridge.evaluate_dataframe("bleu", [])
 
 

@@ -80,7 +80,7 @@ def test_a_hub_names_the_line_that_scores_a_dataset() -> None:
 
 
 def test_other_data_is_refused() -> None:
-    with pytest.raises(InputError, match=r"a ray\.data\.Dataset is needed, not \[\]"):
+    with pytest.raises(InputError, match=r"pass a ray\.data\.Dataset, not \[\]"):
         bridge.evaluate_dataset("bleu", [])
 
 

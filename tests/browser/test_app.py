@@ -116,7 +116,7 @@ def test_a_column_can_be_chosen_where_its_name_is_unknown(
     page.get_by_label("File").set_input_files(file_of(tmp_path, [{"mine": "a b", "gold": "a c"}]))
     page.get_by_label("With parameters").fill("wer")
     page.get_by_role("button", name="Score").last.click()
-    expect(page.get_by_role("heading", name="Say which column is which")).to_be_visible()
+    expect(page.get_by_role("heading", name="Map the columns")).to_be_visible()
     page.get_by_label("predictions").select_option("mine")
     page.get_by_role("button", name="Score again").click()
     expect(page.locator("table.scores data[value='0.5']").first).to_be_visible()

@@ -112,7 +112,7 @@ def test_a_question_finds_metrics_to_choose(page: Page, home: str) -> None:
 
 def test_a_preset_chooses_its_metrics_and_keeps_the_file(page: Page, home: str) -> None:
     chosen(page, home, payload("a.jsonl", ROWS))
-    page.get_by_text("Begin with what you evaluate").click()
+    page.get_by_text("What do you evaluate?").click()
     page.get_by_role("link", name="reference summaries").click()
     expect(page.get_by_role("status")).to_contain_text("Chosen: ")
     assert page.get_by_label("rouge", exact=True).is_checked()
@@ -163,7 +163,7 @@ def test_the_keyboard_alone_compares_nothing_but_reaches_everything(page: Page, 
     tab_to(page, "Baseline")
     page.keyboard.press("ArrowDown")
     tab_to(page, "references")
-    tab_to(page, "Begin with what you evaluate")
+    tab_to(page, "What do you evaluate?")
     page.keyboard.press("Enter")
     tab_to(page, "correct transcripts")
     page.keyboard.press("Enter")
@@ -197,7 +197,7 @@ def test_no_page_of_files_has_a_serious_barrier_or_scrolls_sideways(
         assert page.evaluate("document.documentElement.scrollWidth") <= width, page.url
 
     chosen(page, home, payload("a.jsonl", ROWS), payload("b.jsonl", BETTER))
-    page.get_by_text("Begin with what you evaluate").click()
+    page.get_by_text("What do you evaluate?").click()
     check()
     page.get_by_label("Search the metrics").fill("word error")
     expect(page.locator("#_found li").first).to_be_visible()

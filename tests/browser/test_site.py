@@ -122,7 +122,7 @@ def test_the_front_page_answers_a_question_as_it_is_typed(page: Page, site: Site
     expect(page.locator("#mh-answers a").first).to_have_text("Coverage (extractive fragments)")
     page.get_by_label("Ask in your own words").fill("<img src=x onerror=window.ran=1> qqqq")
     page.get_by_label("Ask in your own words").fill("qqqq")
-    expect(page.locator("#mh-answers-count")).to_contain_text("No metric and no guide")
+    expect(page.locator("#mh-answers-count")).to_contain_text("No metric or guide")
     page.get_by_label("Ask in your own words").fill("copied text from source")
     expect(page.locator("#mh-answers li")).to_have_count(5)
     page.keyboard.press("Enter")
@@ -179,7 +179,7 @@ def test_metrics_without_an_input_and_for_a_language_are_found(page: Page, site:
         and found.facets["judge"] == ("none",)
     }
     page.get_by_label("Family").select_option("edit distance")
-    expect(page.get_by_text("No metric has all of these.")).to_be_visible()
+    expect(page.get_by_text("No metric matches all choices.")).to_be_visible()
 
 
 def measured(page: Page) -> list[str]:

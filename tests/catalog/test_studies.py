@@ -147,7 +147,7 @@ def test_other_parameters_or_another_definition_break_the_law(
     for signature in (f"{name}|definition:7|{rest}", f"token_f1(x=1)|definition:1|{rest}"):
         old = replace(study, signature=signature)
         monkeypatch.setattr(blocks, "read_studies", lambda _, old=old: (old,))
-        with pytest.raises(Broken, match="measure it anew: metrichub agreement FILE -m"):
+        with pytest.raises(Broken, match="measure it again: metrichub agreement FILE -m"):
             blocks.studies_agree(under_test)
     monkeypatch.setattr(blocks, "read_studies", lambda _: (study,))
     blocks.studies_agree(under_test)

@@ -228,7 +228,7 @@ MISTAKES: dict[tuple[str, ...], tuple[int, str]] = {
         2,
         "choose it for ratings only; preferences have none",
     ),
-    ("--pair", "one,two", "--protocol", "qags"): (2, "wmt20-darr alone for preferences"),
+    ("--pair", "one,two", "--protocol", "qags"): (2, "only wmt20-darr for preferences"),
     ("--pair", "one,two", "--human", "winner", "--human", "gold"): (
         2,
         "--pair needs exactly one --human",
@@ -255,9 +255,7 @@ def test_one_file_and_votes_that_do_not_fit_are_told() -> None:
     rows = [{"id": row["id"], "system": "x", "prediction": "b", "reference": "b"} for row in PAIRS]
     write("outputs.jsonl", rows)
     given = ("agreement", "outputs.jsonl", "-m", "token_f1", "--preferences", "votes.csv")
-    assert "no sample is one that was voted on, such as system 'x' of item '7'" in error(
-        run(*given), 3
-    )
+    assert "the votes are on other samples, such as system 'x' of item '7'" in error(run(*given), 3)
     assert "votes between systems need the system of every sample" in error(
         run("agreement", "pairs.jsonl", *OF_PAIRS, "--columns", "predictions=one", *given[4:]), 3
     )

@@ -170,7 +170,7 @@ def test_a_wrong_name_writes_nothing(
 
 def test_what_is_there_is_not_overwritten(folder: Path) -> None:
     (folder / "mine").mkdir()
-    assert "mine: is there already" in error(run("new", "mine"), 2)
+    assert "mine: already exists" in error(run("new", "mine"), 2)
     assert os.listdir(folder / "mine") == []
 
 

@@ -189,11 +189,15 @@ class Odd(CorpusMetric):
 @pytest.mark.parametrize(
     ("odd", "error", "said"),
     [
-        ("set", MetricError, r"odd: survey gave .*, which doesn't add up by \+; give a Counter"),
+        (
+            "set",
+            MetricError,
+            r"odd: survey returned .*, which doesn't add up by \+; give a Counter",
+        ),
         ("raise", ScoringError, "odd failed: ZeroDivisionError"),
-        ("name", MetricError, "odd: weigh gave other, but score asks for right"),
+        ("name", MetricError, "odd: weigh returned other, but score asks for right"),
         ("shape", MetricError, r"'right' has shape \(\d+,\)"),
-        ("nan", MetricError, "odd: weigh gave nan; rows without a score have no row"),
+        ("nan", MetricError, "odd: weigh returned nan; leave rows without a score out"),
     ],
 )
 def test_a_metric_that_weighs_wrongly_is_named(odd: str, error: type[Exception], said: str) -> None:

@@ -123,7 +123,7 @@ def test_the_explanation_has_the_grade_with_reason_and_shares() -> None:
 
 @pytest.mark.parametrize("grade", [0.9, 5.1, -3, math.nan])
 def test_a_grade_off_the_scale_is_refused(grade: float) -> None:
-    with pytest.raises(MetricError, match=r"the judge scripted gave .* on a scale of 1 to 5"):
+    with pytest.raises(MetricError, match=r"the judge scripted returned .* on a scale of 1 to 5"):
         evaluated(grade)
 
 

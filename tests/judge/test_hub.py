@@ -184,7 +184,7 @@ def test_a_judge_that_leaves_items_out_is_a_broken_judge() -> None:
             return []
 
     hub = Hub(load_metric("faithfulness", judge=Lazy({"claims": ["a"]})))
-    with pytest.raises(MetricError, match="no verdict for every item"):
+    with pytest.raises(MetricError, match="return a verdict for every item"):
         hub(predictions=["a"], contexts=[["a"]])
 
 

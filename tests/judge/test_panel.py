@@ -158,7 +158,7 @@ def test_grades_between_whole_numbers_have_no_fractions() -> None:
 
 
 def test_a_grade_off_the_scale_is_an_error_though_the_mean_is_on_it() -> None:
-    with pytest.raises(MetricError, match="the judge b gave 9 on a scale of 1 to 5"):
+    with pytest.raises(MetricError, match="the judge b returned 9 on a scale of 1 to 5"):
         grade(1, 9, vote="mean")
 
 
@@ -208,7 +208,9 @@ class Silent(Scripted):
 
 def test_a_judge_that_leaves_items_out_is_named() -> None:
     asked = Panel(judges=(Scripted({"p": ["yes"]}), Silent({}, "silent")))
-    with pytest.raises(MetricError, match="the judge silent gave no verdict for every item"):
+    with pytest.raises(
+        MetricError, match="the judge silent didn't return a verdict for every item"
+    ):
         run(asked.verify(ASKED, ["x"], {}, SUPPORT))
 
 
@@ -216,7 +218,7 @@ def test_a_judge_that_leaves_items_out_is_named() -> None:
 def test_a_judge_with_words_of_its_own_is_named_and_nothing_is_counted(word: str) -> None:
     own = Scripted({"claims": ["It is old."], "supported": [word], "p": [word]}, "own")
     said = re.escape(
-        f"the judge own gave the verdict {word!r}, which is none of 'yes', 'no', 'idk'"
+        f"the judge own returned the verdict {word!r}, which is none of 'yes', 'no', 'idk'"
     )
     with pytest.raises(MetricError, match=said):
         Hub("faithfulness", judge=own)(**SAMPLE)
@@ -444,7 +446,7 @@ def test_a_metric_that_only_extracts_says_that_one_judge_was_asked(stub: Stub) -
     sample = {**columns(1), "questions": ["What is it?"]}
     found = hub.evaluate(**sample)
     assert {asked.body["model"] for asked in stub.asked if "messages" in asked.body} == {"a"}
-    said = "asks for no verdicts, so only the first judge of the panel was asked"
+    said = "needs no verdicts, so only the first judge of the panel was called"
     assert any(said in note for note in found.notes()["answer_relevancy"])
     # With one judge, repeats are runs of their own, though the hub has a vote.
     alone = Hub("answer_relevancy", judge=spec(stub), embedder="offline", vote="majority")

@@ -83,7 +83,7 @@ def test_prices_are_for_a_million_tokens(stub: Stub) -> None:
     # The stub says 10 prompt tokens and 3 completion tokens a call; 4 calls.
     usage = hub.evaluate(**columns(2)).usage
     assert usage.money == pytest.approx((40 * 2 + 12 * 10) / 1e6)
-    assert "by the judge's prices" in str(usage)
+    assert "at the judge's prices" in str(usage)
     # What was paid for before costs nothing now.
     assert hub.evaluate(**columns(2)).usage.money == 0.0
 

@@ -50,7 +50,7 @@ def test_a_text_without_a_detail_has_no_share_but_no_leak_either() -> None:
     assert math.isnan(scores["score"])
     assert (scores["leaks"], scores["leaked"]) == (0, 0)
     assert report.explain("pii", 0).steps == [{"details": []}]
-    assert report.notes()["pii"] == ["1 without a detail: the score is that of the others"]
+    assert report.notes()["pii"] == ["1 without a detail, left out of the score"]
 
 
 def test_leaks_are_counted_over_all_texts_and_shares_over_those_with_a_detail() -> None:
@@ -62,7 +62,7 @@ def test_leaks_are_counted_over_all_texts_and_shares_over_those_with_a_detail() 
         "1 unscored: the text is blank",
         "1 of 5 samples are unanswered and left out of the mean; systems with different "
         "unanswered samples can't be ranked by this score",
-        "2 without a detail: the score is that of the others",
+        "2 without a detail, left out of the score",
     ]
 
 
@@ -99,7 +99,7 @@ class Forgetful(Scripted):
 
 def test_a_detail_without_a_verdict_is_not_forgiven() -> None:
     judge = Forgetful({"details": split, "leaked": ["no"]})
-    with pytest.raises(MetricError, match="no verdict for every item"):
+    with pytest.raises(MetricError, match="return a verdict for every item"):
         Hub(load_metric("pii", judge=judge))(predictions=["a,b,c"])
 
 

@@ -55,7 +55,7 @@ def test_a_text_without_an_opinion_has_no_share(name: str, word: str) -> None:
     assert math.isnan(scores["score"])
     assert scores[word] == 0
     assert report.explain(name, 0).steps == [{"opinions": []}]
-    assert report.notes()[name] == ["1 without an opinion: the score is that of the others"]
+    assert report.notes()[name] == ["1 without an opinion, left out of the score"]
 
 
 @BOTH

@@ -130,5 +130,5 @@ def test_a_wait_within_the_timeout_is_kept(stub: Stub) -> None:
 def test_a_body_that_is_no_json_is_refused_when_the_judge_is_made(value: object) -> None:
     with pytest.raises(ParameterError, match="extra_body") as caught:
         OpenAIJudge(model="stub", extra_body={"more": value})
-    assert "what JSON can say" in str(caught.value)
+    assert "values that JSON can hold" in str(caught.value)
     assert "\n" not in str(caught.value)

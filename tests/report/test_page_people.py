@@ -92,7 +92,7 @@ def test_anything_else_is_no_rating_and_not_named(values: list[Any]) -> None:
     ("values", "why"),
     [
         ([2024] * 11, "the same everywhere"),
-        (list(range(7, 18)), "a number of its own for each sample"),
+        (list(range(7, 18)), "a different number for each sample"),
     ],
 )
 def test_numbers_that_rate_nothing_are_left_out_and_named(values: list[int], why: str) -> None:

@@ -571,9 +571,9 @@ def test_damage_anywhere_is_a_report_error_or_harmless(tmp_path: Path) -> None:
     [
         (("metadata", "id"), [1], "its column 'id' doesn't have one value per sample"),
         (("metadata", "id"), "ab", "its column 'id' doesn't have one value per sample"),
-        (("results", "cider", "sample"), [0, 2], "its rows belong to no sample"),
-        (("results", "cider", "sample"), [-1, 0], "its rows belong to no sample"),
-        (("results", "cider", "sample"), [0], "its rows belong to no sample"),
+        (("results", "cider", "sample"), [0, 2], "its rows don't belong to its samples"),
+        (("results", "cider", "sample"), [-1, 0], "its rows don't belong to its samples"),
+        (("results", "cider", "sample"), [0], "its rows don't belong to its samples"),
     ],
 )
 def test_columns_and_rows_that_do_not_fit_the_samples_are_refused(

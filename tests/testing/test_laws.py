@@ -235,7 +235,7 @@ def test_a_judge_that_is_asked_what_is_declared_keeps_the_law(make: Make) -> Non
     [
         ('"verify": ("supported",)', r"asks its judge to extract \(claims\), which `asks` doesn't"),
         ('"extract": ("claims",)', r"asks its judge to verify \(supported\), which `asks` doesn't"),
-        ("", "declares nothing that it asks"),
+        ("", "but `asks` is empty"),
     ],
 )
 def test_a_question_that_is_not_declared_breaks_the_law(
@@ -278,7 +278,7 @@ MORE = "    def outputs(self):\n        return {!r}\n\n    def score(self"
     [
         (("share",), "there is no output 'score'"),
         (("score", "share"), "the card doesn't list share"),
-        (("score",), "the card lists more, which the code doesn't give"),
+        (("score",), "the card lists more, which the code doesn't return"),
     ],
 )
 def test_a_card_with_other_outputs_does_not_agree(
@@ -290,12 +290,12 @@ def test_a_card_with_other_outputs_does_not_agree(
     }
     more = {"headline:": "  more: {range: [0, 1], better: higher}\nheadline:"}
     with pytest.raises(Broken, match=said):
-        laws.outputs_agree(make(code, more if said[-4:] == "give" else {}))
+        laws.outputs_agree(make(code, more if said.endswith("return") else {}))
 
 
 def test_a_headline_of_outputs_that_the_code_does_not_give_breaks_the_law(make: Make) -> None:
     code = "    def headline(self):\n        return ('score', 'hits')\n\n    def score(self"
-    with pytest.raises(Broken, match="the headline names hits, which the code doesn't give"):
+    with pytest.raises(Broken, match="the headline names hits, which the code doesn't return"):
         laws.outputs_agree(make({"    def score(self": code}))
 
 
@@ -352,7 +352,7 @@ OWN = """        return {"score": hits / words}
         ("np.full(len(hits), np.nan)", "is nan, or should be"),
         ("np.sqrt(hits / words) * len(hits) / hits.cumsum()", "depends on other samples"),
         ("np.nan_to_num(hits / words).mean()", "depends on other samples"),
-        ("hits}|{'more': hits", "score_samples gave score, more, but its outputs are score"),
+        ("hits}|{'more': hits", "score_samples returned score, more, but its outputs are score"),
     ],
 )
 def test_scores_of_samples_have_the_shape_of_samples(make: Make, formula: str, said: str) -> None:
@@ -567,7 +567,7 @@ def test_rows_that_a_file_cannot_hold_break_the_law(make: Make) -> None:
 
 def test_a_repr_that_is_not_the_metric_breaks_the_law(make: Make) -> None:
     code = {FIELD: f"{FIELD}\n\n    def __repr__(self):\n        return 'Toy(least=3)'"}
-    with pytest.raises(Broken, match=r"repr doesn't give the metric back: Toy\(least=3\)"):
+    with pytest.raises(Broken, match=r"repr doesn't recreate the metric: Toy\(least=3\)"):
         laws.nothing_is_changed(make(code))
 
 
@@ -645,7 +645,7 @@ def test_a_corpus_metric_with_a_row_for_no_sample_breaks_the_law(make: Make) -> 
         "def score(self, hits, words)": "def conclude(self, rows)",
         "hits / words": "1.0",
     }
-    with pytest.raises(TypeError, match=r"measure gave 1 rows for 0"):
+    with pytest.raises(TypeError, match=r"measure returned 1 rows for 0"):
         laws.empty_is_nan(make(changes))
 
 
@@ -654,7 +654,7 @@ def test_outputs_that_the_card_lacks_break_the_law(make: Make) -> None:
         "    def score(self": MORE.format(("score", "share")),
         '{"score": hits / words}': "dict.fromkeys(('score', 'share'), hits / words)",
     }
-    with pytest.raises(Broken, match=r"no samples give .*share"):
+    with pytest.raises(Broken, match=r"without samples, the scores are .*share"):
         laws.empty_is_nan(make(changes))
 
 

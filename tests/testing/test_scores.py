@@ -179,7 +179,7 @@ def test_nan_keeps_no_limit() -> None:
         (
             {"abstractness": 0.5},
             SpecError,
-            "abstractness has no better direction, so write the condition: '>= 0.5' or",
+            "abstractness has no direction that is better; write the condition: '>= 0.5' or",
         ),
         ({}, SpecError, "limits is {} (dict); give at least one"),
         (["wer <= 1"], SpecError, "limits is ['wer <= 1'] (list)"),

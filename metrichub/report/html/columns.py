@@ -140,5 +140,5 @@ def _no_rating(ratings: Sequence[Ratings], before: int) -> str:
     if distinct == len(given) and not (given % 1).any():
         counted = len(given) > LONGEST_COUNT and bool((np.diff(given) == 1).all())
         if counted or distinct > LONGEST_SCALE:
-            return "a number of its own for each sample"
+            return "a different number for each sample"
     return f"more than {MOST} columns" if before == MOST else ""

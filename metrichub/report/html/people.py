@@ -185,11 +185,11 @@ def _how(found: Sequence[Agreement]) -> list[str]:
         )
     else:
         said.append(
-            "There are too many samples for intervals on a page; 'metrichub agreement' makes them."
+            "There are too many samples for intervals on a page; 'metrichub agreement' has them."
         )
     read = [r for one in found for r in one.rows if r.coefficient == _read_first(one)]
     said += dict.fromkeys(f"{r.note.capitalize()}." for r in read if r.note and r.low != r.low)
-    return [*said, "Chance is what a constant score gets."]
+    return [*said, "Chance is the value for a constant score."]
 
 
 def _data(outputs: Sequence[tuple[str, str, Scores]], columns: RatedColumns) -> dict[str, Any]:

@@ -34,7 +34,7 @@
       const pages = metrichubFind(found, question);
       list.replaceChildren(...pages.slice(0, 5).map((at) => line(found.items[at])));
       count.value = !question.trim() ? "" : pages.length ? `the best of ${pages.length}` :
-        "No metric and no guide has a word of this.";
+        "No metric or guide matches. Try other words.";
     };
     box.addEventListener("input", answer);
     ask.addEventListener("submit", (event) => {

@@ -228,7 +228,7 @@ def test_files_that_were_changed_are_another_revision(bert: Path, tmp_path: Path
 
 def test_a_model_that_is_not_here_is_not_downloaded() -> None:
     with pytest.raises(
-        MissingModel, match=r"toys/none, which isn't here: metrichub fetch toys/none"
+        MissingModel, match=r"toys/none, which isn't on this machine: metrichub fetch toys/none"
     ):
         scored("toys/none", ["a"], ["b"])
 

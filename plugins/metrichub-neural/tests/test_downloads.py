@@ -66,7 +66,9 @@ def test_nothing_is_asked_of_the_hub_but_by_fetch(machine: Machine) -> None:
     machine.hub.asked.clear()
     scored = machine.run("-c", SCORED)
     missing, other, newest, named = scored.stdout.splitlines()
-    assert missing.endswith("the model toys/other, which isn't here: metrichub fetch toys/other")
+    assert missing.endswith(
+        "the model toys/other, which isn't on this machine: metrichub fetch toys/other"
+    )
     assert other.endswith(f"metrichub fetch toys/bert --revision {COMMIT[::-1]}")
     assert newest == named
     assert f"model='toys/bert', revision='{COMMIT}', layer=2" in newest

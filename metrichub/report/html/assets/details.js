@@ -128,7 +128,7 @@ const sampleDetails = (data, number) => {
       made.push(label(`The texts of ${data.kept} samples fit into this file; this one isn't among them.`));
     } else {
       for (const [name, part] of Object.entries(found.shared)) made.push(...sharedColumn(name, part));
-      if (!data.texts) made.push(label("The report was made without its texts."));
+      if (!data.texts) made.push(label("The report doesn't contain the texts."));
     }
     made.push(element("h3", "", metric), sides(sample, chosen, found, found !== null));
     const others = [...new Set(data.outputs.map(output => output.metric))].filter(name => name !== metric);

@@ -36,7 +36,7 @@ const ngrams = (() => {
     const [one, other] = names(found.pairs[pair], list);
     const rows = found.pairs[pair].lists[list];
     const caption = element("caption", "", `More in ${one}`);
-    if (!rows.length) return element("div", "", element("p", "none", caption.textContent), element("p", "aside", "None stands out."));
+    if (!rows.length) return element("div", "", element("p", "none", caption.textContent), element("p", "aside", "No n-gram stands out."));
     const cell = (name, text) => {
       const made = element(name, "number", String(text));
       if (name === "th") made.scope = "col";

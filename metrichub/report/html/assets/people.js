@@ -99,7 +99,7 @@
       say: text => { by("pointed").textContent = text; },
       open: point => samples.open(point.sample),
     });
-    const none = element("p", "aside", "On no sample do they part.");
+    const none = element("p", "aside", "They agree on every sample.");
     const tables = [[`${output.label} ranks them higher than people do`, higher], [`${output.label} ranks them lower than people do`, lower]]
       .filter(([, rows]) => rows.length)
       .map(([caption, rows]) => tableOf(caption, rows, output, rating));
