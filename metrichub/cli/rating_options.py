@@ -53,12 +53,14 @@ rating_options = option_group(
         "--pair",
         metavar="A,B",
         callback=_two,
-        help="The columns of two outputs; --human says which one people prefer; without it, they prefer A.",
+        help="The columns of two outputs; --human says which one people prefer. Without it, they "
+        "prefer A.",
     ),
     click.option(
         "--preferences",
         metavar="FILE",
-        help="A file of votes between systems, instead of --human: item, system_a, system_b and winner.",
+        help="A file of votes between systems, instead of --human: item, system_a, system_b and "
+        "winner.",
     ),
     click.option(
         "--severity",

@@ -64,6 +64,7 @@ def studies_agree(under_test: MetricUnderTest) -> None:
             today += f"{_PROMPTS}{prompts_hash(metric.templates())}"
         if measured != today:
             raise Broken(
-                f"agreement.json has {name} for {measured}, and the metric is {today} now; measure "
-                f'it again: metrichub agreement FILE -m "{study.spec}" --human COLUMN --write {name}'
+                f"agreement.json has {name} for {measured}, and the metric is {today} now; "
+                f'measure it again: metrichub agreement FILE -m "{study.spec}" --human COLUMN '
+                f"--write {name}"
             )
