@@ -196,7 +196,7 @@ def test_a_mistake_in_the_limits_is_no_failed_assertion(
 def test_an_output_without_a_scale_takes_any_limit_and_has_no_direction() -> None:
     report = Hub(Unlisted()).evaluate(COLUMNS)
     assert_scores(report, {"unlisted.extra": "<= 900"})
-    with pytest.raises(SpecError, match=r"unlisted.extra has no better direction"):
+    with pytest.raises(SpecError, match=r"unlisted.extra has no direction that is better"):
         assert_scores(report, {"unlisted.extra": 900})
 
 
