@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 LONGEST = 200
-"""How many characters the longest value of a column may have that is kept, lists as JSON."""
+"""How many characters a value may have in a column that is kept unasked, lists as JSON."""
 _FIRST = 64
 """How many values are looked at before the whole column is read."""
 
@@ -78,8 +78,8 @@ def _short(name: str, values_of: Callable[[str], Iterable[Any]], size: int) -> l
         values = values_of(name)
         # A column of long texts or pictures is found out without reading all of it.
         for value in as_list(name, _first(values)):
-            _plain(value)
-        found = [_plain(value) for value in as_list(name, values)]
+            _plain(value, LONGEST)
+        found = [_plain(value, LONGEST) for value in as_list(name, values)]
     except (TypeError, ValueError, KeyError, InputError):
         return None
     return found if len(found) == size else None
@@ -95,17 +95,14 @@ def _first(values: Any) -> Any:
 def _checked(name: str, sample: int, value: object) -> object:
     try:
         return _plain(value)
-    except ValueError as error:
-        why = str(error)
     except TypeError:
-        why = f"is {what(value)}"
-    raise InputError(
-        f"{name}[{sample}] {why}; only columns of numbers, of texts up to {LONGEST} characters, "
-        "or of short lists of them can be kept"
-    )
+        raise InputError(
+            f"{name}[{sample}] is {what(value)}; only columns of numbers, of texts, or of lists of "
+            "them can be kept"
+        ) from None
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, longest: int | None = None) -> Any:
     """The value in the types of JSON.
 
     Raises:
@@ -113,19 +110,19 @@ def _plain(value: Any) -> Any:
         TypeError: it is nothing that can be kept.
     """
     if isinstance(value, (list, tuple)):
-        found = [_scalar(item) for item in value]
-        if len(json.dumps(found)) > LONGEST:
-            raise ValueError(f"has more than {LONGEST} characters as JSON")
+        found = [_scalar(item, longest) for item in value]
+        if longest is not None and len(json.dumps(found)) > longest:
+            raise ValueError(f"has more than {longest} characters as JSON")
         return found
     if hasattr(value, "tolist"):
         plain = without_numpy(value)
-        return _plain(plain) if isinstance(plain, list) else _scalar(plain)
-    return _scalar(value)
+        return _plain(plain, longest) if isinstance(plain, list) else _scalar(plain, longest)
+    return _scalar(value, longest)
 
 
-def _scalar(value: Any) -> Any:
+def _scalar(value: Any, longest: int | None) -> Any:
     if isinstance(value, str):
-        if len(value) > LONGEST:
+        if longest is not None and len(value) > longest:
             raise ValueError(f"has {len(value)} characters")
         return value
     if value is None or isinstance(value, bool):

@@ -9,7 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.data.metadata import LONGEST
 from metrichub.errors import ReportError, did_you_mean, what
+
+
+def how_to_keep(column: str) -> str:
+    """Why a report may lack a column of the data, and how to have it kept."""
+    return (
+        f"if the data has it, it was left out for a value of over {LONGEST} characters; "
+        f"keep it: --keep {column} or keep=[{column!r}]"
+    )
 
 
 class Units(NamedTuple):
@@ -69,5 +78,5 @@ def _check_column(column: object, metadata: Mapping[str, Sequence[Any]]) -> None
         have = ", ".join(metadata) or "none"
         raise ReportError(
             f"the report has no column {column!r}{did_you_mean(column, metadata)} (columns: "
-            f"{have}); if the file has it, keep it: --keep {column} or keep=[{column!r}]"
+            f"{have}); {how_to_keep(column)}"
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from metrichub.errors import InputError, MissingColumn, ReportError, did_you_mean
 from metrichub.evaluation.measurement import chosen_metrics
+from metrichub.evaluation.units import how_to_keep
 from metrichub.metric import Metric
 from metrichub.report.scores import ReportScores
 
@@ -156,7 +157,7 @@ class RatedReport(ReportScores):
             known = ", ".join(self.metadata) or "none"
             raise MissingColumn(
                 f"the report has no column {name!r}{did_you_mean(name, self.metadata)} "
-                f"(columns: {known})"
+                f"(columns: {known}); {how_to_keep(name)}"
             )
         return self.metadata[name]
 

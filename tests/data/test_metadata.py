@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report
 from metrichub.data.metadata import LONGEST, joined_metadata
-from metrichub.errors import InputError, MissingColumn
+from metrichub.errors import InputError, MissingColumn, ReportError
 
 ROWS = [
     {"prediction": "the cat", "reference": "the cat", "id": "a", "system": "x", "ratings": [3, 5]},
@@ -110,10 +110,19 @@ def test_a_column_to_keep_that_is_not_there_is_an_error() -> None:
         HUB.evaluate(ROWS, keep="ids")
 
 
-def test_a_text_too_long_to_keep_is_an_error_where_it_was_asked_for() -> None:
+def test_a_long_column_is_left_out_unless_it_is_named() -> None:
     rows = [row | {"page": "p" * (LONGEST * (row["id"] == "b") + 1)} for row in ROWS]
-    with pytest.raises(InputError, match=r"page\[1\] has 201 characters; only .* up to 200"):
-        HUB.evaluate(rows, keep="page")
+    report = HUB.evaluate(rows)
+    left_out = r"left out for a value of over 200 characters; .* keep=\['page'\]"
+    with pytest.raises(ReportError, match=left_out):
+        report.by("page")
+    with pytest.raises(MissingColumn, match=left_out):
+        report.agreement("ratings", item="page")
+    groups = HUB.evaluate(rows, keep="page").by("page")
+    assert list(groups) == list(dict.fromkeys(row["page"] for row in rows))
+
+
+def test_a_column_that_can_not_be_kept_is_an_error_where_it_was_asked_for() -> None:
     with pytest.raises(InputError, match=r"doc\[0\] is \{\} \(dict\); only columns of numbers"):
         HUB.evaluate([row | {"doc": {}} for row in ROWS], keep="doc")
 
