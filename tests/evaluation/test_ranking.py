@@ -125,7 +125,7 @@ def test_only_headline_outputs_are_corrected_ranked_and_bold() -> None:
     assert {table.rows[row][1] for row, _ in table.best} == set(headline)
     assert {table.rows[row][2] for row, _ in table.best} == {"other"}
     # Each output has a row of the first system, which has no test, and one of the other.
-    assert table.head[8:] == ["p", "p uncorrected", "p sacrebleu bootstrap"]
+    assert table.head[8:] == ["p", "p uncorrected", "p sacrebleu bootstrap (too small)"]
     first, second = (row for row in table.rows if row[1] == headline[0])
     test = found[headline[0]]
     assert (first[2], first[5:]) == ("one", [None] * 6)
