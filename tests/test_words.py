@@ -77,6 +77,7 @@ IDIOM = {
 
 
 HOUSE = {
+    r"\btravel(s|led)?( with| alike|$)|\basks nobody\b": "the report keeps; calls no server",
     r"\b(the|a|each|every|no|its|two) (room|floor)s?\b(?! (for|of|between|to))": "package, layer",
     r"\bthe (house|shelf)\b(?! (could|of the dog))|\bthe face (for|of)\b": "package, public API",
     r"\b(circles?|arrows?) of (files|rooms|imports)\b": "import cycle, import",

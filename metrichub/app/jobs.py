@@ -111,7 +111,7 @@ class Summary:
         size: The number of samples.
         table: Head and rows of the scores.
         signatures: The metrics' signatures.
-        notes: What a reader has to know beside the scores, and of which metric.
+        notes: Notes for readers of the scores, and of which metric.
         files: What can be downloaded.
         headlines: The scores that one reads first.
         sentences: The results of tests between several systems, in words.

@@ -51,7 +51,7 @@ class Measure:
     """What is done to every batch: the metrics, the reduction, and the size of a block.
 
     `repeat` is the number of the run where judges are asked several times; an `estimating` one
-    asks nobody, and only its usage means anything. With a `batch` judges answer out of its folder.
+    calls no server, and only its usage counts. With a `batch` judges answer out of its folder.
     `corpora` has what a first pass found out for metrics that are measured in two, by their names.
     """
 

@@ -36,7 +36,7 @@ def clusters(column: str, metadata: Mapping[str, Sequence[Any]]) -> Units:
     """The samples that share a value of a column as one unit, in the order of their first samples.
 
     Raises:
-        ReportError: no such column travelled with the report, or a sample has no value.
+        ReportError: the report has no such column, or a sample has no value.
     """
     _check_column(column, metadata)
     numbers: dict[str, int] = {}
@@ -59,7 +59,7 @@ def groups(
     """The samples of every value of a column, the values in the order of their first samples.
 
     Raises:
-        ReportError: no such column travelled with the report, or it holds lists.
+        ReportError: the report has no such column, or it holds lists.
     """
     if size or metadata:
         _check_column(column, metadata)

@@ -92,7 +92,7 @@ class MetricUnderTest:
 
     @cached_property
     def own(self) -> Mapping[str, Sequence[Any]] | None:
-        """The columns that were given or stand beside the card; None if plain texts will do."""
+        """The columns that were passed or are next to the card; None if plain texts will do."""
         path = self.entry.folder / "samples.jsonl"
         if self.given is not None or not path.exists():
             return self.given

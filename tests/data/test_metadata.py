@@ -1,4 +1,4 @@
-"""Columns that no metric reads travel with the report, if they are short."""
+"""Reports keep short columns that no metric reads."""
 
 from __future__ import annotations
 

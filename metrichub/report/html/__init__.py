@@ -38,10 +38,10 @@ def write(  # noqa: PLR0913  # the options of one call, each by its name
     """Write the reports of one or several systems as one HTML file that needs no other.
 
     Several systems are tested against the first, on the same samples. `ids` name the samples;
-    else their column `id` does, where one travelled with the first report.
+    else their column `id` does, if the first report has it.
     `cluster` names a column whose samples of one value are drawn and swapped together.
     `human` names the columns of people's ratings that the scores are compared with; else those
-    that travelled and hold numbers, lists of numbers or yes and no, which the page then names.
+    of the report that hold numbers, lists of numbers or yes and no, which the page then names.
     Each metric without a judge explains the first `explained` samples, and as many with the
     lowest and the highest scores; judges' explanations are there for all. Texts and explanations
     take `size` bytes at most, and where they would take more, the page says how many are there.

@@ -1,4 +1,4 @@
-"""Columns of ratings among those that travelled with the samples, by what is in them."""
+"""Columns of ratings among those that the report kept, by what is in them."""
 
 from __future__ import annotations
 
@@ -63,22 +63,21 @@ class RatedColumns(NamedTuple):
 def rated_columns(
     systems: Mapping[str, Report], cluster: str | None = None, named: Sequence[str] | None = None
 ) -> RatedColumns:
-    """The columns of ratings that travelled with any of the reports, or those that are named.
+    """The columns of ratings in any of the reports, or those that are named.
 
     Raises:
-        MissingColumn: none of this name travelled.
+        MissingColumn: no report has this column.
         ReportError: one that is named holds no ratings.
     """
-    travelled = dict.fromkeys(name for report in systems.values() for name in report.metadata)
+    kept = dict.fromkeys(name for report in systems.values() for name in report.metadata)
     labels = {*ITEMS, *SYSTEMS, cluster}
     found: dict[str, list[Ratings]] = {}
     left_out: dict[str, str] = {}
-    for name in travelled if named is None else named:
-        if name not in travelled:
-            known = ", ".join(travelled) or "none"
+    for name in kept if named is None else named:
+        if name not in kept:
+            known = ", ".join(kept) or "none"
             raise MissingColumn(
-                f"the report has no column {name!r}{did_you_mean(name, travelled)} (columns: "
-                f"{known})"
+                f"the report has no column {name!r}{did_you_mean(name, kept)} (columns: {known})"
             )
         ratings = None if named is None and name in labels else _read(name, systems)
         if named is not None and ratings is None:

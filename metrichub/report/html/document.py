@@ -180,7 +180,7 @@ def _lengths(report: Report) -> dict[str, Any] | None:
 
 
 def _metadata(systems: Mapping[str, Report]) -> dict[str, Sequence[Any]]:
-    """The columns that travelled with the reports, those that differ once a system."""
+    """The columns of the reports; those that differ, once per system."""
     found: dict[str, Sequence[Any]] = {}
     for system, report in systems.items():
         for name, values in report.metadata.items():

@@ -1,4 +1,4 @@
-"""Embedding: data, scripts and images inside a page that asks nobody for anything."""
+"""Embedding: data, scripts and images inside a page that loads nothing else."""
 
 from __future__ import annotations
 

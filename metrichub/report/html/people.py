@@ -1,4 +1,4 @@
-"""People: how far the scores agree with ratings that travelled, and where both part most."""
+"""People: agreement of the scores with ratings, and the largest disagreements."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def people_of(
     options: SignificanceOptions,
     human: str | Iterable[str] | None = None,
 ) -> People | None:
-    """Agreement with the ratings that travelled with the reports; None without any.
+    """Agreement with the ratings in the reports; None without any.
 
     `human` names the columns of ratings, which else are found by what is in them.
 
     Raises:
-        MissingColumn: no such column travelled.
+        MissingColumn: no report has such a column.
         ReportError: a column that was named holds no ratings.
     """
     names = [human] if isinstance(human, str) else None if human is None else list(human)

@@ -34,7 +34,7 @@ class Slices(NamedTuple):
 
 
 def slices_of(systems: Mapping[str, Report], options: SignificanceOptions) -> list[Slices]:
-    """By each column of few values that travelled with all systems alike, and by length."""
+    """By each column of few values that all systems share, and by length."""
     first = next(iter(systems.values()))
     found = [*_by_columns(systems)][:_MOST_COLUMNS]
     if by_length := _by_length(first):
