@@ -9,7 +9,8 @@ from tests.judge_stub import Stub
 
 
 def spec(stub: Stub, **more: Any) -> str:
-    given = {"model": "stub", "base_url": stub.url, "max_retries": 0, **more}
+    # The client waits five seconds for a connection, which a process on a busy machine can lose.
+    given = {"model": "stub", "base_url": stub.url, "max_retries": 0, "timeout": 60, **more}
     return f"openai({', '.join(f'{key}={value!r}' for key, value in given.items())})"
 
 

@@ -268,7 +268,8 @@ def test_a_server_without_a_judge_scores_what_asks_nobody() -> None:
 
 def test_the_servers_judge_judges_and_its_key_is_never_told(stub: judge_stub.Stub) -> None:
     judging = Judging(judge=f"openai(model='m', base_url='{stub.url}')")
-    with calling(ServerSettings(judging)) as client:
+    # On a busy machine it can take more than the usual 30 seconds to start a worker and its client.
+    with calling(ServerSettings(judging, limits=Limits(seconds=120))) as client:
         pages = [client.get("/metrics/fluency").text]
         answer = client.post("/metrics/fluency", data={"s.0.predictions.0": "It rained."})
         assert answer.status_code == 200
