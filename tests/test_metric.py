@@ -39,6 +39,17 @@ def test_the_statistics_are_the_parameters_of_score() -> None:
     assert Length.statistics() is None
 
 
+def test_a_metric_of_a_module_without_a_file_has_a_card_of_its_name() -> None:
+    class OneWord(Metric):
+        __module__ = "builtins"
+
+        def observe(self, prediction: str) -> float:
+            return float(len(prediction.split()) == 1)
+
+    assert OneWord.card.name == "one_word"
+    assert evaluated(OneWord(), "a", "b c") == {"score": 0.5}
+
+
 def test_the_label_says_what_a_parameter_stands_for() -> None:
     class Newest(Overlap):
         def resolved(self) -> Mapping[str, object]:

@@ -125,7 +125,11 @@ def test_a_part_without_a_scored_row_takes_the_shape_of_the_others() -> None:
 
 @pytest.mark.parametrize("other", [{"b": [1]}, {"a": [1], "b": [1]}, {"a": [[1, 2]]}], ids=str)
 def test_parts_with_other_statistics_are_refused(other: Any) -> None:
-    parts = [Stats.of({"a": [1]}, 1), Stats.of(other, 1)]
+    scored = np.array([True, False])
+    parts = [
+        Stats({name: np.repeat(values, 2, axis=0) for name, values in found.items()}, scored)
+        for found in ({"a": [1]}, other)
+    ]
     for order in (parts, parts[::-1]):
         with pytest.raises(MetricError, match="have to be the same for all samples"):
             Stats.concatenate(order)

@@ -653,6 +653,11 @@ def test_a_sample_without_a_score_is_counted_once_by_its_cause() -> None:
     ]
 
 
+def test_a_sample_of_a_corpus_metric_is_explained_by_its_own_rows() -> None:
+    report = Hub(Variety()).evaluate(predictions=["a b", "", "c c"])
+    assert [report.explain("variety", i).status for i in range(3)] == ["ok", "undefined", "ok"]
+
+
 def test_reports_are_equal_by_their_statistics_and_signatures() -> None:
     table = [{"prediction": "the cat", "reference": "the cat", "id": 1}]
     one, again = Hub("bleu").evaluate(table), Hub("bleu").evaluate(table, keep=[], texts=False)
