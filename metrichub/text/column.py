@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from itertools import count
 from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from metrichub.text.ragged import Integers, offsets_of, spans
-from metrichub.text.scripts import ScriptCounts, ascii_letters
+from metrichub.text.ragged import Flags, Integers, offsets_of, spans
+from metrichub.text.scripts import ScriptCounts, ascii_letters, mostly
 from metrichub.text.tokenizations import Tokenizations, tell, watched
 from metrichub.text.tokenize.reference import CHARACTER_STRINGS
 from metrichub.text.tokenize.tokenizers import Tokenizer, tokenize
@@ -115,6 +115,11 @@ class Texts(Sequence[str]):
         """The letters of all rows together, by script."""
         return self.cached("letters", self._letters)
 
+    def mostly(self, scripts: Collection[str]) -> Flags:
+        """Which rows have over half of their letters and digits in some scripts, (N,)."""
+        # In lower case for all metrics, as the tokenizers that drop letters see the rows.
+        return mostly(self.lower().characters, scripts)
+
     def _letters(self) -> ScriptCounts:
         # A tokenizer that ignores case leaves only the characters in lower case behind.
         if "characters" not in self._memo and "lower" in self._memo:
@@ -164,6 +169,10 @@ class _Taken(Texts):
 
     def _letters(self) -> ScriptCounts:
         return self._base.letters
+
+    def mostly(self, scripts: Collection[str]) -> Flags:
+        """Which of the rows that were taken."""
+        return self._base.mostly(scripts)[self._rows]
 
     def _tokenize(self, tokenizer: str) -> Tokens:
         return self._base.tokens(tokenizer).take(self._rows)

@@ -7,22 +7,24 @@ a score then says whether clauses are equal, not how alike they are.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 
-from metrichub.text.ragged import Bytes, Integers
+from metrichub.text.ragged import Bytes, Flags, Integers
 from metrichub.text.tokenize.boundaries import GAP
 from metrichub.text.tokenize.reference import TOKENIZERS, category
 from metrichub.text.tokenize.tokenizers import SACREBLEU, SPACES, Classes, Tokenizer
 from metrichub.text.tokenize.utf8 import Characters
 
-OTHER, EMOJI = "other", "emoji"
+OTHER, LATIN, EMOJI = "other", "Latin", "emoji"
 
 EXAMPLES = {
     OTHER: "яя",
+    LATIN: "éé",
     EMOJI: "🙂🙃",
     "Han": "中文",
     "kana": "かな",
@@ -37,7 +39,7 @@ EXAMPLES = {
     "Tai Le": "ᥖᥭ",
     "New Tai Lue": "ᦑᦺ",
 }
-"""Two letters or more of every script without spaces, of emoji, and of all other scripts."""
+"""Two letters or more of every script without spaces, of Latin beyond ASCII, emoji, and others."""
 
 _NAMES = {
     "Han": ("CJK ", "IDEOGRAPHIC ", "HANGZHOU NUMERAL"),
@@ -52,8 +54,10 @@ _BEGINNINGS = tuple(
 )
 _NO_LETTER = 1
 _FIRST = 2
-_UNSPACED = _FIRST + _SCRIPTS.index(EMOJI)
+_UNSPACED = _EMOJI = _FIRST + _SCRIPTS.index(EMOJI)
 _FIRST_EMOJI = "\u2600"
+_NO_ASCII_LETTERS = bytes(code for code in range(256) if code > 127 or not chr(code).isalnum())
+
 
 WORDS, LETTERS = 3, 4
 """A text of so many words with no more letters each on average has been cut into words already."""
@@ -89,6 +93,28 @@ class ScriptCounts:
         return cls(total + sum(whole.values()), whole, joined)
 
 
+def mostly(characters: Characters, scripts: Collection[str]) -> Flags:
+    """Which rows have over half of their letters and digits in some scripts, (R,).
+
+    ASCII letters are of no script, and emoji are no letters here.
+    """
+    rows = characters.rows
+    wide = np.flatnonzero(characters.codes >= 128)
+    kinds = _KINDS(characters.codes[wide])
+    letters = (kinds >= _FIRST) & (kinds != _EMOJI)
+    chosen = letters & np.isin(kinds, [_FIRST + _SCRIPTS.index(script) for script in scripts])
+    part, others = (np.diff(np.searchsorted(wide[of], rows)) for of in (chosen, letters & ~chosen))
+    found = part > others
+    # Few rows of most columns: what is ASCII is counted only in these.
+    at = np.flatnonzero(found)
+    data, starts, ends = characters.data, *map(characters.bytes_at, (rows[at], rows[at + 1]))
+    plain = [
+        len(data[a:b].translate(None, _NO_ASCII_LETTERS)) for a, b in zip(starts, ends, strict=True)
+    ]
+    found[at] = part[at] > others[at] + plain
+    return found
+
+
 @lru_cache(maxsize=1 << 10)
 def treatment(tokenizer: Tokenizer, script: str) -> Literal["cut", "uncut", "dropped"]:
     """What a tokenizer does to letters of a script, seen from its tokens of an example."""
@@ -99,6 +125,12 @@ def treatment(tokenizer: Tokenizer, script: str) -> Literal["cut", "uncut", "dro
         tokenizer = TOKENIZERS[tokenizer]
     tokens = len(tokenizer(EXAMPLES[script]))
     return "cut" if tokens > 1 else "uncut" if tokens else "dropped"
+
+
+@lru_cache(maxsize=1 << 10)
+def dropped_scripts(tokenizer: Tokenizer) -> frozenset[str]:
+    """The scripts of which a tokenizer keeps no letter."""
+    return frozenset(s for s in EXAMPLES if s != EMOJI and treatment(tokenizer, s) == "dropped")
 
 
 def _kind(character: str) -> int:

@@ -14,10 +14,10 @@ from metrichub.text.tokenize.reference import UNSPACED, category, is_unspaced
 
 
 def test_letters_and_digits_are_counted_by_script() -> None:
-    # a, B, 7 are ASCII, é and я of scripts with spaces; 好 and the emoji stand alone.
+    # a, B, 7 are ASCII, é is Latin and я of a script with spaces; 好 and the emoji stand alone.
     counts = Texts(["aB7_é я!", "中文か。", "好 😀"]).letters
     assert counts.total == 10
-    assert counts.whole == {"other": 2, "Han": 3, "kana": 1, "emoji": 1}
+    assert counts.whole == {"other": 1, "Latin": 1, "Han": 3, "kana": 1, "emoji": 1}
     assert counts.joined == {"Han": 2, "kana": 1}
 
 
@@ -29,7 +29,17 @@ def test_texts_whose_words_were_set_apart_have_no_joined_letters() -> None:
 
 
 def test_marks_and_symbols_are_no_letters() -> None:
-    assert Texts(["ก็ é ।。，€©"]).letters == ScriptCounts(2, {"Thai": 1, "other": 1}, {})
+    assert Texts(["ก็ é ।。，€©"]).letters == ScriptCounts(2, {"Thai": 1, "Latin": 1}, {})
+
+
+def test_rows_are_mostly_of_scripts_that_have_over_half_of_their_letters_and_digits() -> None:
+    # Of a, b, я, я half are Cyrillic · of 7, я, é a third, and two with Latin · 1 of 1, as neither
+    # emoji nor marks are letters · none.
+    rows = Texts(["ab яя.", "7яé", "я 😀😀 ++", "...", ""])
+    assert rows.mostly({"other"}).tolist() == [False, False, True, False, False]
+    assert rows.mostly({"other", "Latin"}).tolist() == [False, True, True, False, False]
+    assert rows.take(np.array([2, 0])).mostly({"other"}).tolist() == [True, False]
+    assert Texts([]).mostly({"other"}).tolist() == []
 
 
 def test_every_letter_that_unicode_sets_apart_has_a_script() -> None:
