@@ -66,17 +66,20 @@ class OutputColumn(NamedTuple):
 
     def score(
         self,
-        value: float | None,
+        report: Measurement,
         interval: Interval | None,
         rank: int | None = None,
         mark: str = "",
     ) -> Score | None:
-        """A score with its interval and rank; None where the system lacks the output."""
-        if value is None:
+        """A report's score with what stands beside it; None where it lacks the output."""
+        result = report.results.get(self.metric)
+        value = result.scores().get(self.output) if result else None
+        if result is None or value is None:
             return None
         shown = interval is not None and not math.isnan(interval.low)
         bounds = f"[{self.number(interval.low)}, {self.number(interval.high)}]" if shown else ""  # type: ignore[union-attr]  # shown
-        return Score(self.number(value), f"({rank})" if rank else "", mark, bounds)
+        scored = f"· {result.count:,} of {report.size:,}" if result.unscored else ""
+        return Score(self.number(value), f"({rank})" if rank else "", mark, bounds, scored)
 
 
 def chosen(report: Measurement, outputs: OutputChoice) -> Collection[tuple[str, str]]:
@@ -103,10 +106,9 @@ def score_table(
     head = [f"score [{_level(form)} interval]" if intervals else "score", *shown]
     rows: list[list[Cell]] = []
     for column in columns:
-        value = report.results[column.metric].scores()[column.output]
         interval = intervals.get(column.metric, {}).get(column.output)
         missing = [int(counts[column.metric].get(name, 0)) for name in shown]
-        rows.append([column.head, column.score(value, interval), *missing])
+        rows.append([column.head, column.score(report, interval), *missing])
     return Table(["metric", *head], rows)
 
 
@@ -124,14 +126,12 @@ def scoreboard(
     for name, report in reports.items():
         row: list[Cell] = [name, report.size] if sizes else [name]
         for column in columns:
-            result = report.results.get(column.metric)
-            value = result.scores().get(column.output) if result else None
             ranks = _ranks(tests, column)
             if name in first_of(ranks):
                 best.add((len(rows), len(row)))
             found = intervals.get(name, {}).get(column.metric, {}).get(column.output)
             tie = _is_tie(_test(tests, name, column), tests)
-            row.append(column.score(value, found, ranks.get(name), TIE if tie else ""))
+            row.append(column.score(report, found, ranks.get(name), TIE if tie else ""))
         rows.append(row)
     head = ["system", "samples"] if sizes else ["system"]
     return Table([*head, *(column.head for column in columns)], rows, frozenset(best))

@@ -21,12 +21,16 @@ if TYPE_CHECKING:
 
 
 class Score(NamedTuple):
-    """A number as it is shown, with the rank, mark and interval that stand beside it."""
+    """A number as it is shown, with what stands beside it.
+
+    `scored` says of how many samples it is, where some have no score: "85 of 100".
+    """
 
     number: str
     rank: str = ""
     mark: str = ""
     interval: str = ""
+    scored: str = ""
 
     def __str__(self) -> str:
         """The parts that there are."""

@@ -227,7 +227,7 @@ def test_notes_count_reasons_most_frequent_first_and_hold_what_the_metric_says()
 def test_a_report_is_shown_as_a_table() -> None:
     lines = str(evaluate([("a b", "a c"), ("x", "")], Hub(Overlap()))).splitlines()
     assert lines[0].split() == ["metric", "score", "unscored"]
-    assert lines[1].split() == ["overlap", "↑", "0.500", "1"]
+    assert lines[1].split() == ["overlap", "↑", "0.500", "·", "1", "of", "2", "1"]
 
 
 # Comparing.

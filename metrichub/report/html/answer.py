@@ -132,9 +132,7 @@ def _chart(
 
     rows = []
     for name, (value, interval) in found.items():
-        score = column.score(value, interval)
-        if score is None:
-            continue
+        score = column.score(systems[name], interval) or Score(column.number(value))
         ends_of = [place(end) for end in interval[:2]] if interval else [None, None]
         rows.append(ScoreRange(name, score, name in first, ends_of[0], place(value), ends_of[1]))
     return RangeChart(column.head, column.number(low), column.number(high), rows)

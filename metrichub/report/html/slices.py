@@ -102,10 +102,8 @@ def _table(
             intervals = _intervals(part, report.size, options)
             row: list[Cell] = [value if not number else "", *([name] if several else []), part.size]
             for column in columns:
-                result = part.results.get(column.metric)
-                scores = result.scores() if result else {}
                 interval = intervals.get(column.metric, {}).get(column.output)
-                row.append(column.score(scores.get(column.output), interval))
+                row.append(column.score(part, interval))
             rows.append(row)
     head = [title, *(["system"] if several else []), "samples", *(one.head for one in columns)]
     return Table(head, rows)
