@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
-from metric_cards.readability.counts import Counts, of_papers, of_textstat
+from metric_cards.readability.counts import Counts, latin_words, of_papers, of_textstat
 from metrichub.authoring import Array, Measured, Metric, Scores
 from metrichub.text import Texts
 
@@ -21,13 +21,16 @@ class Readability(Metric):
             or as textstat 0.7.13 does.
     """
 
-    tokenizer: ClassVar[str] = "whitespace"
-    """Both conventions take what stands between blanks for a word, in any script."""
-
     convention: Literal["papers", "textstat"] = "papers"
+
+    def drops_letters(self) -> bool:
+        """Whether texts in other letters are scored as English, as textstat does."""
+        return self.convention == "textstat"
 
     def measure(self, prediction: Texts) -> Measured:
         """The counts of each text that the formulas use, each (N,)."""
+        # Tells reports of the letters that the formulas can't read.
+        prediction.split(latin_words)
         count = of_papers if self.convention == "papers" else of_textstat
         counts = [count(text) for text in prediction]
         table = np.array(counts, np.float64).reshape(-1, len(Counts._fields))

@@ -13,6 +13,8 @@ from metric_cards.readability.syllables import dictionary_syllables, syllables
 WORD = re.compile(r"(?:[^\W\d_]\.){2,}|[^\W_]+(?:(?:['’‐‑-]|(?<=\d)[.,:](?=\d))[^\W_]+)*")
 """An abbreviation with points, or letters and digits with what joins them."""
 
+_LATIN = re.compile(r"[a-z0-9À-ÖØ-öø-ɏḀ-ỿ]+", re.IGNORECASE)
+
 LONG = 6
 """A long word, for LIX and RIX, has more letters."""
 
@@ -40,6 +42,11 @@ class Counts(NamedTuple):
     long_words: int
     complex_words: int
     difficult_words: int
+
+
+def latin_words(text: str) -> list[str]:
+    """The runs of Latin letters and digits, of which alone the formulas know the syllables."""
+    return _LATIN.findall(text)
 
 
 def of_papers(text: str) -> Counts:

@@ -34,12 +34,9 @@ _OUTPUTS = (
     *((name, f"{name}_precision", f"{name}_recall") for name in TYPES),
 )
 _ORDERS = {f"rouge{n}": n for n in range(1, 10)}
-_OTHER, _LETTER, _SYMBOL = 1, 2, 3
-_WIDE = Classes(lambda c: {"L": _LETTER, "N": _LETTER, "S": _SYMBOL}.get(category(c), _OTHER))
+_OTHER, _SYMBOL = 1, 2
+_WIDE = Classes(lambda c: _SYMBOL if category(c) == "S" else _OTHER)
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_UNREAD = (
-    "no reference has a letter from a to z or a digit; tokenizer='unicode' keeps other letters"
-)
 _SYMBOLS_ALONE = "no reference has a letter or a digit, only symbols"
 
 
@@ -65,6 +62,8 @@ class Rouge(Metric):
         gap: The maximum number of tokens between the two tokens of a skip-bigram, for `rougeS` and
             `rougeSU`.
         weight: The exponent of `rougeW`: a run of k tokens counts as k to this power.
+        letters: Whether a sample is unscored if the tokenizer drops over half of the letters and
+            digits of every reference (`required`), or scored as in rouge-score (`official`).
     """
 
     variant: Literal[
@@ -77,7 +76,13 @@ class Rouge(Metric):
     gap: Annotated[int, Range(0)] = 4
     weight: Annotated[float, Range(1)] = 1.2
 
+    letters: Literal["required", "official"] = "required"
+
     averaging = "macro"
+
+    def drops_letters(self) -> bool:
+        """Whether samples are scored whatever letters their references are in."""
+        return self.letters == "official"
 
     def headline(self) -> tuple[str, ...]:
         """The types that are always given, behind the variant if it is another."""
@@ -96,9 +101,9 @@ class Rouge(Metric):
         best = _first_best(fmeasure, references)
         rows = {"precision": precision, "recall": recall, "fmeasure": fmeasure}
         rows = {name: np.take_along_axis(values, best, 0) for name, values in rows.items()}
-        reasons = self._unread(references)
-        rows["fmeasure"][list(reasons)] = np.nan
-        return Measured(rows, reasons)
+        symbols = [] if self.letters == "official" else self._only_symbols(references)
+        rows["fmeasure"][symbols] = np.nan
+        return Measured(rows, dict.fromkeys(symbols, _SYMBOLS_ALONE))
 
     def score(self, precision: Array, recall: Array, fmeasure: Array, count: Array) -> Scores:
         """The means over the samples (macro)."""
@@ -176,25 +181,18 @@ class Rouge(Metric):
         hits[rows] = union_lcs(predicted, reference, tokenizer).hits
         return hits
 
-    def _unread(self, references: RaggedTexts) -> dict[int, str]:
-        """Why samples are unscored: their references say something, of which nothing is read."""
+    def _only_symbols(self, references: RaggedTexts) -> list[int]:
+        """The samples whose references have symbols and nothing that is read."""
         read = references.items.tokens(self.tokenizer).lengths
         none_read = row_sums(read, references.offsets) == 0
+        if not none_read.any():
+            return []
         characters = references.items.lower().characters
         wide = np.flatnonzero(characters.codes >= 128)
-        kinds = _WIDE(characters.codes[wide])
-
-        def having(kind: int) -> list[int]:
-            number = np.diff(np.searchsorted(wide[kinds == kind], characters.rows))
-            rows: list[int] = np.flatnonzero(
-                none_read & (row_sums(number, references.offsets) > 0)
-            ).tolist()
-            return rows
-
-        return {
-            **dict.fromkeys(having(_SYMBOL), _SYMBOLS_ALONE),
-            **dict.fromkeys(having(_LETTER), _UNREAD),
-        }
+        symbols = wide[_WIDE(characters.codes[wide]) == _SYMBOL]
+        number = row_sums(np.diff(np.searchsorted(symbols, characters.rows)), references.offsets)
+        found: list[int] = np.flatnonzero(none_read & (number > 0)).tolist()
+        return found
 
 
 def _split(texts: Texts) -> Texts:

@@ -46,9 +46,10 @@ class Card:
     comparable. `judge` is "any" if rules can answer every prompt, "model" if the metric needs a
     model, and None without a judge; `embedder` is "any" if the metric compares vectors.
     `undefined_for` lists the reasons for which a prediction has no score by definition; such
-    samples are left out of the mean and counted as unanswered. `tolerance` is how much scores may
-    vary with the order and grouping of samples (0 by default). `keywords` are search terms for
-    those who don't know the metric's name. `keys` are the keys in the front matter.
+    samples are left out of the mean and counted as unanswered. A metric that `drops_letters` by
+    definition scores a sample whatever letters its references are in. `tolerance` is how much
+    scores may vary with the order and grouping of samples (0 by default). `keywords` are search
+    terms for those who don't know the metric's name. `keys` are the keys in the front matter.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Card:
     license: str = ""
     requires: tuple[str, ...] = ()
     undefined_for: tuple[str, ...] = ()
+    drops_letters: bool = False
     judge: str | None = None
     embedder: str | None = None
     tolerance: float = 0.0

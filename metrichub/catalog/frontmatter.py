@@ -16,11 +16,13 @@ from metrichub.errors import CardError, did_you_mean
 JUDGES = MappingProxyType({"none": "no judge", "any": "any judge", "model": "a model as judge"})
 """Who is asked, by the word on the card and in filters ("none" stands on no card), in words."""
 EMBEDDERS = ("any",)
+UNREAD_LETTERS = "unread_letters"
 UNDEFINED_FOR = MappingProxyType(
     {
         "empty": "the prediction is empty",
         "no_tokens": "the prediction has no tokens",
         "too_short": "the prediction is too short",
+        UNREAD_LETTERS: "the prediction is mostly in letters that the metric doesn't read",
         "no_claims": "the prediction makes no claim",
         "no_questions": "the prediction gives rise to no question",
         "no_requests": "the prediction holds no request of a user",
@@ -34,7 +36,7 @@ LENGTHS_APART = 0.2
 """Systems whose mean lengths differ by more aren't ranked by an output that is bound to length."""
 _KEYS = (
     "name", "title", "summary", "inputs", "scores", "headline", "definition", "requires", "tags",
-    "license", "judge", "embedder", "undefined_for", "tolerance", "keywords",
+    "license", "judge", "embedder", "undefined_for", "drops_letters", "tolerance", "keywords",
 )  # fmt: skip
 _MOST_KEYWORDS, _LONGEST_KEYWORD = 16, 40
 _SCORE_KEYS = ("range", "better", "perfect", "length_bound")
@@ -175,6 +177,7 @@ class FrontMatter:
             undefined_for=self.undefined_for(values.get("undefined_for", [])),
             judge=self.one_of("judge", [*JUDGES][1:]),
             embedder=self.one_of("embedder", EMBEDDERS),
+            drops_letters=self.flag("drops_letters"),
             tolerance=self.tolerance(values.get("tolerance", 0)),
             keywords=self.keywords(values.get("keywords", [])),
             keys=tuple(values),
@@ -294,6 +297,13 @@ class FrontMatter:
             raise self.fail(
                 "definition", f"definition has to be a whole number from 1, not {found!r}"
             )
+        return found
+
+    def flag(self, key: str) -> bool:
+        """Whether a key is true; it is false where it is left out."""
+        found = self.values.get(key, False)
+        if not isinstance(found, bool):
+            raise self.fail(key, f"{key} has to be true or false, not {found!r}")
         return found
 
     def tolerance(self, found: object) -> float:

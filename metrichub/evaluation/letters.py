@@ -1,23 +1,34 @@
-"""Letters: how many a metric's tokenizers don't cut or drop, and what to choose instead."""
+"""Letters: how many a metric's tokenizers don't cut or drop, and what follows from that."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
+from metrichub.catalog.frontmatter import UNREAD_LETTERS
 from metrichub.catalog.kinds import Boolean, OneOf
 from metrichub.catalog.parameters import parameters_of
 from metrichub.data.batch import Batch, View
 from metrichub.data.columns import column_of
 from metrichub.evaluation.observation import is_async, measure_objects, measure_rows
-from metrichub.metric import CorpusMetric, Metric
-from metrichub.text import RaggedTexts, Texts
-from metrichub.text.scripts import EMOJI, EXAMPLES, OTHER, ScriptCounts, treatment
+from metrichub.metric import CorpusMetric, Metric, Unscored
+from metrichub.text import RaggedTexts, Texts, row_sums
+from metrichub.text.scripts import (
+    EMOJI,
+    EXAMPLES,
+    LATIN,
+    OTHER,
+    ScriptCounts,
+    dropped_scripts,
+    treatment,
+)
 from metrichub.text.tokenizations import Tokenizations, watched
-from metrichub.text.tokenize.reference import TOKENIZERS
+from metrichub.text.tokenize.reference import TOKENIZERS, category
 from metrichub.text.tokenize.tokenizers import Tokenizer
 from metrichub.text.unicode import mixed_forms
 
@@ -25,6 +36,9 @@ LOST = 0.1
 """The share of the letters from which on a reader is told that they aren't cut or are dropped."""
 DROPPED = 0.01
 """The same for dropped letters: each leaves a word in pieces."""
+
+UNREAD = "the tokenizer drops over half of every reference's letters and digits"
+_UNREAD_PREDICTION = "the tokenizer drops over half of the prediction's letters and digits"
 
 _CUTTING = ("zh", "ja-mecab", "unicode", "intl", "char")
 """Tokenizers for scripts without spaces, the most fitting first."""
@@ -85,6 +99,50 @@ def mixed_forms_of(view: View) -> set[str]:
     return mixed_forms(columns) if any(texts.may_be_decomposed for texts in columns) else set()
 
 
+def unread_rows(metric: Metric, view: View, tokenized: Tokenizations) -> dict[int, Unscored]:
+    """The rows that have no score because the tokenizer drops over half of the letters and digits.
+
+    It has to do so in every reference that has any. Without references, the prediction decides, if
+    the card lists that reason. Several tokenizers drop what all of them drop.
+    """
+    compared = next((name for name in ("reference", "references") if name in view.arguments), None)
+    unscored, name = Unscored(UNREAD), compared
+    if compared is None and UNREAD_LETTERS in metric.card.undefined_for:
+        unscored = Unscored(_UNREAD_PREDICTION, UNREAD_LETTERS)
+        name = next((n for n in ("prediction", "predictions") if n in view.arguments), None)
+    if name is None or metric.drops_letters():
+        return {}
+    argument = view.arguments[name]
+    texts = argument.items if isinstance(argument, RaggedTexts) else argument
+    if not isinstance(texts, Texts):
+        return {}
+    dropped = _dropped(metric, texts, {found.number for found in _texts(view)}, tokenized)
+    if not dropped or not dropped & texts.letters.whole.keys():
+        return {}
+    lost = texts.mostly(dropped)
+    if isinstance(argument, RaggedTexts):
+        items, lost = lost, row_sums(lost, argument.offsets) > 0
+        read = np.flatnonzero(~items & lost[argument.rows]).tolist()
+        lost[[argument.rows[item] for item in read if _has_letters(texts[item])]] = False
+    return dict.fromkeys(np.flatnonzero(lost).tolist(), unscored)
+
+
+def _has_letters(text: str) -> bool:
+    return any(category(character) in "LN" for character in text)
+
+
+def _dropped(
+    metric: Metric, texts: Texts, seen: Collection[int], tokenized: Tokenizations
+) -> frozenset[str]:
+    """The scripts that are dropped by all tokenizers of a column, or of texts made from it."""
+    tokenizers = {by for number, by in tokenized if number == texts.number}
+    tokenizers = tokenizers or {by for number, by in tokenized if number not in seen}
+    if not tokenized and (declared := _declared(metric)):
+        tokenizers = {declared}
+    every = [dropped_scripts(by) for by in tokenizers]
+    return frozenset.intersection(*every) if every else frozenset()
+
+
 def summed(parts: Sequence[Mapping[str, ByTokenizer]]) -> dict[str, dict[str, Letters]]:
     """The letters of several measurements, by metric and tokenizer."""
     found: dict[str, dict[str, Letters]] = {}
@@ -107,7 +165,7 @@ def notes(metric: Metric, letters: ByTokenizer) -> list[str]:
         return []
     lost = best.uncut + best.dropped
     scripts = [script for script, n in lost.most_common() if n > LOST * lost.total()]
-    named = ", ".join(script for script in scripts if script != OTHER)
+    named = ", ".join(script for script in scripts if script not in (OTHER, LATIN))
     letters_of_them = f"{best.lost:.1%} of the letters{f' ({named})' * bool(named)}"
     if best.dropped.total() > best.uncut.total():
         why = "were dropped by the tokenizer"

@@ -19,7 +19,13 @@ from metrichub.evaluation.explanation import ErrorBudget, Observed, Trace
 from metrichub.evaluation.failures import located
 from metrichub.evaluation.gathering import gathered
 from metrichub.evaluation.lengths import lengths_of, summed_lengths
-from metrichub.evaluation.letters import ByTokenizer, letters_of, mixed_forms_of, summed
+from metrichub.evaluation.letters import (
+    ByTokenizer,
+    letters_of,
+    mixed_forms_of,
+    summed,
+    unread_rows,
+)
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.observation import is_async, measure_objects, measure_rows
 from metrichub.evaluation.passes import PostponedRows, two_passes
@@ -34,7 +40,7 @@ from metrichub.evaluation.stats import Stats
 from metrichub.evaluation.stored import StoredSamples
 from metrichub.metric import CorpusMetric, Metric
 from metrichub.models.usage import Usage
-from metrichub.text.tokenizations import watched
+from metrichub.text.tokenizations import Tokenizations, watched
 
 if TYPE_CHECKING:
     from metrichub.models.batch import BatchRun
@@ -84,7 +90,7 @@ class Measure:
                     view, given = block.view(metric.inputs()), observed.rows.get(metric.name)
                     telling = watched_progress(len(block), progress)
                     with watched() as tokenized, located(metric, block), telling as portion:
-                        part = self._part(metric, block, view, given)
+                        part = self._part(metric, block, view, given, tokenized)
                     waiting -= portion.told
                     if forms := mixed_forms_of(view):
                         mixed[metric.name] = mixed.get(metric.name, set()) | forms
@@ -114,14 +120,23 @@ class Measure:
         )
 
     def _part(
-        self, metric: Metric, block: Block, view: View, given: Sequence[Any] | None
+        self,
+        metric: Metric,
+        block: Block,
+        view: View,
+        given: Sequence[Any] | None,
+        tokenized: Tokenizations,
     ) -> Stats | tuple[Sequence[Any], NDArray[np.int64]]:
         """What a metric measures of a block: a row a sample, or objects with the sample of each."""
         if isinstance(metric, CorpusMetric):
             rows = measure_objects(metric, view, given)
+            if given is None and (unread := unread_rows(metric, view, tokenized)):
+                rows = [unread.get(number, row) for number, row in enumerate(rows)]
             sample = np.arange(len(block)) if view.sample is None else view.sample
             return rows, sample + block.start
         stats = measure_rows(metric, view, given)
+        if given is None:
+            stats = stats.without(unread_rows(metric, view, tokenized))
         if view.sample is None:
             return stats
         return reduce(metric, stats, view.sample, len(block), self.reduction)

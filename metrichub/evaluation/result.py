@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.catalog.frontmatter import UNREAD_LETTERS
 from metrichub.errors import ReportError
+from metrichub.evaluation.letters import UNREAD
 from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import BucketSums, Stats
@@ -46,13 +48,22 @@ class Result(ABC):
     unanswered: Counter[str]
 
     @property
+    def mostly_unread(self) -> bool:
+        """Whether over half of the samples are unscored for the letters that a tokenizer drops.
+
+        A mean of the others would stand for all.
+        """
+        lost = self.reasons[UNREAD] + self.unanswered[UNREAD_LETTERS]
+        return 2 * lost > self.count + self.unscored
+
+    @property
     @abstractmethod
     def pooled(self) -> bool:
         """Whether the rows were given up: no samples, intervals or tests."""
 
     @abstractmethod
     def scores(self) -> dict[str, float]:
-        """The corpus score of every output; `nan` if nothing was scored."""
+        """The corpus score of every output; `nan` if nothing was scored, or if `mostly_unread`."""
 
     @abstractmethod
     def samples(self) -> Outputs:

@@ -92,7 +92,7 @@ class RowsResult(Result):
         """What the metric concludes from all rows."""
         if self.final is not None:
             return dict(self.final)
-        if not self.rows:
+        if not self.rows or self.mostly_unread:
             return dict.fromkeys(self.metric.outputs(), float("nan"))
         with failing(self.metric):
             return {name: float(v) for name, v in self.corpus_metric.conclude(self.rows).items()}

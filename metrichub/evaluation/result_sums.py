@@ -46,7 +46,8 @@ class SumResult(Result):
 
     def scores(self) -> dict[str, float]:
         """`score(T)`, the corpus score."""
-        found = scores_of(self.metric, self.totals, np.asarray(self.count, np.float64))
+        count = 0 if self.mostly_unread else self.count
+        found = scores_of(self.metric, self.totals, np.asarray(count, np.float64))
         return {name: float(value) for name, value in found.items()}
 
     def samples(self) -> Outputs:

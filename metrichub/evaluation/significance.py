@@ -57,6 +57,7 @@ Comparisons = dict[str, dict[str, Comparison]]
 
 
 _OTHERS = "the systems have scores of different samples, which weren't kept"
+MOSTLY_UNREAD = "over half of the samples are unscored, as the tokenizer drops their letters"
 NOT_KEPT = "the metric needs all samples for this, and they weren't kept"
 
 
@@ -138,6 +139,8 @@ class _Test(NamedTuple):
         reason = withheld({names[1]: theirs, names[0]: mine})
         if not size:
             return cls(mine, theirs, 0, reason)
+        if reason == MOSTLY_UNREAD:
+            return cls(mine, theirs, min(mine.count, theirs.count), reason, made=False)
         if mine.buckets is not None and theirs.buckets is not None:
             return cls._of_buckets(mine, theirs, reason)
         if mine.untestable and theirs.untestable:
@@ -184,7 +187,12 @@ class _Test(NamedTuple):
 
 
 def withheld(systems: Results) -> str | None:
-    """Why none of the systems can be called better: they left different samples unanswered."""
+    """Why none of the systems can be called better.
+
+    They left different samples unanswered, or their scores are of less than half of the samples.
+    """
+    if any(result.mostly_unread for result in systems.values()):
+        return MOSTLY_UNREAD
     counts = {name: result.unanswered.total() for name, result in systems.items()}
     first, *others = systems.values()
     if len(set(counts.values())) == 1:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.errors import MetricError
 from metrichub.metric import Array as Array
+from metrichub.metric import Unscored
 
 
 @dataclass(frozen=True)
@@ -170,6 +171,17 @@ class Stats:
             for name, a in self.arrays.items()
         }
         return Stats(arrays, self.scored & kept, self.reasons, self.undefined_for)
+
+    def without(self, rows: Mapping[int, Unscored]) -> Stats:
+        """The same, where these rows are unscored."""
+        if not rows:
+            return self
+        kept = np.ones(len(self), np.bool_)
+        kept[list(rows)] = False
+        kinds = {row: kind for row, kind in self.undefined_for.items() if row not in rows}
+        kinds |= {row: found.undefined_for for row, found in rows.items() if found.undefined_for}
+        reasons = {**self.reasons, **{row: found.reason for row, found in rows.items()}}
+        return replace(self.only(kept), reasons=reasons, undefined_for=kinds)
 
     @staticmethod
     def concatenate(parts: Sequence[Stats]) -> Stats:

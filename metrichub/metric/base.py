@@ -182,6 +182,14 @@ class Metric:
         """
         return {}
 
+    def drops_letters(self) -> bool:
+        """Whether the metric drops letters by definition: the card says so, unless it depends.
+
+        For any other metric, a sample is unscored if the tokenizer drops over half of the letters
+        and digits of every reference.
+        """
+        return self.card.drops_letters
+
     def one_process(self) -> bool:
         """Whether only one process may measure at a time, however many workers the hub has.
 

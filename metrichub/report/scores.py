@@ -145,13 +145,12 @@ class ReportScores(Measurement):
         results = {
             name: self.results[name] for name in chosen_metrics(metrics, self.results, "the report")
         }
-        none: dict[str, dict[str, Interval]] = {}
-        if self.buckets is not None and metrics is None:
-            none = {
-                name: dict.fromkeys(result.scores(), Interval(*[float("nan")] * 4))
-                for name, result in results.items()
-                if result.untestable
-            }
+        summed = self.buckets is not None and metrics is None
+        none = {
+            name: dict.fromkeys(result.scores(), Interval(*[float("nan")] * 4))
+            for name, result in results.items()
+            if result.mostly_unread or (summed and result.untestable)
+        }
         drawn = {name: result for name, result in results.items() if name not in none}
         units = partial(self.units, cluster=cluster)
         found = none | significance.intervals(drawn, units, level, resamples, seed)
@@ -197,6 +196,8 @@ class ReportScores(Measurement):
             told = trace.failed + trace.waits.total() + result.reasons.total()
             if (rest := result.unscored - told) > 0:
                 why.append(f"{rest} unscored: {NO_REASON}")
+            if result.mostly_unread:
+                why.append(f"no score: {significance.MOSTLY_UNREAD}")
             if unanswered := result.unanswered.total():
                 why.append(
                     f"{unanswered} of {self.size} samples are unanswered and left out of the mean; "

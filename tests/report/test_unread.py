@@ -1,0 +1,347 @@
+"""Samples that are unscored because a tokenizer drops most of their letters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from rouge_score.rouge_scorer import RougeScorer
+
+from metrichub import Hub, Report, compare_all
+from metrichub.authoring import Array, CorpusMetric, Metric, Texts
+from metrichub.catalog.card import Card
+from metrichub.cli import main
+from metrichub.text import lengths
+from tests.toy_metrics import card
+
+RUSSIAN = [
+    "В 1985 году он переехал в Москву.",
+    "Компания Google открыла новый офис.",
+    "Сегодня в городе хорошая погода.",
+]
+ENGLISH = ["The cat sat on the mat.", "It was a dry day in May.", "He moved to Moscow in 1985."]
+UNREAD = "the tokenizer drops over half of every reference's letters and digits"
+WITHHELD = "over half of the samples are unscored, as the tokenizer drops their letters"
+
+
+def scored(metric: Any, references: Sequence[Any], predictions: Sequence[Any] = ()) -> Report:
+    """The report of predictions, by default the first references."""
+    first = [one if isinstance(one, str) else one[0] for one in references]
+    return Hub(metric).evaluate(predictions=list(predictions) or first, references=references)
+
+
+def mixed(foreign: int, size: int = 100) -> list[str]:
+    """References of which so many are Russian, spread over all."""
+    russian = set(np.linspace(0, size - 1, foreign).astype(int).tolist())
+    return [(RUSSIAN if i in russian else ENGLISH)[i % 3] for i in range(size)]
+
+
+def without_last_word(texts: Sequence[str]) -> list[str]:
+    return [text.rsplit(" ", 1)[0] for text in texts]
+
+
+def test_digits_and_names_alone_score_nothing() -> None:
+    digits_only = ["".join(c for c in text if c.isascii()) for text in RUSSIAN]
+    for predictions in (RUSSIAN, digits_only):
+        report = scored("rouge", RUSSIAN, predictions)
+        assert np.isnan(report.samples()["rouge"]["rouge1"]).all()
+        assert np.isnan(report["rouge"]["rouge1"])
+        assert report["rouge"]["unscored"] == 3
+        assert report.notes()["rouge"][:2] == [f"3 unscored: {UNREAD}", f"no score: {WITHHELD}"]
+    assert scored("rouge(tokenizer='unicode')", RUSSIAN)["rouge"]["rouge1"] == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # 20 letters of which 3, or 15%, are Russian.
+        "Moscow (Мос) is a big city here",
+        "Mujhe subah park mein tahalna bahut pasand hai.",
+        "Hôm nay trời đẹp nên tôi đi dạo trong công viên với các bạn của tôi.",
+        "def größe(x: int) -> int: return x + 1  # длина",
+        "3.14159, 2,718 and 1985-04-12",
+        "Great game!!! 😀😃😄😁😀😃😄😁😀😃😄😁",
+        "Zażółć gęślą jaźń, powiedział spokojnie nauczyciel.",
+    ],
+)
+@pytest.mark.parametrize("metric", ["rouge", "carburacy", "readability"])
+def test_texts_that_are_read_for_the_most_part_are_scored(metric: str, text: str) -> None:
+    found = scored(metric, [text])[metric]
+    assert not {"unscored", "unanswered"} & found.keys()
+    assert not np.isnan(found["score"])
+
+
+def test_half_of_the_letters_are_enough() -> None:
+    # 4 of 8 letters and digits are dropped, and then 5 of 9; marks and symbols count for neither.
+    half, more = "ab12 яяяя ++ 😀😀", "ab12 яяяяя"
+    assert np.isnan(scored("rouge", [half, more]).samples()["rouge"]["rouge1"]).tolist() == [0, 1]
+
+
+def test_one_reference_that_is_read_is_enough_and_one_without_letters_does_not_count() -> None:
+    cases = [["Привет", "hello"], ["Привет", "Пока"], ["Привет", ""], ["Привет", "..."], ["..."]]
+    for metric in ("rouge", "carburacy"):
+        unscored = np.isnan(scored(metric, cases, ["hello"] * 5).samples()[metric]["score"])
+        assert unscored.tolist() == [False, True, metric == "rouge", metric == "rouge", False]
+
+
+def test_a_reference_of_its_own_is_unscored_where_the_metric_sees_one_at_a_time() -> None:
+    # Of the pair with "Привет" there is no score, so that the mean is that of the other.
+    hub = Hub("carburacy", reduce_fn="mean")
+    pairs = {"predictions": ["hello there"], "references": [["hello there", "Привет"]]}
+    assert hub(**pairs)["carburacy"]["score"] == 1
+
+
+def test_equal_hindi_texts_have_no_carburacy() -> None:
+    found = scored("carburacy", ["मुझे पार्क में टहलना पसंद है।"])["carburacy"]
+    assert np.isnan(found["score"])
+    assert found["unscored"] == 1
+
+
+def test_the_official_number_is_rouge_scores() -> None:
+    references = [*mixed(60), "😀", "", "Привет"]
+    predictions = without_last_word(references)
+    found = scored("rouge(letters='official')", references, predictions)["rouge"]
+    scorer = RougeScorer(["rouge1", "rouge2", "rougeL", "rougeLsum"])
+    each = [scorer.score(r, p) for r, p in zip(references, predictions, strict=True)]
+    for name in each[0]:
+        assert found[name] == pytest.approx(np.mean([row[name].fmeasure for row in each]))
+    assert "unscored" not in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Я люблю гулять в парке.",
+        "मुझे पार्क में टहलना पसंद है।",
+        "나는 공원에서 산책하는 것을 좋아한다.",
+        "Μου αρέσει να περπατώ στο πάρκο.",
+        "我喜欢在公园里散步。",
+    ],
+)
+def test_readability_reads_latin_letters(text: str) -> None:
+    report = scored("readability", [text, *ENGLISH])
+    assert report["readability"]["unanswered"] == 1
+    assert np.isnan(report.samples()["readability"]["score"]).tolist() == [True] + [False] * 3
+    assert (
+        "1 unscored: the tokenizer drops over half of the prediction's"
+        in (report.notes()["readability"][0])
+    )
+    # textstat has no such rule, and its convention gives its number.
+    official = scored("t = readability(convention='textstat')", [text])["t"]
+    assert not np.isnan(official["score"])
+
+
+def test_the_count_stands_beside_the_mean() -> None:
+    report = scored("rouge", mixed(15))
+    assert report["rouge"]["rouge1"] == 1
+    assert report["rouge"]["unscored"] == 15
+    for shown in (str(report), report.to_markdown(), report.to_latex()):
+        assert "1.000 · 85 of 100" in shown.replace("{\\textperiodcentered}", "·")
+    tests = compare_all({"a": report, "b": scored("rouge", mixed(15), ENGLISH * 33 + ["The"])})
+    assert str(tests).count("85 of 100") == 2 * 4
+    assert " of 100" not in str(scored("rouge", mixed(0)))
+
+
+def test_the_mean_is_withheld_over_half_and_not_at_half() -> None:
+    half, more = scored("rouge", mixed(50)), scored("rouge", mixed(51))
+    assert half["rouge"]["rouge1"] == 1
+    assert f"no score: {WITHHELD}" not in half.notes()["rouge"]
+    assert np.isnan([more["rouge"][name] for name in more.results["rouge"].metric.outputs()]).all()
+    assert more["rouge"]["unscored"] == 51
+    assert "– · 49 of 100" in str(more)
+    assert np.nanmean(more.samples()["rouge"]["rouge1"]) == 1
+    assert np.isnan(more.intervals()["rouge"]["rouge1"].low)
+    assert half.intervals()["rouge"]["rouge1"].low == 1
+
+
+def test_a_subgroup_that_is_read_has_its_score() -> None:
+    references = mixed(60)
+    languages = ["ru" if text in RUSSIAN else "en" for text in references]
+    report = Hub("rouge").evaluate(
+        {"predictions": references, "references": references, "language": languages}
+    )
+    groups = report.by("language")
+    assert groups["en"]["rouge"]["rouge1"] == 1
+    assert np.isnan(groups["ru"]["rouge"]["rouge1"])
+
+
+def test_systems_are_ranked_over_the_samples_whose_references_are_read() -> None:
+    references = mixed(40)
+    worse = scored("rouge", references, without_last_word(references))
+    tests = compare_all({"good": scored("rouge", references), "worse": worse})
+    assert tests.ranks["rouge"]["rouge1"] == {"good": 1, "worse": 2}
+    test = tests.against("good")["worse"]["rouge"]["rouge1"]
+    assert (test.samples, test.left_out, test.withheld) == (60, 40, None)
+
+
+@pytest.mark.parametrize("samples", [True, False])
+def test_no_system_is_better_where_the_mean_is_withheld(samples: bool) -> None:
+    references = mixed(60)
+    systems = {
+        name: Hub("rouge").evaluate(predictions=texts, references=references, samples=samples)
+        for name, texts in (("good", references), ("worse", without_last_word(references)))
+    }
+    tests = compare_all(systems)
+    assert tests.ranks["rouge"] == {
+        name: {} for name in ("rouge1", "rouge2", "rougeL", "rougeLsum")
+    }
+    assert tests.sentence == f"no winner on rouge: {WITHHELD}"
+    test = tests.against("good")["worse"]["rouge"]["rouge1"]
+    assert np.isnan([test.difference, test.p, test.randomisation_p, test.interval.low]).all()
+
+
+def test_no_winner_among_systems_that_answer_in_letters_that_are_not_read() -> None:
+    russian = scored("readability", mixed(0), mixed(10))
+    tests = compare_all({"english": scored("readability", mixed(0)), "russian": russian})
+    assert tests.sentence == (
+        "no winner on readability: the systems left different samples unanswered "
+        "(english: 0, russian: 10)"
+    )
+
+
+REFERENCES = mixed(60, 97)
+
+
+def measured(references: Sequence[str], **options: Any) -> Report:
+    columns = {"predictions": without_last_word(references), "references": references}
+    return Hub(["rouge", "carburacy", "readability"]).evaluate(columns, **options)
+
+
+@pytest.mark.parametrize("samples", [True, False])
+def test_parts_merge_to_the_whole(samples: bool, tmp_path: Path) -> None:
+    whole = measured(REFERENCES, samples=samples)
+    # The first part is read for the most part, and has scores of its own.
+    english = [text for text in REFERENCES if text in ENGLISH]
+    assert not np.isnan(measured(english, samples=samples)["rouge"]["score"])
+    parts = [measured(REFERENCES[a:b], samples=samples) for a, b in ((0, 1), (1, 40), (40, 97))]
+    merged = parts[0].merge(*parts[1:])
+    for report in (merged, whole.pool(), _saved(merged, tmp_path / "report.json")):
+        np.testing.assert_equal(report.scores(), whole.scores())
+        assert [n for n in report.notes()["rouge"] if "unscored" in n] == [
+            f"60 unscored: {UNREAD}",
+            f"no score: {WITHHELD}",
+        ]
+    if samples:
+        assert merged == whole
+
+
+def _saved(report: Report, path: Path) -> Report:
+    report.save(path)
+    return Report.load(path)
+
+
+def test_blocks_workers_and_streams_say_the_same() -> None:
+    whole = measured(REFERENCES)
+    hub = Hub(["rouge", "carburacy", "readability"], block_characters=50)
+    columns = {"predictions": without_last_word(REFERENCES), "references": REFERENCES}
+    np.testing.assert_equal(hub.evaluate(columns).samples(), whole.samples())
+    parts = [{name: values[a:b] for name, values in columns.items()} for a, b in ((0, 9), (9, 97))]
+    np.testing.assert_equal(hub.evaluate(iter(parts)).scores(), whole.scores())
+    streamed = hub.evaluate(iter(parts), workers=2, samples=False)
+    np.testing.assert_equal(streamed.scores(), whole.scores())
+
+
+def test_the_company_of_other_metrics_changes_nothing() -> None:
+    # The capital İ is a Latin letter, whose lower case begins with an ASCII i.
+    texts = ["İ", "İİ", "İя", *RUSSIAN]
+    alone = scored("rouge", texts).samples()["rouge"]
+    np.testing.assert_equal(scored(["bleu", "rouge", "chrf"], texts).samples()["rouge"], alone)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Longer(Metric):
+    """The words of the prediction over those of the reference, as one tokenizer sees them."""
+
+    card: ClassVar[Card] = card("longer", "prediction", "reference")
+
+    def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
+        """The ratio, (N,)."""
+        own = [Texts([text.strip() for text in column]) for column in (prediction, reference)]
+        return {"score": lengths(own[0], "rouge") / np.maximum(lengths(own[1], "rouge"), 1)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Digits(Longer):
+    """The same of a metric that looks for digits alone."""
+
+    card: ClassVar[Card] = replace(card("digits", "prediction", "reference"), drops_letters=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words(Metric):
+    """The words of the prediction."""
+
+    card: ClassVar[Card] = card("words", "prediction", better="neither")
+
+    def measure(self, prediction: Texts) -> dict[str, Array]:
+        """The number, (N,)."""
+        return {"score": lengths(prediction, "rouge")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declared(Words):
+    """The same of a metric whose card says which predictions it has no score of."""
+
+    card: ClassVar[Card] = replace(
+        card("declared", "prediction", better="neither"), undefined_for=("unread_letters",)
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vocabulary(CorpusMetric):
+    """The number of words in all references."""
+
+    card: ClassVar[Card] = card("vocabulary", "prediction", "reference", better="neither")
+
+    def measure(self, prediction: Texts, reference: Texts) -> list[list[str]]:
+        """The words of every reference."""
+        reference.tokens("rouge")
+        return [text.lower().split() for text in reference]
+
+    def conclude(self, rows: Sequence[list[str]]) -> dict[str, float]:
+        """How many there are."""
+        return {"score": float(len({word for row in rows for word in row}))}
+
+
+def test_a_metric_of_a_plugin_gets_the_rule_without_a_line_for_it() -> None:
+    references = [RUSSIAN[0], *ENGLISH[:2]]
+    for metric in (Longer(), Vocabulary()):
+        report = scored(metric, references)
+        assert report[metric.name]["unscored"] == 1
+        assert f"1 unscored: {UNREAD}" in report.notes()[metric.name]
+    # the, cat, sat, on, mat. and it, was, a, dry, day, in, may.
+    assert report["vocabulary"]["score"] == 12
+    assert np.isnan(scored(Vocabulary(), [*RUSSIAN, "a"])["vocabulary"]["score"])
+
+
+def test_a_card_exempts_metrics_that_drop_letters_by_definition() -> None:
+    assert scored(Digits(), RUSSIAN)["digits"] == {"score": 2 / 3}
+
+
+def test_a_prediction_is_unscored_for_its_letters_only_if_the_card_says_so() -> None:
+    texts = [RUSSIAN[2], ENGLISH[0], ENGLISH[1]]
+    # 0, 6 and 7 words.
+    assert Hub(Words())(predictions=texts) == {"words": {"score": 13 / 3}}
+    assert Hub(Declared())(predictions=texts) == {"declared": {"score": 6.5, "unanswered": 1}}
+
+
+def test_commands_say_it(tmp_path: Path) -> None:
+    for name, change in (("a", list), ("b", without_last_word)):
+        rows = zip(change(mixed(60)), mixed(60), strict=True)
+        lines = (json.dumps({"prediction": p, "reference": r}) for p, r in rows)
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    files = [str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")]
+    one = CliRunner().invoke(main, ["score", files[0], "-m", "rouge", "--format", "table"])
+    assert "– · 40 of 100" in one.output
+    assert f"no score: {WITHHELD}" in " ".join(one.output.split())
+    for command in ("score", "compare"):
+        shown = CliRunner().invoke(main, [command, *files, "-m", "rouge", "--format", "table"])
+        assert shown.exit_code == 0
+        assert f"{WITHHELD}" in " ".join(shown.output.split())
+        assert "(1)" not in shown.output
