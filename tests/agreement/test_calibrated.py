@@ -116,8 +116,8 @@ def test_labels_that_carry_no_interval_say_why(
 
 
 def test_only_zeros_and_ones_beside_scores_in_that_range_are_yes_and_no() -> None:
-    # Without other samples the mean is that of the labels, 3/8; of yes and no it were 0 of 2.
-    assert calibrated_mean([0.1, 0.9], [0.25, 0.5]).mean == 3 / 8
+    # Without other samples the mean is that of the labels, 5/8; of yes and no it were 1 of 2.
+    assert calibrated_mean([0.1, 0.9], [0.25, 1]).mean == 5 / 8
     for judge in ([-0.5, 1, -0.1, 0.9], [0, 1.5, 0.1, 0.9]):
         why = calibrated_mean(judge, [0, 1, NAN, NAN]).why
         assert why == "1 of 2 labels differ from the most common one: an interval takes 8"

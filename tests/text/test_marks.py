@@ -125,6 +125,7 @@ def test_fragments_are_segments_of_their_own() -> None:
     copied = [(s.text, s.length) for s in step["prediction"] if s.kind == "copied"]
     assert copied == [("b c", 2), ("a", 1)]
     assert (step["copied"], step["total"]) == (3, 4)
+    assert marked(marks.copied_fragments("b c x", "b c", "whitespace")["prediction"]) == "[b c] x"
     assert marks.copied_fragments("B", "b", "whitespace")["copied"] == 0
     assert marks.copied_fragments("B", "b", "whitespace", lower=True)["copied"] == 1
 
