@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report
 from metrichub.errors import JudgeError, ReportError, ScoringError
+from metrichub.evaluation.result import NO_REASON
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.metric import CorpusMetric, Metric, Unscored
 from metrichub.models.failures import AnswerPending
@@ -647,7 +648,7 @@ def test_a_sample_without_a_score_is_counted_once_by_its_cause() -> None:
     assert report.scores() == {"awaited": {"score": 1.0, **counts}}
     # Notes name each cause once too.
     assert sorted(report.notes()["awaited"]) == [
-        "1 unscored: the metric gives no score",
+        f"1 unscored: {NO_REASON}",
         "2 pending: in a batch",
         "3 failed: no reply",
     ]
