@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from metrichub.evaluation.resample import SEED, draws, interval, randomisation_p, swaps
+from metrichub.evaluation.intervals import UnitCount, score_interval
+from metrichub.evaluation.resample import SEED, draws, randomisation_p, swaps
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import BucketSums, Stats
@@ -90,7 +91,9 @@ def simulate(samples: int, sets: int, resamples: int, seed: int) -> dict[str, Fo
             summed = [_result(stats, place, buckets) for stats in (one, same, better)]
             units = _units(place, buckets, samples)
             of = found[way]
-            drawn = interval(_drawn(summed[0], units, resamples), 0.95)
+            seen = UnitCount(units.number, samples, "bucket" if buckets else "sample")
+            score = summed[0].scores()["score"]
+            drawn = score_interval(_drawn(summed[0], units, resamples), score, seen, None, 0.95)
             of.widths.append(drawn.high - drawn.low)
             of.covered.append(drawn.low <= truth <= drawn.high)
             of.false.append(_p(summed[0], summed[1], units, resamples) <= 0.05)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from metrichub.errors import UnknownMetric as UnknownMetric
     from metrichub.errors import UnknownParameter as UnknownParameter
     from metrichub.evaluation.explanation import Explanation as Explanation
-    from metrichub.evaluation.resample import Interval as Interval
+    from metrichub.evaluation.intervals import Interval as Interval
     from metrichub.evaluation.significance import Comparison as Comparison
     from metrichub.hub import Hub as Hub
     from metrichub.judge.openai import OpenAIJudge as OpenAIJudge
@@ -78,7 +78,7 @@ _HOMES = {
             "ScoringError SiteError SpecError TooManyErrors UnknownMetric UnknownParameter"
         ),
         "evaluation.explanation": "Explanation",
-        "evaluation.resample": "Interval",
+        "evaluation.intervals": "Interval",
         "evaluation.significance": "Comparison",
         "hub": "Hub",
         "judge.openai": "OpenAIJudge",

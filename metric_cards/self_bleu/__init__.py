@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -27,6 +27,8 @@ class SelfBleu(CorpusMetric):
         tokenizer: How texts are split into tokens.
         lowercase: Whether case is ignored.
     """
+
+    resamples: ClassVar[bool] = False
 
     max_order: Annotated[int, Range(1, 9)] = 5
     tokenizer: Literal["13a", "intl", "zh", "char", "unicode", "whitespace"] = "13a"

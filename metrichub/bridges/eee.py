@@ -17,7 +17,7 @@ from metrichub.bridges._eee_instances import Ids, write_lines
 from metrichub.bridges._given import OutputChoice, check_outputs, flat
 from metrichub.data.files import write_text
 from metrichub.errors import ParameterError, ReportError
-from metrichub.evaluation.resample import Interval
+from metrichub.evaluation.intervals import Interval
 from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Metric
 from metrichub.models.resolve import about, judge_of
@@ -189,7 +189,7 @@ def _uncertainty(interval: Interval, count: int) -> dict[str, Any]:
             "lower": interval.low,
             "upper": interval.high,
             "confidence_level": _LEVEL,
-            "method": "percentile bootstrap",
+            "method": interval.method,
         },
         "num_samples": count,
         "num_bootstrap_samples": _RESAMPLES,

@@ -169,6 +169,8 @@ def _said_of(card: Card) -> Iterator[str]:
                 "the length of the predictions: systems whose mean lengths differ by over "
                 f"{LENGTHS_APART:.0%} aren't ranked."
             )
+    if shares := [f"`{name}`" for name, scale in card.scores.items() if scale.share]:
+        yield f"Each sample has 0 or 1 for {listed(shares)}; the interval of the mean is Wilson's."
     kinds = [UNDEFINED_FOR[kind].removeprefix("the prediction ") for kind in card.undefined_for]
     if kinds:
         said = listed(kinds, "or")

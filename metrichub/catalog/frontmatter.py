@@ -39,7 +39,7 @@ _KEYS = (
     "license", "judge", "embedder", "undefined_for", "drops_letters", "tolerance", "keywords",
 )  # fmt: skip
 _MOST_KEYWORDS, _LONGEST_KEYWORD = 16, 40
-_SCORE_KEYS = ("range", "better", "perfect", "length_bound")
+_SCORE_KEYS = ("range", "better", "perfect", "length_bound", "share")
 _POWER = re.compile(r"\d+e-\d+")
 _TAG_KEYS = ("task", "dimension", "family", "language")
 
@@ -48,7 +48,8 @@ class Scale(NamedTuple):
     """What one output's numbers mean: range (None: unbounded), direction, value at perfection.
 
     `length_bound` says whether the output "falls" or "rises" with the length of the predictions,
-    whatever they say; None if it does neither.
+    whatever they say; None if it does neither. A `share`
+    is a mean over samples that each have 0 or 1.
     """
 
     low: float | None = None
@@ -56,6 +57,7 @@ class Scale(NamedTuple):
     better: str = "neither"
     perfect: float | None = None
     length_bound: str | None = None
+    share: bool = False
 
     def __contains__(self, value: object) -> bool:
         """Whether a number lies in the range, up to float rounding; `nan` does, infinity never."""
@@ -227,7 +229,13 @@ class FrontMatter:
         length_bound = given.get("length_bound")
         if length_bound is not None and length_bound not in LENGTH_BOUND:
             raise self.fail(prefix, f"{prefix}.length_bound has to be {' or '.join(LENGTH_BOUND)}")
-        return Scale(bounds[0], bounds[1], cast("str", given["better"]), perfect, length_bound)
+        share = given.get("share", False)
+        if not isinstance(share, bool) or (share and bounds != [0, 1]):
+            raise self.fail(
+                prefix, f"{prefix}.share has to be true or false, and true with the range [0, 1]"
+            )
+        direction = cast("str", given["better"])
+        return Scale(bounds[0], bounds[1], direction, perfect, length_bound, share)
 
     def headline(self, found: object, outputs: Mapping[str, object]) -> tuple[str, ...]:
         """Outputs of the card."""

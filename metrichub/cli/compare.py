@@ -119,7 +119,8 @@ def _tables(ranking: Ranking, display: Display, form: str, width: int | None) ->
 
 
 def _foot(ranking: Ranking, display: Display) -> Sequence[str]:
-    return [*ranking.foot(), *(ranking.signatures() if display.with_signatures else ())]
+    said = ranking.foot(outputs=display.outputs, intervals=display.with_intervals)
+    return [*said, *(ranking.signatures() if display.with_signatures else ())]
 
 
 def _reports(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from metrichub.cli.display import Display
 from metrichub.cli.systems import ResamplingOptions
+from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.export import document
 from metrichub.report.scoreboard import (
     Intervals,
@@ -18,8 +19,10 @@ from metrichub.report.scoreboard import (
     chosen,
     fitted,
     legend,
+    output_columns,
     score_table,
     scoreboard,
+    without_intervals,
 )
 from metrichub.report.tables import Table
 
@@ -50,13 +53,15 @@ class ScoreTables:
             report = self.reports[name]
             table = score_table(report, report.scores(), self.intervals.get(name, {}), how)
         if form in ("markdown", "latex"):
-            return [table._replace(caption=self._caption(table), signatures=self.signatures())]
+            return [table._replace(caption=self._caption(table, how), signatures=self.signatures())]
         return fitted(table, width) if others else [table]
 
     def foot(self) -> list[str]:
         """What is said below a table of text: the results of tests, and signatures."""
-        board = scoreboard(self.reports, self.tests, {}, ScoreFormat(self.display.outputs))
+        form = ScoreFormat(self.display.outputs)
+        board = scoreboard(self.reports, self.tests, {}, form)
         said = [*self.tests.sentences, legend(board, self.tests)] if self.tests else []
+        said += without_intervals(output_columns(self.reports, form), self.intervals)
         return [*filter(None, said), *(self.signatures() if self.display.with_signatures else ())]
 
     def signatures(self) -> list[str]:
@@ -86,8 +91,9 @@ class ScoreTables:
         found = next(iter(self.reports.values())).signatures()
         return Table([*table.head, "signature"], [[*row, found[str(row[0])]] for row in rows])
 
-    def _caption(self, table: Table) -> str:
-        how = self.resampling
-        about = about_intervals(how.level, how.resamples, how.cluster) if self.intervals else ""
+    def _caption(self, table: Table, form: ScoreFormat) -> str:
+        columns = output_columns(self.reports, form)
+        options = SignificanceOptions(**asdict(self.resampling))
+        about = about_intervals(columns, self.intervals, options) if self.intervals else ""
         size = next(iter(self.reports.values())).size
         return caption(size, about, about_tests(table, self.tests))

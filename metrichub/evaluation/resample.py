@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +17,6 @@ from metrichub.errors import ParameterError
 
 SEED = 12345
 _CELLS = 400_000
-
-
-class Interval(NamedTuple):
-    """A percentile interval of the bootstrap; `mean` and `std` are those of the resamples."""
-
-    low: float
-    high: float
-    mean: float
-    std: float
 
 
 class Draw:
@@ -74,16 +64,6 @@ def check_level(level: float) -> None:
     """Raise `ParameterError` unless the level of an interval lies between 0 and 1."""
     if isinstance(level, str) or not 0 < level < 1:
         raise ParameterError(None, "level", level, "a number between 0 and 1, for example 0.95")
-
-
-def interval(values: NDArray[np.float64], level: float) -> Interval:
-    """The central interval that holds a share `level` of the finite values; `nan` without any."""
-    finite = np.sort(values[np.isfinite(values)])
-    if not len(finite):
-        return Interval(np.nan, np.nan, np.nan, np.nan)
-    cut = int(len(finite) * (1 - level) / 2 + 1e-9)
-    ends = finite[cut], finite[len(finite) - cut - 1]
-    return Interval(*map(float, (*ends, finite.mean(), finite.std())))
 
 
 def bootstrap_p(differences: NDArray[np.float64], observed: float) -> float:

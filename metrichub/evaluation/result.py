@@ -146,6 +146,11 @@ class Result(ABC):
         return None
 
     @property
+    def resamples(self) -> bool:
+        """Whether scores of samples that were drawn with replacement estimate the score."""
+        return True
+
+    @property
     def adds_up(self) -> bool:
         """Whether resampled scores come from sums, which takes a moment."""
         return False

@@ -88,6 +88,11 @@ class RowsResult(Result):
         """Whether only the concluded scores are left, or what they are concluded from."""
         return self.final is not None or self.condensed
 
+    @property
+    def resamples(self) -> bool:
+        """What the metric says of itself."""
+        return self.corpus_metric.resamples
+
     def scores(self) -> dict[str, float]:
         """What the metric concludes from all rows."""
         if self.final is not None:
@@ -119,7 +124,7 @@ class RowsResult(Result):
         """What the metric concludes from the rows of each resample; `nan` if it says nothing."""
         if self.pooled:
             raise self._was_pooled("resampling")
-        if not self.corpus_metric.resamples:
+        if not self.resamples:
             return lambda draw: dict.fromkeys(
                 self.metric.outputs(), np.full(len(draw.index), np.nan)
             )

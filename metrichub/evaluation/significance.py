@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.evaluation import resample
-from metrichub.evaluation.resample import Interval
+from metrichub.evaluation.intervals import (
+    NO_INTERVAL,
+    NOT_ESTIMATED,
+    Interval,
+    UnitCount,
+    difference_interval,
+    score_interval,
+)
 from metrichub.evaluation.result import Outputs, Result, Swap
 from metrichub.evaluation.units import Units
 
@@ -85,13 +92,20 @@ UnitsOf = Callable[[Result], Units]
 def intervals(
     results: Results, units: UnitsOf, level: float, resamples: int, seed: int
 ) -> dict[str, dict[str, Interval]]:
-    """The bootstrap interval of every output; see `Report.intervals`."""
+    """The interval of every output; see `Report.intervals`."""
     resample.check_level(level)
-    drawn = _resampled(results, units, resamples, seed)
-    return {
-        metric: {name: resample.interval(values, level) for name, values in outputs.items()}
-        for metric, outputs in drawn.items()
-    }
+    found: dict[str, dict[str, Interval]] = {}
+    for metric, outputs in _resampled(results, units, resamples, seed).items():
+        result = results[metric]
+        scores, scale = result.scores(), result.metric.card.scale
+        seen = _unit_count(result, units(result))
+        found[metric] = {
+            name: score_interval(values, scores[name], seen, scale(name), level)
+            if result.resamples
+            else NO_INTERVAL._replace(why=NOT_ESTIMATED)
+            for name, values in outputs.items()
+        }
+    return found
 
 
 def compare_pairs(
@@ -118,7 +132,7 @@ def compare_pairs(
         drawn = _resampled(results, units, options.resamples, options.seed)
     compared: dict[Pair, Comparisons] = {pair: {} for pair in pairs}
     for (pair, name), test in tests.items():
-        compared[pair][name] = test.compared(drawn, swapped[pair, name], size, options.level)
+        compared[pair][name] = test.compared(drawn, swapped[pair, name], size, units, options.level)
     return compared
 
 
@@ -158,21 +172,38 @@ class _Test(NamedTuple):
         return cls(mine, theirs, min(mine.count, theirs.count), reason or _OTHERS, made=False)
 
     def compared(
-        self, drawn: Mapping[int, Outputs], swapped: Outputs, size: int, level: float
+        self,
+        drawn: Mapping[int, Outputs],
+        swapped: Outputs,
+        size: int,
+        units: UnitsOf,
+        level: float,
     ) -> dict[str, Comparison]:
         """What the draws and swaps say of every output."""
         a, b = self.mine.scores(), self.theirs.scores()
+        apart: Outputs = {}
+        card, made = self.mine.metric.card, bool(drawn) and self.made and self.mine.resamples
+        if made:
+            seen = _unit_count(self.mine, units(self.mine))
+            if not self.mine.pooled and any((s := card.scale(o)) and s.share for o in a):
+                one, other = self.mine.samples(), self.theirs.samples()
+                apart = {name: _known(one[name] - other[name]) for name in a}
         found = {}
         for name in a:
             difference = a[name] - b[name]
-            differences = np.full(1, np.nan)
-            if drawn and self.made:
+            differences, interval = np.full(1, np.nan), NO_INTERVAL
+            if made:
                 differences = _minus(drawn[id(self.mine)][name], drawn[id(self.theirs)][name])
+                interval = difference_interval(
+                    differences, difference, seen, card.scale(name), level, apart.get(name)
+                )
+            elif drawn and self.made:
+                interval = NO_INTERVAL._replace(why=NOT_ESTIMATED)
             found[name] = Comparison(
                 a[name],
                 b[name],
                 difference,
-                resample.interval(differences, level),
+                interval,
                 float("nan"),
                 resample.randomisation_p(swapped[name], difference),
                 resample.bootstrap_p(differences, difference),
@@ -245,6 +276,20 @@ def _swap_differences(
         found |= _joined_outputs(blocks)
     none = {k: _no_scores(t.mine, 1) for k, t in tests.items() if not t.made}
     return found | none
+
+
+def _unit_count(result: Result, units: Units) -> UnitCount:
+    """The units that hold a scored sample: the others change no score."""
+    if units.filled is not None and result.buckets is not None:
+        filled = int(np.count_nonzero(result.buckets.counts[units.filled]))
+        return UnitCount(filled, result.count, "sample" if filled == result.count else "bucket")
+    if units.of is None:
+        return UnitCount(result.count, result.count)
+    return UnitCount(np.unique(units.of[result.scored()]).size, result.count, "cluster")
+
+
+def _known(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return values[np.isfinite(values)]
 
 
 def _by_number(found: Mapping[K, Units]) -> dict[int, dict[K, Units]]:

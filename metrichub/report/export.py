@@ -12,6 +12,7 @@ from metrichub.report.scoreboard import (
     about_intervals,
     caption,
     chosen,
+    output_columns,
     score_table,
 )
 from metrichub.report.tables import Table
@@ -19,7 +20,7 @@ from metrichub.report.tables import Table
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from metrichub.evaluation.resample import Interval
+    from metrichub.evaluation.intervals import Interval
     from metrichub.models.usage import Usage
     from metrichub.report.report import Report
 
@@ -96,8 +97,14 @@ def shown(
 
 def captioned(report: Report, outputs: OutputChoice, intervals: bool, percent: bool) -> Table:
     """The same with what a paper says below it: samples, intervals and signatures."""
-    about = about_intervals(ScoreFormat.level, RESAMPLES) if intervals else ""
-    table = shown(report, outputs, intervals, percent)
+    # Loads numpy, which this module's other callers do without.
+    from metrichub.evaluation.significance import SignificanceOptions
+
+    form = ScoreFormat(outputs, percent)
+    found = report.intervals() if intervals else {}
+    table = score_table(report, report.scores(), found, form)
+    columns = output_columns({"": report}, form)
+    about = about_intervals(columns, {"": found}, SignificanceOptions()) if intervals else ""
     signatures = list(report.signatures().values())
     return table._replace(caption=caption(report.size, about), signatures=signatures)
 

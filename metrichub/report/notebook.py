@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from metrichub.data.columns import column_of
-from metrichub.evaluation.resample import Interval
+from metrichub.evaluation.intervals import Interval
 from metrichub.evaluation.significance import Comparison
 from metrichub.report.scoreboard import ARROWS
 from metrichub.report.tables import Cell, Table

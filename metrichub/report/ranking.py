@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from metrichub.errors import MissingDependency, ReportError, what
@@ -20,14 +21,17 @@ from metrichub.report.scoreboard import (
     caption,
     differences,
     legend,
+    output_columns,
     scoreboard,
+    without_differences,
+    without_intervals,
 )
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from metrichub.evaluation.resample import Interval
+    from metrichub.evaluation.intervals import Interval
 
 ABOUT_SACREBLEU_P = (
     "too small: at .05 it calls 11 to 20 of 100 differences significant where there is none"
@@ -137,17 +141,21 @@ class Ranking(PairedTests):
         percent: bool = False,
     ) -> Table:
         """The systems' scores with a caption for a paper; see `to_markdown`."""
-        options = self.options
-        table = self._scores(ScoreFormat(outputs, percent, options.level), intervals)
-        about = (
-            about_intervals(options.level, options.resamples, options.cluster) if intervals else ""
-        )
+        form = ScoreFormat(outputs, percent, self.options.level)
+        found = self.intervals() if intervals else {}
+        table = scoreboard(self.reports, self, found, form)
+        columns = output_columns(self.reports, form)
+        about = about_intervals(columns, found, self.options) if intervals else ""
         size = next(iter(self.reports.values())).size
         said = caption(size, about, about_tests(table, self))
         return table._replace(caption=said, signatures=self.signatures())
 
     def intervals(self) -> dict[str, dict[str, dict[str, Interval]]]:
-        """Bootstrap intervals: system -> metric -> output -> `Interval`."""
+        """Intervals: system -> metric -> output -> `Interval`."""
+        return self._drawn
+
+    @cached_property
+    def _drawn(self) -> dict[str, dict[str, dict[str, Interval]]]:
         how = self.options.of_intervals()
         return {name: Report.of(one).intervals(**how) for name, one in self.reports.items()}
 
@@ -157,11 +165,20 @@ class Ranking(PairedTests):
         found = (text for report in reports for text in report.signatures().values())
         return list(dict.fromkeys(found))
 
-    def foot(self) -> list[str]:
-        """The text below the tables in a terminal: the sentences, and what the marks mean."""
+    def foot(self, *, outputs: OutputChoice = "headline", intervals: bool = False) -> list[str]:
+        """The text below the tables in a terminal: the sentences, and what the marks mean.
+
+        `outputs` and `intervals` are those of the tables.
+        """
+        form = ScoreFormat(outputs)
         about = "differences and p are computed on the samples that both systems have scores for"
         marks = legend(self._scores(ScoreFormat(), False), self)
-        return list(filter(None, (*self.sentences, about if self.left_out else "", marks)))
+        lacking = without_differences(self, form)
+        if intervals:
+            lacking += without_intervals(output_columns(self.reports, form), self.intervals())
+        return list(
+            filter(None, (*self.sentences, about if self.left_out else "", *lacking, marks))
+        )
 
     def _repr_html_(self) -> str:
         """The scores and differences as tables, for notebooks."""

@@ -7,16 +7,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from metrichub.errors import ParameterError
+from metrichub.errors import ParameterError, listed
 from metrichub.evaluation.labels import output_label, p_text
 from metrichub.report.tables import NAME, Cell, Score, Table, first_of
 
 if TYPE_CHECKING:
     from metrichub.catalog.frontmatter import Scale
+    from metrichub.evaluation.intervals import Interval
     from metrichub.evaluation.measurement import Measurement
     from metrichub.evaluation.ranking import PairedTests
-    from metrichub.evaluation.resample import Interval
-    from metrichub.evaluation.significance import Comparison
+    from metrichub.evaluation.significance import Comparison, SignificanceOptions
 
 OutputChoice = Literal["headline", "all"]
 """Which outputs of a metric are shown: those that its card names to be read first, or all."""
@@ -54,6 +54,7 @@ class OutputColumn(NamedTuple):
 
     metric: str
     output: str
+    label: str
     head: str
     factor: int
     decimals: int
@@ -76,10 +77,15 @@ class OutputColumn(NamedTuple):
         value = result.scores().get(self.output) if result else None
         if result is None or value is None:
             return None
-        shown = interval is not None and not math.isnan(interval.low)
-        bounds = f"[{self.number(interval.low)}, {self.number(interval.high)}]" if shown else ""  # type: ignore[union-attr]  # shown
+        bounds = self.bounds(interval) if interval else ""
         scored = f"· {result.count:,} of {report.size:,}" if result.unscored else ""
         return Score(self.number(value), f"({rank})" if rank else "", mark, bounds, scored)
+
+    def bounds(self, interval: Interval, sign: str = "") -> str:
+        """An interval in brackets; "[–]" where there is a reason for none."""
+        if math.isnan(interval.low):
+            return "[–]" if interval.why else ""
+        return f"[{self.number(interval.low, sign)}, {self.number(interval.high, sign)}]"
 
 
 def chosen(report: Measurement, outputs: OutputChoice) -> Collection[tuple[str, str]]:
@@ -194,10 +200,51 @@ def caption(size: int, *said: str) -> str:
     return " ".join(filter(None, [f"{size:,} sample{'s' * (size != 1)}.", *said]))
 
 
-def about_intervals(level: float, resamples: int, cluster: str | None = None) -> str:
-    """How the intervals in brackets were made."""
+def about_intervals(
+    columns: Sequence[OutputColumn],
+    intervals: Mapping[str, Intervals],
+    options: SignificanceOptions,
+) -> str:
+    """How the intervals in brackets were made, and why scores have none."""
+    cluster, found = options.cluster, intervals.values()
+    methods = {one[c.metric][c.output].method for one in found for c in columns if c.metric in one}
     drawn = "resamples" if cluster is None else f"resamples that draw each {cluster} whole"
-    return f"In brackets: {level * 100:g}% bootstrap intervals ({resamples:,} {drawn})."
+    how = [f"by the bootstrap ({options.resamples:,} {drawn})"] * bool(methods - {"", "Wilson"})
+    how += ["by Wilson's method"] * ("Wilson" in methods)
+    said = [f"In brackets: {options.level * 100:g}% intervals {listed(how)}."] if how else []
+    lacking = without_intervals(columns, intervals)
+    return " ".join([*said, *(f"{line[0].upper()}{line[1:]}." for line in lacking)])
+
+
+def without_intervals(
+    columns: Sequence[OutputColumn], intervals: Mapping[str, Intervals], of: str = ""
+) -> list[str]:
+    """Which of the shown outputs have no interval and why, a line a reason."""
+    reasons: dict[str, list[str]] = {}
+    for column in columns:
+        found = {
+            name: one[column.metric][column.output]
+            for name, one in intervals.items()
+            if column.output in one.get(column.metric, {})
+        }
+        for why in dict.fromkeys(interval.why for interval in found.values()):
+            names = [name for name, interval in found.items() if interval.why == why]
+            if why:
+                some = f" of {listed(names)}" if len(names) < len(found) else ""
+                reasons.setdefault(why, []).append(f"{column.label}{some}")
+    return [f"no interval for {of}{listed(labels)}: {why}" for why, labels in reasons.items()]
+
+
+def without_differences(tests: PairedTests, form: ScoreFormat) -> list[str]:
+    """Which of the shown differences from the first system have no interval and why."""
+    found: dict[str, Intervals] = {
+        name: {
+            metric: {output: test.interval for output, test in outputs.items()}
+            for metric, outputs in compared.items()
+        }
+        for name, compared in tests.against(tests.systems[0]).items()
+    }
+    return without_intervals(output_columns(tests.reports, form), found, "the difference in ")
 
 
 def about_tests(table: Table, tests: PairedTests | None) -> str:
@@ -234,10 +281,10 @@ def output_columns(reports: Mapping[str, Measurement], form: ScoreFormat) -> lis
         card = results[0].metric.card
         scale = card.scale(output)
         percent = form.percent and bool(scale) and (scale.low, scale.high) == (0, 1)  # type: ignore[union-attr]  # a scale
-        label = f"{output_label(metric, card.name, output)}{' %' * percent}"
-        head = f"{label}{ARROWS.get(card.better(output), '')}"
+        label = output_label(metric, card.name, output)
+        head = f"{label}{' %' * percent}{ARROWS.get(card.better(output), '')}"
         decimals = 1 if percent else _decimals(values, scale, output)
-        columns.append(OutputColumn(metric, output, head, 100 if percent else 1, decimals))
+        columns.append(OutputColumn(metric, output, label, head, 100 if percent else 1, decimals))
     return columns
 
 
@@ -290,9 +337,7 @@ def _is_tie(test: Comparison | None, tests: PairedTests | None) -> bool:
 
 
 def _difference(test: Comparison, column: OutputColumn) -> Score:
-    low, high = (column.number(bound, "+") for bound in test.interval[:2])
-    bounds = "" if math.isnan(test.interval.low) else f"[{low}, {high}]"
-    return Score(column.number(test.difference, "+"), interval=bounds)
+    return Score(column.number(test.difference, "+"), interval=column.bounds(test.interval, "+"))
 
 
 def _p(p: float) -> Score:

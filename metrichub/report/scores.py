@@ -12,8 +12,9 @@ from metrichub.data.columns import column_of, note_of_fallback
 from metrichub.errors import ReportError
 from metrichub.evaluation import letters, significance
 from metrichub.evaluation.explanation import Explanation, Trace
+from metrichub.evaluation.intervals import NO_INTERVAL, Interval
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
-from metrichub.evaluation.resample import SEED, Interval
+from metrichub.evaluation.resample import SEED
 from metrichub.evaluation.result import NO_REASON, NO_SAMPLES, Outputs
 from metrichub.evaluation.signature import PROMPTS_UNKNOWN
 from metrichub.evaluation.votes import agreement_notes
@@ -125,12 +126,16 @@ class ReportScores(Measurement):
         seed: int = SEED,
         cluster: str | None = None,
     ) -> dict[str, dict[str, Interval]]:
-        """Bootstrap intervals of the corpus scores: metric -> output -> `Interval`.
+        """Intervals of the corpus scores: metric -> output -> `Interval`.
 
         Samples are drawn with replacement; all metrics share the draws, whichever `metrics` are
-        chosen. Scores of the resamples equal sacrebleu's for the same seed. `cluster` names a
-        column of `metadata`, such as the document of a sentence: samples that share a value are
-        drawn together, because they aren't independent.
+        chosen. Scores of the resamples equal sacrebleu's for the same seed. From 100 samples on,
+        an interval is that of the resamples' percentiles; with fewer, Student's t times their
+        standard deviation, or Wilson's interval of that standard error for scores from 0 to 1;
+        fewer than 5 have none. Shares (see `Scale`) have Wilson's interval for any number.
+        `Interval.why` says why there is none. `cluster` names a column of `metadata`, such as the
+        document of a sentence: samples that share a value are drawn together, because they aren't
+        independent.
 
         If the report keeps no samples, the buckets of its key are drawn (see `Hub.evaluate`);
         metrics that don't add up then have `nan`.
@@ -147,7 +152,10 @@ class ReportScores(Measurement):
         }
         summed = self.buckets is not None and metrics is None
         none = {
-            name: dict.fromkeys(result.scores(), Interval(*[float("nan")] * 4))
+            name: dict.fromkeys(
+                result.scores(),
+                NO_INTERVAL._replace(why=None if result.mostly_unread else significance.NOT_KEPT),
+            )
             for name, result in results.items()
             if result.mostly_unread or (summed and result.untestable)
         }

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
+    from metrichub.evaluation.intervals import Interval
     from metrichub.evaluation.ranking import PairedTests
-    from metrichub.evaluation.resample import Interval
     from metrichub.evaluation.significance import Comparison
     from metrichub.report.report import Report
 

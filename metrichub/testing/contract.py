@@ -30,7 +30,7 @@ class Finding(NamedTuple):
 
 
 class MetricContract:
-    """The fifteen laws as test methods; subclass it with the name of an installed metric.
+    """The sixteen laws as test methods; subclass it with the name of an installed metric.
 
     Set `columns` to ordinary samples if texts in the five canonical columns don't fit, and
     `parameters` if the defaults won't do, for example to use a small model.
@@ -103,6 +103,10 @@ class MetricContract:
     def test_law_15_nonsense_never_pays(self) -> None:
         """See `laws.nonsense_never_pays`."""
         laws.nonsense_never_pays(self.under_test())
+
+    def test_law_16_intervals_hold_the_score(self) -> None:
+        """See `laws.intervals_hold`."""
+        laws.intervals_hold(self.under_test())
 
 
 def check(name: str) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""The fifteen laws that every metric keeps: functions that raise `Broken` with the reason."""
+"""The sixteen laws that every metric keeps: functions that raise `Broken` with the reason."""
 
 from __future__ import annotations
 
@@ -255,6 +255,23 @@ def nonsense_never_pays(under_test: MetricUnderTest) -> None:
         )
 
 
+def intervals_hold(under_test: MetricUnderTest) -> None:
+    """Every interval holds its score, and the samples of a share are 0 or 1."""
+    report = under_test.evaluate(under_test.columns)
+    result = report.results[under_test.metric.name]
+    scores, samples = result.scores(), result.samples()
+    for output, found in report.intervals(resamples=200)[under_test.metric.name].items():
+        scale = under_test.metric.card.scale(output)
+        held = np.isnan(found.low) or found.low <= scores[output] <= found.high
+        hold(held, f"{output} is {scores[output]}, outside its interval {found}")
+        if scale is not None:
+            inside = found.low in scale and found.high in scale
+            hold(inside, f"the interval of {output}, {found}, leaves its range {scale.interval}")
+        if scale is not None and scale.share:
+            values = {value for value in samples[output].tolist() if not np.isnan(value)}
+            hold(values <= {0, 1}, f"{output} is a share on the card, and has samples of {values}")
+
+
 LAWS: tuple[Callable[[MetricUnderTest], None], ...] = (
     one_name,
     card_is_complete,
@@ -271,6 +288,7 @@ LAWS: tuple[Callable[[MetricUnderTest], None], ...] = (
     empty_is_nan,
     nothing_heavy_loads,
     nonsense_never_pays,
+    intervals_hold,
 )
 
 

@@ -12,7 +12,8 @@ import numpy as np
 from metrichub.catalog.kinds import choices_of
 from metrichub.data.columns import column_of
 from metrichub.errors import ParameterError, ReportError, SpecError, what
-from metrichub.evaluation.resample import SEED, Interval
+from metrichub.evaluation.intervals import Interval
+from metrichub.evaluation.resample import SEED
 from metrichub.metric import Metric
 from metrichub.report.report import Report
 from metrichub.report.thresholds import Threshold
@@ -46,7 +47,7 @@ def assert_scores(
     Traceback (most recent call last):
         ...
     AssertionError: 1 of 1 limits fails on 2 samples:
-      wer.score is 0.3333 and should be <= 0.2: 0.1333 too high (95% interval 0 to 1)
+      wer.score is 0.3333 and should be <= 0.2: 0.1333 too high
     the worst samples by wer.score:
       sample 1: 1
         predictions: c
@@ -56,7 +57,7 @@ def assert_scores(
         AssertionError: a score misses its threshold. The message says by how much, and shows the
             worst samples, with their texts if the report kept them.
         ReportError: there is no such metric or output, a threshold is out of the score's range, or
-            intervals can't be computed because the report is pooled or has one sample.
+            intervals can't be computed because the report is pooled.
         SpecError: a value isn't a valid threshold.
         ParameterError: `on` has an unknown value.
     """
@@ -70,8 +71,6 @@ def assert_scores(
     scores = report.scores()
     bounds = {one: scores[one.metric][one.output] for one in thresholds}
     if on == "interval":
-        if report.size == 1:
-            raise ReportError("one sample has no variance; pass several")
         found = report.intervals(metrics={one.metric for one in thresholds}, **how)
         bounds = {one: one.worse_end(found[one.metric][one.output]) for one in thresholds}
     if failed := {one: bound for one, bound in bounds.items() if not one.holds(bound)}:
@@ -111,10 +110,11 @@ def _failure(
     percent = f"{100 * how['level']:g}% interval"
     limit = f"should be {threshold.sign} {threshold.value:g}"
     if on == "score":
-        shown = f" ({percent} {_span(interval)})" if interval else ""
+        shown = f" ({percent} {_span(interval)})" if interval and not interval.why else ""
         return f"{threshold.name} is {_shown(score)} and {limit}: {_off(threshold, bound)}{shown}"
-    if interval is None:
-        return f"{threshold.name} is {_shown(score)}, and has no interval to compare with the limit"
+    if interval is None or interval.why:
+        why = f": {interval.why}" if interval else " to compare with the limit"
+        return f"{threshold.name} is {_shown(score)}, and has no interval{why}"
     return (
         f"{threshold.name} is {_shown(score)}, and all of its {percent}, {_span(interval)}, "
         f"{limit}: {_off(threshold, bound)}"
@@ -135,7 +135,7 @@ def _interval(report: Report, threshold: Threshold, how: Mapping[str, Any]) -> I
     except ReportError:
         return None
     interval = found[threshold.metric][threshold.output]
-    return None if math.isnan(interval.low) or math.isnan(interval.high) else interval
+    return interval if interval.why or not math.isnan(interval.low) else None
 
 
 def _worst(report: Report, threshold: Threshold) -> Iterator[str]:

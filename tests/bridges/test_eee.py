@@ -70,12 +70,14 @@ def test_all_outputs_of_all_kinds_are_valid(tmp_path: Path) -> None:
 
 
 def test_intervals_are_those_of_the_report(tmp_path: Path) -> None:
-    report = Hub("bleu").evaluate(**COLUMNS)
+    # Fewer than five samples have no interval.
+    report = Hub("bleu").evaluate(**{name: texts * 2 for name, texts in COLUMNS.items()})
     uncertainty = by_name(written(report, tmp_path))["bleu"]["score_details"]["uncertainty"]
     interval = report.intervals(level=0.95, resamples=1000)["bleu"]["score"]
     assert uncertainty["confidence_interval"]["lower"] == interval.low
     assert uncertainty["standard_error"]["value"] == interval.std
-    assert (uncertainty["num_samples"], uncertainty["num_bootstrap_samples"]) == (4, 1000)
+    assert uncertainty["confidence_interval"]["method"] == interval.method
+    assert (uncertainty["num_samples"], uncertainty["num_bootstrap_samples"]) == (8, 1000)
     found = by_name(written(report, tmp_path, intervals=False))
     assert "uncertainty" not in found["bleu"]["score_details"]
 

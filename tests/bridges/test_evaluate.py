@@ -165,7 +165,8 @@ def test_numbers_of_samples_give_means_samples_and_intervals(write: Write) -> No
     assert report["each"] == {"score": pytest.approx(2 / 3), "same": pytest.approx(2 / 3)}
     samples, intervals = report.samples(), report.intervals(resamples=200)
     assert samples["each"]["same"].tolist() == samples["exact_match"]["score"].tolist()
-    assert intervals["each"]["score"] == pytest.approx(intervals["exact_match"]["score"])
+    # That exact match is a share is on its card; of the module's output nobody knows.
+    assert intervals["each"]["score"][2:4] == pytest.approx(intervals["exact_match"]["score"][2:4])
 
 
 def test_without_asking_a_module_is_called_once_and_has_no_samples(write: Write) -> None:
@@ -183,7 +184,9 @@ def test_a_module_may_be_called_for_each_sample_and_resample(write: Write) -> No
     report = Hub([metric, "wer"]).evaluate(predictions=PREDICTIONS, references=REFERENCES)
     samples, intervals = report.samples(), report.intervals(resamples=30)
     assert samples["word_errors"]["score"].tolist() == samples["wer"]["score"].tolist()
-    assert intervals["word_errors"]["score"] == pytest.approx(intervals["wer"]["score"])
+    one, other = intervals["word_errors"]["score"], intervals["wer"]["score"]
+    assert one[2:4] == pytest.approx(other[2:4])
+    assert one.why == other.why == "3 samples are too few; an interval needs 5"
 
 
 def test_the_card_says_what_the_module_says_of_itself(write: Write) -> None:
@@ -260,7 +263,7 @@ def test_slips_are_errors_before_anything_is_measured(write: Write, tmp_path: Pa
         bridge.load(path, lower=True)
     with pytest.raises(ParameterError, match="better='up' is not allowed"):
         bridge.load(path, better="up")
-    with pytest.raises(MetricError, match=r"gives no 'f1'; it gives sys_len, score"):
+    with pytest.raises(MetricError, match=r"has no output 'f1'; it has sys_len, score"):
         Hub(bridge.load(path, score="f1"))(predictions=["a"], references=["a"])
     for missing in ("./nowhere", str(tmp_path / "nowhere"), "~/no.py", "one/two/three"):
         with pytest.raises(UnknownMetric, match="there is no evaluate module at"):

@@ -41,7 +41,7 @@ def test_a_new_metric_keeps_every_law_once_its_line_is_added(folder: Path) -> No
     assert "  pip install -e . --no-deps\n  metrichub check word_overlap\n" in result.stdout
     distribution(folder, "my-metrics", [line.replace('"', "")])
     ran = program("check", "word_overlap", env=environment(folder))
-    assert "word_overlap: 15 of 15 contract tests pass" in ran.stdout
+    assert "word_overlap: 16 of 16 contract tests pass" in ran.stdout
     assert ran.returncode == 0
 
 
@@ -137,7 +137,7 @@ def test_a_new_plugin_builds_and_passes_its_test_as_it_is(folder: Path) -> None:
         text=True,
         check=False,
     )
-    assert "15 passed" in ran.stdout, ran.stdout
+    assert "16 passed" in ran.stdout, ran.stdout
 
 
 def test_a_plugin_takes_the_name_that_is_chosen(folder: Path) -> None:

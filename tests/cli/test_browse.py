@@ -52,7 +52,9 @@ def test_list_shows_every_metric_with_the_facts_of_its_card() -> None:
     assert bleu["distribution"] == "metrichub"
     assert bleu["problem"] is None
     assert bleu["inputs"] == ["prediction", "references"]
-    assert bleu["outputs"]["score"] == {"low": 0, "high": 1, "better": "higher", "perfect": 1}
+    scale = {"low": 0, "high": 1, "better": "higher", "perfect": 1}
+    scale |= {"length_bound": None, "share": False}
+    assert bleu["outputs"]["score"] == scale
     assert "translation" in bleu["tags"]["task"]
 
 

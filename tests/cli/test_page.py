@@ -45,7 +45,7 @@ def test_the_resampling_options_hold_for_the_page() -> None:
         "score", "a.jsonl", "-m", "wer", *FEW, "--level", "0.5", "--seed", "3", "--report", "a.html"
     )
     page = Path("a.html").read_text("utf-8")
-    assert "as lines: 50% of\n20 bootstrap resamples" in page
+    assert "as lines: 50%\nintervals (20 bootstrap resamples" in page
     assert "the seed 3" in page
 
 

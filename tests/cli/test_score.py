@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from metrichub.report.report import Report
+from metrichub.report.tables import json_safe
 from tests.commands import (
     BOTH,
     ROWS,
@@ -172,12 +173,12 @@ def test_intervals_are_those_of_the_report() -> None:
     )
     run("score", "a.jsonl", "-m", "abstractness", "--save", "a.json")
     expected = Report.load("a.json").intervals(resamples=64, seed=7)["abstractness"]["score"]
-    assert found["intervals"]["abstractness"]["score"] == expected._asdict()
+    assert found["intervals"]["abstractness"]["score"] == json_safe(expected)
     wide = ("--intervals", "--level", "0.5", "--format", "csv")
     table = run("score", "a.jsonl", "-m", "abstractness", *wide).stdout
     [row] = csv.DictReader(io.StringIO(table))
-    # A resample holds x twice, both, or y twice: 1/3, 1/4 and 0 with chances 1/4, 1/2, 1/4.
-    assert 0 <= float(row["low"]) <= 0.25 <= float(row["high"]) <= 1 / 3
+    # Two samples are too few.
+    assert (row["low"], row["high"]) == ("", "")
 
 
 def test_csv_has_full_precision_and_an_empty_cell_for_nan() -> None:

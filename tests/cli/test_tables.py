@@ -1,9 +1,15 @@
 """Tables as a terminal of 80 and of 120 columns shows them; each was looked at.
 
-Two systems on sixteen samples, eight of each of `ROWS`, of which a resample draws k and 16 - k; the
-quantiles of k are 4 and 12 (P(k <= 3) is .011 and P(k <= 4) is .038). For system a exact_match is
-(16 - k) / 16, edit_similarity 1 - .2 k / 16, and wer and abstractness are k / (16 + 2 k); system b
-has every word wrong. It loses all sixteen by wer and edit_similarity, so that p is 2 ** -15.
+Two systems on sixteen samples, eight of each of `ROWS`, of which a resample draws k and 16 - k, k
+with the standard deviation 2. For system a exact_match is (16 - k) / 16, edit_similarity 1 - .2 k /
+16, and wer and abstractness are k / (16 + 2 k); system b has every word wrong. It loses all sixteen
+by wer and edit_similarity, so that p is 2 ** -15.
+
+By hand: Wilson's interval of 8 of 16 is .280 to .720, that of none of 16 ends at .194. Student's
+t of 15 degrees is 2.131. wer varies by 2 * 16 / 32 ** 2 = .031, which 16 samples make .032: .25 ±
+.069, but for the draws. edit_similarity varies by .025 (.0258) as that of 135 yes/no samples of .9
+does, and Wilson's interval of these is .831 to .943; abstractness as that of 180 of .25: .188 to
+.324.
 """
 
 from __future__ import annotations
@@ -20,16 +26,16 @@ METRICS = ("exact_match", "edit_similarity", "wer", "abstractness")
 ROWS_OF_SYSTEMS = """\
 system  exact_match ↑             edit_similarity ↑         wer ↓                     abstractness
 ─
-a       0.500 (1) [0.250, 0.750]  0.900 (1) [0.850, 0.950]  0.250 (1) [0.167, 0.300]  0.250 [0.167, 0.300]
-b       0.000 (2) [0.000, 0.000]  0.000 (2) [0.000, 0.000]  1.000 (2) [1.000, 1.000]  1.000 [1.000, 1.000]
+a       0.500 (1) [0.280, 0.720]  0.900 (1) [0.830, 0.943]  0.250 (1) [0.175, 0.325]  0.250 [0.183, 0.331]
+b       0.000 (2) [0.000, 0.194]  0.000 (2) [0.000, 0.194]  1.000 (2) [–]             1.000 [0.806, 1.000]
 """  # noqa: E501
 ROWS_OF_METRICS = """\
 metric             a                         b
 ─
-exact_match ↑      0.500 (1) [0.250, 0.750]  0.000 (2) [0.000, 0.000]
-edit_similarity ↑  0.900 (1) [0.850, 0.950]  0.000 (2) [0.000, 0.000]
-wer ↓              0.250 (1) [0.167, 0.300]  1.000 (2) [1.000, 1.000]
-abstractness       0.250     [0.167, 0.300]  1.000     [1.000, 1.000]
+exact_match ↑      0.500 (1) [0.280, 0.720]  0.000 (2) [0.000, 0.194]
+edit_similarity ↑  0.900 (1) [0.830, 0.943]  0.000 (2) [0.000, 0.194]
+wer ↓              0.250 (1) [0.175, 0.325]  1.000 (2) [–]
+abstractness       0.250     [0.183, 0.331]  1.000     [0.806, 1.000]
 """
 COMPARED = """\
 system  wer ↓      edit_similarity % ↑
@@ -42,8 +48,8 @@ DIFFERENCES = """\
 Difference from a
 metric               system  difference [95% interval]        p
 ─
-wer ↓                b       +0.750 [+0.700, +0.833]    < .0001
-edit_similarity % ↑  b        -90.0 [-95.0, -85.0]      < .0001
+wer ↓                b       +0.750 [+0.675, +0.825]    < .0001
+edit_similarity % ↑  b        -90.0 [-95.6, -84.4]      < .0001
 
 a beats b on wer (p < .0001) and edit_similarity (p < .0001)
 in parentheses: ranks; a system ranks below others only if all of them beat it
@@ -69,6 +75,7 @@ def test_systems_are_rows_where_there_is_room_and_columns_where_not(width: int, 
     chosen = [part for metric in METRICS for part in ("-m", metric)]
     found = shown(width, "score", "a.jsonl", "b.jsonl", *chosen, "--intervals")
     assert found.startswith(f"{table}\n")
+    assert found.endswith("no interval for wer of b: all resamples have the same score\n")
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -86,7 +93,7 @@ def test_more_systems_than_a_width_holds_are_cut_between_outputs() -> None:
     found = shown(60, "score", *files, *chosen, "--intervals")
     assert max(map(len, found.splitlines())) <= 60
     heads = [line for line in found.splitlines() if line.startswith("system ")]
-    assert [len(head.split()) - head.count("↑") - head.count("↓") for head in heads] == [2] * 4
+    assert [len(head.split()) - head.count("↑") - head.count("↓") for head in heads] == [2, 3, 2]
 
 
 def test_counts_have_no_decimals_and_a_column_has_one_number_of_them() -> None:

@@ -101,7 +101,7 @@ def test_up_to_a_thousand_samples_by_position_are_drawn_as_samples_are() -> None
         for output, test in outputs.items():
             again = other[name][output]
             assert again[9:] == test[9:]  # what is told in words, and ranks
-            np.testing.assert_allclose(again.interval, test.interval, rtol=1e-12)
+            np.testing.assert_allclose(again.interval[:4], test.interval[:4], rtol=1e-12)
             np.testing.assert_allclose(again[:3] + again[4:9], test[:3] + test[4:9], rtol=1e-12)
 
 
@@ -156,7 +156,7 @@ def test_a_key_of_documents_draws_documents() -> None:
 
 def test_clusters_are_drawn_whole() -> None:
     # Ten documents of 24 equal samples each say no more than ten samples do.
-    texts = [("the cat", "the cat"), ("a dog", "the cat"), ("a cat", "the cat"), ("x y", "x z")]
+    texts = [("the cat", "the cat"), ("a dog", "the cat"), ("a cat", "the cat"), ("x y", "x z")] * 2
     single = [{"prediction": p, "reference": r, "doc": i} for i, (p, r) in enumerate(texts)]
     hub = Hub(["token_f1", "distinct"])
     alone = hub.evaluate(single)
@@ -345,9 +345,8 @@ def test_one_value_of_a_cluster_or_a_key_has_no_interval() -> None:
         Hub("wer").evaluate(samples).intervals(cluster="doc_id")
     with pytest.raises(ReportError, match="all samples have the same doc_id"):
         Hub("wer").evaluate(samples, samples=False, key="doc_id").intervals()
-    # One sample is its own interval, as ever.
     one = Hub("wer").evaluate(samples[:1]).intervals()["wer"]["score"]
-    assert one.low == one.high
+    assert one.why == "1 sample is too few; an interval needs 5"
 
 
 def test_reports_of_other_keys_do_not_merge() -> None:

@@ -96,12 +96,12 @@ def test_a_metric_that_weighs_needs_nothing_else() -> None:
 
 
 def test_sums_have_intervals_of_weights_that_stay() -> None:
-    # Each of two words occurs once, so that the share is 1 whatever is drawn; were the words
-    # counted anew, those of a sample that is drawn twice would be no rare ones.
-    found = {"predictions": ["a", "b"]}
+    # Each word occurs once, so that the share is 1 whatever is drawn; were the words counted anew,
+    # those of a sample that is drawn twice would be no rare ones.
+    found = {"predictions": ["a", "b", "c", "d", "e"]}
     summed = Hub(Rarity()).evaluate(**found, samples=False)
-    assert summed.intervals(resamples=50)["rarity"]["score"].low == 1
-    assert Hub(Rarity()).evaluate(**found).intervals(resamples=50)["rarity"]["score"].low == 0
+    assert summed.intervals(resamples=50)["rarity"]["score"].mean == 1
+    assert Hub(Rarity()).evaluate(**found).intervals(resamples=50)["rarity"]["score"].mean < 1
     said = "intervals and tests use the weights from all samples, and don't resample them"
     assert summed.notes() == {"rarity": [said]}
 
@@ -110,7 +110,7 @@ def test_samples_of_several_parts_are_drawn_apart() -> None:
     # "a" is rare and "b" isn't: drawn by themselves they give 0, .5 or 1, and together always .5.
     parts = [{"predictions": ["a"]}, {"predictions": ["b b"]}]
     found = Hub(Rarity()).evaluate(iter(parts), samples=False).intervals(resamples=50)
-    assert (found["rarity"]["score"].low, found["rarity"]["score"].high) == (0, 1)
+    assert found["rarity"]["score"].std > 0.2
 
 
 def test_systems_are_compared_by_their_sums() -> None:

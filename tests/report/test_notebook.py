@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from metrichub import Hub, load_metric
 from metrichub.authoring import Metric, Secret
-from metrichub.evaluation.resample import Interval
+from metrichub.evaluation.intervals import Interval
 from metrichub.report.notebook import ByOutput
 
 REFERENCES = ["the cat sat on the mat"] * 12
@@ -26,7 +26,7 @@ def cells(shown: Any) -> list[list[str]]:
 def test_intervals_are_a_row_an_output() -> None:
     found = Hub(["wer", "bleu"]).evaluate(predictions=ONES, references=REFERENCES).intervals()
     head, *rows = cells(found)
-    assert head == ["metric", "output", "low", "high", "mean", "std"]
+    assert head == ["metric", "output", "low", "high", "mean", "std", "method", "why"]
     assert [row[:2] for row in rows] == [[m, o] for m in found for o in found[m]]
     low = next(row[2] for row in rows if row[:2] == ["wer", "score"])
     assert float(low) == round(found["wer"]["score"].low, 4)

@@ -78,7 +78,7 @@ def test_a_page_tells_scores_intervals_signatures_and_citations(tmp_path: Path) 
     page = page_of(tmp_path, "exact_match", "b = bleu(max_order=2)")
     # One of three matches.
     assert "exact_match ↑ 0.000 to 1.000 0.333 [" in page.text
-    assert "In brackets and as lines: 95% of 20 bootstrap resamples;" in page.text
+    assert "In brackets and as lines: 95% intervals (20 bootstrap resamples;" in page.text
     assert "b = bleu(" in page.text
     assert "max_order=2" in page.text
     assert "@inproceedings{papineni" in page.text
@@ -102,10 +102,13 @@ def test_one_sample_is_no_plural(tmp_path: Path) -> None:
 
 
 def test_the_level_and_the_seed_of_the_intervals_are_told(tmp_path: Path) -> None:
-    page = page_of(tmp_path, "wer", level=0.9, resamples=30, seed=7)
-    assert "In brackets and as lines: 90% of 30 bootstrap resamples;" in page.text
+    # Five samples: fewer have no interval.
+    twice = {name: [*texts, *texts] for name, texts in COLUMNS.items()}
+    report = Hub("wer").evaluate(**twice)
+    write(tmp_path / "report.html", {"A": report}, level=0.9, resamples=30, seed=7)
+    page = Page(tmp_path / "report.html")
+    assert "In brackets and as lines: 90% intervals (30 bootstrap resamples;" in page.text
     assert "the seed 7" in page.text
-    report = Hub("wer").evaluate(**COLUMNS)
     low, high, *_ = report.intervals(level=0.9, resamples=30, seed=7)["wer"]["score"]
     assert f"[{low:.3f}, {high:.3f}]" in page.text
 

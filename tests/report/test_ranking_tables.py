@@ -57,11 +57,12 @@ def test_latex_is_escaped_and_has_a_caption(ranking: Ranking) -> None:
     text = ranking.to_latex(intervals=True)
     assert text.startswith("\\begin{table}\n\\centering\n\\begin{tabular}{lll}\n\\toprule\n")
     assert "system & exact\\_match $\\uparrow$ & edit\\_similarity $\\uparrow$ \\\\" in text
-    assert "right\\_1 & \\textbf{1.000} (1) [1.000, 1.000] &" in text
+    # All of 16 right: Wilson's interval reaches down to 16 / (16 + 1.96 ** 2).
+    assert "right\\_1 & \\textbf{1.000} (1) [0.806, 1.000] &" in text
     assert "one \\& off & \\textbf{0.938} (1) \\ensuremath{\\approx} [" in text
     # A bracket behind the end of a line would be read as its option.
-    assert "\n{}[none] & 0.000 (2) [0.000, 0.000] &" in text
-    assert "\\caption{16 samples. In brackets: 95\\% bootstrap intervals (50 resamples)." in text
+    assert "\n{}[none] & 0.000 (2) [0.000, 0.194] &" in text
+    assert "\\caption{16 samples. In brackets: 95\\% intervals by Wilson's method." in text
     assert text.endswith("\\end{table}\n")
     assert "~" not in text.replace("{\\textasciitilde}", "")
 

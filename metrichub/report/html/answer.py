@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from metrichub.catalog.frontmatter import Scale
-from metrichub.evaluation.resample import Interval
+from metrichub.evaluation.intervals import Interval
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.ranking import Ranking
 from metrichub.report.report import Report
@@ -21,6 +21,7 @@ from metrichub.report.scoreboard import (
     output_columns,
     score_table,
     scoreboard,
+    without_intervals,
 )
 from metrichub.report.tables import Score, Table, first_of
 
@@ -78,20 +79,24 @@ def answer_of(
         ((name, report),) = systems.items()
         board = score_table(report, report.scores(), intervals[name], form)
         shown = board if len(board.head) > 2 else None
-        return PageAnswer((), charts, shown, "", _paper(board, systems, None, options))
+        about = about_intervals(columns, intervals, options)
+        marks = "; ".join(without_intervals(columns, intervals))
+        return PageAnswer((), charts, shown, marks, _paper(board, systems, None, about))
     board = scoreboard(systems, ranking, intervals, form)
-    paper = _paper(board, systems, ranking, options)
-    return PageAnswer(ranking.sentences, charts, board, legend(board, ranking), paper)
+    paper = _paper(board, systems, ranking, about_intervals(columns, intervals, options))
+    marks = "; ".join(
+        filter(None, [legend(board, ranking), *without_intervals(columns, intervals)])
+    )
+    return PageAnswer(ranking.sentences, charts, board, marks, paper)
 
 
 def _paper(
     board: Table,
     systems: Mapping[str, Report],
     ranking: Ranking | None,
-    options: SignificanceOptions,
+    about: str,
 ) -> Table:
     """The table with what a paper says below it."""
-    about = about_intervals(options.level, options.resamples, options.cluster)
     size = next(iter(systems.values())).size
     signatures = dict.fromkeys(t for one in systems.values() for t in one.signatures().values())
     said = caption(size, about, about_tests(board, ranking))

@@ -1,0 +1,243 @@
+"""How often intervals hold the true score, and how often they quarrel with the p-value.
+
+    python -m benchmarks.coverage [--runs 2000] [--data FOLDER] [--only shares]
+
+Samples are drawn with replacement from real texts, whose score is the true one, or from
+distributions with a known mean. Where a share of the runs has no interval, "none" tells how many;
+the coverage is that of the others. Under the null two systems' outputs are swapped at random, so
+that neither is better. Intervals of agreement and of calibrated means are measured by
+`benchmarks.coverage_agreement` and `benchmarks.coverage_calibrated`, bucket totals by
+`benchmarks.bucket_totals`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from math import isnan
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.exact_texts import SHARED, corpora
+from metrichub import Hub
+from metrichub.catalog.frontmatter import Scale
+from metrichub.evaluation.intervals import UnitCount, score_interval
+from metrichub.evaluation.result_sums import SumResult
+from metrichub.evaluation.signature import Signature
+from metrichub.evaluation.significance import SignificanceOptions, compare_pairs, intervals
+from metrichub.evaluation.stats import Stats
+from metrichub.evaluation.units import Units
+
+Array = NDArray[np.float64]
+SIZES = (1, 3, 5, 8, 10, 20, 50, 200, 1000)
+CLUSTERS = (5, 8, 10, 30, 100)
+METRICS = ("bleu", "chrf", "rouge", "wer")
+RATES = tuple(k / 100 for k in range(1, 100))
+SEED, LEVEL, TRIALS = 12345, 0.95, 1000
+IN_CLUSTER, SPREAD = 5, 0.2
+"""Samples of a cluster, and the share of the variance that they have in common."""
+SIGNATURE = Signature("benchmark", 1, "local:benchmarks", (), "first")
+Row = list[str]
+
+
+class Held(NamedTuple):
+    """How many runs had an interval, and how many of these held the true value."""
+
+    runs: int
+    have: int
+    held: int
+
+    def cells(self) -> Row:
+        """The coverage, and the share of runs without an interval."""
+        share = f"{self.held / self.have:.3f}" if self.have else "–"
+        return [share, f"{1 - self.have / self.runs:.2f}"]
+
+
+def shares(_: int, __: Path) -> Iterator[Row]:
+    """Wilson's intervals, by all counts that can come out: nothing is drawn."""
+    scale = Scale(0, 1, "higher", share=True)
+    for size in SIZES:
+        ends = [
+            score_interval(np.full(1, k / size), k / size, UnitCount(size, size), scale, LEVEL)
+            for k in range(size + 1)
+        ]
+        found = []
+        for rate in RATES:
+            chances = _binomial(size, rate)
+            held = (one.low - 1e-12 <= rate <= one.high + 1e-12 for one in ends)
+            found.append(sum(p for p, inside in zip(chances, held, strict=True) if inside))
+        yield ["exact match", str(size), f"{np.mean(found):.3f}", f"{min(found):.3f}", "0.00"]
+
+
+def _binomial(size: int, rate: float) -> Array:
+    """The chances of all counts, by their logarithms."""
+    k = np.arange(size + 1)
+    steps = np.log(np.arange(1, size + 1))
+    whole = np.concatenate([[0.0], np.cumsum(steps)])
+    log = whole[-1] - whole[k] - whole[::-1][k] + k * np.log(rate) + (size - k) * np.log(1 - rate)
+    return np.asarray(np.exp(log))
+
+
+def scores(runs: int, data: Path) -> Iterator[Row]:
+    """Metrics of real texts, each sample a unit."""
+    whole = _results(data)
+    true = {name: result.scores() for name, result in whole.items()}
+    for size in SIZES:
+        random = np.random.default_rng([SEED, size])
+        found: dict[str, list[bool | None]] = {name: [] for name in whole}
+        for _ in range(runs):
+            index = random.integers(0, _size_of(whole), size)
+            drawn = {name: _taken(result, index) for name, result in whole.items()}
+            made = intervals(drawn, lambda r: Units(r.count), LEVEL, 1000, _seed(random))
+            for name, outputs in made.items():
+                output = next(iter(outputs))
+                low, high, *_ = outputs[output]
+                found[name].append(None if isnan(low) else low <= true[name][output] <= high)
+        for name, held in found.items():
+            yield [name, str(size), *_counted(held).cells()]
+
+
+def differences(runs: int, data: Path) -> Iterator[Row]:
+    """Two systems under the null: neither is better, since their outputs were swapped at random."""
+    one, other = (_results(data, system) for system in (0, 1))
+    for size in SIZES:
+        random = np.random.default_rng([SEED, size, 2])
+        found: dict[str, Counter[str]] = {name: Counter() for name in one}
+        for _ in range(runs):
+            for name in one:
+                _tally(found[name], name, one[name], other[name], size, random)
+        for name, count in found.items():
+            have = count["interval"]
+            shown = [
+                f"{count['apart'] / have:.3f}" if have else "–",
+                f"{count['significant'] / runs:.3f}",
+                f"{count['disagree'] / have:.3f}" if have else "–",
+                f"{1 - have / runs:.2f}",
+            ]
+            yield [name, str(size), *shown]
+
+
+def _tally(
+    count: Counter[str],
+    name: str,
+    one: SumResult,
+    other: SumResult,
+    size: int,
+    random: np.random.Generator,
+) -> None:
+    """One run: whether the interval leaves out 0, p is at most .05, and whether these disagree."""
+    assert one.rows is not None
+    assert other.rows is not None
+    index = random.integers(0, len(one.rows), size)
+    both = Stats.concatenate([one.rows.take(index), other.rows.take(index)])
+    swapped = random.integers(0, 2, size)
+    first = np.arange(size) + size * swapped
+    second = np.arange(size) + size * (1 - swapped)
+    mine, theirs = (SumResult.of(one.metric, SIGNATURE, both.take(i)) for i in (first, second))
+    options = SignificanceOptions(LEVEL, 1000, TRIALS, _seed(random))
+    pairs = {("A", "B"): ({name: mine}, {name: theirs})}
+    made = compare_pairs(pairs, lambda r: Units(r.count), size, options)
+    test = next(iter(made["A", "B"][name].values()))
+    low, high, *_ = test.interval
+    significant = test.randomisation_p <= 1 - LEVEL
+    count["significant"] += significant
+    if not isnan(low):
+        apart = low > 0 or high < 0
+        count["interval"] += 1
+        count["apart"] += apart
+        count["disagree"] += apart != significant
+
+
+def clusters(runs: int, _: Path) -> Iterator[Row]:
+    """Means and shares of samples in clusters that have part of their variance in common."""
+    for rate in (0.5, 0.9):
+        for share in (True, False):
+            for number in CLUSTERS:
+                random = np.random.default_rng([SEED, number, share, int(100 * rate)])
+                draw = partial(_clustered, random, number, rate, share)
+                kind = f"share of {rate:g}" if share else f"mean of {rate:g}"
+                yield [kind, str(number), *_counted([draw() for _ in range(runs)]).cells()]
+
+
+def _clustered(random: np.random.Generator, number: int, rate: float, share: bool) -> bool | None:
+    """Whether the interval holds the rate; clusters have rates of their own around it."""
+    spread = 1 / SPREAD - 1
+    rates = random.beta(rate * spread, (1 - rate) * spread, number)
+    values = rates[:, None] * np.ones(IN_CLUSTER)
+    if share:
+        values = (random.random((number, IN_CLUSTER)) < rates[:, None]).astype(float)
+    sums = values.sum(axis=1)
+    index = random.integers(0, number, (1000, number))
+    drawn = sums[index].sum(axis=1) / (number * IN_CLUSTER)
+    units = UnitCount(number, number * IN_CLUSTER, "cluster")
+    scale = Scale(0, 1, "higher", share=share)
+    low, high, *_ = score_interval(drawn, float(values.mean()), units, scale, LEVEL)
+    return None if isnan(low) else low <= rate <= high
+
+
+def _results(data: Path, system: int = 0) -> dict[str, SumResult]:
+    """What the metrics measured of real texts, or of the same with every seventh word left out."""
+    corpus = corpora(data)[0]
+    predictions = corpus.predictions
+    if system:
+        split = (text.split() for text in predictions)
+        predictions = [" ".join(w for k, w in enumerate(words) if k % 7 != 3) for words in split]
+    report = Hub(list(METRICS)).evaluate(predictions=predictions, references=corpus.references)
+    found: dict[str, SumResult] = {}
+    for name, result in report.results.items():
+        assert isinstance(result, SumResult)
+        found[name] = result
+    return found
+
+
+def _size_of(results: dict[str, SumResult]) -> int:
+    rows = next(iter(results.values())).rows
+    assert rows is not None
+    return len(rows)
+
+
+def _taken(result: SumResult, index: NDArray[np.int64]) -> SumResult:
+    assert result.rows is not None
+    return SumResult.of(result.metric, SIGNATURE, result.rows.take(index))
+
+
+def _seed(random: np.random.Generator) -> int:
+    return int(random.integers(2**31))
+
+
+def _counted(held: list[bool | None]) -> Held:
+    known = [one for one in held if one is not None]
+    return Held(len(held), len(known), sum(known))
+
+
+PARTS: dict[str, tuple[Callable[[int, Path], Iterator[Row]], Row]] = {
+    "shares": (shares, ["of", "n", "mean over rates", "least of all rates", "none"]),
+    "scores": (scores, ["of", "n", "held", "none"]),
+    "differences": (differences, ["of", "n", "leaves out 0", "p ≤ .05", "disagree", "none"]),
+    "clusters": (clusters, ["of", "clusters", "held", "none"]),
+}
+
+
+@click.command()
+@click.option("--runs", default=2000, show_default=True)
+@click.option("--data", default=SHARED, show_default=True, type=click.Path(path_type=Path))
+@click.option("--only", type=click.Choice(list(PARTS)), multiple=True)
+def main(runs: int, data: Path, only: tuple[str, ...]) -> None:
+    """Print the coverage of every kind of interval."""
+    for name in only or PARTS:
+        rows, head = PARTS[name]
+        table = Table(*head, title=f"{name}, {runs:,} runs")
+        for row in rows(runs, data):
+            table.add_row(*row)
+        Console(width=100).print(table)
+
+
+if __name__ == "__main__":
+    main()

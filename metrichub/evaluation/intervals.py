@@ -1,0 +1,237 @@
+"""Which interval a score or a difference of two gets, by how many units were drawn for it.
+
+A unit is what a bootstrap draws: a sample, a cluster or a bucket. From 100 units on, an interval
+is that of the resamples' percentiles. Of fewer, percentiles are too narrow: the resamples' standard
+deviation is the standard error, and Student's t says how many of them to reach. Scores from 0 to 1
+get Wilson's interval of as many yes/no samples as have that standard error, which also holds near
+the ends of the range. Shares, outputs whose card says that they are means of 0 and 1, get it for
+any number of samples, and their paired differences Tango's. Everything else gets none, and the
+reason: too few units, or resamples that are all alike or lie to one side of the score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite, isnan, nan, sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from metrichub.catalog.frontmatter import Scale
+
+Array = NDArray[np.float64]
+LEAST, LEAST_PAIRED, MANY = 5, 8, 100
+"""Units that a score's interval takes, and a difference's; and units from which percentiles hold.
+
+A paired test of fewer than 6 units is never significant, and of fewer than 8 it and an interval
+often disagree.
+"""
+
+
+class Interval(NamedTuple):
+    """The interval of a score or a difference; `mean` and `std` are those of the resamples.
+
+    `method` is "bootstrap percentiles", "bootstrap standard error", "Wilson" or "Tango". Without an
+    interval both ends are `nan`, and `why` says why a score that there is has none.
+    """
+
+    low: float
+    high: float
+    mean: float
+    std: float
+    method: str = ""
+    why: str | None = None
+
+
+class UnitCount(NamedTuple):
+    """What was drawn: `number` units of a `kind` that stand for `samples` samples."""
+
+    number: int
+    samples: int
+    kind: str = "sample"
+
+    def few(self, least: int) -> str:
+        """Why there is no interval of so few."""
+        several = self.number != 1
+        kinds, verb = f"{self.kind}{'s' * several}", "are" if several else "is"
+        return f"{self.number} {kinds} {verb} too few; an interval needs {least}"
+
+
+NO_INTERVAL = Interval(nan, nan, nan, nan)
+NOT_ESTIMATED = "samples drawn with replacement don't estimate it"
+_NO_SPREAD = "all resamples have the same score"
+
+
+def score_interval(
+    drawn: Array, score: float, units: UnitCount, scale: Scale | None, level: float
+) -> Interval:
+    """The interval of a score, from the scores that its resamples have."""
+    found = _Draws.of(drawn, score, level)
+    if not isfinite(score):
+        return found.none(None if isnan(score) else "the score is infinite")
+    share = scale is not None and scale.share
+    low, high = (None, None) if scale is None else (scale.low, scale.high)
+    if not share:
+        if units.number < LEAST:
+            return found.none(units.few(LEAST))
+        if found.alike and not ((low, high) == (0, 1) and score in (0, 1)):
+            return found.none(_NO_SPREAD)
+        if found.beside:
+            return found.none(NOT_ESTIMATED)
+    if share or ((low, high) == (0, 1) and (units.number < MANY or found.alike)):
+        score = min(max(score, 0.0), 1.0)
+        worth, reach = _worth(units, score * (1 - score), found, yes_or_no=share)
+        # No mean of numbers from 0 to 1 varies more than that of yes and no; a ratio may.
+        if share or worth >= units.number - 1:
+            return found.interval(*_wilson(score, worth, reach), "Wilson")
+    return found.bootstrap(units.number, low, high)
+
+
+def difference_interval(
+    drawn: Array,
+    difference: float,
+    units: UnitCount,
+    scale: Scale | None,
+    level: float,
+    apart: Array | None = None,
+) -> Interval:
+    """The interval of a difference, from those of resamples that both systems were drawn in alike.
+
+    `apart` are the differences of the samples, which those of shares need.
+    """
+    found = _Draws.of(drawn, difference, level)
+    if not isfinite(difference):
+        return found.none(None if isnan(difference) else "the difference is infinite")
+    if units.number < LEAST_PAIRED:
+        return found.none(units.few(LEAST_PAIRED))
+    if scale is not None and scale.share and apart is not None:
+        more, less = float(apart[apart > 0].sum()), float(-apart[apart < 0].sum())
+        spread = float((apart * apart).mean()) - difference * difference
+        worth, reach = _worth(units, spread, found, yes_or_no=True)
+        shares = more / len(apart), less / len(apart)
+        return found.interval(*_tango(*shares, worth, reach), "Tango")
+    if found.alike:
+        return found.none(_NO_SPREAD.replace("score", "difference"))
+    if found.beside:
+        return found.none(NOT_ESTIMATED)
+    width = None
+    if scale is not None and scale.low is not None and scale.high is not None:
+        width = scale.high - scale.low
+    return found.bootstrap(units.number, None if width is None else -width, width)
+
+
+class _Draws(NamedTuple):
+    """The finite scores of resamples, in order, beside the score of all samples."""
+
+    values: Array
+    score: float
+    mean: float
+    std: float
+    level: float
+
+    @classmethod
+    def of(cls, drawn: Array, score: float, level: float) -> _Draws:
+        values = np.sort(drawn[np.isfinite(drawn)])
+        mean, std = (float(values.mean()), float(values.std())) if len(values) else (nan, nan)
+        return cls(values, score, mean, std, level)
+
+    @property
+    def alike(self) -> bool:
+        return bool(self.std <= 1e-12 * max(1.0, abs(self.mean)))
+
+    @property
+    def percentiles(self) -> tuple[float, float]:
+        cut = int(len(self.values) * (1 - self.level) / 2 + 1e-9)
+        return float(self.values[cut]), float(self.values[len(self.values) - cut - 1])
+
+    @property
+    def beside(self) -> bool:
+        """Whether the resamples' scores don't surround the score, or there are none."""
+        if not len(self.values):
+            return True
+        low, high = self.percentiles
+        rounding = 1e-9 * max(1.0, abs(self.score))
+        return not low - rounding <= self.score <= high + rounding
+
+    def none(self, why: str | None) -> Interval:
+        return Interval(nan, nan, self.mean, self.std, "", why)
+
+    def interval(self, low: float, high: float, method: str) -> Interval:
+        return Interval(low, high, self.mean, self.std, method)
+
+    def bootstrap(self, units: int, least: float | None, most: float | None) -> Interval:
+        """By percentiles, or of fewer units by Student's t, within the range that scores have."""
+        if units >= MANY:
+            return self.interval(*self.percentiles, "bootstrap percentiles")
+        from metrichub.agreement.student import student
+
+        reach = student(units - 1, self.level) * self.std * sqrt(units / (units - 1))
+        low, high = self.score - reach, self.score + reach
+        low = low if least is None else max(least, low)
+        high = high if most is None else min(most, high)
+        return self.interval(low, high, "bootstrap standard error")
+
+
+def _worth(
+    units: UnitCount, spread: float, found: _Draws, *, yes_or_no: bool
+) -> tuple[float, float]:
+    """How many independent yes/no samples these are worth, and how many standard errors to reach.
+
+    `spread` is the variance of a yes/no sample. That of the resamples says what the units are
+    worth; where nothing varies, each counts as one sample. Samples that are `yes_or_no` need none.
+    """
+    # Scoring alone needs neither.
+    from metrichub.agreement.shares import quantile
+    from metrichub.agreement.student import student
+
+    if yes_or_no and units.kind == "sample":
+        return units.samples, quantile(found.level)
+    if units.number < 2 or found.alike:
+        return units.number, quantile(found.level)
+    worth = spread / (found.std * found.std * units.number / (units.number - 1))
+    if yes_or_no:
+        worth = min(max(worth, 1.0), units.samples)
+    return worth, student(units.number - 1, found.level)
+
+
+def _wilson(share: float, number: float, reach: float) -> tuple[float, float]:
+    """Wilson's (1927) interval of a share of so many samples."""
+    square = reach * reach
+    middle = (share + square / (2 * number)) / (1 + square / number)
+    half = reach / (1 + square / number)
+    half *= sqrt(share * (1 - share) / number + square / (4 * number * number))
+    return max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half))
+
+
+def _tango(more: float, less: float, number: float, reach: float) -> tuple[float, float]:
+    """Tango's (1998) score interval of a paired difference of shares.
+
+    `more` and `less` are the shares of samples that only one system has right.
+    """
+
+    def distance(difference: float) -> float:
+        """How many standard errors the observed difference is above this one."""
+        a = 2.0
+        b = difference * (2 - (more - less)) - more - less
+        c = -less * difference * (1 - difference)
+        wrong = (-b + sqrt(max(0.0, b * b - 4 * a * c))) / (2 * a)
+        variance = max(0.0, 2 * wrong + difference * (1 - difference))
+        above = more - less - difference
+        return above / sqrt(variance / number) if variance > 0 else above * float("inf")
+
+    apart = more - less
+    low = _root(lambda d: distance(d) - reach, -1.0, apart)
+    return low, _root(lambda d: distance(d) + reach, apart, 1.0)
+
+
+def _root(falling: Callable[[float], float], low: float, high: float) -> float:
+    """Where a falling function passes zero, or the end that is nearest to it."""
+    for _ in range(60):
+        middle = (low + high) / 2
+        if falling(middle) > 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2

@@ -1,0 +1,277 @@
+"""Intervals of scores and of differences, by the number of units that were drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isnan, nan, sqrt
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.exact_texts import corpora
+from metrichub import Hub, Report, compare_all, list_metrics, load_metric
+from metrichub.catalog.frontmatter import Scale
+from metrichub.catalog.registry import registry
+from metrichub.data.columns import column_of
+from metrichub.evaluation.intervals import (
+    NOT_ESTIMATED,
+    Interval,
+    UnitCount,
+    difference_interval,
+    score_interval,
+)
+
+SHARE, UNIT = Scale(0, 1, "higher", share=True), Scale(0, 1, "higher")
+T_9, T_7 = 2.2622, 2.3646
+"""Student's t for 95% and 9 and 7 degrees of freedom, from printed tables."""
+Z = 1.959964
+
+
+def exact_match(right: Sequence[bool]) -> Report:
+    predictions = ["a" if one else "b" for one in right]
+    return Hub("exact_match").evaluate(predictions=predictions, references=["a"] * len(right))
+
+
+def drawn_means(values: Sequence[float], resamples: int = 4000) -> np.ndarray:
+    index = np.random.default_rng(1).integers(0, len(values), (resamples, len(values)))
+    return np.asarray(values, float)[index].mean(axis=1)
+
+
+def of(report: Report, metric: str = "exact_match", output: str = "score") -> Interval:
+    return report.intervals(metrics=metric)[metric][output]
+
+
+@pytest.mark.parametrize(
+    ("right", "low", "high"),
+    # Of n right ones of n, Wilson's interval reaches down to n / (n + z²).
+    [([True], 1 / (1 + Z**2), 1), ([True] * 20, 20 / (20 + Z**2), 1), ([False], 0, 0.793451)],
+)
+def test_a_share_has_wilsons_interval_from_one_sample_on(
+    right: list[bool], low: float, high: float
+) -> None:
+    found = of(exact_match(right))
+    assert found[:2] == pytest.approx((low, high), abs=1e-6)
+    assert found.method == "Wilson"
+
+
+def test_the_shares_interval_is_the_published_one() -> None:
+    # 81 of 263: Newcombe (1998), "Two-sided confidence intervals for the single proportion".
+    found = of(exact_match([True] * 81 + [False] * 182))
+    assert [round(end, 4) for end in found[:2]] == [0.2553, 0.3662]
+
+
+def test_a_declared_share_alone_is_taken_for_one() -> None:
+    values = [1.0] * 3 + [0.0]
+    units = UnitCount(4, 4)
+    share, mean = (
+        score_interval(drawn_means(values), 0.75, units, scale, 0.95) for scale in (SHARE, UNIT)
+    )
+    assert share.method == "Wilson"
+    assert mean.why == "4 samples are too few; an interval needs 5"
+
+
+def test_clusters_count_as_the_samples_that_they_are_worth() -> None:
+    # 8 clusters of 5 samples each that are all alike are worth 8 samples, or 7 with Bessel's
+    # correction of their variance.
+    right = [place < 6 for place in range(8) for _ in range(5)]
+    predictions = ["a" if one else "b" for one in right]
+    cluster = [place for place in range(8) for _ in range(5)]
+    report = Hub("exact_match").evaluate(
+        {"predictions": predictions, "references": ["a"] * 40, "doc": cluster}
+    )
+    found = report.intervals(cluster="doc", resamples=20_000)["exact_match"]["score"]
+    # Wilson's interval of 75% of 7, with Student's t of 7 degrees in the place of z.
+    p, n, t = 0.75, 7, T_7
+    middle = (p + t * t / (2 * n)) / (1 + t * t / n)
+    half = t / (1 + t * t / n) * sqrt(p * (1 - p) / n + t * t / (4 * n * n))
+    assert found[:2] == pytest.approx((middle - half, middle + half), abs=0.02)
+
+
+def test_fewer_than_100_units_take_students_t() -> None:
+    values = [0.1, 0.4, 0.35, 0.8, 0.62, 0.5, 0.45, 0.3, 0.71, 0.2]
+    found = score_interval(
+        drawn_means(values, 40_000), float(np.mean(values)), UnitCount(10, 10), None, 0.95
+    )
+    # The textbook's interval of a mean.
+    half = T_9 * float(np.std(values, ddof=1)) / sqrt(10)
+    assert found.low == pytest.approx(np.mean(values) - half, abs=0.004)
+    assert found.high == pytest.approx(np.mean(values) + half, abs=0.004)
+    assert found.method == "bootstrap standard error"
+
+
+def test_scores_from_0_to_1_have_wilsons_interval_of_as_many_samples_as_vary_alike() -> None:
+    values = [0.5, 0.7, 0.8, 1.0, 1.0, 0.9, 0.6, 1.0, 0.95, 0.55]
+    mean, spread = float(np.mean(values)), float(np.var(values, ddof=1))
+    found = score_interval(drawn_means(values, 40_000), mean, UnitCount(10, 10), UNIT, 0.95)
+    # Yes/no samples of this mean vary by mean (1 - mean): so many have the mean's variance.
+    number = mean * (1 - mean) / (spread / 10)
+    for end in found[:2]:
+        # The ends of Wilson's interval: so far from the mean that the score test is significant.
+        error = sqrt(end * (1 - end) / number)
+        assert abs(end - mean) / error == pytest.approx(T_9, abs=0.05)
+
+
+def test_from_100_units_on_percentiles_are_taken() -> None:
+    drawn = np.random.default_rng(0).permutation(np.arange(1000.0))
+    found = score_interval(drawn, 480, UnitCount(100, 100), None, 0.95)
+    # 25 of 1,000 resamples lie below, and as many above.
+    assert found[:2] == (25, 974)
+    assert found.method == "bootstrap percentiles"
+    assert found[2:4] == (499.5, pytest.approx(np.arange(1000).std()))
+
+
+def test_an_interval_stays_in_the_range() -> None:
+    values = [0.0, 0.1, 0.0, 0.0, 0.0]
+    found = score_interval(drawn_means(values), 0.02, UnitCount(5, 5), Scale(0, None), 0.95)
+    assert found.low == 0
+    assert found.high > 0.05
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "why"),
+    [
+        (1, "sample", "1 sample is too few; an interval needs 5"),
+        (4, "cluster", "4 clusters are too few; an interval needs 5"),
+    ],
+)
+def test_below_5_units_there_is_none(number: int, kind: str, why: str) -> None:
+    units = UnitCount(number, 40, kind)
+    found = score_interval(np.array([0.2, 0.5, 0.7]), 0.5, units, UNIT, 0.95)
+    assert isnan(found.low)
+    assert isnan(found.high)
+    assert found.why == why
+
+
+def test_none_has_no_width() -> None:
+    same = {"predictions": ["a b c d"] * 20, "references": ["a b c d"] * 20}
+    report = Hub(["bleu", "wer"]).evaluate(**same)
+    # BLEU ends at 1: that none of 20 texts is below says no more than 20 right answers of 20.
+    assert of(report, "bleu")[:2] == pytest.approx((20 / (20 + Z**2), 1), abs=1e-6)
+    assert of(report, "wer").why == "all resamples have the same score"
+    assert isnan(of(report, "wer").low)
+
+
+def test_a_score_that_resamples_miss_has_none() -> None:
+    found = score_interval(np.linspace(0.5, 0.8, 1000), 0.02, UnitCount(200, 200), UNIT, 0.95)
+    assert found.why == NOT_ESTIMATED
+    texts = [f"the {word} is on the {place}" for word in "abcdef" for place in "uvwxyz"]
+    self_bleu = Hub("self_bleu").evaluate(predictions=texts)
+    assert of(self_bleu, "self_bleu").why == NOT_ESTIMATED
+
+
+def test_resamples_that_are_not_finite_are_left_out() -> None:
+    drawn = np.concatenate([np.arange(1000.0), [nan, np.inf]])
+    assert score_interval(drawn, 480, UnitCount(100, 100), None, 0.95)[:2] == (25, 974)
+    assert score_interval(drawn, nan, UnitCount(100, 100), None, 0.95).why is None
+
+
+def tango_distance(more: int, less: int, number: int, difference: float) -> float:
+    """How many standard errors the observed difference is off, by its most likely probabilities."""
+    # Of the probabilities (less + difference, less) those under which the counts are likeliest.
+    low = max(0.0, -difference)
+    tried = np.linspace(low, (1 - difference) / 2, 400_001)[1:-1]
+    rest = 1 - 2 * tried - difference
+    with np.errstate(all="ignore"):
+        likelihood = (
+            (more * np.log(tried + difference) if more else 0)
+            + (less * np.log(tried) if less else 0)
+            + (number - more - less) * np.log(rest)
+        )
+    best = float(tried[np.nanargmax(likelihood)])
+    variance = (2 * best + difference - difference * difference) / number
+    return ((more - less) / number - difference) / sqrt(variance)
+
+
+@pytest.mark.parametrize(("more", "less", "number"), [(9, 2, 20), (1, 7, 40), (3, 3, 10)])
+def test_a_difference_of_shares_has_tangos_interval(more: int, less: int, number: int) -> None:
+    apart = np.array([1.0] * more + [-1.0] * less + [0.0] * (number - more - less))
+    difference = (more - less) / number
+    units = UnitCount(number, number)
+    found = difference_interval(drawn_means(apart), difference, units, SHARE, 0.95, apart)
+    assert found.method == "Tango"
+    # Its ends are where the score test is just significant.
+    assert tango_distance(more, less, number, found.low) == pytest.approx(Z, abs=0.002)
+    assert tango_distance(more, less, number, found.high) == pytest.approx(-Z, abs=0.002)
+
+
+def test_systems_that_never_differ_leave_room_for_a_difference() -> None:
+    ranking = compare_all({"A": exact_match([True] * 30), "B": exact_match([True] * 30)})
+    test = ranking.pairs["B", "A"]["exact_match"]["score"]
+    # z² / (n + z²): what Tango's interval of no discordant pair comes to.
+    end = Z**2 / (30 + Z**2)
+    assert test.interval[:2] == pytest.approx((-end, end), abs=1e-6)
+
+
+def test_a_difference_takes_8_units_and_some_spread() -> None:
+    apart = np.array([0.1, 0.2, -0.1, 0.3, 0.15, 0.05, 0.2])
+    drawn, mean = drawn_means(apart), float(apart.mean())
+    found = difference_interval(drawn, mean, UnitCount(7, 7), UNIT, 0.95)
+    assert found.why == "7 samples are too few; an interval needs 8"
+    alike = difference_interval(np.full(100, 0.2), 0.2, UnitCount(50, 50), UNIT, 0.95)
+    assert alike.why == "all resamples have the same difference"
+
+
+def test_a_difference_stays_between_the_ranges_ends() -> None:
+    apart = np.array([1.0] * 9 + [0.6])
+    found = difference_interval(drawn_means(apart), 0.96, UnitCount(10, 10), UNIT, 0.95)
+    assert found.high == 1
+
+
+def test_an_interval_and_p_of_a_share_agree_on_clear_cases() -> None:
+    worse = exact_match([place % 3 == 0 for place in range(60)])
+    ranking = compare_all({"A": worse, "B": exact_match([True] * 60)})
+    test = ranking.pairs["B", "A"]["exact_match"]["score"]
+    assert test.p < 0.001
+    assert test.interval.low > 0
+
+
+def test_without_resamples_there_is_no_interval_and_no_reason() -> None:
+    from metrichub.evaluation.ranking import quick_tests
+
+    tests, _ = quick_tests({"A": exact_match([True] * 9), "B": exact_match([False] * 9)})
+    assert tests is not None
+    found = tests.pairs["B", "A"]["exact_match"]["score"].interval
+    assert isnan(found.low)
+    assert found.why is None
+
+
+def test_shares_are_declared_by_cards() -> None:
+    shares = {
+        (entry.name, output)
+        for entry in registry().entries
+        for output, scale in entry.card.scores.items()
+        if scale.share
+    }
+    assert {("exact_match", "score"), ("pairwise", "wins"), ("json_validity", "empty")} <= shares
+    assert ("bleu", "score") not in shares
+
+
+REAL = corpora(Path("no such folder"))[0].part(200)
+"""Summaries of news, which are in the repository."""
+SLOW = ("codebleu", "ter", "eed", "character")
+COLUMNS = {
+    "predictions": REAL.predictions,
+    "references": REAL.references,
+    "sources": REAL.sources,
+    "contexts": [[source] for source in REAL.sources],
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        card.name
+        for card in list_metrics(judge="none")
+        if card.distribution == "metrichub"
+        and not card.card.embedder
+        and {column_of(name) for name in load_metric(card.name).inputs()} <= COLUMNS.keys()
+    ],
+)
+def test_an_interval_holds_the_score_of_real_texts(name: str) -> None:
+    most = 20 if name in SLOW else 200
+    report = Hub(name).evaluate({column: texts[:most] for column, texts in COLUMNS.items()})
+    scores = report.results[name].scores()
+    for output, found in report.intervals(resamples=100)[name].items():
+        assert isnan(found.low) == bool(found.why) or isnan(scores[output]), output
+        assert isnan(found.low) or found.low <= scores[output] <= found.high, output
