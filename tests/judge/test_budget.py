@@ -97,8 +97,8 @@ def test_the_limit_of_a_run_ends_no_other(stub: Stub) -> None:
         go_on.wait(LONG)
         return completion(json.dumps(answer(asked)))
 
-    # The calls of one run leave slots for those of the other.
-    limited, free = (hub(stub, cache=False, concurrency=SAMPLES + 4) for _ in range(2))
+    # A slot for each sample of both: a call that waits for room in its budget holds one too.
+    limited, free = (hub(stub, cache=False, concurrency=2 * SAMPLES) for _ in range(2))
     # Once the server is known to answer, no call waits for the first.
     free.evaluate(**columns(1))
     stub.always = held
