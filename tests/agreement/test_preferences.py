@@ -79,7 +79,7 @@ def test_a_metric_where_lower_is_better_is_turned_and_a_missing_score_is_counted
 def test_notes_say_what_a_reader_of_these_rows_has_to_know() -> None:
     assert found(coefficient="accuracy").notes == []
     (note,) = found(coefficient="tau_wmt").notes
-    assert note.startswith("tau_wmt takes a metric's tie for discordant")
+    assert note.startswith("tau_wmt counts a metric's tie as discordant")
     (note,) = found(preferred=[["a", "b"], *PREFERRED[1:]], coefficient="accuracy").notes
     assert note.startswith("several raters of a pair count once")
     (note,) = found({"mine": ([1, 2], [1, NAN])}, ["a", "b"], coefficient="accuracy").notes
