@@ -165,7 +165,8 @@ def notes(metric: Metric, letters: ByTokenizer) -> list[str]:
         return []
     lost = best.uncut + best.dropped
     scripts = [script for script, n in lost.most_common() if n > LOST * lost.total()]
-    named = ", ".join(script for script in scripts if script not in (OTHER, LATIN))
+    known = [script for script in scripts if script not in (OTHER, LATIN)]
+    named = ", ".join(known) + " and others" * (0 < len(known) < len(scripts))
     letters_of_them = f"{best.lost:.1%} of the letters{f' ({named})' * bool(named)}"
     if best.dropped.total() > best.uncut.total():
         why = "were dropped by the tokenizer"

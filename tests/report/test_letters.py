@@ -149,6 +149,13 @@ def test_the_note_says_the_share_and_the_scripts() -> None:
     )
 
 
+def test_the_note_says_that_scripts_it_has_no_name_for_are_dropped_too() -> None:
+    # 7 of 18 letters: 5 are Cyrillic, which has no name here.
+    note = letters_note(evaluated("rouge", ["The кошка sat on 垫子 now"]))
+    assert note is not None
+    assert note.startswith("38.9% of the letters (Han and others) were dropped by the tokenizer;")
+
+
 def test_a_rare_script_has_no_say_in_what_to_choose() -> None:
     # 1 of 21 letters is kana, which `zh` doesn't cut.
     assert chosen("bleu", "中" * 20 + "の") == "tokenize='zh'"
