@@ -62,6 +62,8 @@ class UnitCount(NamedTuple):
 NO_INTERVAL = Interval(nan, nan, nan, nan)
 NOT_ESTIMATED = "samples drawn with replacement don't estimate it"
 _NO_SPREAD = "all resamples have the same score"
+_FEW_RESAMPLES = 20
+"""Fewer may all be alike or lie to one side of the score by chance."""
 
 
 def score_interval(
@@ -77,9 +79,9 @@ def score_interval(
         if units.number < LEAST:
             return found.none(units.few(LEAST))
         if found.alike and not ((low, high) == (0, 1) and score in (0, 1)):
-            return found.none(_NO_SPREAD)
+            return found.unclear(_NO_SPREAD)
         if found.beside:
-            return found.none(NOT_ESTIMATED)
+            return found.unclear(NOT_ESTIMATED)
     if share or ((low, high) == (0, 1) and (units.number < MANY or found.alike)):
         score = min(max(score, 0.0), 1.0)
         worth, reach = _worth(units, score * (1 - score), found, yes_or_no=share)
@@ -113,9 +115,9 @@ def difference_interval(
         shares = more / len(apart), less / len(apart)
         return found.interval(*_tango(*shares, worth, reach), "Tango")
     if found.alike:
-        return found.none(_NO_SPREAD.replace("score", "difference"))
+        return found.unclear(_NO_SPREAD.replace("score", "difference"))
     if found.beside:
-        return found.none(NOT_ESTIMATED)
+        return found.unclear(NOT_ESTIMATED)
     width = None
     if scale is not None and scale.low is not None and scale.high is not None:
         width = scale.high - scale.low
@@ -130,12 +132,13 @@ class _Draws(NamedTuple):
     mean: float
     std: float
     level: float
+    drawn: int
 
     @classmethod
     def of(cls, drawn: Array, score: float, level: float) -> _Draws:
         values = np.sort(drawn[np.isfinite(drawn)])
         mean, std = (float(values.mean()), float(values.std())) if len(values) else (nan, nan)
-        return cls(values, score, mean, std, level)
+        return cls(values, score, mean, std, level, len(drawn))
 
     @property
     def alike(self) -> bool:
@@ -157,6 +160,11 @@ class _Draws(NamedTuple):
 
     def none(self, why: str | None) -> Interval:
         return Interval(nan, nan, self.mean, self.std, "", why)
+
+    def unclear(self, why: str) -> Interval:
+        """No interval, for what the resamples show, if they are enough to show anything."""
+        few = f"{self.drawn} resample{'s are' if self.drawn > 1 else ' is'} too few"
+        return self.none(few if self.drawn < _FEW_RESAMPLES else why)
 
     def interval(self, low: float, high: float, method: str) -> Interval:
         return Interval(low, high, self.mean, self.std, method)

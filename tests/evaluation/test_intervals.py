@@ -160,6 +160,21 @@ def test_a_score_that_resamples_miss_has_none() -> None:
     assert of(self_bleu, "self_bleu").why == NOT_ESTIMATED
 
 
+@pytest.mark.parametrize(
+    ("drawn", "why"),
+    [
+        ([0.4], "1 resample is too few"),
+        ([0.6, 0.7], "2 resamples are too few"),
+        ([0.6] * 20, "all resamples have the same score"),
+    ],
+)
+def test_a_few_resamples_say_nothing_of_the_score(drawn: list[float], why: str) -> None:
+    units = UnitCount(200, 200)
+    assert score_interval(np.array(drawn), 0.5, units, UNIT, 0.95).why == why
+    apart = difference_interval(np.array(drawn), 0.5, units, UNIT, 0.95)
+    assert apart.why == why.replace("score", "difference")
+
+
 def test_resamples_that_are_not_finite_are_left_out() -> None:
     drawn = np.concatenate([np.arange(1000.0), [nan, np.inf]])
     assert score_interval(drawn, 480, UnitCount(100, 100), None, 0.95)[:2] == (25, 974)
