@@ -38,7 +38,7 @@ def assert_scores(
     `limits` maps "bleu" or "rouge.rougeL" to ">= 0.3", "> 0.3", "<= 0.2" or "< 0.2", or to a
     number, which means at least as good as that. With `on="interval"`, the whole bootstrap interval
     has to meet the threshold, so that a few lucky samples aren't enough. A score that is `nan`
-    meets none.
+    meets none; nor does one without an interval then, for example a perfect wer.
 
     >>> from metrichub import Hub
     >>> report = Hub("wer").evaluate(predictions=["a b", "c"], references=["a b", "d"])
