@@ -33,8 +33,9 @@ often disagree.
 class Interval(NamedTuple):
     """The interval of a score or a difference; `mean` and `std` are those of the resamples.
 
-    `method` is "bootstrap percentiles", "bootstrap standard error", "Wilson" or "Tango". Without an
-    interval both ends are `nan`, and `why` says why a score that there is has none.
+    `method` is "bootstrap percentiles", "bootstrap standard error", "Wilson" (with the bootstrap's
+    standard error: "Wilson, bootstrap standard error") or "Tango". Without an interval both ends
+    are `nan`, and `why` says why a score that there is has none.
     """
 
     low: float
@@ -87,7 +88,9 @@ def score_interval(
         worth, reach = _worth(units, score * (1 - score), found, yes_or_no=share)
         # No mean of numbers from 0 to 1 varies more than that of yes and no; a ratio may.
         if share or worth >= units.number - 1:
-            return found.interval(*_wilson(score, worth, reach), "Wilson")
+            resampled = units.kind != "sample" or not (share or found.alike)
+            method = "Wilson, bootstrap standard error" if resampled else "Wilson"
+            return found.interval(*_wilson(score, worth, reach), method)
     return found.bootstrap(units.number, low, high)
 
 

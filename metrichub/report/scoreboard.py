@@ -209,8 +209,12 @@ def about_intervals(
     cluster, found = options.cluster, intervals.values()
     methods = {one[c.metric][c.output].method for one in found for c in columns if c.metric in one}
     drawn = "resamples" if cluster is None else f"resamples that draw each {cluster} whole"
-    how = [f"by the bootstrap ({options.resamples:,} {drawn})"] * bool(methods - {"", "Wilson"})
-    how += ["by Wilson's method"] * ("Wilson" in methods)
+    number = f" ({options.resamples:,} {drawn})"
+    how = [f"by the bootstrap{number}"] * any(name.startswith("bootstrap") for name in methods)
+    if mixed := "Wilson, bootstrap standard error" in methods:
+        told = "" if how else number
+        how.append(f"by Wilson's method with the bootstrap's standard error{told}")
+    how += [f"by Wilson's method{' alone' * mixed}"] * ("Wilson" in methods)
     said = [f"In brackets: {options.level * 100:g}% intervals {listed(how)}."] if how else []
     lacking = without_intervals(columns, intervals)
     return " ".join([*said, *(f"{line[0].upper()}{line[1:]}." for line in lacking)])

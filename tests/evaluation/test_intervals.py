@@ -104,6 +104,7 @@ def test_scores_from_0_to_1_have_wilsons_interval_of_as_many_samples_as_vary_ali
     values = [0.5, 0.7, 0.8, 1.0, 1.0, 0.9, 0.6, 1.0, 0.95, 0.55]
     mean, spread = float(np.mean(values)), float(np.var(values, ddof=1))
     found = score_interval(drawn_means(values, 40_000), mean, UnitCount(10, 10), UNIT, 0.95)
+    assert found.method == "Wilson, bootstrap standard error"
     # Yes/no samples of this mean vary by mean (1 - mean): so many have the mean's variance.
     number = mean * (1 - mean) / (spread / 10)
     for end in found[:2]:

@@ -62,7 +62,10 @@ def test_latex_is_escaped_and_has_a_caption(ranking: Ranking) -> None:
     assert "one \\& off & \\textbf{0.938} (1) \\ensuremath{\\approx} [" in text
     # A bracket behind the end of a line would be read as its option.
     assert "\n{}[none] & 0.000 (2) [0.000, 0.194] &" in text
-    assert "\\caption{16 samples. In brackets: 95\\% intervals by Wilson's method." in text
+    assert (
+        "\\caption{16 samples. In brackets: 95\\% intervals by Wilson's method with the "
+        "bootstrap's standard error (50 resamples) and by Wilson's method alone."
+    ) in text
     assert text.endswith("\\end{table}\n")
     assert "~" not in text.replace("{\\textasciitilde}", "")
 
