@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -12,7 +12,7 @@ from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.lengths import joined_lengths
 from metrichub.evaluation.letters import summed
-from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.significance import withheld
@@ -100,8 +100,10 @@ def _names_of_samples(part: Measurement) -> set[tuple[str, ...]]:
     return {*named} if len({*named}) == len(named) else set()
 
 
-def comparable(one: Measurement, other: Measurement) -> list[str]:
-    """The metrics that two reports share.
+def comparable(
+    one: Measurement, other: Measurement, metrics: str | Iterable[str] | None = None
+) -> Collection[str]:
+    """The metrics that two reports share, or those of them that are chosen.
 
     Raises:
         ReportError: other samples, no common metric, or metrics that measured differently.
@@ -130,9 +132,11 @@ def comparable(one: Measurement, other: Measurement) -> list[str]:
             f"the reports have no metric in common: {', '.join(one.results)} and "
             f"{', '.join(other.results)}"
         )
-    for name in common:
-        _check_signatures(name, [one.results[name].signature, other.results[name].signature])
-    return common
+    chosen = chosen_metrics(metrics, common, "both reports")
+    for name in chosen:
+        mine, its = (found.results[name].signature for found in (one, other))
+        _check_signatures(name, [mine, its])
+    return chosen
 
 
 def _check_ids(one: Measurement, other: Measurement) -> None:

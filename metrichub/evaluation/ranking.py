@@ -20,7 +20,7 @@ from metrichub.errors import listed
 from metrichub.evaluation.buckets import BUCKETS
 from metrichub.evaluation.labels import output_label, p_text
 from metrichub.evaluation.lengths import differing_lengths
-from metrichub.evaluation.measurement import Measurement, chosen_metrics
+from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import check_clusters, comparable, unranked
 from metrichub.evaluation.resample import check_level, check_positive
 from metrichub.evaluation.significance import (
@@ -121,7 +121,7 @@ def paired_tests(
     check_positive("trials", options.trials)
     sides = {}
     for other, name in combinations(systems, 2):
-        common = chosen_metrics(metrics, comparable(systems[name], systems[other]), "both reports")
+        common = comparable(systems[name], systems[other], metrics)
         mine, theirs = systems[name].results, systems[other].results
         if metrics is not None or systems[name].buckets is None:
             for metric in common:

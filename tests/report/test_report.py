@@ -284,6 +284,14 @@ def test_intervals_and_tests_of_chosen_metrics_are_those_of_all() -> None:
             np.testing.assert_equal(tests[name], compared[name])
 
 
+def test_only_chosen_metrics_have_to_be_measured_alike() -> None:
+    samples = [("a", "a b"), ("c b", "b")]
+    one, other = (evaluate(samples, Hub([Length(), Overlap(lower=x)])) for x in (False, True))
+    with pytest.raises(ReportError, match="used different settings: overlap"):
+        one.compare(other)
+    assert list(one.compare(other, metrics="length")) == ["length"]
+
+
 def test_only_chosen_metrics_are_resampled() -> None:
     class Unasked(Variety):
         def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
