@@ -22,7 +22,7 @@ from metrichub.evaluation.observation import is_async
 from metrichub.evaluation.progress import Progress
 from metrichub.evaluation.reduce import Reduction, name_of
 from metrichub.evaluation.run_options import OTHER_METHODS, check_run, finish_rounds, rounds_of
-from metrichub.metric import Metric, load_metrics
+from metrichub.metric import Metric, MetricLike, load_metrics
 from metrichub.models.usage import Usage, UsageBudget
 from metrichub.report.report import Report
 from metrichub.report.scores import Nested
@@ -40,7 +40,8 @@ _NO_PROMPTS = (
 class Hub:
     """Metrics that score the same samples together.
 
-    `metrics` is a name, a spec ("bleu2 = bleu(max_order=2)"), a metric, or a list of these.
+    `metrics` is a name, a spec ("bleu2 = bleu(max_order=2)"), a metric, a function whose parameters
+    are columns (see `load_metric`), or a list of these.
     `reduce_fn` says how to reduce several candidates of a sample to one score: best (the default;
     the card says whether higher or lower is better), worst, mean, max, min, first, or a function
     from the candidates' scores to weights.
@@ -64,7 +65,7 @@ class Hub:
 
     def __init__(
         self,
-        metrics: str | Metric | Iterable[str | Metric],
+        metrics: MetricLike | Iterable[MetricLike],
         *more: object,
         judge: str | Judge | Sequence[str | Judge] | None = None,
         vote: VoteRule | None = None,

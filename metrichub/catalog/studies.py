@@ -127,9 +127,10 @@ def _text(study: Mapping[str, Any]) -> str:
 
 
 def definition_of(signature: str) -> str:
-    """The part of a signature that decides the numbers: parameters, definition and prompts."""
+    """The part of a signature that decides the numbers: parameters, definition, prompts, source."""
     parts = signature.split("|")
-    named = [part for part in parts[1:] if part.startswith(("definition:", "prompts:"))]
+    deciding = ("definition:", "prompts:", "source:")
+    named = [part for part in parts[1:] if part.startswith(deciding)]
     return "|".join([parts[0], *named])
 
 

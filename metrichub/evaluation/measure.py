@@ -38,7 +38,7 @@ from metrichub.evaluation.result_weighed import WeighedResult
 from metrichub.evaluation.signature import Signature, prompts_hash
 from metrichub.evaluation.stats import Stats
 from metrichub.evaluation.stored import StoredSamples
-from metrichub.metric import CorpusMetric, Metric
+from metrichub.metric import CorpusMetric, FunctionMetric, Metric
 from metrichub.models.usage import Usage
 from metrichub.text.tokenizations import Tokenizations, watched
 
@@ -319,7 +319,9 @@ def _with_progress(
 def signature_of(metric: Metric, reduction: Reduction | None) -> Signature:
     """A metric with all its parameters, definition and prompts, its package, and the reduction."""
     entry = origin(type(metric))
-    home = entry.distribution if entry else f"local:{type(metric).__module__}"
+    # What a script's __main__ is called in the processes that it starts.
+    module = "__main__" if (own := type(metric).__module__) == "__mp_main__" else own
+    home = entry.distribution if entry else f"local:{module}"
     versions = (entry.version,) if entry else ()
     reduced, templates = name_of(metric, reduction), metric.templates()
     return Signature(
@@ -329,6 +331,7 @@ def signature_of(metric: Metric, reduction: Reduction | None) -> Signature:
         versions,
         reduced,
         prompts=prompts_hash(templates),
+        source=metric.source if isinstance(metric, FunctionMetric) else "",
         templates=templates,
     )
 

@@ -17,6 +17,7 @@ from metrichub.evaluation.result import Result
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.significance import withheld
 from metrichub.evaluation.stored import StoredSamples
+from metrichub.metric import SOURCE_UNKNOWN
 from metrichub.models.usage import Usage
 
 M = TypeVar("M", bound=Measurement)
@@ -135,6 +136,13 @@ def comparable(
     chosen = chosen_metrics(metrics, common, "both reports")
     for name in chosen:
         mine, its = (found.results[name].signature for found in (one, other))
+        if SOURCE_UNKNOWN in (mine.source, its.source):
+            raise ReportError(
+                f"whether both reports used the same function for {name} is unknown: its source "
+                "can't be read, or doesn't decide its scores alone, as for a lambda or a closure; "
+                "define it with def at the top of a file and score both again, or compare only "
+                "other metrics"
+            )
         _check_signatures(name, [mine, its])
     return chosen
 
@@ -265,5 +273,10 @@ def _check_signatures(metric: str, signatures: Sequence[Signature]) -> None:
                 f"the reports used different prompts for {metric} ({prompts}): "
                 f"prompts:{first.prompts} and prompts:{other.prompts}; score both with the same "
                 "prompts"
+            )
+        if first.source != other.source and "" not in (first.source, other.source):
+            raise ReportError(
+                f"the reports used different functions for {metric}: source:{first.source} and "
+                f"source:{other.source}; score both with the same function"
             )
         raise ReportError(f"the reports used different settings: {first} and {other}")

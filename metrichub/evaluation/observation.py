@@ -16,6 +16,7 @@ from metrichub.evaluation.stats import Stats
 from metrichub.metric import (
     Array,
     CorpusMetric,
+    FunctionMetric,
     Measured,
     Metric,
     Row,
@@ -43,6 +44,12 @@ def measure_rows(metric: Metric, view: View, observed: Sequence[Any] | None = No
         found = _measure_all(metric, view)
     statistics, reasons, undefined_for = found
     expected = metric.statistics()
+    if isinstance(metric, FunctionMetric):
+        metric.check_range(np.ravel(statistics.get("score", ())))
+    if expected is None and "count" in statistics:
+        raise MetricError(
+            f"{metric.name} returned 'count', which is the number of samples; call it otherwise"
+        )
     if expected is not None and set(statistics) != set(expected):
         raise MetricError(
             f"{metric.name}: {method} returned {', '.join(sorted(statistics)) or 'nothing'}, "
@@ -86,7 +93,10 @@ def scores_of(
     given = {"count": count, **arrays} if takes_count(metric, method) else arrays
     with np.errstate(all="ignore"), failing(metric):
         found = getattr(metric, method)(**given)
-    if set(found) != set(metric.outputs()):
+    if "score" not in found and metric.statistics() is None:
+        raise MetricError(f"{metric.name} returned {', '.join(found)}; call one of them 'score'")
+    # Without a card, what is returned says what the outputs are.
+    if {*metric.outputs()} - {*found} or (metric.card.path and {*found} - {*metric.outputs()}):
         raise MetricError(
             f"{metric.name}: {method} returned {', '.join(found)}, but its outputs are "
             f"{', '.join(metric.outputs())}"
@@ -128,9 +138,7 @@ def _row(metric: Metric, row: object) -> Row | Unscored | None:
         return row
     if isinstance(row, (int, float, np.number, np.bool_)):
         return {"score": float(row)}
-    raise MetricError(
-        f"{metric.name}: observe returned {what(row)}, not a number or a mapping of numbers"
-    )
+    raise MetricError(f"{metric.name} returned {what(row)}, not a number or a mapping of numbers")
 
 
 def _statistic(metric: Metric, key: str, rows: Sequence[Row | None], first: Row | None) -> Array:
@@ -138,7 +146,7 @@ def _statistic(metric: Metric, key: str, rows: Sequence[Row | None], first: Row 
         blank = np.full(np.shape(first[key]) if first else (), np.nan)
         return np.array([blank if row is None else row[key] for row in rows])
     except KeyError:
-        raise MetricError(f"{metric.name}: observe returned no {key!r} for some sample") from None
+        raise MetricError(f"{metric.name} returned no {key!r} for some sample") from None
     except ValueError:
         raise MetricError(
             f"{metric.name}: the statistic {key!r} has another shape for some samples"

@@ -11,6 +11,7 @@ from typing import Any
 
 _FORM = (
     r"(?P<label>.*?)(\|definition:(?P<definition>\d+))?(\|prompts:(?P<prompts>[0-9a-f]{8}))?"
+    r"(\|source:(?P<source>[0-9a-f]{8}|unknown))?"
     r"\|(?P<home>[^|:]+):(?P<code>[^|]+)"
     r"\|reduce:(?P<reduction>[^|]*)(\|repeats:(?P<repeats>\d+))?"
 )
@@ -39,7 +40,8 @@ class Signature:
     metric, or "local:module" for one that isn't installed, which has no version; a report merged
     from several versions' has them all, "metrichub:0.1.0,0.2.0". `repeats` is 0 for a single run.
     `prompts` is the hash of `templates`, a judge model's prompts; "" if no model was asked, or if
-    they aren't known, as in older reports.
+    they aren't known, as in older reports. `source` is the hash of a function's source, or
+    "unknown"; "" for other metrics.
     """
 
     label: str
@@ -49,6 +51,7 @@ class Signature:
     reduction: str
     repeats: int = 0
     prompts: str = ""
+    source: str = ""
     templates: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -71,6 +74,7 @@ class Signature:
             found["reduction"],
             int(found["repeats"] or 0),
             found["prompts"] or "",
+            found["source"] or "",
         )
 
     @classmethod
@@ -102,6 +106,7 @@ class Signature:
     def __str__(self) -> str:
         home = f"{self.home}:{','.join(self.versions)}" if self.versions else self.home
         prompts = f"|prompts:{self.prompts}" if self.prompts else ""
+        source = f"|source:{self.source}" if self.source else ""
         repeats = f"|repeats:{self.repeats}" if self.repeats else ""
-        head = f"{self.label}|definition:{self.definition}{prompts}"
+        head = f"{self.label}|definition:{self.definition}{prompts}{source}"
         return f"{head}|{home}|reduce:{self.reduction}{repeats}"

@@ -20,7 +20,9 @@ from metrichub.metric.corpus import (
     Resampler,
     has_two_passes,
 )
+from metrichub.metric.function import SOURCE_UNKNOWN, FunctionMetric
 from metrichub.metric.loading import (
+    MetricLike,
     load_metric,
     load_metrics,
 )
@@ -42,6 +44,9 @@ __all__ = [
     "Gathers",
     "Resampler",
     "has_two_passes",
+    "SOURCE_UNKNOWN",
+    "FunctionMetric",
+    "MetricLike",
     "load_metric",
     "load_metrics",
 ]

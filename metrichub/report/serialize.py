@@ -30,7 +30,7 @@ from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.result_weighed import WeighedResult
 from metrichub.evaluation.signature import Signature, prompts_hash
 from metrichub.evaluation.stats import BucketSums, Stats
-from metrichub.metric import Array, CorpusMetric, Metric, Unscored, load_metric
+from metrichub.metric import Array, CorpusMetric, Metric, Unscored, load_metric, load_metrics
 from metrichub.models.resolve import VARIABLES
 from metrichub.models.usage import Usage
 from metrichub.report.report import Report
@@ -116,7 +116,7 @@ def _json(parts: Callable[[], Mapping[str, Any]]) -> str:
         raise ReportError(f"the report can't be written as JSON: {error}") from error
 
 
-def load(path: Path, metrics: Sequence[Metric]) -> Report:
+def load(path: Path, metrics: Sequence[Any]) -> Report:
     """Read a report; see `Report.load`."""
     try:
         content = json.loads(_text(path))
@@ -126,7 +126,7 @@ def load(path: Path, metrics: Sequence[Metric]) -> Report:
     except ValueError as error:
         raise ReportError(f"{path} isn't a saved report: {error}") from error
     _check_format(path, content.get("format") if isinstance(content, dict) else None)
-    own = {metric.name: metric for metric in metrics}
+    own = {metric.name: metric for metric in load_metrics(metrics)} if metrics else {}
     try:
         results, prompts = {}, _read_prompts(content.get("prompts", ()))
         for name, found in content["results"].items():

@@ -22,6 +22,7 @@ signatures = st.builds(
     names,
     st.integers(0, 9),
     st.sampled_from(["", "0123abcd"]),
+    st.sampled_from(["", "0123abcd", "unknown"]),
 )
 
 
@@ -42,6 +43,10 @@ def test_a_signature_survives_being_written_whatever_its_parameters(signature: S
         ),
         ("own|definition:2|local:__main__|reduce:mean", OWN),
         ("own|local:__main__|reduce:mean", replace(OWN, definition=1)),
+        (
+            "own|definition:2|source:0123abcd|local:__main__|reduce:mean",
+            replace(OWN, source="0123abcd"),
+        ),
         (
             "g(criteria='a|local:b|reduce:c')|metrichub:1.0|reduce:<lambda>",
             Signature("g(criteria='a|local:b|reduce:c')", 1, "metrichub", ("1.0",), "<lambda>"),
@@ -72,6 +77,7 @@ def test_other_texts_are_no_signatures(text: str) -> None:
         ({"home": "other-dist"}, False),
         ({"reduction": "worst"}, False),
         ({"repeats": 3}, False),
+        ({"source": "0123abcd"}, False),
         # Prompts that aren't known may be the same.
         ({"prompts": "0123abcd"}, True),
         ({"prompts": "0123abcd", "definition": 2}, False),
