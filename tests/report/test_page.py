@@ -237,6 +237,18 @@ def test_why_a_sample_is_unscored_is_told_once(tmp_path: Path) -> None:
     assert "unscored" in page.text
 
 
+@pytest.mark.parametrize("systems", [1, 2])
+def test_the_page_says_why_there_is_no_interval(systems: int, tmp_path: Path) -> None:
+    few = Hub("wer").evaluate(predictions=["a b", "c d"], references=["a b", "c e"])
+    few.to_html(
+        tmp_path / "a.html", others={"same": few} if systems == 2 else None, resamples=9, trials=9
+    )
+    text = Page(tmp_path / "a.html").text
+    assert "no interval for wer: 2 samples are too few; an interval needs 5" in text
+    apart = "no interval for the difference in wer: 2 samples are too few; an interval needs 8"
+    assert (apart in text) == (systems == 2)
+
+
 def test_systems_are_tested_against_the_first_and_the_best_is_bold(tmp_path: Path) -> None:
     hub = Hub("exact_match")
     many = {column: texts * 8 for column, texts in COLUMNS.items()}

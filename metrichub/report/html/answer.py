@@ -21,6 +21,7 @@ from metrichub.report.scoreboard import (
     output_columns,
     score_table,
     scoreboard,
+    without_differences,
     without_intervals,
 )
 from metrichub.report.tables import Score, Table, first_of
@@ -84,9 +85,8 @@ def answer_of(
         return PageAnswer((), charts, shown, marks, _paper(board, systems, None, about))
     board = scoreboard(systems, ranking, intervals, form)
     paper = _paper(board, systems, ranking, about_intervals(columns, intervals, options))
-    marks = "; ".join(
-        filter(None, [legend(board, ranking), *without_intervals(columns, intervals)])
-    )
+    lacking = [*without_intervals(columns, intervals), *without_differences(ranking, form)]
+    marks = "; ".join(filter(None, [legend(board, ranking), *lacking]))
     return PageAnswer(ranking.sentences, charts, board, marks, paper)
 
 
