@@ -13,6 +13,12 @@ from metrichub.app.wording import page_words
 from metrichub.data.files import write_text
 from metrichub.report.html import write
 from metrichub.report.notes import shared_notes
+from metrichub.report.scoreboard import (
+    Intervals,
+    ScoreFormat,
+    output_columns,
+    without_intervals,
+)
 from metrichub.report.tables import Table, json_safe
 
 if TYPE_CHECKING:
@@ -38,7 +44,10 @@ def write_scores(report: Report, job: FileJob) -> Summary:
         report.size,
         ScoreTable.of(table),
         tuple(signatures.values()),
-        tuple((name, page_words(text)) for name, texts in notes.items() for text in texts),
+        (
+            *((name, page_words(text)) for name, texts in notes.items() for text in texts),
+            *_lacking({"": report}, {"": intervals}),
+        ),
         _written({"": report}, document, table.csv(), job),
         tuple(_headlines("", report)),
     )
@@ -64,11 +73,19 @@ def write_comparison(reports: Mapping[str, Report], job: FileJob) -> Summary:
         first.size,
         ScoreTable.of(scores),
         tuple(ranking.signatures()),
-        (*_notes(reports), *unranked),
+        (*_notes(reports), *unranked, *_lacking(reports, ranking.intervals())),
         _written(reports, document, ranking.to_csv(), job, ranking),
         tuple(one for name, report in reports.items() for one in _headlines(name, report)),
         tuple(ranking.sentences),
     )
+
+
+def _lacking(
+    reports: Mapping[str, Report], intervals: Mapping[str, Intervals]
+) -> Iterator[tuple[str, str]]:
+    """Which headline outputs have no interval and why."""
+    for line in without_intervals(output_columns(reports, ScoreFormat()), intervals):
+        yield "intervals", line
 
 
 def _notes(reports: Mapping[str, Report]) -> Iterator[tuple[str, str]]:
