@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from metrichub.catalog.registry import Entry
+from metrichub.catalog.registry import Entry, spec_of
 from metrichub.catalog.spec import Spec
 from metrichub.data.columns import column_of
 from metrichub.errors import MetrichubError
@@ -178,7 +178,7 @@ class _Values:
         return given
 
     def _spec(self, text: str) -> Spec:
-        spec = Spec.parse(text)
+        spec = spec_of(text)
         if spec.metric.rpartition("/")[2] != self.metric:
             raise _Unknown
         return spec

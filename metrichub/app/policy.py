@@ -13,8 +13,7 @@ from typing import Any
 from metrichub.app.settings import Judging
 from metrichub.catalog.kinds import Address, Instance, Kind, LocalPath, Mark, Secret, Text, Values
 from metrichub.catalog.parameters import Parameter, parameters_of
-from metrichub.catalog.registry import Entry, registry
-from metrichub.catalog.spec import Spec
+from metrichub.catalog.registry import Entry, registry, spec_of
 from metrichub.embed import Embedder
 from metrichub.errors import InputError, MetrichubError, ParameterError
 from metrichub.judge.protocol import Judge
@@ -66,7 +65,7 @@ def metric_of(wanted: Wanted, judging: Judging) -> Metric:
     """
     if len(wanted.metric) > _LONGEST_SPEC:
         raise InputError(f"a metric's spec may have {_LONGEST_SPEC} characters")
-    spec = Spec.parse(wanted.metric)
+    spec = spec_of(wanted.metric)
     entry = registry().find(spec.metric)
     if lacking := entry.lacking:
         raise lacking

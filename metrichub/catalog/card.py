@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from metrichub.catalog.frontmatter import (
     LENGTH_BOUND,
@@ -49,7 +50,8 @@ class Card:
     samples are left out of the mean and counted as unanswered. A metric that `drops_letters` by
     definition scores a sample whatever letters its references are in. `tolerance` is how much
     scores may vary with the order and grouping of samples (0 by default). `keywords` are search
-    terms for those who don't know the metric's name. `keys` are the keys in the front matter.
+    terms for those who don't know the metric's name. `presets` are the parameters of named
+    settings. `keys` are the keys in the front matter.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Card:
     embedder: str | None = None
     tolerance: float = 0.0
     keywords: tuple[str, ...] = ()
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     body: str = field(default="", repr=False)
     path: Path | None = field(default=None, repr=False)
     keys: tuple[str, ...] = field(default=(), repr=False)

@@ -37,6 +37,7 @@ LENGTHS_APART = 0.2
 _KEYS = (
     "name", "title", "summary", "inputs", "scores", "headline", "definition", "requires", "tags",
     "license", "judge", "embedder", "undefined_for", "drops_letters", "tolerance", "keywords",
+    "presets",
 )  # fmt: skip
 _MOST_KEYWORDS, _LONGEST_KEYWORD = 16, 40
 _SCORE_KEYS = ("range", "better", "perfect", "length_bound", "share")
@@ -182,6 +183,7 @@ class FrontMatter:
             drops_letters=self.flag("drops_letters"),
             tolerance=self.tolerance(values.get("tolerance", 0)),
             keywords=self.keywords(values.get("keywords", [])),
+            presets=self.presets(values.get("presets", {})),
             keys=tuple(values),
         )
 
@@ -285,6 +287,19 @@ class FrontMatter:
                 "keywords", f"keywords has {len(words)} entries, and {_MOST_KEYWORDS} are the limit"
             )
         return words
+
+    def presets(self, found: object) -> dict[str, dict[str, Any]]:
+        """Parameters by the name that sets them together."""
+        if not isinstance(found, dict):
+            raise self.fail("presets", "presets has to be a mapping of names to parameters")
+        for name, given in found.items():
+            if not isinstance(name, str) or not isinstance(given, dict) or not given:
+                raise self.fail(
+                    f"presets.{name}",
+                    f"presets.{name} has to be a text (quote a number) with parameters such as "
+                    "{max_order: 2}",
+                )
+        return found
 
     def text(self, key: str) -> str:
         """The text of a key that has to be there."""

@@ -21,8 +21,10 @@ from metrichub.errors import (
     CardError,
     MetrichubError,
     MissingDependency,
+    SpecError,
     UnknownMetric,
     did_you_mean,
+    listed,
 )
 
 if TYPE_CHECKING:
@@ -236,11 +238,24 @@ def spec_of(text: str) -> Spec:
     """The spec that a text is; a name in other letters, such as "exact-match", is one too.
 
     Raises:
-        SpecError: the text is no spec.
+        SpecError: the text is no spec, or the metric has no such preset.
     """
     # Such a name can't be parsed, but may be found.
     name = re.fullmatch(r"[A-Za-z][\w+-]*", text) or text in registry()
-    return Spec(text) if name else Spec.parse(text)
+    return Spec(text) if name else Spec.parse(text, _preset)
+
+
+def _preset(metric: str, name: str) -> Mapping[str, object]:
+    """The parameters of a metric's preset."""
+    entry = registry().find(metric)
+    presets = entry.card.presets
+    if name not in presets:
+        known = f"it has {listed([*map(repr, presets)])}" if presets else "it has none"
+        hint = did_you_mean(name, presets)
+        raise SpecError(
+            f"{entry.name} has no preset {name!r}{hint} ({known}); give parameters by name"
+        )
+    return presets[name]
 
 
 def origin(metric: type) -> Entry | None:

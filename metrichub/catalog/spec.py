@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from metrichub.errors import SpecError
@@ -16,6 +16,10 @@ _SHAPE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+
+
+Presets = Callable[[str, str], Mapping[str, object]]
+"""Gives the parameters that a metric's preset sets, from the names of both."""
 
 
 @dataclass(frozen=True)
@@ -30,14 +34,15 @@ class Spec:
     alias: str | None = None
 
     @classmethod
-    def parse(cls, text: str) -> Spec:
-        """The spec that a text stands for.
+    def parse(cls, text: str, presets: Presets | None = None) -> Spec:
+        """The spec that a text stands for; a preset becomes the parameters that it sets.
 
         >>> Spec.parse("bleu2 = bleu(max_order=2)")
         Spec(metric='bleu', parameters={'max_order': 2}, alias='bleu2')
 
         Raises:
-            SpecError: the text is no spec, or a value is no Python literal.
+            SpecError: the text is no spec, a value is no Python literal, or it has a preset and
+                there are no `presets` to look it up.
         """
         found = _SHAPE.fullmatch(text)
         if not found:
@@ -52,7 +57,12 @@ class Spec:
                 f"{text!r} isn't a valid metric; write a name, for example 'bleu', "
                 "'bleu(max_order=2)' or 'bleu2 = bleu(max_order=2)'"
             )
-        return cls(found["metric"], _parameters(text, found["arguments"]), found["alias"])
+        preset, parameters = _arguments(text, found["arguments"])
+        if preset is not None:
+            if presets is None:
+                raise _not_by_name(text)
+            parameters = {**presets(found["metric"], preset), **parameters}
+        return cls(found["metric"], parameters, found["alias"])
 
     def __str__(self) -> str:
         """The shortest text that parses to this spec."""
@@ -61,24 +71,30 @@ class Spec:
         return f"{self.alias} = {call}" if self.alias else call
 
 
-def _parameters(text: str, arguments: str | None) -> dict[str, object]:
+def _arguments(text: str, arguments: str | None) -> tuple[str | None, dict[str, object]]:
+    """The preset, which needs no quotes, and the parameters by name."""
     if not (arguments or "").strip():
-        return {}
+        return None, {}
     try:
         call = ast.parse(f"f({arguments})", mode="eval").body
     except (SyntaxError, ValueError) as error:
         raise SpecError(f"{text!r} can't be parsed: {error}") from error
-    if (
-        not isinstance(call, ast.Call)
-        or not isinstance(call.func, ast.Name)
-        or call.args
-        or any(k.arg is None for k in call.keywords)
-    ):
-        raise SpecError(f"{text!r}: give parameters by name, as in 'bleu(max_order=2)'")
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        raise _not_by_name(text)
+    unnamed = [getattr(node, "id", getattr(node, "value", None)) for node in call.args]
+    preset = unnamed[0] if unnamed else None
+    if len(unnamed) > 1 or (unnamed and not isinstance(preset, str)):
+        raise _not_by_name(text)
+    if any(k.arg is None for k in call.keywords):
+        raise _not_by_name(text)
     given = {str(k.arg): _literal(text, str(k.arg), k.value) for k in call.keywords}
     if len(given) < len(call.keywords):
         raise SpecError(f"{text!r} sets a parameter twice")
-    return given
+    return preset, given
+
+
+def _not_by_name(text: str) -> SpecError:
+    return SpecError(f"{text!r}: give parameters by name, as in 'bleu(max_order=2)'")
 
 
 def _literal(text: str, name: str, node: ast.expr) -> object:

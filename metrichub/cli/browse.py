@@ -10,8 +10,7 @@ import click
 
 from metrichub.catalog.frontmatter import JUDGES
 from metrichub.catalog.listing import list_metrics, screen_width
-from metrichub.catalog.registry import registry
-from metrichub.catalog.spec import Spec
+from metrichub.catalog.registry import registry, spec_of
 from metrichub.cli.output import as_json, shown_as
 from metrichub.cli.program import Command, note
 from metrichub.errors import did_you_mean
@@ -122,7 +121,7 @@ def _facts(name: str, entry: Entry) -> dict[str, Any]:
 @click.option("--raw", is_flag=True, help="Print the file unformatted, on a terminal too.")
 def card(name: str, raw: bool) -> None:
     """Show a metric's card: what it rewards, what it misses, when not to use it."""
-    entry = registry().find(Spec.parse(name).metric)
+    entry = registry().find(spec_of(name).metric)
     if raw or not sys.stdout.isatty():
         # A broken card is shown too: that is how one finds what is wrong with it.
         text = (entry.folder / "README.md").read_text(encoding="utf-8", errors="backslashreplace")
@@ -168,7 +167,7 @@ def cite(names: tuple[str, ...]) -> None:
     """Print the BibTeX of metrics, each entry once."""
     found: dict[str, None] = {}
     for name in names:
-        card = registry().find(Spec.parse(name).metric).card
+        card = registry().find(spec_of(name).metric).card
         if card.bibtex:
             found[card.bibtex] = None
         else:

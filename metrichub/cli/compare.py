@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrichub.catalog.spec import Spec
+from metrichub.catalog.registry import spec_of
 from metrichub.cli.display import Display, display_options
 from metrichub.cli.judging import JudgeOptions, judge_options, tell_usage
 from metrichub.cli.names import named_files
@@ -180,8 +180,7 @@ def _metrics(specs: Sequence[str], saved: Mapping[str, Report]) -> Sequence[Metr
     for spec in specs:
         asked = load_metric(spec)
         own = kept.get(asked.name, asked)
-        named = Spec.parse(spec).parameters if "(" in spec else {}
-        if not _fits(own, asked, named):
+        if not _fits(own, asked, spec_of(spec).parameters):
             raise ReportError(
                 f"{file} has {own.label()}, not {asked.label()}; score its samples again, or leave "
                 "-m out"

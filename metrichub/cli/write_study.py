@@ -28,14 +28,13 @@ def write_studies(found: Agreement, specs: Sequence[str], data: str, *, each: bo
     Raises:
         UsageError: no metric was given, or one that isn't installed.
     """
-    from metrichub.catalog.registry import registry
-    from metrichub.catalog.spec import Spec
+    from metrichub.catalog.registry import registry, spec_of
     from metrichub.report.studies import add_study, study_of
 
     if not specs:
         raise click.UsageError("--write needs -m METRIC, as columns of scores have no card")
     for text in specs:
-        spec = Spec.parse(text)
+        spec = spec_of(text)
         entry = registry().find(spec.metric)
         study = study_of(
             found,

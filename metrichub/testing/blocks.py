@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from metrichub.catalog.card import bounds_table
+from metrichub.catalog.card import Card, bounds_table
 from metrichub.catalog.parameters import Parameter, parameters_of
 from metrichub.catalog.studies import agreement_block, definition_of, read_studies
 from metrichub.evaluation.signature import prompts_hash
@@ -30,8 +30,20 @@ def generated(under_test: MetricUnderTest) -> dict[str, str]:
         blocks["agreement"] = agreement
     if parameters := parameters_of(under_test.entry.load()):
         head = "| parameter | values | default | meaning |\n| --- | --- | --- | --- |\n"
-        blocks = {"parameters": head + "".join(map(_row, parameters)), **blocks}
+        table = head + "".join(map(_row, parameters))
+        blocks = {"parameters": table + _presets(under_test.entry.card), **blocks}
     return blocks
+
+
+def _presets(card: Card) -> str:
+    """A table of the presets and what each sets, as in the code."""
+    rows = [
+        f'| `{card.name}("{name}")` | '
+        + ", ".join(f"`{key}={value!r}`" for key, value in given.items())
+        + " |\n"
+        for name, given in card.presets.items()
+    ]
+    return "\n| preset | sets |\n| --- | --- |\n" + "".join(rows) if rows else ""
 
 
 def _gathered(metric: Metric) -> str:

@@ -8,8 +8,8 @@ import re
 from typing import Any
 
 from metrichub.catalog.card import HEADINGS
-from metrichub.catalog.parameters import parameters_of
-from metrichub.errors import JudgeUnavailable
+from metrichub.catalog.parameters import make, parameters_of
+from metrichub.errors import JudgeUnavailable, MetrichubError
 from metrichub.judge.metric import JudgeMetric
 from metrichub.models.resolve import judge_of
 from metrichub.testing.blocks import generated, studies_agree
@@ -64,6 +64,11 @@ def card_is_complete(under_test: MetricUnderTest) -> None:
             f"the generated block {name!r} is old: "
             f"metrichub check {under_test.entry.name} --update",
         )
+    for name, given in card.presets.items():
+        try:
+            make(under_test.entry.load(), given, card.name)
+        except MetrichubError as error:
+            raise Broken(f"the preset {name!r} can't be made: {error}") from error
     studies_agree(under_test)
 
 
