@@ -163,7 +163,14 @@ def _all_together() -> Corpus:
 
 
 _ROUGE = ("rouge.rouge1", "rouge.rouge2", "rouge.rougeL")
-_SIX = ("bleu", "chrf(word_order=2)", "rouge", "ter", "meteor", "wer(alignment=False)")
+_SIX = (
+    "bleu",
+    "chrf(word_order=2)",
+    "rouge",
+    "ter",
+    "meteor(tokenizer='whitespace')",
+    "wer(alignment=False)",
+)
 _SIX_OUTPUTS = ("bleu.score", "chrf.score", *_ROUGE, "ter.score", "meteor.score", "wer.score")
 _DISTINCT = tuple(f"distinct.distinct_{n}" for n in range(1, 5))
 
@@ -192,7 +199,13 @@ RIVALS = (
     Rival("WER and counts", "jiwer", ("wer",), ("wer.score",), lambda: _jiwer("wer")),
     Rival("CER", "jiwer", ("cer(alignment=False)",), ("cer.score",), lambda: _jiwer("cer")),
     Rival("CER and counts", "jiwer", ("cer",), ("cer.score",), lambda: _jiwer("cer")),
-    Rival("METEOR exact, stem", "nltk", ("meteor",), ("meteor.score",), _meteor),
+    Rival(
+        "METEOR exact, stem",
+        "nltk",
+        ("meteor(tokenizer='whitespace')",),
+        ("meteor.score",),
+        _meteor,
+    ),
     Rival(
         *("CIDEr", "pycocoevalcap", ("cider(tokenizer='whitespace')",), ("cider.score",)),
         _pycocoevalcap,

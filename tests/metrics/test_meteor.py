@@ -4,17 +4,20 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from nltk.tokenize.destructive import NLTKWordTokenizer
 from nltk.translate.meteor_score import meteor_score
 
 from metric_cards.meteor.alignment import pair_tokens
 from metric_cards.meteor.wordnet import open_wordnet
+from metric_cards.meteor.words import sentence_tokens
 from metrichub import Hub, load_metric
 from metrichub.errors import MissingDependency, ParameterError
 from metrichub.text import Texts
 from tests.vectors import DATA, SUMMEVAL, WEBNLG, WMT16, slow, texts, vectors
 
+nltk_words = NLTKWordTokenizer().tokenize
 WORDS = st.sampled_from(
     ["the", "The", "cat", "cats", "catty", "run", "running", "runs", "été", "İ", "ΑΣ", "中文", "\0"]
 )
@@ -39,7 +42,7 @@ def official(prediction, references, synonyms=None, **parameters):
 
 
 def ours(predictions, references, **parameters):
-    metric = load_metric("meteor", **parameters)
+    metric = load_metric("meteor", **{"tokenizer": "whitespace", **parameters})
     return Hub(metric).evaluate(predictions=predictions, references=references)
 
 
@@ -123,11 +126,46 @@ def test_the_tokenizer_decides_what_a_word_is():
     assert scores(["Mat."], ["mat"]).tolist() == [0.0]
 
 
-def test_nltk_words_are_those_of_its_word_tokenizer():
-    # "can't" is cut into "ca" and "n't", "Stop." into "Stop" and "."; nltk/tokenize/destructive.py.
-    found = ours(["I can't. Stop."], ["ca n't"], tokenizer="nltk").scores()["meteor"]
+# nltk's `regex` doesn't count U+001C to U+001F as white space, `re` does.
+PIECES = st.sampled_from(
+    [
+        *"aAts.,:;'\"`()[]<>{}?!*-–—«»“”‘’„@#$%& \n\t19İ中é",
+        *("n't", "'ll", "'S", "cannot", "d'ye", "gimme", "gonna", "gotta", "lemme", "more'n"),
+        *("wanna", "'tis", "'twas", "..", "--", " ", "word", "'re", "N'T", "''", '."', ".) "),
+    ]
+)
+
+
+@settings(max_examples=500)
+@given(st.lists(PIECES, max_size=9).map("".join))
+def test_words_of_a_sentence_are_those_of_nltks_tokenizer(sentence):
+    assert sentence_tokens(sentence) == [word.lower() for word in nltk_words(sentence)]
+
+
+@pytest.mark.parametrize("name", [SUMMEVAL, slow(WMT16), slow(WEBNLG)])
+def test_words_of_real_texts_are_those_of_nltks_tokenizer(name):
+    predictions, references = texts(name)
+    for text in {*predictions, *(one for group in references for one in group)}:
+        assert sentence_tokens(text) == [word.lower() for word in nltk_words(text)]
+
+
+def test_the_default_splits_words_as_nltk_sentence_by_sentence():
+    # "can't" is "ca" and "n't", "Stop." is "Stop" and "."; the point in the middle ends a sentence.
+    found = Hub("meteor")(predictions=["I can't. Stop."], references=["ca n't"])["meteor"]
     assert found["precision"] == pytest.approx(2 / 6)
     assert found["recall"] == 1
+
+
+def test_a_lone_surrogate_is_read():
+    assert Hub("meteor")(predictions=["a \ud800"], references=["a b"])["meteor"]["recall"] == 0.5
+
+
+def test_a_note_says_how_far_scores_without_synonyms_are_from_evaluates():
+    def notes(metric):
+        return Hub(f"m = {metric}").evaluate(predictions=["a"], references=["a"]).notes().get("m")
+
+    assert "newstest2016" in "".join(notes("meteor()"))
+    assert not notes("meteor(tokenizer='13a')")
 
 
 @pytest.fixture
@@ -181,7 +219,7 @@ def test_missing_files_say_what_to_install(tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "allowed"),
     [
-        ({"tokenizer": "14a"}, "'whitespace', '13a'"),
+        ({"tokenizer": "14a"}, "'nltk', '13a'"),
         ({"alpha": 1.1}, "from 0 to 1"),
         ({"beta": -1}, "at least 0"),
         ({"gamma": 2}, "from 0 to 1"),
