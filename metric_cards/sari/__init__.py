@@ -31,18 +31,21 @@ class Sari(Metric):
     """SARI (Xu et al. 2016) as any of its three published programs computes it.
 
     Attributes:
-        variant: The program to follow: `xu2016` is the authors' script, a mean of sentences in
-            which 0/0 is 0; `hf` is Hugging Face evaluate, in which 0/0 is 1; `easse` is EASSE, with
-            counts pooled over the corpus and recall of deletions.
+        variant: The program to follow: `easse` is EASSE, with counts pooled over the corpus and
+            recall of deletions; `xu2016` is the authors' script, a mean of sentences in which 0/0
+            is 0; `hf` is Hugging Face evaluate, in which 0/0 is 1.
         tokenizer: How texts are split into tokens: by BLEU's `13a` or `intl`, or at whitespace.
         lowercase: Whether case is ignored.
     """
 
-    variant: Literal["xu2016", "hf", "easse"] = "xu2016"
+    variant: Literal["easse", "xu2016", "hf"] = "easse"
     tokenizer: Literal["13a", "intl", "whitespace"] = "13a"
     lowercase: bool = True
 
-    averaging = "macro"
+    @property
+    def averaging(self) -> Literal["micro", "macro"]:  # type: ignore[override]  # it depends on a parameter
+        """EASSE pools its counts; the others average sentences."""
+        return "micro" if self.variant == "easse" else "macro"
 
     def measure(
         self, prediction: Texts, source: Texts, references: RaggedTexts

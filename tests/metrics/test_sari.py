@@ -138,7 +138,13 @@ def test_pooled_counts_weigh_sentences_by_their_length():
     # 2/5, and the mean of sentences 1/2; longer n-grams are never kept.
     samples = [("a", "a", ["a"]), ("a b c", "", ["a b c"])]
     assert evaluate(samples, variant="easse").scores()["sari"]["keep"] == pytest.approx(0.4 / 4)
-    assert evaluate(samples).scores()["sari"]["keep"] == pytest.approx(0.5 / 4)
+    mean = evaluate(samples, variant="xu2016").scores()["sari"]["keep"]
+    assert mean == pytest.approx(0.5 / 4)
+
+
+def test_only_easse_pools_counts():
+    found = [load_metric("sari", variant=variant).averaging for variant in VARIANTS]
+    assert found == ["macro", "macro", "micro"]
 
 
 def test_case_and_tokenizer_are_parameters():
@@ -158,7 +164,7 @@ def test_a_missing_source_is_named():
 @pytest.mark.parametrize(
     ("parameters", "allowed"),
     [
-        ({"variant": "turk"}, "'xu2016', 'hf' or 'easse'"),
+        ({"variant": "turk"}, "'easse', 'xu2016' or 'hf'"),
         ({"tokenizer": "penn"}, "'13a', 'intl' or 'whitespace'"),
         ({"lowercase": 1}, "True or False"),
     ],
