@@ -124,9 +124,9 @@ def _nltk() -> list[Comparison]:
         row("gleu(tokenize='none', min_len=2, max_len=3)", partial(overlap.nltk_gleu, 2, 3)),
         row("ribes", partial(overlap.nltk_ribes, 0.25, 0.1)),
         row("ribes(alpha=1.0, beta=0.5)", partial(overlap.nltk_ribes, 1.0, 0.5)),
-        row("meteor", overlap.nltk_meteor, slow=True),
+        row("meteor(tokenizer='whitespace')", overlap.nltk_meteor, slow=True),
         row(
-            "meteor(alpha=0.8, beta=1.5, gamma=0.3)",
+            "meteor(tokenizer='whitespace', alpha=0.8, beta=1.5, gamma=0.3)",
             partial(overlap.nltk_meteor, **given),
             slow=True,
         ),
@@ -198,10 +198,10 @@ def _programs() -> list[Comparison]:
     hugging = "metrics/sari/sari.py of github.com/huggingface/evaluate"
     newsroom = "newsroom/analyze/fragments.py of github.com/lil-lab/newsroom"
     return [
-        Comparison("sari(tokenizer='whitespace')", "SARI.py", others.sari_xu2016, sari, slow=True),
-        Comparison("sari(variant='hf')", "evaluate's sari.py", others.sari_hf, hugging, slow=True),
+        Comparison("sari(xu2016)", "SARI.py", others.sari_xu2016, sari, slow=True),
+        Comparison("sari(evaluate)", "evaluate's sari.py", others.sari_hf, hugging, slow=True),
         Comparison(
-            "sari(variant='easse')", "easse", partial(_packaged, others.sari_easse),
+            "sari", "easse", partial(_packaged, others.sari_easse),
             "pip install git+https://github.com/feralvam/easse", slow=True,
         ),
         Comparison(

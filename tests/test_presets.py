@@ -1,0 +1,155 @@
+"""Presets of the cards: each is held by the program that it is named after, or by its values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metric_cards.meteor.wordnet import open_wordnet
+from metrichub import Hub, load_metric
+from metrichub.catalog.registry import registry
+from metrichub.errors import MissingDependency, SpecError
+from tests.vectors import DATA, SUMMEVAL, texts, vectors
+
+
+def score(spec: str, output: str = "score", **columns: Any) -> float:
+    return float(Hub(f"m = {spec}")(**columns)["m"][output])
+
+
+def held_by(
+    spec: str, official: Callable[[list[str], list[list[str]]], float], output: str = "score"
+) -> None:
+    """The corpus score on real summaries equals a program's."""
+    predictions, references = texts(SUMMEVAL, 9)
+    found = score(spec, output, predictions=predictions, references=references)
+    assert found == pytest.approx(official(predictions, references), abs=1e-9)
+
+
+def held_by_vectors(spec: str, *names: str, key: str | None = None) -> None:
+    for parameter in vectors(*names):
+        row = parameter.values[0]
+        columns = {
+            name: row[name] for name in ("predictions", "references", "sources") if name in row
+        }
+        expected = row["expected"][key] if key else row["expected"]
+        found = score(spec, **columns) * row["params"].get("scale", 1)
+        assert found == pytest.approx(expected, abs=max(row["tolerance"], 1e-9)), row["id"]
+
+
+def _streams(references: list[list[str]]) -> list[list[str]]:
+    return [list(stream) for stream in zip(*references, strict=True)]
+
+
+def bleu_wmt() -> None:
+    from sacrebleu.metrics.bleu import BLEU
+
+    held_by("bleu(wmt)", lambda p, r: BLEU().corpus_score(p, _streams(r)).score / 100)
+
+
+def chrf_plus_plus() -> None:
+    from sacrebleu.metrics.chrf import CHRF
+
+    official = CHRF(word_order=2)
+    held_by('chrf("chrf++")', lambda p, r: official.corpus_score(p, _streams(r)).score / 100)
+
+
+def ter_tercom() -> None:
+    # sacrebleu's TER is Tercom, rewritten.
+    from sacrebleu.metrics.ter import TER
+
+    held_by("ter(tercom)", lambda p, r: TER().corpus_score(p, _streams(r)).score / 100)
+
+
+def rouge_score() -> None:
+    from rouge_score.rouge_scorer import RougeScorer
+
+    scorer = RougeScorer(["rougeL"])
+
+    def official(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> float:
+        pairs = zip(references, predictions, strict=True)
+        found = [scorer.score_multi(group, text)["rougeL"].fmeasure for group, text in pairs]
+        return sum(found) / len(found)
+
+    held_by('rouge("rouge-score")', official, "rougeL")
+
+
+HELD: dict[tuple[str, str], Callable[[], None]] = {
+    ("bleu", "wmt"): bleu_wmt,
+    ("chrf", "chrf++"): chrf_plus_plus,
+    ("cider", "coco"): lambda: held_by_vectors("cider(coco)", "cider_d", key="score"),
+    ("exact_match", "squad"): lambda: held_by_vectors(
+        "exact_match(squad)", "squad", key="exact_match"
+    ),
+    ("meteor", "evaluate"): lambda: held_by_vectors("meteor(evaluate)", "meteor_nltk"),
+    ("rouge", "rouge-score"): rouge_score,
+    ("sari", "easse"): lambda: held_by_vectors("sari(easse)", "sari_easse"),
+    ("sari", "evaluate"): lambda: held_by_vectors("sari(evaluate)", "sari_hf"),
+    ("sari", "xu2016"): lambda: held_by_vectors("sari(xu2016)", "sari_xu2016"),
+    ("ter", "tercom"): ter_tercom,
+    ("token_f1", "squad"): lambda: held_by_vectors("token_f1(squad)", "squad", key="f1"),
+}
+
+
+@pytest.fixture
+def wordnet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An excerpt of WordNet with all synsets of the vectors' words, where nltk looks for it."""
+    (tmp_path / "corpora").mkdir()
+    (tmp_path / "corpora" / "wordnet").symlink_to(DATA / "wordnet")
+    monkeypatch.setenv("NLTK_DATA", str(tmp_path))
+    open_wordnet.cache_clear()
+    yield
+    open_wordnet.cache_clear()
+
+
+@pytest.mark.usefixtures("wordnet")
+@pytest.mark.parametrize("name", [pytest.param(name, id="-".join(name)) for name in HELD])
+def test_a_preset_gives_the_numbers_of_its_program(name: tuple[str, str]) -> None:
+    HELD[name]()
+
+
+def test_every_preset_is_held_by_a_program_or_by_values() -> None:
+    ours = [entry for entry in registry().entries if entry.distribution == "metrichub"]
+    found = {(entry.name, preset) for entry in ours for preset in entry.card.presets}
+    assert found == HELD.keys()
+
+
+def test_a_preset_is_the_parameters_that_it_sets() -> None:
+    given = registry().find("sari").card.presets["xu2016"]
+    expected = load_metric("sari", **given)
+    for spec in ("sari(xu2016)", "sari('xu2016')", "metrichub/sari( xu2016 )"):
+        assert load_metric(spec) == expected
+    # A parameter beside it wins, from the spec or as an argument.
+    assert load_metric("sari(xu2016, lowercase=False)").lowercase is False
+    assert load_metric("sari(xu2016)", lowercase=False).lowercase is False
+
+
+def test_a_signature_shows_what_a_preset_sets() -> None:
+    # No word of the preset's own: a report stays comparable with one that names the parameters.
+    assert load_metric("sari(evaluate)").label() == load_metric("sari", variant="hf").label()
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("bleu(wtm)", "bleu has no preset 'wtm'; did you mean 'wmt'"),
+        ("wer(whisper)", "wer has no preset 'whisper' .it has none."),
+        ("bleu(wmt, wmt)", "by name"),
+        ("meteor(1.5)", "by name"),
+    ],
+)
+def test_what_is_no_preset_is_refused(spec: str, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        load_metric(spec)
+
+
+def test_a_preset_whose_data_is_missing_refuses_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    open_wordnet.cache_clear()
+    monkeypatch.setattr("metric_cards.meteor.wordnet._usual_places", lambda: iter([tmp_path]))
+    with pytest.raises(MissingDependency, match=r"^[^\n]*nltk\.downloader wordnet[^\n]*$"):
+        Hub("meteor(evaluate)")(predictions=["a"], references=["b"])
+    open_wordnet.cache_clear()
