@@ -293,12 +293,10 @@ class FrontMatter:
         if not isinstance(found, dict):
             raise self.fail("presets", "presets has to be a mapping of names to parameters")
         for name, given in found.items():
-            if not isinstance(name, str) or not isinstance(given, dict) or not given:
-                raise self.fail(
-                    f"presets.{name}",
-                    f"presets.{name} has to be a text (quote a number) with parameters such as "
-                    "{max_order: 2}",
-                )
+            if not isinstance(name, str):
+                raise self.fail(f"presets.{name}", f"presets has {name!r} as a name; quote it")
+            if not isinstance(given, dict) or not given:
+                raise self.fail(f"presets.{name}", f"presets.{name} has to set parameters")
         return found
 
     def text(self, key: str) -> str:

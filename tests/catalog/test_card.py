@@ -243,6 +243,14 @@ def test_windows_line_ends_change_nothing(tmp_path: Path, card: Card) -> None:
             13,
             "keywords has 17 entries, and 16 are the limit",
         ),
+        ("license: MIT", "license: MIT\npresets: [loud]", 13, "presets has to be a mapping"),
+        (
+            "license: MIT",
+            "license: MIT\npresets: {1.5: {n: 1}}",
+            13,
+            "presets has 1.5 as a name; quote it",
+        ),
+        ("license: MIT", "license: MIT\npresets: {loud: {}}", 13, "presets.loud has to set"),
         ("definition: 3", "definition: 0", 10, "definition has to be a whole number from 1, not 0"),
         (
             "definition: 3",

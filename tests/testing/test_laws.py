@@ -171,6 +171,10 @@ def test_a_namespace_package_above_keeps_one_name(make: Make, site: Path) -> Non
             "lacks the generated block 'parameters'",
         ),
         ({"generated: bounds": "generated: limits"}, "lacks the generated block 'bounds'"),
+        (
+            {"definition: 1": "definition: 1\npresets: {loud: {n: 1}}"},
+            "preset 'loud' can't be made",
+        ),
     ],
 )
 def test_a_card_with_a_part_missing_is_not_complete(
