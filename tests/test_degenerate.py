@@ -180,6 +180,8 @@ def test_subgroups_have_lengths_of_their_own() -> None:
 def test_a_report_without_lengths_ranks_as_ever() -> None:
     systems = {name: replace(one, lengths=None) for name, one in measured(a=LONG, b=CUT).items()}
     assert compare_all(systems, **FEW).withheld == {}
+    assert any("lengths unknown" in note for note in systems["a"].notes()["aun"])
+    assert not any("lengths" in note for note in measured(a=LONG)["a"].notes().get("aun", ()))
 
 
 def test_a_saved_report_with_lengths_of_other_samples_is_damaged(tmp_path: Path) -> None:

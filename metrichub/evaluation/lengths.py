@@ -14,6 +14,10 @@ from metrichub.evaluation.stored import StoredSamples
 
 COUNTED = "words between spaces; in Chinese, Japanese, Thai, Lao, Khmer and Burmese, characters"
 """What a length counts."""
+LENGTHS_UNKNOWN = (
+    "lengths unknown: this older report doesn't have the lengths of the predictions, so its ranks "
+    "aren't checked for them; score again"
+)
 _ALONE = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # kana and Han

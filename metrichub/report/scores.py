@@ -13,12 +13,13 @@ from metrichub.errors import ReportError
 from metrichub.evaluation import letters, significance
 from metrichub.evaluation.explanation import Explanation, Trace
 from metrichub.evaluation.intervals import NO_INTERVAL, Interval
+from metrichub.evaluation.lengths import LENGTHS_UNKNOWN
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.resample import SEED
 from metrichub.evaluation.result import NO_REASON, NO_SAMPLES, Outputs
 from metrichub.evaluation.signature import PROMPTS_UNKNOWN
 from metrichub.evaluation.votes import agreement_notes
-from metrichub.metric import has_sample_scores
+from metrichub.metric import Metric, has_sample_scores
 
 if TYPE_CHECKING:
     from metrichub.report.repeats import RepeatedScore
@@ -233,6 +234,8 @@ class ReportScores(Measurement):
                 )
             if not result.signature.prompts and result.metric.templates():
                 why.append(PROMPTS_UNKNOWN)
+            if self.size and self.lengths is None and _bound_to_length(result.metric):
+                why.append(LENGTHS_UNKNOWN)
             if notes := [*why, *result.notes()]:
                 found[name] = notes
         return found
@@ -243,3 +246,8 @@ class ReportScores(Measurement):
         found = self.repeated()[name]["score"]
         scores = ", ".join(f"{score:.4f}" for score in found.runs)
         return [f"score in {len(found.runs)} runs: {scores} (standard deviation {found.std:.4f})"]
+
+
+def _bound_to_length(metric: Metric) -> bool:
+    scales = (metric.card.scale(output) for output in metric.headline())
+    return any(scale and scale.length_bound for scale in scales)
