@@ -69,6 +69,6 @@ def test_the_tree_of_errors_keeps_its_lines(pages: dict[str, str]) -> None:
 def test_a_function_has_its_signature_its_text_and_its_errors(pages: dict[str, str]) -> None:
     page = pages["metrichub"]
     assert '<h3 id="Hub.evaluate">Hub.evaluate</h3>' in page
-    assert "load_metric(spec: str, /, **parameters: object)" in page
+    assert "load_metric(spec: str | Callable[..., Any], /, **parameters: object)" in page
     assert "<code>UnknownMetric</code>" in page
     assert '<h3 id="Report.intervals">' in page
