@@ -45,6 +45,10 @@ class Interval(NamedTuple):
     method: str = ""
     why: str | None = None
 
+    def with_zero(self) -> Interval:
+        """The same, extended to 0 where it leaves 0 out."""
+        return self._replace(low=min(self.low, 0.0), high=max(self.high, 0.0))
+
 
 class UnitCount(NamedTuple):
     """What was drawn: `number` units of a `kind` that stand for `samples` samples."""

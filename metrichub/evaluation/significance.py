@@ -29,9 +29,9 @@ Pair = tuple[str, str]
 class Comparison(NamedTuple):
     """One output of two systems on the same samples.
 
-    `difference` is this system's score minus the other's, `interval` its paired bootstrap
-    interval. All are those of the `samples` that both systems have scores of; `left_out` are the
-    others.
+    `difference` is this system's score minus the other's, `interval` its interval, which reaches to
+    0 at least where the randomisation test isn't significant. All are those of the `samples` that
+    both systems have scores of; `left_out` are the others.
 
     `randomisation_p` is the p-value of two-sided approximate randomisation; `p` is the same after
     Holm's correction over the pairs of systems and the headline outputs of the metric, `nan` for
@@ -199,13 +199,17 @@ class _Test(NamedTuple):
                 )
             elif drawn and self.made:
                 interval = NO_INTERVAL._replace(why=NOT_ESTIMATED)
+            p, least = resample.randomisation_p(swapped[name], difference), 1 - level + 1e-12
+            # Few trials have no p that is small enough to be significant.
+            if p > least >= 1 / (len(swapped[name]) + 1):
+                interval = interval.with_zero()
             found[name] = Comparison(
                 a[name],
                 b[name],
                 difference,
                 interval,
                 float("nan"),
-                resample.randomisation_p(swapped[name], difference),
+                p,
                 resample.bootstrap_p(differences, difference),
                 self.samples,
                 size - self.samples,
