@@ -28,10 +28,16 @@ def wilson(count: int, of: int, confidence: float = 0.95) -> Share:
     check_confidence(confidence)
     if not of:
         return Share(*[float("nan")] * 3)
-    z, p = quantile(confidence), count / of
-    middle = (p + z * z / (2 * of)) / (1 + z * z / of)
-    half = z / (1 + z * z / of) * sqrt(p * (1 - p) / of + z * z / (4 * of * of))
-    return Share(p, max(0.0, middle - half), min(1.0, middle + half))
+    return wilson_share(count / of, of, quantile(confidence))
+
+
+def wilson_share(share: float, of: float, reach: float) -> Share:
+    """The same of a share of any number of cases; `reach` is how many standard errors it goes."""
+    square = reach * reach
+    middle = (share + square / (2 * of)) / (1 + square / of)
+    half = reach / (1 + square / of) * sqrt(share * (1 - share) / of + square / (4 * of * of))
+    # Rounding must not put an end on the other side of the share.
+    return Share(share, max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half)))
 
 
 def agresti_coull(count: int, of: int, confidence: float = 0.95) -> Share:

@@ -89,12 +89,15 @@ def score_interval(
             return found.unclear(NOT_ESTIMATED)
     if share or ((low, high) == (0, 1) and (units.number < MANY or found.alike)):
         score = min(max(score, 0.0), 1.0)
+        # Scoring alone needs none of agreement.
+        from metrichub.agreement.shares import wilson_share
+
         worth, reach = _worth(units, score * (1 - score), found, yes_or_no=share)
         # No mean of numbers from 0 to 1 varies more than that of yes and no; a ratio may.
         if share or worth >= units.number - 1:
             resampled = units.kind != "sample" or not (share or found.alike)
             method = "Wilson, bootstrap standard error" if resampled else "Wilson"
-            return found.interval(*_wilson(score, worth, reach), method)
+            return found.interval(*wilson_share(score, worth, reach)[1:], method)
     return found.bootstrap(units.number, low, high)
 
 
@@ -209,15 +212,6 @@ def _worth(
     if yes_or_no:
         worth = min(max(worth, 1.0), units.samples)
     return worth, student(units.number - 1, found.level)
-
-
-def _wilson(share: float, number: float, reach: float) -> tuple[float, float]:
-    """Wilson's (1927) interval of a share of so many samples."""
-    square = reach * reach
-    middle = (share + square / (2 * number)) / (1 + square / number)
-    half = reach / (1 + square / number)
-    half *= sqrt(share * (1 - share) / number + square / (4 * number * number))
-    return max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half))
 
 
 def _tango(more: float, less: float, number: float, reach: float) -> tuple[float, float]:
