@@ -94,6 +94,6 @@ class ScoreTables:
     def _caption(self, table: Table, form: ScoreFormat) -> str:
         columns = output_columns(self.reports, form)
         options = SignificanceOptions(**asdict(self.resampling))
-        about = about_intervals(columns, self.intervals, options) if self.intervals else ""
+        about = about_intervals(columns, self.intervals, options)
         size = next(iter(self.reports.values())).size
         return caption(size, about, about_tests(table, self.tests))

@@ -70,8 +70,7 @@ class ErrorBudget:
         if self.limit is not None and self.spent > self.limit:
             raise TooManyErrors(
                 f"more than {self.limit} samples failed, so the run stopped (unless the cache is "
-                "off, "
-                f"all answers are stored); the last failure: {cause}"
+                f"off, all answers are stored); the last failure: {cause}"
             )
 
 

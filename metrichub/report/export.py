@@ -104,7 +104,7 @@ def captioned(report: Report, outputs: OutputChoice, intervals: bool, percent: b
     found = report.intervals() if intervals else {}
     table = score_table(report, report.scores(), found, form)
     columns = output_columns({"": report}, form)
-    about = about_intervals(columns, {"": found}, SignificanceOptions()) if intervals else ""
+    about = about_intervals(columns, {"": found}, SignificanceOptions())
     signatures = list(report.signatures().values())
     return table._replace(caption=caption(report.size, about), signatures=signatures)
 

@@ -145,7 +145,7 @@ class Ranking(PairedTests):
         found = self.intervals() if intervals else {}
         table = scoreboard(self.reports, self, found, form)
         columns = output_columns(self.reports, form)
-        about = about_intervals(columns, found, self.options) if intervals else ""
+        about = about_intervals(columns, found, self.options)
         size = next(iter(self.reports.values())).size
         said = caption(size, about, about_tests(table, self))
         return table._replace(caption=said, signatures=self.signatures())
