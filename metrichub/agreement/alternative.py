@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrichub.agreement.student import t_tail
 from metrichub.errors import InputError, ParameterError
+from metrichub.evaluation.student import t_tail
 
 Array = NDArray[np.float64]
 

@@ -14,15 +14,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrichub.agreement.shares import (
+from metrichub.errors import InputError
+from metrichub.evaluation.shares import (
     Share,
     agresti_coull,
     check_confidence,
     quantile,
     weighted_sum,
 )
-from metrichub.agreement.student import student
-from metrichub.errors import InputError
+from metrichub.evaluation.student import student
 
 Array = NDArray[np.float64]
 LEAST_YES_NO, LEAST_OTHERS = 10, 8

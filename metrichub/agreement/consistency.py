@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrichub.agreement.raters import fleiss_kappa, krippendorff_alpha
-from metrichub.agreement.shares import Share, wilson
+from metrichub.agreement.raters import krippendorff_alpha
+from metrichub.evaluation.kappa import fleiss_kappa
+from metrichub.evaluation.shares import Share, wilson
 
 Array = NDArray[np.float64]
 _NONE = Share(*[float("nan")] * 3)

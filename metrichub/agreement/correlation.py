@@ -19,8 +19,8 @@ from metrichub.agreement.intervals import DrawnUnits, Ends, ends_of, ends_of_lab
 from metrichub.agreement.levels import LABELS, Value, check_level_of, value_at
 from metrichub.agreement.protocol import protocol_of
 from metrichub.agreement.result import CEILING, CHANCE, Agreement, AgreementRow
-from metrichub.agreement.shares import check_confidence
 from metrichub.errors import ParameterError
+from metrichub.evaluation.shares import check_confidence
 
 Array = NDArray[np.float64]
 AVERAGE = "average"

@@ -15,9 +15,9 @@ from metrichub.agreement.outcomes import WITH_TIES, coefficient_of, counted, out
 from metrichub.agreement.pairs import PairInputs
 from metrichub.agreement.protocol import protocol_of
 from metrichub.agreement.result import CEILING, CHANCE, Agreement, AgreementRow
-from metrichub.agreement.shares import check_confidence
 from metrichub.agreement.votes import most
 from metrichub.errors import ParameterError
+from metrichub.evaluation.shares import check_confidence
 
 Array = NDArray[np.float64]
 LEVEL = "pairs"

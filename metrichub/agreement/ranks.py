@@ -1,4 +1,4 @@
-"""Ranks of metrics as WMT gives them, and Holm's correction of many p-values."""
+"""Ranks of metrics as WMT gives them."""
 
 from __future__ import annotations
 
@@ -28,14 +28,3 @@ def significance_clusters(
         cluster.append(name)
         ranks[name] = rank
     return ranks
-
-
-def holm(p_values: Mapping[K, float]) -> dict[K, float]:
-    """Holm's correction of one family's p-values; `nan` isn't a test, and stays `nan`."""
-    tested = sorted((p, i) for i, p in enumerate(p_values.values()) if not isnan(p))
-    corrected = list(p_values.values())
-    highest = 0.0
-    for k, (p, i) in enumerate(tested):
-        highest = max(highest, min(1.0, (len(tested) - k) * p))
-        corrected[i] = highest
-    return dict(zip(p_values, corrected, strict=True))

@@ -1,69 +1,17 @@
-"""How far raters agree with one another: Cohen's and Fleiss' kappa, Krippendorff's alpha."""
+"""How far raters agree with one another: Krippendorff's alpha."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrichub.errors import InputError, ParameterError
+from metrichub.errors import ParameterError
+from metrichub.evaluation.kappa import beyond_chance
 
 Array = NDArray[np.float64]
-Weights = Literal["linear", "quadratic"]
 RatingScale = Literal["nominal", "ordinal", "interval", "ratio"]
-
-
-def cohen_kappa(one: Sequence[Any], other: Sequence[Any], weights: Weights | None = None) -> float:
-    """Cohen's kappa of two raters' labels of the same items; Cohen (1960), weighted Cohen (1968).
-
-    `weights` are for ordered labels: a disagreement counts by the distance between the labels'
-    positions in sorted order, or by its square. `nan` without items, or if chance explains
-    everything.
-
-    >>> round(cohen_kappa(["yes", "yes", "no", "no"], ["yes", "no", "no", "no"]), 3)
-    0.5
-    """
-    if len(one) != len(other):
-        raise InputError(
-            f"the raters have {len(one)} and {len(other)} labels, but need the same number"
-        )
-    if weights not in (None, "linear", "quadratic"):
-        raise ParameterError(None, "weights", weights, "None, 'linear' or 'quadratic'")
-    labels = _codes([*one, *other], ordered=weights is not None)
-    size = max(labels, default=-1) + 1
-    table = np.zeros((size, size))
-    np.add.at(table, (labels[: len(one)], labels[len(one) :]), 1)
-    place = np.arange(size)
-    far = np.abs(place[:, None] - place).astype(np.float64)
-    cost = {None: (far > 0).astype(float), "linear": far, "quadratic": far**2}[weights]
-    expected = np.outer(table.sum(1), table.sum(0)) / table.sum()
-    return _beyond_chance(float((cost * table).sum()), float((cost * expected).sum()))
-
-
-def fleiss_kappa(ratings: Sequence[Sequence[Any]]) -> float:
-    """Fleiss' kappa of N items' labels by the same number of raters; Fleiss (1971), 1 to 7.
-
-    `nan` without items, or if all labels are the same.
-
-    >>> round(fleiss_kappa([["a", "a", "a"], ["a", "a", "b"]]), 3)
-    -0.2
-    """
-    raters = {len(row) for row in ratings}
-    if len(raters) > 1 or (raters and min(raters) < 2):
-        raise InputError(
-            "Fleiss' kappa takes the same number of raters for every item, two or more, not "
-            f"{', '.join(map(str, sorted(raters)))}; krippendorff_alpha takes any"
-        )
-    if not raters:
-        return float("nan")
-    codes = np.array(_codes([x for row in ratings for x in row])).reshape(len(ratings), -1)
-    counts = np.stack([(codes == label).sum(1) for label in range(codes.max() + 1)], axis=1)
-    n = codes.shape[1]
-    same = float(((counts**2).sum(1) - n).mean() / (n * (n - 1)))
-    chance = float(((counts.sum(0) / counts.sum()) ** 2).sum())
-    return _beyond_chance(1 - same, 1 - chance)
 
 
 def krippendorff_alpha(ratings: ArrayLike, scale: RatingScale = "interval") -> float:
@@ -91,7 +39,7 @@ def krippendorff_alpha(ratings: ArrayLike, scale: RatingScale = "interval") -> f
     totals = coincidences.sum(1)
     expected = (np.outer(totals, totals) - np.diag(totals)) / (totals.sum() - 1)
     cost = _distance(values, totals, scale)
-    return _beyond_chance(float((cost * coincidences).sum()), float((cost * expected).sum()))
+    return beyond_chance(float((cost * coincidences).sum()), float((cost * expected).sum()))
 
 
 def _distance(values: Array, totals: Array, scale: RatingScale) -> Array:
@@ -106,19 +54,3 @@ def _distance(values: Array, totals: Array, scale: RatingScale) -> Array:
         total = values[:, None] + values
         apart = np.divide(apart, total, where=total != 0, out=np.zeros_like(apart))
     return np.asarray(np.square(apart))
-
-
-def _beyond_chance(observed: float, expected: float) -> float:
-    """One minus the disagreement over that of chance."""
-    return 1 - observed / expected if expected > 0 else float("nan")
-
-
-def _codes(labels: Sequence[Hashable], ordered: bool = False) -> list[int]:
-    """Labels as numbers from 0, in their order if it counts."""
-    distinct = dict.fromkeys(labels)
-    try:
-        known = sorted(distinct) if ordered else list(distinct)  # type: ignore[type-var]  # caught
-    except TypeError:
-        raise InputError("weights need labels that have an order, such as numbers") from None
-    place = {label: i for i, label in enumerate(known)}
-    return [place[label] for label in labels]

@@ -14,8 +14,9 @@ from metrichub.agreement.draws import Drawn
 from metrichub.agreement.inputs import DataFacts, Inputs, Place
 from metrichub.agreement.permutation import AgreementTest
 from metrichub.agreement.protocol import DRAWS_BIBTEX, protocol_of
-from metrichub.agreement.ranks import holm, significance_clusters
+from metrichub.agreement.ranks import significance_clusters
 from metrichub.errors import InputError, did_you_mean
+from metrichub.evaluation.holm import holm
 
 if TYPE_CHECKING:
     from metrichub.agreement.pairs import PairInputs

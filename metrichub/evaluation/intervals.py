@@ -90,7 +90,7 @@ def score_interval(
     if share or ((low, high) == (0, 1) and (units.number < MANY or found.alike)):
         score = min(max(score, 0.0), 1.0)
         # Scoring alone needs none of agreement.
-        from metrichub.agreement.shares import wilson_share
+        from metrichub.evaluation.shares import wilson_share
 
         worth, reach = _worth(units, score * (1 - score), found, yes_or_no=share)
         # No mean of numbers from 0 to 1 varies more than that of yes and no; a ratio may.
@@ -183,7 +183,7 @@ class _Draws(NamedTuple):
         """By percentiles, or of fewer units by Student's t, within the range that scores have."""
         if units >= MANY:
             return self.interval(*self.percentiles, "bootstrap percentiles")
-        from metrichub.agreement.student import student
+        from metrichub.evaluation.student import student
 
         reach = student(units - 1, self.level) * self.std * sqrt(units / (units - 1))
         low, high = self.score - reach, self.score + reach
@@ -201,8 +201,8 @@ def _worth(
     worth; where nothing varies, each counts as one sample. Samples that are `yes_or_no` need none.
     """
     # Scoring alone needs neither.
-    from metrichub.agreement.shares import quantile
-    from metrichub.agreement.student import student
+    from metrichub.evaluation.shares import quantile
+    from metrichub.evaluation.student import student
 
     if yes_or_no and units.kind == "sample":
         return units.samples, quantile(found.level)

@@ -29,6 +29,7 @@ Swap = Callable[[NDArray[np.bool_]], tuple[Outputs, Outputs]]
 """From tosses (b, N) to both systems' scores (b,): each keeps its rows where a toss is True."""
 _Head = tuple[Metric, Signature, int, int, Counter[str], Counter[str]]
 NO_REASON = "the metric returned no score"
+NOTHING_COUNTED = "no text has what the metric counts, such as n-grams of its length"
 NO_SAMPLES = "there are no samples; a stream or an iterator can be read only once"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
@@ -99,6 +100,10 @@ class RowsResult(Result):
             return dict(self.final)
         if not self.rows or self.mostly_unread:
             return dict.fromkeys(self.metric.outputs(), float("nan"))
+        return dict(self._concluded)
+
+    @cached_property
+    def _concluded(self) -> Mapping[str, float]:
         with failing(self.metric):
             return {name: float(v) for name, v in self.corpus_metric.conclude(self.rows).items()}
 

@@ -50,7 +50,7 @@ def agreement_notes(votes: Mapping[str, int]) -> list[str]:
 
 def _kappa(votes: Sequence[Sequence[str]]) -> str:
     """Cohen's kappa of two judges and Fleiss' of more, by its name."""
-    from metrichub.agreement.raters import cohen_kappa, fleiss_kappa
+    from metrichub.evaluation.kappa import cohen_kappa, fleiss_kappa
 
     couple = len(votes[0]) == _COUPLE
     pair = [[item[k] for item in votes] for k in (0, 1)]

@@ -10,8 +10,8 @@ import scipy.stats
 
 from benchmarks.coverage_calibrated import Drawn, coverage, normal, stars, yes_no
 from metrichub.agreement import calibrated_mean
-from metrichub.agreement.shares import Share, agresti_coull, weighted_sum
-from metrichub.agreement.student import student
+from metrichub.evaluation.shares import Share, agresti_coull, weighted_sum
+from metrichub.evaluation.student import student
 
 NAN = float("nan")
 Z = NormalDist().inv_cdf(0.975)
@@ -138,6 +138,14 @@ def test_ratings_take_student_s_t_of_the_residuals() -> None:
     assert (found.low, found.high) == pytest.approx((found.mean - half, found.mean + half))
     alone = scipy.stats.t.interval(0.8, 11, y.mean(), scipy.stats.sem(y))
     assert (found.labels_low, found.labels_high) == pytest.approx(alone)
+
+
+def test_a_judge_that_says_the_opposite_has_no_weight() -> None:
+    human = [1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10.5, *[NAN] * 5]
+    judge = [*range(10, 0, -1), 3, 4, 5, 6, 9]
+    found = calibrated_mean(judge, human)
+    assert found.weight == 0
+    assert found.mean == pytest.approx(5.6)  # the mean of the labels alone
 
 
 def test_a_weight_that_the_labels_chose_takes_a_degree_of_freedom() -> None:

@@ -12,8 +12,8 @@ from metrichub.agreement.grid import Grid
 from metrichub.agreement.levels import rows_at
 from metrichub.agreement.soft import soft_pairwise_chance
 from metrichub.errors import InputError, ParameterError
-from tests.agreement.summeval import cut, labels, lengths, noisy, rated
 from tests.agreement.vectors import array, starting
+from tests.summeval import cut, labels, lengths, noisy, rated
 
 ITEM, SYSTEM = list("aaabbb"), list("xyzxyz")
 SCORES, HUMAN = [0.1, 0.4, 0.3, 0.9, 0.8, 0.7], [1, 3, 2, 5, 3, 4]
@@ -137,8 +137,27 @@ def test_a_cut_may_lie_anywhere_on_the_metric_s_scale() -> None:
     assert found.row().value == pytest.approx((0 + 1 / 2) / 2)
 
 
+@pytest.mark.parametrize(("systems", "noted"), [(19, True), (20, False)])
+def test_values_of_fewer_than_20_systems_are_noted(systems: int, noted: bool) -> None:
+    scores = np.arange(2.0 * systems).reshape(systems, 2)
+    found = correlate(scores, scores, level="system", coefficient="pearson", draws=0)
+    said = f"the system level compares only {systems} systems: read the intervals, not the values"
+    assert (said in found.notes) is noted
+
+
+def test_only_items_with_a_score_and_a_rating_count_for_an_interval() -> None:
+    # Ten items; each side lacks two of them, so six have both.
+    scores = [None, None, *range(8)]
+    human = [*range(8), None, None]
+    row = correlate(scores, human, coefficient="spearman").row()
+    assert row.note == "no interval: 6 items, and it takes 8"
+
+
 def test_verdicts_need_a_cut_and_names_that_are_there() -> None:
-    found = correlate({"mine": SCORES}, {"good": [1, 0, 0, 1, 1, 0]}, draws=0)
+    labels = {"good": [1, 0, 0, 1, 1, 0]}
+    assert correlate({"mine": SCORES}, labels, cut=0.5, draws=0).cut_into_verdicts
+    found = correlate({"mine": SCORES}, labels, draws=0)
+    assert not found.cut_into_verdicts
     with pytest.raises(ParameterError, match="the score from which a text counts as good"):
         found.verdicts("mine", "good")
     with pytest.raises(InputError, match="no dimension 'god'; did you mean 'good'"):

@@ -19,8 +19,8 @@ from metrichub.agreement import (
     verdict_agreement,
     williams_test,
 )
-from metrichub.agreement.student import t_tail
 from metrichub.errors import InputError, ParameterError
+from metrichub.evaluation.student import t_tail
 
 NAN = float("nan")
 

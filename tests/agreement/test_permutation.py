@@ -159,6 +159,26 @@ def test_draws_that_equal_the_difference_count_as_large() -> None:
     assert upper == pytest.approx(0.5, abs=0.06)
 
 
+@pytest.mark.parametrize("turned", [1, -1])
+def test_a_pair_is_right_if_it_is_tied_or_ordered_as_people_do(turned: int) -> None:
+    # Of the pairs of four systems, people order five and tie one. The first metric ties two of the
+    # five, misses the tie, and orders the other three as people do: 3 of 6 are right.
+    human = turned * np.array([[1.0], [2], [2], [3]])
+    one = turned * np.array([[1.0], [1], [3], [3]])
+    found = permutation_test("item", "acc_eq", one, human, human, Swapped("pairs", 20))
+    assert found.difference == pytest.approx(3 / 6 - 1)
+
+
+def test_a_calibrated_metric_ties_pairs_up_to_its_threshold() -> None:
+    # A threshold of 1 makes the first metric right of all three pairs; a constant ties all, of
+    # which people tie one.
+    human, one = np.array([[1.0], [1], [2]]), np.array([[0.0], [1], [5]])
+    found = permutation_test(
+        "item", "acc_eq_calibrated", one, np.zeros((3, 1)), human, Swapped("pairs", 20)
+    )
+    assert found.difference == pytest.approx(1 - 1 / 3)
+
+
 def test_items_of_other_numbers_of_pairs_have_p_values_by_chance() -> None:
     # Of 1,000 draws none gives all 60 pairs to one metric.
     one = np.ones((40, 2))

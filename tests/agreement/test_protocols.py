@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from metrichub.agreement import correlate, krippendorff_alpha
-from tests.agreement.summeval import experts, labels, rated
 from tests.agreement.vectors import array, starting
+from tests.summeval import experts, labels, rated
 
 
 @pytest.mark.parametrize("name", ["grid-0", "grid-1"])

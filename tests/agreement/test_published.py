@@ -9,7 +9,7 @@ import pytest
 
 from metrichub import Hub
 from metrichub.agreement import Agreement, correlate
-from tests.agreement.summeval import DIMENSIONS, cut, labels, rated, whole
+from tests.summeval import DIMENSIONS, cut, labels, rated, whole
 from tests.vectors import corpus
 
 # Liu et al. (2023), table 1, as Zhong et al. (2022) and Yuan et al. (2021) have them: item-level

@@ -378,6 +378,29 @@ class Wide(Metric):
         return {"score": length[..., 0]}
 
 
+@dataclass(frozen=True, kw_only=True)
+class TooWide(Wide):
+    """As many statistics as even few buckets can't hold."""
+
+    def observe(self, prediction: str) -> dict[str, list[int]] | None:
+        """The length, often."""
+        return {"length": [len(prediction)] * (CELLS // FEW + 1)}
+
+
+def test_statistics_too_wide_for_buckets_keep_their_sums_alone() -> None:
+    report = Hub(TooWide()).evaluate(predictions=["a", "bb"], samples=False)
+    assert report.scores()["too_wide"]["score"] == 3
+    why = "the metric needs all samples for this, and they weren't kept"
+    assert report.intervals()["too_wide"]["score"].why == why
+
+
+def test_a_pooled_report_has_no_buckets_either() -> None:
+    report = Hub("wer").evaluate(rows(SUMMEVAL, 20), samples=False)
+    assert np.isfinite(report.intervals()["wer"]["score"].low)
+    with pytest.raises(ReportError, match="wer: this report was pooled"):
+        report.pool().intervals()
+
+
 def test_a_part_without_a_scored_sample_costs_no_buckets() -> None:
     hub, texts = Hub(Wide()), ["a", "bb", "", ""]
     found = [{"id": i, "prediction": text} for i, text in enumerate(texts)]

@@ -228,6 +228,13 @@ def test_a_difference_takes_8_units_and_some_spread() -> None:
     assert alike.why == "all resamples have the same difference"
 
 
+def test_an_output_that_no_card_describes_is_no_share() -> None:
+    # A share has the differences of all outputs computed, also of one without a scale.
+    apart = np.linspace(-1, 2, 120)
+    found = difference_interval(drawn_means(apart), 0.5, UnitCount(120, 120), None, 0.95, apart)
+    assert found.method == "bootstrap percentiles"
+
+
 def test_a_difference_stays_between_the_ranges_ends() -> None:
     apart = np.array([1.0] * 9 + [0.6])
     found = difference_interval(drawn_means(apart), 0.96, UnitCount(10, 10), UNIT, 0.95)

@@ -22,7 +22,7 @@ from metrichub.evaluation import measure
 from metrichub.evaluation.merge import merged
 from metrichub.evaluation.passes import Survey
 from metrichub.metric import Array, CorpusMetric
-from tests.bridges.machines import assert_equals_one_process, rounded, rows, unscored
+from tests.machines import assert_equals_one_process, rounded, rows, unscored
 from tests.toy_metrics import Rarity, card
 
 METRICS = [
@@ -79,11 +79,13 @@ def test_no_sample_has_no_score() -> None:
 
 def test_several_predictions_of_a_sample_are_all_weighed() -> None:
     found = [
-        {"predictions": ["a b c", "a"], "references": ["a b", "c"]},
+        {"predictions": ["a b c", "d"], "references": ["a b", "c"]},
         {"predictions": ["b", "c a"], "references": ["b", "b a"]},
     ]
     kept, summed = HUB.evaluate(found), HUB.evaluate(found, samples=False)
     np.testing.assert_equal(rounded(summed.scores()), rounded(kept.scores()))
+    # Of four predictions, only "d" has a word that occurs once.
+    assert summed["rarity"] == {"score": 1 / 4}
 
 
 def test_a_metric_that_weighs_needs_nothing_else() -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from metrichub import Hub, Report, compare_all, load_metric
-from metrichub.agreement import holm
 from metrichub.errors import ReportError
+from metrichub.evaluation.holm import holm
 from metrichub.evaluation.labels import p_text
 from metrichub.evaluation.ranking import quick_tests
 from metrichub.report.tables import Table

@@ -1,0 +1,30 @@
+"""Williams' test of two correlations with the same ratings."""
+
+from __future__ import annotations
+
+from math import nan, sqrt
+
+from metrichub.errors import InputError
+from metrichub.evaluation.student import t_tail
+
+
+def williams_test(
+    first_human: float, second_human: float, first_second: float, items: int
+) -> float:
+    """The one-sided p-value that metric 1 correlates better with people than metric 2.
+
+    Takes Pearson's r of metric 1 and of metric 2 with people and of the two with each other, and
+    the number of items. It assumes normal values; the permutation tests don't. Williams (1959), as
+    in Graham and Baldwin (2014).
+
+    r keeps its sign here, so a metric whose r is negative, as TER's, loses against a positive one.
+    WMT's scripts and nlpstats compare strengths: pass the absolute values of all three for that.
+    """
+    if items < 4:
+        raise InputError(f"Williams' test needs at least 4 items, not {items}")
+    r12, r13, r23, n = first_human, second_human, first_second, items
+    k = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
+    spread = 2 * k * (n - 1) / (n - 3) + ((r12 + r13) ** 2) / 4 * (1 - r23) ** 3
+    if spread <= 0:
+        return nan
+    return t_tail((r12 - r13) * sqrt((n - 1) * (1 + r23)) / sqrt(spread), n - 3)
