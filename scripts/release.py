@@ -105,12 +105,14 @@ def changes(version: Version, day: date, repository: str | None = None) -> dict[
     """The files that a release changes, as they will be.
 
     Raises:
-        ReleaseError: the version isn't newer than the present one, or a file isn't as expected.
+        ReleaseError: the version isn't newer than the present one, which the first release may
+            have, or a file isn't as expected.
     """
     names = (*PROJECTS, "CITATION.cff", "CHANGELOG.md", HINTS)
     old = {name: (ROOT / name).read_text(encoding="utf-8") for name in names}
     present = _only(r'^version = "(.*)"$', old["pyproject.toml"], "pyproject.toml")[1]
-    if version <= Version(present):
+    first = re.search(r"^RELEASED = False$", old[HINTS], re.MULTILINE)
+    if version < Version(present) or (version == Version(present) and not first):
         raise ReleaseError(f"{version} isn't newer than {present}, the version in pyproject.toml")
     if repository and urlsplit(repository).scheme != "https":
         raise ReleaseError(f"{repository!r} isn't an address; write https://HOST/OWNER/metrichub")

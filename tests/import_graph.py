@@ -23,6 +23,11 @@ HOME = Path(metrichub.__file__).parent
 PAGE = HOME.parent / "ARCHITECTURE.md"
 Imports = Mapping[str, frozenset[str]]
 
+OPTIONAL = frozenset({"agreement", "bridges", "app", "site"})
+"""Packages that stand on the core: it works without them, and they without one another."""
+THIN = "metrichub.report.rated"
+"""The module whose methods return what an optional package makes; it imports the types alone."""
+
 
 @cache
 def modules(home: Path = HOME) -> Mapping[str, Path]:
@@ -69,11 +74,12 @@ def package_of(module: str) -> str:
 
 
 def packages(modules: Imports) -> Imports:
-    """The packages that each package imports."""
+    """The packages that each package imports; the types that `THIN` names don't count."""
     found: dict[str, set[str]] = {package_of(name): set() for name in modules}
     for name, targets in modules.items():
         own = package_of(name)
-        found[own] |= {package_of(target) for target in targets} - {own}
+        others = {package_of(target) for target in targets} - {own}
+        found[own] |= others - OPTIONAL if name == THIN else others
     return {package: frozenset(targets) for package, targets in found.items()}
 
 

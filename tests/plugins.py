@@ -30,13 +30,15 @@ class Toy(Metric):
 """
 
 
-def distribution(site: Path, name: str, entries: Sequence[str]) -> None:
+def distribution(
+    site: Path, name: str, entries: Sequence[str], group: str = "metrichub.metrics"
+) -> None:
     """Register entry points, "shout = pack.shout:Toy", for a distribution that isn't there."""
     info = site / f"{name.replace('-', '_')}-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
     lines = "".join(f"{entry}\n" for entry in entries)
-    (info / "entry_points.txt").write_text(f"[metrichub.metrics]\n{lines}")
+    (info / "entry_points.txt").write_text(f"[{group}]\n{lines}")
 
 
 def metric(site: Path, package: str, name: str, *, card: str = CARD, code: str = CODE) -> None:

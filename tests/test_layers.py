@@ -115,27 +115,24 @@ ALLOWED = {
     "deprecation": "",
     "text": "errors",
     "web": "errors",
-    "agreement": "errors",
     "data": "errors text",
     "catalog": "errors data",
     "metric": "errors catalog",
     "models": "errors catalog",
-    "evaluation": "errors data catalog metric models text agreement",
+    "evaluation": "errors data catalog metric models text",
     "embed": "errors catalog models",
     "judge": "errors text data catalog metric models evaluation embed",
-    "report": "errors text agreement data catalog metric models evaluation web",
+    "report": "errors text data catalog metric models evaluation web",
     "hub": "errors data metric models evaluation embed judge report",
-    "bridges": "errors data catalog metric models evaluation judge report hub",
     "metrichub": "errors data catalog metric models evaluation embed judge report hub",
     "authoring": "text catalog metric models evaluation embed judge",
     "testing": "errors data catalog metric models evaluation judge report hub",
-    "site": "errors data catalog judge report hub web",
-    "app": "metrichub errors data catalog metric models embed judge report hub web",
-    "cli": (
-        "errors agreement data catalog metric models evaluation judge report hub bridges testing "
-        "site app"
-    ),
+    "cli": "errors data catalog metric models evaluation judge report hub testing",
     "__main__": "cli",
+    "agreement": "errors data catalog metric evaluation report hub cli",
+    "bridges": "errors data catalog metric models evaluation judge report hub",
+    "site": "errors data catalog judge report hub web cli",
+    "app": "metrichub errors data catalog metric models embed judge report hub web cli",
 }
 
 
@@ -150,6 +147,61 @@ def test_no_package_imports_a_higher_layer() -> None:
     for package, allowed in ALLOWED.items():
         assert set(allowed.split()) <= below, package
         below.add(package)
+
+
+def test_the_core_imports_no_optional_package_and_none_of_these_another() -> None:
+    modules = import_graph.imports()
+    offenders = [
+        (name, target)
+        for name, targets in modules.items()
+        for target in targets
+        if import_graph.package_of(target) in import_graph.OPTIONAL
+        and import_graph.package_of(target) != import_graph.package_of(name)
+    ]
+    # Report.agreement, calibrated and verdicts, whose types are agreement's.
+    assert {name for name, _ in offenders} == {import_graph.THIN}
+    # By name, these methods; the section of a page; and metrics of Hugging Face evaluate.
+    home = "metrichub.catalog.requirements"
+    texts = {name: path.read_text("utf-8") for name, path in import_graph.modules().items()}
+    by_name = [name for name, text in texts.items() if "optional_package(" in text]
+    assert sorted({*by_name} - {home}) == [
+        "metrichub.cli.systems",
+        "metrichub.report.html.document",
+        "metrichub.report.rated",
+    ]
+
+
+def test_scores_and_comparisons_need_no_optional_package(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    examples = HOME.parent / "examples"
+    files = [str(examples / name) for name in ("summaries.jsonl", "summaries_b.jsonl")]
+    found = loaded(
+        "import sys\n"
+        f"for name in {sorted(import_graph.OPTIONAL)}:\n"
+        "    sys.modules[f'metrichub.{name}'] = None\n"
+        "from metrichub import Hub\n"
+        "from metrichub.cli import main\n"
+        "def run(*arguments):\n"
+        "    try:\n"
+        "        main(arguments)\n"
+        "    except SystemExit as done:\n"
+        "        assert not done.code, arguments\n"
+        f"one, other = {files}\n"
+        "run('score', one, '-m', 'rouge', '--intervals')\n"
+        f"run('compare', one, other, '-m', 'rouge', '-m', 'bleu', '--report', {str(page)!r})\n"
+        "run('--help')\n"
+        "report = Hub('bleu').evaluate(predictions=['a b'], references=['a c'])\n"
+        "for method, arguments in (('agreement', ['x']), ('calibrated', ['x']),\n"
+        "                          ('verdicts', ['x', 'bleu'])):\n"
+        "    try:\n"
+        "        getattr(report, method)(*arguments)\n"
+        "    except ImportError as error:\n"
+        "        assert f'report.{method} needs metrichub.agreement' in str(error)\n"
+        "    else:\n"
+        "        raise AssertionError(method)\n"
+    )
+    assert "metric_cards.rouge" in found
+    assert page.stat().st_size > 100_000
 
 
 def test_the_only_import_cycle_is_that_of_the_report() -> None:

@@ -146,6 +146,23 @@ def test_a_tree_with_changes_and_an_old_version_are_refused(repository: Path) ->
     assert "0.0.1 isn't newer" in ran.stderr
 
 
+def test_only_the_first_release_may_have_the_version_that_is_there(repository: Path) -> None:
+    present = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))
+    version = present["project"]["version"]
+    ran = released(repository, version, "--dry-run", *FIRST)
+    assert ran.returncode == 0, ran.stderr
+    assert f"+## {version} - " in ran.stdout
+    hints = repository / release.HINTS
+    old = hints.read_text(encoding="utf-8")
+    hints.write_text(old.replace("RELEASED = False", "RELEASED = True"), encoding="utf-8")
+    try:
+        ran = released(repository, version, "--dry-run", *FIRST)
+    finally:
+        hints.write_text(old, encoding="utf-8")
+    assert ran.returncode == 1
+    assert f"{version} isn't newer" in ran.stderr
+
+
 def test_a_release_that_fails_leaves_everything_as_it_was(repository: Path) -> None:
     # A wheel can be built without this package, but not be used.
     git(repository, "mv", "metrichub/data", "elsewhere")

@@ -34,26 +34,26 @@ if TYPE_CHECKING:
     from metrichub.agreement.preferred import correlate_preferences as correlate_preferences
     from metrichub.agreement.protocol import Protocol as Protocol
     from metrichub.agreement.protocol import protocols as protocols
-    from metrichub.agreement.ranks import holm as holm
     from metrichub.agreement.ranks import significance_clusters as significance_clusters
-    from metrichub.agreement.raters import cohen_kappa as cohen_kappa
-    from metrichub.agreement.raters import fleiss_kappa as fleiss_kappa
     from metrichub.agreement.raters import krippendorff_alpha as krippendorff_alpha
     from metrichub.agreement.result import Agreement as Agreement
     from metrichub.agreement.result import AgreementRow as AgreementRow
-    from metrichub.agreement.shares import Share as Share
-    from metrichub.agreement.shares import wilson as wilson
     from metrichub.agreement.soft import pairwise_p as pairwise_p
     from metrichub.agreement.soft import soft_pairwise_accuracy as soft_pairwise_accuracy
     from metrichub.agreement.spans import error_weight as error_weight
     from metrichub.agreement.spans import rater_span_scores as rater_span_scores
     from metrichub.agreement.spans import span_ratings as span_ratings
     from metrichub.agreement.spans import span_scores as span_scores
-    from metrichub.agreement.student import williams_test as williams_test
     from metrichub.agreement.verdicts import VerdictAgreement as VerdictAgreement
     from metrichub.agreement.verdicts import corrected_rate as corrected_rate
     from metrichub.agreement.verdicts import verdict_agreement as verdict_agreement
     from metrichub.agreement.votes import Votes as Votes
+    from metrichub.agreement.williams import williams_test as williams_test
+    from metrichub.evaluation.holm import holm as holm
+    from metrichub.evaluation.kappa import cohen_kappa as cohen_kappa
+    from metrichub.evaluation.kappa import fleiss_kappa as fleiss_kappa
+    from metrichub.evaluation.shares import Share as Share
+    from metrichub.evaluation.shares import wilson as wilson
 
 _HOMES = {
     name: home
@@ -69,15 +69,17 @@ _HOMES = {
         "preferences": "PreferenceAgreement preference_agreement ranked_pairs",
         "preferred": "correlate_preferences",
         "protocol": "Protocol protocols",
-        "ranks": "holm significance_clusters",
-        "raters": "cohen_kappa fleiss_kappa krippendorff_alpha",
+        "ranks": "significance_clusters",
+        "raters": "krippendorff_alpha",
         "result": "Agreement AgreementRow",
-        "shares": "Share wilson",
         "soft": "pairwise_p soft_pairwise_accuracy",
         "spans": "error_weight rater_span_scores span_ratings span_scores",
-        "student": "williams_test",
         "verdicts": "VerdictAgreement corrected_rate verdict_agreement",
         "votes": "Votes",
+        "williams": "williams_test",
+        ".evaluation.holm": "holm",
+        ".evaluation.kappa": "cohen_kappa fleiss_kappa",
+        ".evaluation.shares": "Share wilson",
     }.items()
     for name in names.split()
 }
@@ -89,7 +91,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"metrichub.agreement.{_HOMES[name]}"), name)
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
 
 
 def __dir__() -> list[str]:

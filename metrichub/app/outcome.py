@@ -11,14 +11,10 @@ from typing import TYPE_CHECKING, Any
 from metrichub.app.jobs import FileJob, Headline, ScoreTable, Summary
 from metrichub.app.wording import page_words
 from metrichub.data.files import write_text
+from metrichub.report.captions import without_intervals
 from metrichub.report.html import write
 from metrichub.report.notes import shared_notes
-from metrichub.report.scoreboard import (
-    Intervals,
-    ScoreFormat,
-    output_columns,
-    without_intervals,
-)
+from metrichub.report.scoreboard import Intervals, ScoreFormat, output_columns
 from metrichub.report.tables import Table, json_safe
 
 if TYPE_CHECKING:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import shlex
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from metrichub.errors import MissingDependency
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -105,3 +109,15 @@ def _plain(requirement: Requirement) -> tuple[str, object, frozenset[str]]:
 
     name = canonicalize_name(requirement.name)
     return name, requirement.specifier, frozenset(requirement.extras)
+
+
+def optional_package(module: str, needed_by: str) -> Any:
+    """A module of a package that stands on the core, which may be installed without it.
+
+    Raises:
+        MissingDependency: the package isn't there.
+    """
+    package = ".".join(module.split(".")[:2])
+    if importlib.util.find_spec(package) is None:
+        raise MissingDependency(needed_by, package, "this installation was made without it")
+    return importlib.import_module(module)

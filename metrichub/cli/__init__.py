@@ -1,25 +1,42 @@
-"""The command line; each module here holds one group of commands."""
+"""The command line: which commands there are, without importing any of them."""
 
 from __future__ import annotations
 
 import click
 
-from metrichub.cli.agreement import agreement
-from metrichub.cli.author import check, new
-from metrichub.cli.browse import card, cite, list_
-from metrichub.cli.compare import compare
-from metrichub.cli.doctor import doctor
-from metrichub.cli.fetching import fetch
-from metrichub.cli.judging import cache
 from metrichub.cli.program import EXIT_STATUS, Program, version_option
-from metrichub.cli.score import score
-from metrichub.cli.serve import serve
-from metrichub.cli.site import site
 
 __all__ = ["main"]
 
+# In the order in which a newcomer needs them: where each is, and its line in --help.
+_COMMANDS = {
+    "score": ("metrichub.cli.score:score", "Score files of samples."),
+    "compare": ("metrichub.cli.compare:compare", "Test systems against a baseline."),
+    "agreement": (
+        "metrichub.agreement.commands:agreement",
+        "Measure how far metrics agree with people.",
+    ),
+    "list": ("metrichub.cli.browse:list_", "List the installed metrics, or search them."),
+    "card": ("metrichub.cli.browse:card", "Show a metric's card."),
+    "cite": ("metrichub.cli.browse:cite", "Print the BibTeX of metrics."),
+    "new": ("metrichub.cli.author:new", "Write a new metric or plugin."),
+    "check": ("metrichub.cli.author:check", "Run the contract tests on metrics."),
+    "doctor": ("metrichub.cli.doctor:doctor", "Check the installation."),
+    "fetch": ("metrichub.cli.fetching:fetch", "Download a model that a metric needs."),
+    "cache": ("metrichub.cli.judging:cache", "Show, merge or clear stored answers of judges."),
+    "serve": ("metrichub.app.commands:serve", "Browse and try the metrics in a browser."),
+    "site": ("metrichub.site.commands:site", "Build the site of all cards, or serve it."),
+}
 
-@click.group("metrichub", cls=Program, epilog=EXIT_STATUS, invoke_without_command=True)
+
+@click.group(
+    "metrichub",
+    cls=Program,
+    table=_COMMANDS,
+    epilog=EXIT_STATUS,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @version_option
 @click.pass_context
 def main(context: click.Context) -> None:
@@ -30,21 +47,3 @@ def main(context: click.Context) -> None:
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(2)
-
-
-for _command in (
-    score,
-    compare,
-    agreement,
-    list_,
-    card,
-    cite,
-    new,
-    check,
-    doctor,
-    fetch,
-    cache,
-    serve,
-    site,
-):
-    main.add_command(_command)

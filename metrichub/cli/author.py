@@ -15,7 +15,7 @@ from metrichub.cli.program import Command, note
 from metrichub.errors import UnknownMetric
 
 
-@click.command(cls=Command, short_help="Write a new metric or plugin.")
+@click.command(cls=Command)
 @click.argument("name")
 @click.option(
     "--dir",
@@ -76,7 +76,7 @@ def _rival(name: str) -> str | None:
         return None
 
 
-@click.command(cls=Command, short_help="Run the contract tests on metrics.")
+@click.command(cls=Command)
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @click.option("--update", is_flag=True, help="Update the generated blocks of the cards first.")
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text")

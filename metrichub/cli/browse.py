@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from metrichub.catalog.registry import Entry
 
 
-@click.command("list", cls=Command, short_help="List the installed metrics, or search them.")
+@click.command("list", cls=Command)
 @click.argument("question", nargs=-1)
 @click.option("--task", help="Show metrics for this task, for example summarization.")
 @click.option("--dimension", help="Show metrics of this dimension of quality, for example novelty.")
@@ -116,7 +116,7 @@ def _facts(name: str, entry: Entry) -> dict[str, Any]:
     }
 
 
-@click.command(cls=Command, short_help="Show a metric's card.")
+@click.command(cls=Command)
 @click.argument("name")
 @click.option("--raw", is_flag=True, help="Print the file unformatted, on a terminal too.")
 def card(name: str, raw: bool) -> None:
@@ -161,7 +161,7 @@ def _with_facts(entry: Entry) -> str:
     return f"{head}\n\n*{card.summary}*\n\n{listed}\n{blank}{rest}"
 
 
-@click.command(cls=Command, short_help="Print the BibTeX of metrics.")
+@click.command(cls=Command)
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 def cite(names: tuple[str, ...]) -> None:
     """Print the BibTeX of metrics, each entry once."""

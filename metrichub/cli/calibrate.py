@@ -11,7 +11,6 @@ from metrichub.cli.program import note
 from metrichub.report.tables import Cell, Table
 
 if TYPE_CHECKING:
-    from metrichub.agreement.calibrated import CalibratedMean
     from metrichub.report.report import Report
 
 calibrate_option = click.option(
@@ -26,7 +25,7 @@ _HEAD = ("calibrated", "calibrated low", "calibrated high", "labels")
 class Calibrated(NamedTuple):
     """The calibrated means of a report: metric -> output -> its mean; empty if none were asked."""
 
-    means: Mapping[str, Mapping[str, CalibratedMean]]
+    means: Mapping[str, Mapping[str, Any]]
 
     def beside(self, tables: Sequence[Table], form: str) -> Sequence[Table]:
         """Tables with one of the calibrated means last, or in CSV with columns of them."""
@@ -62,7 +61,7 @@ def calibrated_of(reports: Mapping[str, Report], column: str | None, level: floa
     return Calibrated(found)
 
 
-def _with_columns(table: Table, means: Mapping[str, Mapping[str, CalibratedMean]]) -> Table:
+def _with_columns(table: Table, means: Mapping[str, Mapping[str, Any]]) -> Table:
     rows = []
     for row in table.rows:
         mean = means.get(str(row[0]), {}).get(str(row[1]))
@@ -70,8 +69,8 @@ def _with_columns(table: Table, means: Mapping[str, Mapping[str, CalibratedMean]
     return table._replace(head=[*table.head, *_HEAD], rows=rows)
 
 
-def _said(one: CalibratedMean) -> str:
+def _said(one: Any) -> str:
     """Why there is no interval, or how few labels the mean rests on."""
     if one.why is not None:
-        return one.why
+        return str(one.why)
     return f"{one.rarer} of {one.labelled} labels differ from the most common one; label more"

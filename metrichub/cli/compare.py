@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from metrichub.cli.judging import JudgeOptions, judge_options, tell_usage
 from metrichub.cli.names import named_files
 from metrichub.cli.output import emit, format_option, output_option, shown_as, terminal_width
 from metrichub.cli.page import report_option, write_page
-from metrichub.cli.program import Command
+from metrichub.cli.program import Command, note
 from metrichub.cli.systems import (
     MetricOptions,
     ResamplingOptions,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from metrichub.report.report import Report
 
 
-@click.command(cls=Command, short_help="Test systems against a baseline.")
+@click.command(cls=Command)
 @click.argument("files", nargs=-1, metavar="BASELINE FILE...")
 @metric_options
 @judge_options
@@ -161,7 +161,7 @@ def _saved(files: Mapping[str, str]) -> dict[str, Report]:
 
 
 def _is_report(name: str) -> bool:
-    from metrichub.report.serialize import is_report
+    from metrichub.report.deserialize import is_report
 
     named = name.lower().endswith((".json", ".json.gz"))
     return name != STDIN and named and Path(name).is_file() and is_report(Path(name))
@@ -185,6 +185,8 @@ def _metrics(specs: Sequence[str], saved: Mapping[str, Report]) -> Sequence[Metr
                 f"{file} has {own.label()}, not {asked.label()}; score its samples again, or leave "
                 "-m out"
             )
+        if own is not asked and _label(own) != _label(asked):
+            note(f"all systems are scored as in {file}: {_label(own)}")
         if own in found:
             raise click.UsageError(f"{own.name} is chosen twice; leave one -m out")
         found.append(own)
@@ -198,6 +200,13 @@ def _fits(own: Metric, asked: Metric, named: Iterable[str]) -> bool:
     # A judge may be named in several ways, and 0 is 0.0.
     tried = (replace(own, **{name: getattr(asked, name)}) for name in named)
     return all(one == own or one.label() == own.label() for one in tried)
+
+
+def _label(metric: Metric) -> str:
+    """The metric's label without its judge and embedder, which a saved report decides on."""
+    asked = {"judge", "embedder"} & {field.name for field in fields(metric)}
+    none: dict[str, Any] = dict.fromkeys(asked)
+    return replace(metric, **none).label()
 
 
 def _only(name: str, report: Report, metrics: Sequence[str]) -> Report:

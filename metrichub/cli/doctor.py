@@ -31,7 +31,7 @@ APART = {
 """Dependencies that one part alone needs, and the part; requirements/light.txt leaves them out."""
 
 
-@click.command(cls=Command, short_help="Check the installation.")
+@click.command(cls=Command)
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text")
 @click.option("--ask", is_flag=True, help="Ask the judge's server which models it has.")
 @click.pass_context

@@ -9,7 +9,7 @@ from metrichub.models.weights import fetch as fetched
 from metrichub.models.weights import offered
 
 
-@click.command(cls=Command, short_help="Download a model that a metric needs.")
+@click.command(cls=Command)
 @click.argument("name")
 @click.option("--revision", metavar="COMMIT", help="A commit, branch or tag.  [default: newest]")
 @click.option("--onnx", is_flag=True, help="Download the ONNX file instead of the safetensors.")

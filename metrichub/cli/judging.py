@@ -193,7 +193,7 @@ def tell_usage(reports: Mapping[str, Report]) -> None:
             note(f"{name}: {report.usage}" if len(reports) > 1 else str(report.usage))
 
 
-@click.group("cache", short_help="Show, merge or clear stored answers of judges.")
+@click.group("cache")
 def cache() -> None:
     """Show, merge or clear the call store, so that no judge's answer is paid for twice."""
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from metrichub.cli.program import broken
 from metrichub.data.files import write_text
 from metrichub.report.tables import Table, json_safe
 
@@ -127,15 +126,8 @@ def _print(tables: Sequence[Table], foot: Sequence[str]) -> None:
     for i, table in enumerate(tables):
         console.print(*[""] * bool(i), table.rich(), crop=False, sep="\n")
     for i, line in enumerate(foot):
-        for text in [""] * (not i) + _broken(line, console.width):
+        for text in [""] * (not i) + broken(line, console.width):
             console.print(text, markup=False, emoji=False, crop=False, overflow="ignore")
-
-
-def _broken(text: str, width: int) -> list[str]:
-    """The lines of a text, broken between words but not within "p = .05"."""
-    whole = re.sub(r"p ([=<≤>]) \.", "p\u00a0\\1\u00a0.", text)
-    lines = textwrap.wrap(whole, width, break_long_words=False, break_on_hyphens=False)
-    return [line.replace("\u00a0", " ") for line in lines]
 
 
 def as_json(document: object) -> str:

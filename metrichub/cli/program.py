@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import logging
 import os
+import re
+import shutil
 import sys
+import textwrap
 import traceback
-from collections.abc import Sequence
+from collections import UserDict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from metrichub.errors import MetrichubError, Pending, ScoringError
+from metrichub.errors import MetrichubError, Pending, ScoringError, what
+
+if TYPE_CHECKING:
+    from importlib_metadata import EntryPoint
 
 EXIT_STATUS = """\
 \b
@@ -77,16 +87,92 @@ class Command(click.Command):
         self.params += _common()
 
 
+class Commands(UserDict[str, click.Command]):
+    """Commands by name, each loaded when it is asked for; those of plugins come last.
+
+    Plugins register theirs as entry points of the group `metrichub.commands`, and can't replace
+    another command.
+    """
+
+    def __init__(self, ours: Mapping[str, tuple[str, str]]) -> None:
+        super().__init__()
+        self._ours = {name: row for name, row in ours.items() if find_spec(_package(row[0]))}
+        self._others: dict[str, EntryPoint] | None = None
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name in self._ours:
+            where, help_line = self._ours[name]
+            module, _, attribute = where.partition(":")
+            command = getattr(import_module(module), attribute)
+            command.short_help = help_line
+            return command  # type: ignore[no-any-return]  # a name out of our own table
+        point = self._plugins()[name]
+        try:
+            command = point.load()
+        except Exception as error:
+            raise ImportError(_broken(point, repr(error))) from error
+        if not isinstance(command, click.Command):
+            raise ImportError(_broken(point, f"it is {what(command)}, not a click command"))
+        return command
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._ours or name in self._plugins()
+
+    def __iter__(self) -> Iterator[str]:
+        return chain(self._ours, self._plugins())
+
+    def __len__(self) -> int:
+        return len(self._ours) + len(self._plugins())
+
+    def help_line(self, name: str) -> str:
+        """The line of a command in --help; that of a plugin's that can't be loaded says why."""
+        if name in self._ours:
+            return self._ours[name][1]
+        try:
+            return self[name].get_short_help_str(limit=100)
+        except ImportError as error:
+            return str(error)
+
+    def _plugins(self) -> dict[str, EntryPoint]:
+        if self._others is None:
+            from importlib_metadata import entry_points
+
+            points = sorted(entry_points(group="metrichub.commands"), key=lambda point: point.name)
+            self._others = {}
+            for point in points:
+                if point.name not in self._ours:
+                    self._others.setdefault(point.name, point)
+        return self._others
+
+
+def _package(where: str) -> str:
+    """The package that a command belongs to: "metrichub.cli"."""
+    return ".".join(where.split(".")[:2])
+
+
+def _broken(point: EntryPoint, cause: str) -> str:
+    owner = point.dist.name if point.dist else "a plugin"
+    return f"{owner}'s command {point.name!r} can't be loaded: {cause}"
+
+
 class Program(click.Group):
     """The group of all commands; its `main` turns errors into lines and exit statuses."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    commands: Commands
+
+    def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.commands = Commands(table)
         self.params += _common()
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands in the order in which a newcomer needs them."""
         return list(self.commands)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands; ours are described without being imported."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.commands.help_line(name)) for name in self.commands])
 
     def main(  # type: ignore[override]  # always standalone
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
@@ -162,7 +248,17 @@ def _say(message: str, what: str = "error") -> None:
 
 def note(message: str) -> None:
     """Tell the reader something on stderr that isn't an error."""
-    click.echo(f"metrichub: note: {message}", err=True)
+    text = f"metrichub: note: {message}"
+    if sys.stderr.isatty():
+        text = "\n".join(broken(text, shutil.get_terminal_size().columns))
+    click.echo(text, err=True)
+
+
+def broken(text: str, width: int) -> list[str]:
+    """The lines of a text, broken between words but not within "p = .05"."""
+    whole = re.sub(r"p ([=<≤>]) \.", "p\u00a0\\1\u00a0.", text)
+    lines = textwrap.wrap(whole, width, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\u00a0", " ") for line in lines]
 
 
 def _show_version(context: click.Context, _: click.Parameter, value: bool) -> None:

@@ -149,7 +149,7 @@ result_options = option_group(
 )
 
 
-@click.command(cls=Command, short_help="Score files of samples.")
+@click.command(cls=Command)
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @metric_options
 @judge_options
@@ -207,20 +207,22 @@ def score(
     if estimate:
         show_estimate(hub, given, chosen.columns, judging.repeats, form, output)
         return
+    # Samples have fingerprints, which tell whether systems were given the same.
+    resampled = display.with_intervals or results.need_samples or len(given) > 1
     systems = measure(
         hub,
         given,
         chosen,
         judging,
-        # Samples have fingerprints, which tell whether systems were given the same.
-        samples=not results.key
-        and (display.with_intervals or results.need_samples or len(given) > 1),
+        samples=resampled and not results.key,
         texts=results.page is not None,
         key=results.key,
     )
     if len(given) == len(files):  # Splits have samples of their own.
         _same_size(systems)
     reports = {name: system.report for name, system in systems.items()}
+    if not resampled:  # So that no note is about intervals and tests.
+        reports = {name: report.pool() for name, report in reports.items()}
     shown = shown_as(form, output)
     tests, unranked = _tested(reports, shown, resampling.cluster)
     listed = reports if results.by is None else _grouped(reports, results.by)

@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING, Any
 from metrichub.cli.display import Display
 from metrichub.cli.systems import ResamplingOptions
 from metrichub.evaluation.significance import SignificanceOptions
+from metrichub.report.captions import (
+    about_intervals,
+    about_tests,
+    caption,
+    legend,
+    without_intervals,
+)
 from metrichub.report.export import document
 from metrichub.report.scoreboard import (
     Intervals,
     ScoreFormat,
-    about_intervals,
-    about_tests,
-    caption,
     chosen,
     fitted,
-    legend,
     output_columns,
     score_table,
     scoreboard,
-    without_intervals,
 )
 from metrichub.report.tables import Table
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from metrichub.catalog.requirements import optional_package
 from metrichub.cli.groups import option_group
 from metrichub.cli.judging import JudgeOptions
 from metrichub.cli.program import Settings, note
@@ -92,8 +93,9 @@ metric_options = option_group(
         "metrics",
         metavar="SPEC",
         multiple=True,
-        help="A metric: bleu, 'bleu(max_order=2)' or 'bleu2 = bleu(max_order=2)'; or a module of "
-        "Hugging Face evaluate, evaluate:./folder, whose code will run; repeatable.",
+        help="A metric: bleu, 'bleu(max_order=2)', the preset 'wer(whisper)' or 'bleu2 = "
+        "bleu(max_order=2)'; or a module of Hugging Face evaluate, "
+        "evaluate:./folder, whose code will run; repeatable.",
     ),
     click.option(
         "--columns",
@@ -210,9 +212,9 @@ def _with_module(metric: str | Metric) -> str | Metric:
     """The metric; a module of Hugging Face evaluate is loaded here alone, as that runs its code."""
     if not isinstance(metric, str) or "evaluate:" not in metric:
         return metric
-    from metrichub.bridges.evaluate import from_spec
-
-    return from_spec(metric) or metric
+    bridge = optional_package("metrichub.bridges.evaluate", metric)
+    found: Metric | None = bridge.from_spec(metric)
+    return found or metric
 
 
 def _asks_a_model(metric: Metric) -> bool:

@@ -11,6 +11,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from errno import ENOENT
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -232,9 +233,17 @@ def write_text(path: str | Path, text: str) -> None:
         new.write_text(text, encoding="utf-8", newline="")
 
 
+def check_folder(path: str | Path) -> None:
+    """Raise `FileNotFoundError` if the folder that a file is to be written to isn't there."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise FileNotFoundError(ENOENT, f"there is no folder {str(folder)!r}", str(path))
+
+
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
     """A new path beside `path` to write to; takes its place at the end, or goes with an error."""
+    check_folder(path)
     target = Path(path).resolve()
     new = target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")
     if Path(path).exists() and not Path(path).is_file():

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from metrichub.errors import MissingDependency
+from metrichub.report.captions import about_intervals, caption
 from metrichub.report.scoreboard import (
     OutputChoice,
     ScoreFormat,
-    about_intervals,
-    caption,
     chosen,
     output_columns,
     score_table,

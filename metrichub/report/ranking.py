@@ -12,19 +12,21 @@ from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.ranking import PairedTests, paired_tests
 from metrichub.evaluation.resample import SEED, check_positive
 from metrichub.evaluation.significance import SignificanceOptions
+from metrichub.report.captions import (
+    about_intervals,
+    about_tests,
+    caption,
+    legend,
+    without_differences,
+    without_intervals,
+)
 from metrichub.report.report import Report
 from metrichub.report.scoreboard import (
     OutputChoice,
     ScoreFormat,
-    about_intervals,
-    about_tests,
-    caption,
     differences,
-    legend,
     output_columns,
     scoreboard,
-    without_differences,
-    without_intervals,
 )
 from metrichub.report.tables import Table
 

@@ -144,7 +144,7 @@ class Report(RatedReport):
             ReportError: the file isn't a report, or a metric isn't available, has another
                 definition, or gives other scores than when the report was saved.
         """
-        from metrichub.report.serialize import load
+        from metrichub.report.deserialize import load
 
         return load(Path(path), metrics)
 

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from metrichub.errors import ParameterError, listed
-from metrichub.evaluation.labels import output_label, p_text
+from metrichub.errors import ParameterError
+from metrichub.evaluation.labels import output_label
 from metrichub.report.tables import NAME, Cell, Score, Table, first_of
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from metrichub.evaluation.intervals import Interval
     from metrichub.evaluation.measurement import Measurement
     from metrichub.evaluation.ranking import PairedTests
-    from metrichub.evaluation.significance import Comparison, SignificanceOptions
+    from metrichub.evaluation.significance import Comparison
 
 OutputChoice = Literal["headline", "all"]
 """Which outputs of a metric are shown: those that its card names to be read first, or all."""
@@ -179,98 +179,6 @@ def fitted(board: Table, width: int | None) -> list[Table]:
             taken = [0]
         taken.append(i)
     return [*tables, _part(board, taken)]
-
-
-def legend(table: Table, tests: PairedTests | None) -> str:
-    """What the marks of a scoreboard mean; "" without any."""
-    scores = [cell for row in table.rows for cell in row if isinstance(cell, Score)]
-    said = []
-    if any(score.rank for score in scores):
-        said.append(
-            "in parentheses: ranks; a system ranks below others only if all of them beat it"
-        )
-    if tests and any(score.mark for score in scores):
-        p = p_text(1 - tests.options.level).removeprefix("p = ")
-        said.append(f"{TIE}: no significant difference from {tests.systems[0]} (p > {p})")
-    return "; ".join(said)
-
-
-def caption(size: int, *said: str) -> str:
-    """What a paper says below a table: the number of samples, and what else is said."""
-    return " ".join(filter(None, [f"{size:,} sample{'s' * (size != 1)}.", *said]))
-
-
-def about_intervals(
-    columns: Sequence[OutputColumn],
-    intervals: Mapping[str, Intervals],
-    options: SignificanceOptions,
-) -> str:
-    """How the intervals in brackets were made, and why scores have none."""
-    cluster, found = options.cluster, intervals.values()
-    methods = {one[c.metric][c.output].method for one in found for c in columns if c.metric in one}
-    drawn = "resamples" if cluster is None else f"resamples that draw each {cluster} whole"
-    number = f" ({options.resamples:,} {drawn})"
-    how = [f"by the bootstrap{number}"] * any(name.startswith("bootstrap") for name in methods)
-    if mixed := "Wilson, bootstrap standard error" in methods:
-        told = "" if how else number
-        how.append(f"by Wilson's method with the bootstrap's standard error{told}")
-    how += [f"by Wilson's method{' alone' * mixed}"] * ("Wilson" in methods)
-    said = [f"In brackets: {options.level * 100:g}% intervals {listed(how)}."] if how else []
-    lacking = without_intervals(columns, intervals)
-    return " ".join([*said, *(f"{line[0].upper()}{line[1:]}." for line in lacking)])
-
-
-def without_intervals(
-    columns: Sequence[OutputColumn], intervals: Mapping[str, Intervals], of: str = ""
-) -> list[str]:
-    """Which of the shown outputs have no interval and why, a line a reason."""
-    reasons: dict[str, list[str]] = {}
-    for column in columns:
-        found = {
-            name: one[column.metric][column.output]
-            for name, one in intervals.items()
-            if column.output in one.get(column.metric, {})
-        }
-        for why in dict.fromkeys(interval.why for interval in found.values()):
-            names = [name for name, interval in found.items() if interval.why == why]
-            if why:
-                some = f" of {listed(names)}" if len(names) < len(found) else ""
-                reasons.setdefault(why, []).append(f"{column.label}{some}")
-    return [f"no interval for {of}{listed(labels)}: {why}" for why, labels in reasons.items()]
-
-
-def without_differences(tests: PairedTests, form: ScoreFormat) -> list[str]:
-    """Which of the shown differences from the first system have no interval and why."""
-    found: dict[str, Intervals] = {
-        name: {
-            metric: {output: test.interval for output, test in outputs.items()}
-            for metric, outputs in compared.items()
-        }
-        for name, compared in tests.against(tests.systems[0]).items()
-    }
-    return without_intervals(output_columns(tests.reports, form), found, "the difference in ")
-
-
-def about_tests(table: Table, tests: PairedTests | None) -> str:
-    """How the ranks and marks of a scoreboard were found, and what the tests say."""
-    marks = legend(table, tests)
-    if not tests:
-        return ""
-    options = tests.options
-    p = p_text(1 - options.level).removeprefix("p = ")
-    said = [
-        "Bold: the systems that rank first." if table.best else "",
-        f"{marks[0].upper()}{marks[1:]}." if marks else "",
-        "Tests: two-sided paired approximate randomisation "
-        f"({options.trials:,} trials{_swapped(options.cluster)}), corrected by Holm's method over "
-        f"all pairs of systems and the headline outputs of a metric; significant at p ≤ {p}.",
-        f"Result: {tests.sentence}." if tests.sentence else "",
-    ]
-    return " ".join(filter(None, said))
-
-
-def _swapped(cluster: str | None) -> str:
-    return "" if cluster is None else f", each {cluster} swapped whole"
 
 
 def output_columns(reports: Mapping[str, Measurement], form: ScoreFormat) -> list[OutputColumn]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from metrichub.data.columns import column_of, note_of_fallback
@@ -16,7 +17,7 @@ from metrichub.evaluation.intervals import NO_INTERVAL, Interval
 from metrichub.evaluation.lengths import LENGTHS_UNKNOWN
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.resample import SEED
-from metrichub.evaluation.result import NO_REASON, NO_SAMPLES, Outputs
+from metrichub.evaluation.result import NO_REASON, NO_SAMPLES, NOTHING_COUNTED, Outputs, Result
 from metrichub.evaluation.signature import PROMPTS_UNKNOWN
 from metrichub.evaluation.votes import agreement_notes
 from metrichub.metric import Metric, has_sample_scores
@@ -199,19 +200,8 @@ class ReportScores(Measurement):
         """Notes for the reader of the scores, by metric, such as why samples are unscored."""
         found: dict[str, Sequence[str]] = {}
         for name, result in self.results.items():
-            why = [] if self.size else [NO_SAMPLES]
-            why += [f"{n} unscored: {reason}" for reason, n in result.reasons.most_common()]
             trace = self.traces.get(name, Trace())
-            told = trace.failed + trace.waits.total() + result.reasons.total()
-            if (rest := result.unscored - told) > 0:
-                why.append(f"{rest} unscored: {NO_REASON}")
-            if result.mostly_unread:
-                why.append(f"no score: {significance.MOSTLY_UNREAD}")
-            if unanswered := result.unanswered.total():
-                why.append(
-                    f"{unanswered} of {self.size} samples are unanswered and left out of the mean; "
-                    "systems with different unanswered samples can't be ranked by this score"
-                )
+            why = self._without_score(result, trace)
             why += [f"{n} failed: {cause}" for cause, n in trace.causes.most_common()]
             why += [f"{n} pending: {cause}" for cause, n in trace.waits.most_common()]
             why += self._apart(name)
@@ -240,12 +230,38 @@ class ReportScores(Measurement):
                 found[name] = notes
         return found
 
+    def _without_score(self, result: Result, trace: Trace) -> list[str]:
+        """Why samples have no score, or all together."""
+        why = [] if self.size else [NO_SAMPLES]
+        why += [f"{n} unscored: {reason}" for reason, n in result.reasons.most_common()]
+        told = trace.failed + trace.waits.total() + result.reasons.total()
+        if (rest := result.unscored - told) > 0:
+            # Of a metric that is being written, as it has no card yet.
+            own = rest == self.size and not result.metric.card.path
+            hint = "; is a `return` missing in its code?" if own else ""
+            why.append(f"{rest} unscored: {NO_REASON}{hint}")
+        if result.mostly_unread:
+            why.append(f"no score: {significance.MOSTLY_UNREAD}")
+        elif result.count and _undefined(result):
+            why.append(f"no score: {NOTHING_COUNTED}")
+        if unanswered := result.unanswered.total():
+            why.append(
+                f"{unanswered} of {self.size} samples are unanswered and left out of the mean; "
+                "systems with different unanswered samples can't be ranked by this score"
+            )
+        return why
+
     def _apart(self, name: str) -> list[str]:
         if name not in self.runs:
             return []
         found = self.repeated()[name]["score"]
         scores = ", ".join(f"{score:.4f}" for score in found.runs)
         return [f"score in {len(found.runs)} runs: {scores} (standard deviation {found.std:.4f})"]
+
+
+def _undefined(result: Result) -> bool:
+    scores = result.scores()
+    return all(isnan(scores[output]) for output in result.metric.headline())
 
 
 def _bound_to_length(metric: Metric) -> bool:

@@ -13,7 +13,7 @@ from metrichub.errors import MissingDependency, SiteError
 from metrichub.site import check, pages
 from metrichub.site.chapter import GUIDES
 from metrichub.site.chapters import chapters
-from metrichub.site.commands import CommandInfo
+from metrichub.site.command_pages import CommandInfo
 from metrichub.site.edition import Edition
 from metrichub.site.generate import generate
 from metrichub.site.index import CardPage, SiteIndex

@@ -12,7 +12,7 @@ from metrichub.catalog import guides
 from metrichub.catalog.elsewhere import all_elsewhere
 from metrichub.site import example
 from metrichub.site.chapter import GUIDES, REFERENCE, Chapter
-from metrichub.site.commands import CommandInfo, command_line
+from metrichub.site.command_pages import CommandInfo, command_line
 from metrichub.site.index import SiteIndex
 from metrichub.site.pages import highlighted, page_of
 from metrichub.site.reference import reference

@@ -1,59 +1,81 @@
-"""The reference of the command line, from what click knows of its commands."""
+"""`metrichub site`: the cards of the installed metrics as static pages."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
-from metrichub.site.chapter import REFERENCE, Chapter
-from metrichub.site.pages import page_of
+import click
 
-CommandInfo = Mapping[str, Any]
-"""A command as `click.Command.to_info_dict` gives it."""
+from metrichub.cli.program import Command, note
 
 
-class _Option(NamedTuple):
-    names: str
-    help: str
-    default: str
+@click.group
+def site() -> None:
+    """The cards of all installed metrics as a static site, plugins included.
+
+    Needs: pip install 'metrichub[site]'
+    """
 
 
-class _Shown(NamedTuple):
-    name: str
-    anchor: str
-    paragraphs: tuple[str, ...]
-    arguments: tuple[str, ...]
-    options: tuple[_Option, ...]
+@site.command(cls=Command, short_help="Write the site into a folder.")
+@click.argument("out", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Fail if a card can't be read or has a broken link.",
+)
+@click.option(
+    "--repository",
+    metavar="URL",
+    help="The address of the source, for links to it.  [default: as in the distribution]",
+)
+@click.option(
+    "--versions",
+    is_flag=True,
+    help="Keep other versions: write this one to a folder in OUT, and list them all.",
+)
+def build(out: Path, strict: bool, repository: str | None, versions: bool) -> None:
+    """Write the site to the folder OUT, which has to be new, empty, or hold an earlier site.
+
+    The site works from the file system and under any path of a server, and loads nothing from
+    other hosts.
+
+    metrichub site build public
+
+    metrichub site build public --versions --repository https://git.example/owner/name
+    """
+    from metrichub.site.build import build_site
+    from metrichub.site.edition import Edition
+    from metrichub.site.versions import build_version
+
+    edition = Edition.installed(repository, beside=versions)
+    made = (build_version if versions else build_site)(
+        out, edition=edition, strict=strict, commands=_commands()
+    )
+    for problem in made.problems:
+        note(problem)
+    click.echo(f"wrote {out / 'index.html'}, cards: {made.cards}")
 
 
-def command_line(info: CommandInfo) -> Chapter:
-    """The page of all commands with their options."""
-    summary = "Every command of metrichub with its options."
-    page = page_of("commands.html", summary=summary, commands=tuple(_commands("metrichub", info)))
-    return Chapter("commands.html", "Command line", summary, REFERENCE, page)
+@site.command(cls=Command, short_help="Serve the site and rebuild it on change.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="The port on this machine; 0 for any free port.",
+)
+def serve(port: int) -> None:
+    """Serve the site on this machine, and rebuild it when a card changes; Ctrl-C stops it."""
+    from threading import Event
+
+    from metrichub.site.serve import serve_site as served
+
+    served(port, click.echo, Event(), _commands())
 
 
-def _commands(name: str, info: CommandInfo) -> Iterator[_Shown]:
-    """A command, and those below it."""
-    text = inspect.cleandoc(info.get("help") or "").replace("\b\n", "")
-    given = [one for one in info["params"] if not one.get("hidden")]
-    yield _Shown(
-        name,
-        name.replace(" ", "-"),
-        tuple(" ".join(part.split()) for part in text.split("\n\n") if part.strip()),
-        tuple(one["metavar"] if one.get("metavar") else one["name"].upper() for one in given
-              if one["param_type_name"] == "argument"),
-        tuple(_option(one) for one in given if one["param_type_name"] == "option"),
-    )  # fmt: skip
-    for below, found in info.get("commands", {}).items():
-        if not found.get("hidden"):
-            yield from _commands(f"{name} {below}", found)
-
-
-def _option(info: CommandInfo) -> _Option:
-    names = ", ".join([*info["opts"], *info["secondary_opts"]])
-    kind = "" if info["is_flag"] else str(info["type"].get("name", "")).upper()
-    default = info["default"]
-    plain = isinstance(default, (int, float, str)) and not isinstance(default, bool)
-    return _Option(f"{names} {kind}".strip(), info.get("help") or "", str(default) if plain else "")
+def _commands() -> dict[str, Any]:
+    """What click knows of the whole command line, for its page on the site."""
+    root = click.get_current_context().find_root()
+    return root.command.to_info_dict(root)

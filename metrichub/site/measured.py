@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from metrichub.catalog.studies import Study, StudyValue, best_value
+from metrichub.catalog.studies import StudyValue, best_by_task
 from metrichub.errors import CardError
 from metrichub.site.index import CardPage, one_line
 
 
 class MeasuredRow(NamedTuple):
-    """A metric's agreement about a dimension of a task: that of its best output.
+    """A metric's agreement about a dimension of a task: that of its best output and setting.
 
     `rated` names task and dimension, `data` what was rated; `aimless` says that neither direction
     of the output is better.
@@ -19,6 +19,7 @@ class MeasuredRow(NamedTuple):
 
     page: CardPage
     rated: str
+    setting: str
     value: StudyValue
     data: str
     aimless: bool
@@ -30,36 +31,19 @@ def measured_rows(pages: Iterable[CardPage]) -> tuple[MeasuredRow, ...]:
     return tuple(sorted(rows, key=lambda row: (row.rated.casefold(), -(row.value.value or 0.0))))
 
 
-def _of_page(page: CardPage) -> list[MeasuredRow]:
+def _of_page(page: CardPage) -> Iterator[MeasuredRow]:
     """The rows of one page; none where its file of studies can't be read."""
     try:
-        studies = [study for study in page.entry.studies if study.shown and study.results]
+        studies = page.entry.studies
     except CardError:
-        return []
-    return [
-        row
-        for task, dimension in dict.fromkeys(
-            (_task(s), v.dimension) for s in studies for v in s.results
-        )
-        if (row := _row(page, [s for s in studies if _task(s) == task], task, dimension))
-    ]
-
-
-def _row(page: CardPage, studies: list[Study], task: str, dimension: str) -> MeasuredRow | None:
-    value = best_value(studies, dimension)
-    if value is None:
-        return None
-    titles = dict.fromkeys(
-        one_line(str(s.data.get("title", ""))) for s in studies if value in s.results
-    )
-    return MeasuredRow(
-        page=page,
-        rated=one_line(f"{task}: {dimension}"),
-        value=value,
-        data=", ".join(titles),
-        aimless=page.card.better(value.output) == "neither",
-    )
-
-
-def _task(study: Study) -> str:
-    return str(study.data.get("task") or "any task")
+        return
+    for dimension in dict.fromkeys(v.dimension for study in studies for v in study.shown_values):
+        for task, (study, value) in best_by_task(studies, dimension).items():
+            yield MeasuredRow(
+                page=page,
+                rated=one_line(f"{task}: {dimension}"),
+                setting=study.spec,
+                value=value,
+                data=one_line(str(study.data.get("title", ""))),
+                aimless=page.card.better(value.output) == "neither",
+            )

@@ -88,8 +88,7 @@ def settings_of(monkeypatch: pytest.MonkeyPatch, arguments: Sequence[str]) -> Se
         listener.close()
         found.append(settings)
 
-    # By its name in a string one would get the command that the package calls so.
-    monkeypatch.setattr(sys.modules["metrichub.cli.serve"], "_run", run)
+    monkeypatch.setattr("metrichub.app.commands._run", run)
     result = CliRunner().invoke(main, ["serve", "--port", "0", *arguments])
     assert result.exit_code == 0, result.output
     return found[0]

@@ -19,8 +19,13 @@ HOSTS = ("datasets", "evaluate", "inspect_ai", "lm_eval", "mlflow", "torchmetric
 
 
 @pytest.mark.parametrize("library", bridges.__all__)
-def test_every_bridge_has_a_line(library: str) -> None:
-    assert [line for line in guide.lines() if f"bridges.{library}." in line]
+def test_every_bridge_has_a_line_that_its_test_runs(library: str) -> None:
+    lines = [line for line in guide.lines() if f"bridges.{library}." in line]
+    tests = "".join(path.read_text("utf-8") for path in Path(__file__).parent.glob("test_*.py"))
+    runs = re.findall(r"""(?:guide\.run|[^_]run)\(\s*"([^"]+)"|"([^"]+)" in line\]""", tests)
+    for line in lines:
+        assert [start for pair in runs for start in pair if start and start in line], line
+    assert lines
 
 
 def test_the_versions_are_those_that_the_tests_install() -> None:
@@ -61,3 +66,12 @@ def test_a_missing_library_is_one_line(
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(MissingDependency, match=f"needs {library}, which isn't installed: pip"):
         call()
+
+
+@pytest.mark.parametrize("function", ["load", "module"])
+def test_the_bridge_to_evaluate_names_the_package_that_it_lacks(
+    monkeypatch: pytest.MonkeyPatch, function: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "evaluate", None)
+    with pytest.raises(MissingDependency, match=r": pip install evaluate$"):
+        getattr(bridges.evaluate, function)("bleu")

@@ -11,7 +11,7 @@ import pytest
 from metrichub import Hub, bridges
 from metrichub.errors import MissingDependency
 from metrichub.metric import has_two_passes
-from tests.bridges.machines import PAGE, assert_equals_one_process, rows, run_guide
+from tests.machines import PAGE, assert_equals_one_process, rows, run_guide
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from metrichub import Hub, InputError, Report
 from metrichub.bridges import pyspark as bridge
 from tests.bridges import guide
 from tests.bridges.hosts import needs
-from tests.bridges.machines import OnMachines, Rows, rounded, rows, run_guide, table
+from tests.machines import OnMachines, Rows, rounded, rows, run_guide, table
 
 pytestmark = needs("pyspark", "pyspark", "pyarrow")
 

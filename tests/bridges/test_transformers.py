@@ -214,3 +214,15 @@ def test_the_line_of_the_guide(model: Any, tokenizer: Any, samples: Any, tmp_pat
                "processing_class": tokenizer},
     )  # fmt: skip
     assert {"eval_bleu", "eval_rouge", "eval_rouge_rouge1"} <= set(one.evaluate(samples))
+
+
+def test_whisper_normalizers_equal_those_of_transformers() -> None:
+    from transformers.models.whisper import english_normalizer as official
+
+    from metric_cards._bases.whisper import NORMALIZERS, _spellings
+    from tests.vectors import whisper_texts
+
+    english = official.EnglishTextNormalizer(_spellings())
+    for text in (row["text"] for row in whisper_texts()):
+        assert NORMALIZERS["whisper"](text) == english(text)
+        assert NORMALIZERS["whisper-basic"](text) == official.BasicTextNormalizer()(text)

@@ -112,6 +112,17 @@ def test_a_saved_metric_with_other_parameters_is_not_taken_for_the_one_asked_for
     assert "a has bleu(" in error(run("compare", "a.json", "b.json", "-m", spec), 2)
 
 
+def test_settings_that_come_from_a_saved_report_are_told() -> None:
+    run("score", "a.jsonl", "-m", "wer(lowercase=True)", "-m", "bleu", "--save", "a.json")
+    told = run("compare", "a.json", "b.jsonl", "-m", "wer", "-m", "bleu")
+    assert told.exit_code == 0
+    assert "note: all systems are scored as in a.json: wer(lowercase=True, " in told.stderr
+    # Nothing to tell where they are those that were asked for, or where none was.
+    assert told.stderr.count("scored as in") == 1
+    for metrics in (("-m", "wer(lowercase=True)"), ()):
+        assert "scored as in" not in run("compare", "a.json", "b.jsonl", *metrics).stderr
+
+
 def test_a_metric_chosen_twice_is_refused_for_saved_reports_too() -> None:
     for name in ("a", "b"):
         run("score", f"{name}.jsonl", "-m", "wer", "--save", f"{name}.json")

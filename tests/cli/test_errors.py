@@ -256,6 +256,14 @@ def test_the_statuses_are_documented() -> None:
     assert all(f"\n    {status} " in shown for status in (0, 1, 2, 3, 4, 5))
 
 
+@pytest.mark.parametrize("command", [(), ("score",), ("compare",), ("cache", "clear")])
+def test_h_is_short_for_help(command: tuple[str, ...]) -> None:
+    short, long = run(*command, "-h"), run(*command, "--help")
+    assert short.exit_code == 0
+    assert short.stdout == long.stdout
+    assert "Usage: metrichub" in short.stdout
+
+
 def test_without_arguments_the_help_is_shown_and_the_status_is_2() -> None:
     result = run()
     assert result.exit_code == 2

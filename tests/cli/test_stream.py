@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -27,7 +26,7 @@ def one_row_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_systems()
     for name in ("read_batches", "read_columns"):
         reader: Callable[..., Iterator[Any]] = partial(getattr(files, name), characters=1)
-        monkeypatch.setattr(sys.modules["metrichub.cli.score"], name, reader)
+        monkeypatch.setattr(f"metrichub.cli.score.{name}", reader)
 
 
 @pytest.fixture

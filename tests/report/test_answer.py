@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from metrichub import Hub, Report, compare_all
 from metrichub.evaluation.significance import SignificanceOptions
+from metrichub.report.html import write
 from metrichub.report.html.answer import WIDTH, PageAnswer, answer_of
+from metrichub.report.scores import ReportScores
 
 REFERENCES = ["the cat sat on the mat"] * 12
 GOOD = ["the cat sat on the mat", "the cat sat on a mat"] * 6
@@ -74,3 +78,20 @@ def test_equal_systems_are_in_the_middle_and_none_is_marked() -> None:
     (chart,) = told.charts
     assert [one.best for one in chart.ranges] == [False, False]
     assert chart.ranges[0][1:] == chart.ranges[1][1:]
+
+
+def test_a_page_shows_the_intervals_of_a_ranking_that_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub = Hub("wer")
+    given = {"a": ["a b", "c d"] * 4, "b": ["a b", "c x"] * 4}
+    systems = {
+        name: hub.evaluate(predictions=texts, references=["a b", "c d"] * 4)
+        for name, texts in given.items()
+    }
+    ranking = compare_all(systems, resamples=50, trials=500)
+    assert set(ranking.intervals()) == {"a", "b"}
+    # They are kept, so that no report is resampled again.
+    monkeypatch.delattr(ReportScores, "intervals")
+    write(tmp_path / "page.html", systems, resamples=50, trials=500, ranking=ranking)
+    assert "Wilson" in (tmp_path / "page.html").read_text(encoding="utf-8")

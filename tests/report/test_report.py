@@ -114,6 +114,13 @@ def test_a_report_does_not_merge_with_itself() -> None:
         report.merge(report)
 
 
+def test_a_report_without_samples_merges_any_number_of_times() -> None:
+    hub = Hub("wer")
+    empty = hub.evaluate(predictions=[], references=[])
+    report = hub.evaluate(predictions=["a b"], references=["a c"])
+    assert empty.merge(report, empty) == report
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -531,9 +538,12 @@ def test_a_report_is_compressed_by_its_name(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     report = Hub("wer").evaluate(predictions=["a b"], references=["a c"])
-    with pytest.raises(FileNotFoundError) as caught:
-        report.save(tmp_path / "nowhere" / "r.json")
-    assert caught.value.filename == str(tmp_path / "nowhere" / "r.json")
+    for name, write in (("r.json", report.save), ("r.html", report.to_html)):
+        path = tmp_path / "nowhere" / name
+        with pytest.raises(FileNotFoundError) as caught:
+            write(path)
+        assert caught.value.filename == str(path)
+        assert caught.value.strerror == f"there is no folder {str(path.parent)!r}"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -62,6 +62,12 @@ def test_the_length_of_a_sample_is_that_of_its_first_text() -> None:
     assert lengths is not None
     assert lengths.tolist() == [3, 2, 1]
     assert sample_lengths(found.texts, "sources") is None
+    contexts = [["a b"], [], ["c"]]
+    found = Hub("faithfulness", judge="offline").evaluate(predictions=["a"] * 3, contexts=contexts)
+    assert found.texts
+    lengths = sample_lengths(found.texts, "contexts")
+    assert lengths is not None
+    assert lengths.tolist() == [2, 0, 1]
 
 
 def test_groups_have_the_scores_of_their_samples_alone() -> None:

@@ -53,11 +53,12 @@ def write(  # noqa: PLR0913  # the options of one call, each by its name
         ReportError: no system, a pooled report, systems that can't be compared, or no such column
             of ratings.
     """
-    from metrichub.data.files import write_text
+    from metrichub.data.files import check_folder, write_text
     from metrichub.evaluation.significance import SignificanceOptions
     from metrichub.report.html.document import report_page
     from metrichub.report.html.records import PageLimits
 
+    check_folder(path)
     if ids is None:
         ids = next((report.metadata.get("id") for report in systems.values()), None)
     options = SignificanceOptions(level, resamples, trials, seed, cluster)

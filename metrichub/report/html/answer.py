@@ -9,20 +9,22 @@ from typing import NamedTuple
 from metrichub.catalog.frontmatter import Scale
 from metrichub.evaluation.intervals import Interval
 from metrichub.evaluation.significance import SignificanceOptions
+from metrichub.report.captions import (
+    about_intervals,
+    about_tests,
+    caption,
+    legend,
+    without_differences,
+    without_intervals,
+)
 from metrichub.report.ranking import Ranking
 from metrichub.report.report import Report
 from metrichub.report.scoreboard import (
     OutputColumn,
     ScoreFormat,
-    about_intervals,
-    about_tests,
-    caption,
-    legend,
     output_columns,
     score_table,
     scoreboard,
-    without_differences,
-    without_intervals,
 )
 from metrichub.report.tables import Score, Table, first_of
 

@@ -10,7 +10,8 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from metrichub.errors import ReportError
+from metrichub.catalog.requirements import optional_package
+from metrichub.errors import MissingDependency, ReportError
 from metrichub.evaluation.explanation import json_value
 from metrichub.evaluation.lengths import COUNTED
 from metrichub.evaluation.merge import comparable
@@ -22,7 +23,6 @@ from metrichub.report.html.answer import WIDTH, answer_of
 from metrichub.report.html.escape import digest, inside_script, readable, script_json
 from metrichub.report.html.ngrams import ngrams_of
 from metrichub.report.html.outputs import Scores
-from metrichub.report.html.people import people_of
 from metrichub.report.html.records import (
     CHUNK,
     PageLimits,
@@ -74,11 +74,14 @@ def report_page(
     main = [scores for _, output, scores in outputs if output == "score"]
     if others and ranking is None:
         ranking = compare_all(systems, **options._asdict())
-    how = options.of_intervals()
-    intervals = {name: report.intervals(**how) for name, report in systems.items()}
+    if ranking:
+        intervals = ranking.intervals()
+    else:
+        how = options.of_intervals()
+        intervals = {name: report.intervals(**how) for name, report in systems.items()}
     records = records_of(systems, outputs, limits, tell)
     tell("drawing", 0, None)
-    people = people_of(systems, outputs, options, human)
+    people = _people(systems, outputs, options, human)
     scripts = [_asset(name) for name in (*SCRIPTS, *(OF_RATINGS if people else ()))]
     style = theme() + _asset("report.css")
     data = _data(systems, ids, outputs, records)
@@ -131,6 +134,22 @@ def report_page(
             citations=_citations(systems),
         )
     )
+
+
+def _people(
+    systems: Mapping[str, Report],
+    outputs: Sequence[tuple[str, str, Scores]],
+    options: SignificanceOptions,
+    human: str | Iterable[str] | None,
+) -> Any:
+    """The section on agreement with people; none without the package, unless it was asked for."""
+    try:
+        page = optional_package("metrichub.agreement.page", "human=")
+    except MissingDependency:
+        if human is not None:
+            raise
+        return None
+    return page.people_of(systems, outputs, options, human)
 
 
 def _asset(name: str) -> str:

@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrichub.cli.judging import JudgeOptions
-from metrichub.cli.preferred import pairs_correlated, tells_preferences, votes_on, with_votes
-from metrichub.cli.rated import (
+from metrichub.agreement.from_preferences import (
+    pairs_correlated,
+    tells_preferences,
+    votes_on,
+    with_votes,
+)
+from metrichub.agreement.from_ratings import (
     RatedScores,
     column,
     directions_of,
@@ -17,7 +21,8 @@ from metrichub.cli.rated import (
     one_row_an_output,
     scores_of_metrics,
 )
-from metrichub.cli.rating_options import CorrelationOptions, RatingOptions
+from metrichub.agreement.options import CorrelationOptions, RatingOptions
+from metrichub.cli.judging import JudgeOptions
 from metrichub.cli.systems import MetricOptions, chosen_hub
 from metrichub.data.files import Samples, read
 

@@ -28,8 +28,8 @@ def write_studies(found: Agreement, specs: Sequence[str], data: str, *, each: bo
     Raises:
         UsageError: no metric was given, or one that isn't installed.
     """
+    from metrichub.agreement.measured_studies import add_study, study_of
     from metrichub.catalog.registry import registry, spec_of
-    from metrichub.report.studies import add_study, study_of
 
     if not specs:
         raise click.UsageError("--write needs -m METRIC, as columns of scores have no card")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrichub.agreement.from_ratings import RatedScores, column, directions_of, labels
+from metrichub.agreement.options import CorrelationOptions, RatingOptions
 from metrichub.cli.judging import JudgeOptions
-from metrichub.cli.rated import RatedScores, column, directions_of, labels
-from metrichub.cli.rating_options import CorrelationOptions, RatingOptions
 from metrichub.cli.systems import MetricOptions, measure
 from metrichub.data.rows import Samples
 
@@ -32,7 +32,7 @@ def tells_preferences(samples: Samples, rated: RatingOptions) -> bool:
 
 def votes_on(samples: Samples, rated: RatingOptions) -> Votes:
     """The votes in the file of `--preferences`, which the samples have to fit."""
-    from metrichub.report.preferred import read_votes
+    from metrichub.agreement.report_votes import read_votes
 
     votes = read_votes(rated.preferences or "", rated.item)
     votes.check(*labels(samples, rated))
@@ -47,7 +47,7 @@ def with_votes(
     how: CorrelationOptions,
 ) -> Agreement:
     """How far scores of a file's samples order them as votes do."""
-    from metrichub.report.preferred import votes_correlated
+    from metrichub.agreement.report_votes import votes_correlated
 
     found = votes_correlated(
         scores.scores, scores.better, votes, labels(samples, rated), how.values()
@@ -65,7 +65,7 @@ def pairs_correlated(
 ) -> tuple[Agreement, RatedScores]:
     """How far metrics order the two outputs of each row as people do."""
     from metrichub.agreement.preferred import correlate_preferences
-    from metrichub.report.preferred import of_preferences
+    from metrichub.agreement.report_votes import of_preferences
 
     scores = RatedScores()
     if hub is not None:
@@ -91,7 +91,7 @@ def _of_outputs(
     hub: Hub, samples: Samples, chosen: MetricOptions, judging: JudgeOptions, rated: RatingOptions
 ) -> RatedScores:
     """The scores of both outputs of each row, of all first ones and then of all second ones."""
-    from metrichub.report.rated import scores_by_label, sources_of
+    from metrichub.agreement.of_report import scores_by_label, sources_of
 
     a, b = rated.pair or ("", "")
     outputs = [*column(samples, a), *column(samples, b)]
@@ -114,7 +114,7 @@ def _verdicts(
     hub: Hub, samples: Samples, chosen: MetricOptions, judging: JudgeOptions, _: RatingOptions
 ) -> RatedScores:
     """What metrics that compare say of prediction and reference."""
-    from metrichub.report.rated import compares, sources_of, verdicts_by_label
+    from metrichub.agreement.of_report import compares, sources_of, verdicts_by_label
 
     for metric in hub.metrics:
         if not compares(metric):
@@ -135,8 +135,8 @@ def _sides(samples: Samples, name: str) -> Any:
 
 def _systems(samples: Samples) -> tuple[Sequence[Any], Sequence[Any]] | None:
     """What made the two outputs of each row, where the file says it."""
+    from metrichub.agreement.of_report import usual_labels
     from metrichub.agreement.votes import FIRST, SECOND
-    from metrichub.report.rated import usual_labels
 
     a, b = usual_labels(samples, FIRST), usual_labels(samples, SECOND)
     return None if a is None or b is None else (a, b)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrichub.agreement.options import RatingOptions
 from metrichub.catalog.frontmatter import BETTER
 from metrichub.cli.judging import JudgeOptions
-from metrichub.cli.rating_options import RatingOptions
 from metrichub.cli.systems import MetricOptions, measure
 from metrichub.data import columns as names
 from metrichub.data.columns import column_of
@@ -40,7 +40,7 @@ class RatedScores:
     def cited(self, found: Agreement) -> Agreement:
         """Their agreement with signatures, BibTeX, and how far judges agree with themselves."""
         from metrichub.agreement.correlation import with_sources
-        from metrichub.report.rated import judges_of
+        from metrichub.agreement.of_report import judges_of
 
         judges = [
             judge
@@ -112,7 +112,7 @@ def labels(
 ) -> tuple[Sequence[Any] | None, Sequence[Any] | None]:
     """The item and the system of every sample, by the columns that were named or are usual."""
     from metrichub.agreement.grid import ITEMS, SYSTEMS
-    from metrichub.report.rated import usual_labels
+    from metrichub.agreement.of_report import usual_labels
 
     return (
         column(samples, rated.item) if rated.item else usual_labels(samples, ITEMS),
@@ -149,8 +149,8 @@ def scores_of_metrics(
     With `each_reference`, metrics that read references see each alone, and a sample's score is the
     mean; the others run once.
     """
+    from metrichub.agreement.of_report import scores_by_label, sources_of
     from metrichub.hub import Hub
-    from metrichub.report.rated import scores_by_label, sources_of
 
     parts: list[tuple[list[Any], bool]] = [(list(hub.metrics), False)]
     if each_reference:

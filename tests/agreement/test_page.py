@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from metrichub import Hub
+from metrichub.agreement import page as people
+from metrichub.agreement.page import parted_samples
+from metrichub.agreement.page_columns import MOST, rated_columns
 from metrichub.errors import MissingColumn, ReportError
 from metrichub.metric import Metric
-from metrichub.report.html import people
-from metrichub.report.html.columns import MOST, rated_columns
 from metrichub.report.html.document import SCRIPTS
-from metrichub.report.html.people import parted_samples
 from metrichub.report.report import Report
 from tests.report.test_page import FEW, Page
 

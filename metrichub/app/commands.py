@@ -107,7 +107,7 @@ run_options = option_group(
 """--runs and --forget as `kept`."""
 
 
-@click.command(cls=Command, short_help="Browse and try the metrics in a browser.")
+@click.command(cls=Command)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--port",

@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrichub.cli.agreement_tables import Place, document_of, tables_of
-from metrichub.cli.correlated import correlated
-from metrichub.cli.judging import JudgeOptions, judge_options, tell_usage
-from metrichub.cli.output import emit, format_option, output_file, output_option, shown_as
-from metrichub.cli.program import Command, note
-from metrichub.cli.rating_options import (
+from metrichub.agreement.correlated import correlated
+from metrichub.agreement.options import (
     CorrelationOptions,
     RatingOptions,
     correlation_options,
     rating_options,
 )
+from metrichub.agreement.tables import Place, document_of, tables_of
+from metrichub.agreement.write_option import write_option, write_studies
+from metrichub.cli.judging import JudgeOptions, judge_options, tell_usage
+from metrichub.cli.output import emit, format_option, output_file, output_option, shown_as
+from metrichub.cli.program import Command, note
 from metrichub.cli.systems import MetricOptions, metric_options, tell_notes
-from metrichub.cli.write_study import write_option, write_studies
 from metrichub.errors import did_you_mean
 
 if TYPE_CHECKING:
     from metrichub.agreement.result import Agreement
 
 
-@click.command(cls=Command, short_help="Measure how far metrics agree with people.")
+@click.command(cls=Command)
 @click.argument("file", metavar="FILE")
 @metric_options
 @judge_options
@@ -115,7 +115,7 @@ def agreement(
         foot=found.cite().splitlines() if with_citations else signatures,
     )
     if plot:
-        from metrichub.report.forest import forest
+        from metrichub.agreement.forest import forest
 
         forest(found).savefig(plot)
     if data:

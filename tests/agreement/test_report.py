@@ -130,7 +130,14 @@ def test_mistakes_are_named() -> None:
     with pytest.raises(InputError, match="token_f1 scores one output, and people chose"):
         report([{**row, "winner": "a"} for row in ROWS]).agreement("winner")
     with pytest.raises(ReportError, match="pass columns of ratings or preferences="):
+        report().agreement({"good": range(6)}, preferences=VOTES)
+    with pytest.raises(ReportError, match="nothing to compare with; name a column of ratings"):
         report().agreement()
+    ratings: Any = [4, 2, 5, 1, 3, 3]
+    with pytest.raises(ReportError, match=r"pass ratings as \{'quality': "):
+        report().agreement(ratings)
+    with pytest.raises(ReportError, match=r"human names a column of the report; it is \[4, 2, 5"):
+        report().calibrated(ratings)
     with pytest.raises(InputError, match="need the system of every sample: name its"):
         report([{**row, "system": None} for row in ROWS]).agreement(preferences=VOTES)
     with pytest.raises(ParameterError, match="level='item' is not allowed; choose it for ratings"):
@@ -139,3 +146,29 @@ def test_mistakes_are_named() -> None:
         report().agreement(preferences=[{"item": 1, "system_a": "x", "system_b": "y"}])
     with pytest.raises(TypeError, match="'levels'"):
         report().agreement({"good": [1, 2, 3, 4, 5, 6]}, levels="item")
+
+
+def test_a_forest_plot_has_a_panel_for_each_coefficient_and_names_its_lines() -> None:
+    pytest.importorskip("matplotlib", reason="the extra plots is not installed")
+    from metrichub.agreement.forest import forest
+
+    names = ["tau_b", "pearson", "spearman", "acc_eq"]
+    scores = {"a": [1, 2, 3], "b": [1, 1, 2]}
+    found = correlate(scores, [1, 2, 2], coefficient=names, draws=0)
+    panels = forest(found).axes
+    assert [panel.get_xlabel() for panel in panels] == [f"{name}, pooled" for name in names]
+    assert [tick.get_text() for tick in panels[0].get_yticklabels()] == ["a", "b"]
+    # One rater has no ceiling.
+    assert [text.get_text() for text in panels[0].get_legend().get_texts()] == ["chance"]
+    found = correlate(scores, [[1, 1], [2, 3], [2, 3]], coefficient="tau_b", draws=0)
+    (panel,) = forest(found).axes
+    assert [text.get_text() for text in panel.get_legend().get_texts()] == [
+        "human ceiling",
+        "chance",
+    ]
+
+
+def test_a_column_that_was_too_long_to_keep_is_named() -> None:
+    rows = [row | {"page": "p" * 300} for row in ROWS]
+    with pytest.raises(MissingColumn, match=r"over 200 characters; .* keep=\['page'\]"):
+        report(rows).agreement(preferences=VOTES, item="page")

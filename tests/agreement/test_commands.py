@@ -7,10 +7,10 @@ import pytest
 
 from metrichub import Hub
 from metrichub.agreement import tau_b
-from metrichub.agreement.shares import agresti_coull
 from metrichub.errors import MissingColumn, ReportError
-from tests.agreement.summeval import cut
+from metrichub.evaluation.shares import agresti_coull
 from tests.commands import error, run, write
+from tests.summeval import cut
 
 # Words that are shared with the references grow with the rating but for one pair of item b.
 ROWS = [

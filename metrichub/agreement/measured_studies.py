@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from metrichub.agreement.result import CEILING, CHANCE, Agreement
-from metrichub.catalog.studies import FILE, Study, StudyValue, read_studies, studies_text
+from metrichub.catalog.studies import (
+    FILE,
+    NO_PROTOCOL,
+    Study,
+    StudyValue,
+    read_studies,
+    studies_text,
+)
 from metrichub.data.files import write_text
 
 _DIGITS = 4
@@ -46,7 +53,7 @@ def study_of(  # the facts of one study, each by its name
         signature=found.signatures[metric],
         data={**data, **{k: v for k, v in found.data._asdict().items() if k != "samples"}},
         references=references,
-        protocol=found.protocol or "no named one",
+        protocol=found.protocol or NO_PROTOCOL,
         draw=found.drawn.draw,
         draws=found.drawn.draws,
         seed=found.drawn.seed,
@@ -58,17 +65,17 @@ def study_of(  # the facts of one study, each by its name
 
 
 def add_study(folder: Path, metric: str, study: Study) -> bool:
-    """Write a study beside a card, in place of that of the same data; whether anything changed.
+    """Write a study beside a card, in place of that of the same data and spec; whether it changed.
 
     One with the same numbers keeps its date and the version that it was measured with.
     """
     old = read_studies(folder)
-    names = [one.data["name"] for one in old]
-    name = study.data["name"]
-    if name in names and old[names.index(name)].same_numbers(study):
+    places = [(one.data["name"], one.spec) for one in old]
+    place = study.data["name"], study.spec
+    if place in places and old[places.index(place)].same_numbers(study):
         return False
-    kept = [study if one.data["name"] == name else one for one in old]
-    kept += [study] if name not in names else []
+    kept = [study if one == place else other for one, other in zip(places, old, strict=True)]
+    kept += [study] if place not in places else []
     write_text(folder / FILE, studies_text(metric, kept))
     return True
 

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from metrichub.agreement.coefficients import coefficient
 from metrichub.agreement.correlation import correlate, with_sources
+from metrichub.agreement.of_report import scores_by_label, sources_of
+from metrichub.agreement.page_columns import RatedColumns, rated_columns
 from metrichub.agreement.result import CEILING, CHANCE, Agreement, AgreementRow
 from metrichub.agreement.rows import mid_ranks
 from metrichub.errors import InputError
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.export import headlines
-from metrichub.report.html.columns import RatedColumns, rated_columns
 from metrichub.report.html.outputs import Scores, Values
 from metrichub.report.html.records import page_numbers
-from metrichub.report.rated import scores_by_label, sources_of
 from metrichub.report.report import Report
 from metrichub.report.tables import Cell, Score, Table, format_cell
 

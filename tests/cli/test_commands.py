@@ -1,0 +1,90 @@
+"""Commands: ours are listed without an import, and plugins add theirs."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from metrichub.cli import main
+from tests.plugins import distribution, environment
+
+CODE = """
+import click
+
+@click.command()
+@click.argument("name")
+def greet(name):
+    "Greet somebody."
+    click.echo(f"hello {name}")
+
+nothing = 3
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A plugin with a command, one that takes our name, and three that can't be loaded."""
+    (tmp_path / "greeting.py").write_text(CODE)
+    entries = [
+        "greet = greeting:greet",
+        "score = greeting:greet",
+        "gone = not_there:command",
+        "number = greeting:nothing",
+    ]
+    distribution(tmp_path, "my-plugin", entries, "metrichub.commands")
+    return tmp_path
+
+
+def run(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "metrichub", *arguments]
+    return subprocess.run(
+        command, env=environment(site), capture_output=True, text=True, check=False
+    )
+
+
+def test_help_lists_our_commands_without_loading_one() -> None:
+    program = (
+        "import sys\nfrom metrichub.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print(*sorted(name for name in sys.modules if name.startswith('metrichub.')))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "compare Test systems against a baseline." in " ".join(ran.stdout.split())
+    assert ran.stdout.splitlines()[-1].split() == [
+        "metrichub.cli",
+        "metrichub.cli.program",
+        "metrichub.errors",
+    ]
+
+
+def test_every_command_of_ours_has_a_help_line_that_fits() -> None:
+    for name, command in main.commands.items():
+        assert isinstance(command, click.Command)
+        assert command.name == name
+        line = main.commands.help_line(name)
+        assert line.endswith(".")
+        assert len(line) < 60
+
+
+def test_a_plugin_adds_a_command(site: Path) -> None:
+    assert run(site, "greet", "you").stdout == "hello you\n"
+    assert "greet Greet somebody." in " ".join(run(site, "--help").stdout.split())
+
+
+def test_a_plugin_replaces_no_command(site: Path) -> None:
+    assert "Score files of samples (JSONL" in " ".join(run(site, "score", "--help").stdout.split())
+    assert run(site, "--help").stdout.count("score ") == 2  # the line, and "Start with"
+
+
+def test_a_command_that_cannot_be_loaded_is_a_line_of_the_help(site: Path) -> None:
+    shown = " ".join(run(site, "--help").stdout.split())
+    assert "gone my-plugin's command 'gone' can't be loaded: ModuleNotFoundError" in shown
+    assert "number my-plugin's command 'number' can't be loaded: it is 3 (int), not" in shown
+    ran = run(site, "gone")
+    assert ran.returncode == 5
+    assert "my-plugin's command 'gone' can't be loaded: ModuleNotFound" in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
