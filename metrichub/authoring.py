@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from metrichub.catalog.kinds import LocalPath as LocalPath
     from metrichub.catalog.kinds import Range as Range
     from metrichub.catalog.kinds import Secret as Secret
+    from metrichub.catalog.parameters import OMIT_DEFAULT as OMIT_DEFAULT
     from metrichub.embed import Embedder as Embedder
     from metrichub.embed import Vectors as Vectors
     from metrichub.evaluation.explanation import WithTrace as WithTrace
@@ -74,6 +75,7 @@ _HOMES = {
     name: home
     for home, names in {
         "catalog.kinds": "Address LocalPath Range Secret",
+        "catalog.parameters": "OMIT_DEFAULT",
         "embed": "Embedder Vectors",
         "evaluation.explanation": "WithTrace",
         "evaluation.progress": "report_progress",

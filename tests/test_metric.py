@@ -1,8 +1,10 @@
 """Metrics: how the framework reads what an author writes, and what it says of a mistake."""
 
+import importlib
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import FrozenInstanceError, dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -118,6 +120,36 @@ def test_a_metric_without_a_card_is_named_after_its_class() -> None:
         "word_count", "WordCount", "", ("prediction",), {"score": Scale()}
     )
     assert evaluated(WordCount(), "a b", "c") == {"score": 1.5}
+
+
+def test_a_page_beside_a_plain_module_is_no_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "README.md").write_text("# A project, not a card\n")
+    code = "class Alone(Metric):\n    def observe(self, prediction):\n        return 1\n"
+    code = f"from metrichub.metric import Metric\n{code}"
+    (tmp_path / "plain_module.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert importlib.import_module("plain_module").Alone.card.name == "alone"
+
+
+def test_a_score_of_its_own_is_micro_unless_the_metric_says_otherwise() -> None:
+    class Micro(Metric):
+        def score(self, total: Any) -> Any:
+            return {"score": total}
+
+    class Macro(Metric):
+        averaging = "macro"
+
+        def score(self, total: Any) -> Any:
+            return {"score": total}
+
+    class Corpus(CorpusMetric):
+        def score(self, total: Any) -> Any:
+            return {"score": total}
+
+    found = [kind.averaging for kind in (Metric, Micro, Macro, CorpusMetric, Corpus)]
+    assert found == ["macro", "micro", "macro", "corpus", "corpus"]
 
 
 def test_the_card_beside_the_code_is_the_metrics_card() -> None:

@@ -155,7 +155,18 @@ def test_samples_without_a_score_are_counted_also_without_a_reason() -> None:
             return None
 
     notes = Hub(Forgotten()).evaluate(predictions=["a", "b"]).notes()
-    assert notes == {"forgotten": ["2 unscored: the metric returned no score"]}
+    said = "the metric returned no score; is a `return` missing in its code?"
+    assert notes == {"forgotten": [f"2 unscored: {said}"]}
+
+
+@pytest.mark.parametrize("samples", [True, False])
+@pytest.mark.parametrize("metric", ["abstractness", "novelty"])  # sums, and a corpus metric
+def test_texts_too_short_for_an_n_gram_are_noted(metric: str, samples: bool) -> None:
+    hub = Hub(f"{metric}(n=3)")
+    said = "no score: no text has what the metric counts, such as n-grams of its length"
+    for text, noted in (("a b", True), ("a b c", False)):
+        report = hub.evaluate(predictions=[text, "b"], references=["x", "x"], samples=samples)
+        assert (said in report.notes().get(metric, ())) is noted
 
 
 @pytest.mark.parametrize("spec", [None, ["bleu"], 3])

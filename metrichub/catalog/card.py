@@ -23,6 +23,20 @@ from metrichub.data.columns import column_of
 from metrichub.errors import listed
 
 HEADINGS = (
+    "Example",
+    "Definition",
+    "Parameters",
+    "Inputs",
+    "Outputs",
+    "More examples",
+    "Agreement with people",
+    "Differences from other programs",
+    "Limitations and bias",
+    "Citation",
+    "Further reading",
+)
+OPTIONAL = ("Parameters", "More examples", "Differences from other programs")
+FORMER_HEADINGS = (
     "Description",
     "Inputs",
     "Outputs",
@@ -116,6 +130,12 @@ class Card:
         return {name.strip(): text.strip("\n") for name, text in named}
 
     @property
+    def lead(self) -> str:
+        """The text above the first heading: the metric's use, its misuse and how to report it."""
+        above = re.split(r"^## ", self.body, maxsplit=1, flags=re.MULTILINE)[0]
+        return re.sub(r"^# .*", "", above, flags=re.MULTILINE).strip()
+
+    @property
     def bibtex(self) -> str:
         """The BibTeX of the one fenced `bibtex` block, or "" if there is none."""
         return next((code.strip() for code in self._fenced("bibtex")), "")
@@ -146,7 +166,7 @@ def with_blocks(text: str, blocks: Mapping[str, str]) -> str:
 
 
 def bounds_table(card: Card) -> str:
-    """The generated block of the section Bounds: a Markdown table of the outputs' scales."""
+    """The generated block of bounds: a Markdown table of the outputs' scales."""
     rows = [
         f"| `{name}` | {scale.interval} | {scale.better} | "
         f"{'' if scale.perfect is None else format(scale.perfect, 'g')} |\n"

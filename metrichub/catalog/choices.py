@@ -9,7 +9,7 @@ from typing import NamedTuple
 from metrichub.catalog import guides
 from metrichub.catalog.registry import Entry
 from metrichub.catalog.spec import Spec
-from metrichub.catalog.studies import best_value
+from metrichub.catalog.studies import best_by_task
 
 
 class ChosenMetric(NamedTuple):
@@ -42,9 +42,9 @@ def choices(entries: Mapping[str, Entry]) -> tuple[MetricChoice, ...]:
     for choice in tomllib.loads(path.read_text(encoding="utf-8"))["choice"]:
         names = [Spec.parse(spec).metric for spec in choice["metrics"]]
         if all(name in entries for name in names):
-            dimension = choice.get("dimension", "")
+            rated = choice.get("task", ""), choice.get("dimension", "")
             found = [
-                _chosen(spec, name, entries[name], dimension)
+                _chosen(spec, name, entries[name], *rated)
                 for spec, name in zip(choice["metrics"], names, strict=True)
             ]
             found.sort(key=lambda one: (one.value is None, -(one.value or 0.0)))
@@ -54,9 +54,11 @@ def choices(entries: Mapping[str, Entry]) -> tuple[MetricChoice, ...]:
     return tuple(made)
 
 
-def _chosen(spec: str, name: str, entry: Entry, dimension: str) -> ChosenMetric:
-    found = best_value(entry.studies, dimension) if dimension else None
-    if found is None or found.value is None:
+def _chosen(spec: str, name: str, entry: Entry, task: str, dimension: str) -> ChosenMetric:
+    studies = [study for study in entry.studies if study.spec == spec] if dimension else []
+    best = best_by_task(studies, dimension).get(task)
+    if best is None:
         return ChosenMetric(spec, name, "", None)
-    said = f"agrees with people on {dimension}: {found.value:.2f} ({found.coefficient})"
-    return ChosenMetric(spec, name, said, found.value)
+    value = best.value
+    said = f"agrees with people on {dimension}: {value.value:.2f} ({value.coefficient})"
+    return ChosenMetric(spec, name, said, value.value)

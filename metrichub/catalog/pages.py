@@ -15,10 +15,12 @@ from metrichub.catalog.search import SearchIndex, SearchPage
 METRIC, GUIDE, ELSEWHERE = "metric", "guide", "elsewhere"
 # It can't be used here, so an equally good metric that can be used ranks first.
 _ELSEWHERE_SHARE = 0.7
-_CODE = re.compile(r"^```.*?^```|<!--.*?-->", re.DOTALL | re.MULTILINE)
+_CODE = re.compile(
+    r"^```.*?^```|<!-- generated: bounds.*?<!-- end -->|<!--.*?-->", re.DOTALL | re.MULTILINE
+)
 _MARKUP = re.compile(r"\]\([^)]*\)|[`*_#|$\\]+")
 # Sections of a card that say nothing of what the metric is for.
-_ASIDE = ("Bounds", "Citation", "Further reading", "Agreement with people")
+_ASIDE = ("Citation", "Further reading", "Agreement with people")
 
 
 def search_pages(
@@ -44,10 +46,9 @@ def page_of_metric(title: str, address: str, entry: Entry) -> SearchPage:
     """A card as a page to be found."""
     card: Card = entry.card
     tags = (*card.tags.task, *card.tags.dimension, card.tags.family)
-    text = "\n".join(text for head, text in card.sections.items() if head not in _ASIDE)
-    return SearchPage(
-        title, address, METRIC, entry.name, card.summary, card.keywords, tags, words_of(text)
-    )
+    parts = [card.lead, *(text for head, text in card.sections.items() if head not in _ASIDE)]
+    text = words_of("\n".join(parts))
+    return SearchPage(title, address, METRIC, entry.name, card.summary, card.keywords, tags, text)
 
 
 def page_of_guide(guide: Guide) -> SearchPage:
@@ -59,7 +60,7 @@ def page_of_guide(guide: Guide) -> SearchPage:
 
 
 def words_of(markdown: str) -> str:
-    """The words of a Markdown text, without its code and its addresses."""
+    """The words of a Markdown text, without its code, bounds and addresses."""
     return _MARKUP.sub(" ", _CODE.sub(" ", markdown))
 
 

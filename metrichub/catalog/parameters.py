@@ -21,6 +21,12 @@ from metrichub.errors import ParameterError, UnknownParameter
 REQUIRED = MappingProxyType({"required": True})
 """The metadata of a field that has to be chosen; until then it is None."""
 
+OMIT_DEFAULT = MappingProxyType({"omit_default": True})
+"""The metadata of a field that a metric gains later: signatures leave it out at its default.
+
+So they stay those of older reports, which remain comparable.
+"""
+
 
 class Parameter(NamedTuple):
     """One parameter of a metric: all that its card, a check, a form or a policy needs to know.
@@ -61,6 +67,15 @@ def values_of(metric: object) -> dict[str, object]:
         parameter.name: getattr(metric, parameter.name)
         for parameter in parameters_of(type(metric))
         if not parameter.secret
+    }
+
+
+def omitted(metric: Any) -> set[str]:
+    """The parameters at a default that labels leave out."""
+    return {
+        field.name
+        for field in dataclasses.fields(metric)
+        if field.metadata.get("omit_default") and getattr(metric, field.name) == field.default
     }
 
 

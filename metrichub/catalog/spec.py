@@ -16,7 +16,8 @@ _SHAPE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-
+_PRESET = re.compile(r"\A\s*([A-Za-z][\w.+-]*)\s*(?=,|\Z)")
+"""A preset without quotes, also where Python would read an expression: wmt, chrf++, rouge-score."""
 
 Presets = Callable[[str, str], Mapping[str, object]]
 """Gives the parameters that a metric's preset sets, from the names of both."""
@@ -73,7 +74,8 @@ class Spec:
 
 def _arguments(text: str, arguments: str | None) -> tuple[str | None, dict[str, object]]:
     """The preset, which needs no quotes, and the parameters by name."""
-    if not (arguments or "").strip():
+    arguments = _PRESET.sub(lambda found: repr(found[1]), arguments or "")
+    if not arguments.strip():
         return None, {}
     try:
         call = ast.parse(f"f({arguments})", mode="eval").body
@@ -81,7 +83,7 @@ def _arguments(text: str, arguments: str | None) -> tuple[str | None, dict[str, 
         raise SpecError(f"{text!r} can't be parsed: {error}") from error
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise _not_by_name(text)
-    unnamed = [getattr(node, "id", getattr(node, "value", None)) for node in call.args]
+    unnamed = [getattr(node, "value", None) for node in call.args]
     preset = unnamed[0] if unnamed else None
     if len(unnamed) > 1 or (unnamed and not isinstance(preset, str)):
         raise _not_by_name(text)

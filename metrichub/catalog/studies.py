@@ -13,10 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from metrichub.errors import CardError
+from metrichub.errors import CardError, listed
 
 FILE = "agreement.json"
 SCHEMA = 1
+ANY_TASK = "any task"
+NO_PROTOCOL = "no named one"
+_DRAWN = {"items": "items", "systems": "systems", "both": "items and systems"}
 
 
 class StudyValue(NamedTuple):
@@ -57,6 +60,20 @@ class Study:
     date: str
     shown: bool
     results: Sequence[StudyValue]
+
+    @property
+    def task(self) -> str:
+        """The task of the rated texts."""
+        return str(self.data.get("task") or ANY_TASK)
+
+    @property
+    def shown_values(self) -> list[StudyValue]:
+        """What tables show: the values of the last coefficient, if cards show the study."""
+        return [
+            value
+            for value in self.results
+            if self.shown and value.coefficient == self.results[-1].coefficient
+        ]
 
     def as_dict(self) -> dict[str, Any]:
         """The study as its file has it."""
@@ -134,75 +151,105 @@ def definition_of(signature: str) -> str:
     return "|".join([parts[0], *named])
 
 
-def best_value(studies: Iterable[Study], dimension: str) -> StudyValue | None:
-    """What tables sort metrics by: the best output's agreement about a dimension, or None.
+class Best(NamedTuple):
+    """The best value of a metric about a dimension of a task, and the study that has it."""
 
-    Of the studies that cards show, by the last coefficient of their protocol: tau-b of items for
-    most.
+    study: Study
+    value: StudyValue
+
+
+def best_by_task(studies: Iterable[Study], dimension: str) -> dict[str, Best]:
+    """What tables sort metrics by: task -> the best output and setting about a dimension.
+
+    Of the studies that cards show, by their last coefficient, which the cards show too.
     """
-    found = [
-        [value for value in study.results if value.dimension == dimension]
-        for study in studies
-        if study.shown
-    ]
-    values = [
-        value
-        for of_study in found
-        for value in of_study
-        if value.coefficient == of_study[-1].coefficient and value.value is not None
-    ]
-    return max(values, key=lambda value: value.value or 0.0, default=None)
+    found: dict[str, list[Best]] = {}
+    for study in studies:
+        for value in study.shown_values:
+            if value.dimension == dimension and value.value is not None:
+                found.setdefault(study.task, []).append(Best(study, value))
+    return {task: max(some, key=lambda one: one.value.value or 0.0) for task, some in found.items()}
 
 
-def agreement_block(studies: Sequence[Study], prompts_unknown: Collection[Study] = ()) -> str:
+def agreement_block(
+    studies: Sequence[Study], tasks: Sequence[str], prompts_unknown: Collection[Study] = ()
+) -> str:
     """The generated block of the section "Agreement with people"; "" where nothing is shown.
 
-    It notes the studies that don't say which prompts the judge was asked with.
+    `tasks` are those of the card: their studies come first, others under headings that say so. A
+    note marks the studies that don't say which prompts the judge was asked with.
     """
-    return "\n".join(
-        _shown(study, "; prompts unknown" * (study in prompts_unknown))
+    tables: dict[str, dict[str, list[Study]]] = {}
+    for study in sorted(studies, key=lambda study: study.spec):
+        if study.shown_values:
+            facts = _facts(study, "; prompts unknown" * (study in prompts_unknown))
+            tables.setdefault(study.task, {}).setdefault(facts, []).append(study)
+    missing = [task for task in tasks if task not in tables]
+    parts = []
+    if tables and missing and ANY_TASK not in tables:
+        whose = "its task, " if len(missing) == len(tasks) else ""
+        names = listed(("RAG" if task == "rag" else task for task in missing), "or")
+        parts.append(f"Not measured on {whose}{names}.\n")
+    for task in sorted(tables, key=lambda task: tasks.index(task) if task in tasks else len(tasks)):
+        own = task in tasks or task == ANY_TASK
+        parts.append(f"### {task.capitalize()}\n" if own else f"### Another task: {task}\n")
+        parts += [_table(facts, found) for facts, found in tables[task].items()]
+    return "\n".join(parts)
+
+
+def _facts(study: Study, note: str) -> str:
+    """What a table of studies is of, but for the intervals and the date."""
+    data, value = study.data, study.results[-1]
+    size = [f"{data[name]:,} {name}" for name in ("systems", "items", "raters") if data[name] > 1]
+    protocol = f", protocol `{study.protocol}`" if study.protocol != NO_PROTOCOL else ""
+    return (
+        f"{data['title']}: {', '.join(size)}. Each value is `{value.coefficient}` "
+        f"({value.level}){protocol}, {study.references}{note}."
+    )
+
+
+def _table(facts: str, studies: Sequence[Study]) -> str:
+    """Studies of the same data as a Markdown table, a row a setting, with the facts above."""
+    values = [value for study in studies for value in study.shown_values]
+    dimensions = list(dict.fromkeys(value.dimension for value in values))
+    rows = {
+        (f"`{study.spec}`", f"`{value.output}`"): {
+            other.dimension: other.value
+            for other in study.shown_values
+            if other.output == value.output
+        }
         for study in studies
-        if study.shown
-    )
+        for value in study.shown_values
+    }
+    several = len({value.output for value in values}) > 1
+    lines = [["setting", *["output"] * several, *dimensions]]
+    lines.append(["---"] * len(lines[0]))
+    for (setting, output), found in rows.items():
+        numbers = [_figure(found.get(dimension)) for dimension in dimensions]
+        lines.append([setting, *[output] * several, *numbers])
+    first, date = studies[0], max(study.date for study in studies)
+    reach = {name: max(_reach(v) for v in values if v.dimension == name) for name in dimensions}
+    for name, last in (
+        (f"{first.confidence:.0%} interval, at most ±", reach),
+        ("human ceiling", {value.dimension: value.ceiling for value in values}),
+        ("chance", {value.dimension: value.chance for value in values}),
+    ):
+        if any(last.values()):
+            numbers = [_figure(last[dimension]) for dimension in dimensions]
+            lines.append([name, *[""] * several, *numbers])
+    drawn = f" Intervals are of {first.draws:,} draws of {_DRAWN[first.draw]}."
+    text = f"{facts}{drawn if any(reach.values()) else ''} Measured on {date}."
+    wrapped = "\n".join(textwrap.wrap(text, 100, break_on_hyphens=False))
+    rows_of_table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return f"{wrapped}\n\n{rows_of_table}"
 
 
-def _shown(study: Study, note: str) -> str:
-    """A study as a Markdown table with a line of facts above."""
-    kinds = list(dict.fromkeys((value.level, value.coefficient) for value in study.results))
-    names = [f"{coefficient} ({level})" for level, coefficient in kinds]
-    head = ["output", "dimension", *names, "human ceiling", "chance"]
-    rows: dict[tuple[str, str], dict[tuple[str, str], StudyValue]] = {}
-    for value in study.results:
-        place = rows.setdefault((value.output, value.dimension), {})
-        place[value.level, value.coefficient] = value
-    lines = [f"| {' | '.join(head)} |\n", f"|{' --- |' * len(head)}\n"]
-    for (output, dimension), found in rows.items():
-        values = [found[kind] for kind in kinds if kind in found]
-        cells = [f"`{output}`", dimension, *map(_interval, values)]
-        cells += [_several(v.ceiling for v in values), _several(v.chance for v in values)]
-        lines.append(f"| {' | '.join(cells)} |\n")
-    data = study.data
-    size = ", ".join(_count(data[name], name) for name in ("systems", "items", "raters"))
-    intervals = f"{study.confidence:.0%} intervals of {study.draws:,} draws of {study.draw}"
-    facts = (
-        f"{data['title']}: {size}; protocol `{study.protocol}`, {study.references}; {intervals}; "
-        f"`{study.spec}`, measured on {study.date}{note}."
-    )
-    wrapped = "\n".join(textwrap.wrap(facts, 100, break_on_hyphens=False))
-    return f"{wrapped}\n\n{''.join(lines)}"
+def _reach(value: StudyValue) -> float:
+    """How far a value's interval reaches from it."""
+    if value.value is None or value.low is None or value.high is None:
+        return 0.0
+    return max(value.value - value.low, value.high - value.value)
 
 
-def _count(number: int, plural: str) -> str:
-    return f"{number} {plural if number != 1 else plural.removesuffix('s')}"
-
-
-def _interval(value: StudyValue) -> str:
-    if value.value is None:
-        return "undefined"
-    if value.low is None or value.high is None:
-        return f"{value.value:.3f}"
-    return f"{value.value:.3f} [{value.low:.2f}, {value.high:.2f}]"
-
-
-def _several(numbers: Iterable[float | None]) -> str:
-    return ", ".join("–" if number is None else f"{number:.3f}" for number in numbers)
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import Scale, pattern_of
-from metrichub.catalog.parameters import check_parameters, values_of
+from metrichub.catalog.parameters import check_parameters, omitted, values_of
 from metrichub.errors import MetricError
 
 Array = NDArray[Any]
@@ -231,12 +231,12 @@ class Metric:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def label(self) -> str:
-        """The metric and all its parameters: "bleu(max_order=4, tokenize='13a')".
+        """The metric and its parameters: "bleu(max_order=4, tokenize='13a')".
 
         Values that may change, such as a model's newest revision, are resolved.
         """
-        values = {**self._values(), **self.resolved()}
-        pairs = ", ".join(f"{key}={value!r}" for key, value in values.items())
+        values, hidden = {**self._values(), **self.resolved()}, omitted(self)
+        pairs = ", ".join(f"{key}={v!r}" for key, v in values.items() if key not in hidden)
         call = f"{self.card.name}({pairs})" if pairs else self.card.name
         return call if self.name == self.card.name else f"{self.name} = {call}"
 

@@ -26,7 +26,7 @@ def generated(under_test: MetricUnderTest) -> dict[str, str]:
         for study in studies
         if _PROMPTS not in study.signature and load_metric(study.spec).templates()
     ]
-    if agreement := agreement_block(studies, unknown):
+    if agreement := agreement_block(studies, under_test.entry.card.tags.task, unknown):
         blocks["agreement"] = agreement
     if parameters := parameters_of(under_test.entry.load()):
         head = "| parameter | values | default | meaning |\n| --- | --- | --- | --- |\n"
@@ -38,7 +38,7 @@ def generated(under_test: MetricUnderTest) -> dict[str, str]:
 def _presets(card: Card) -> str:
     """A table of the presets and what each sets, as in the code."""
     rows = [
-        f'| `{card.name}("{name}")` | '
+        f"| `{card.name}({name})` | "
         + ", ".join(f"`{key}={value!r}`" for key, value in given.items())
         + " |\n"
         for name, given in card.presets.items()

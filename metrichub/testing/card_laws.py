@@ -7,7 +7,7 @@ import doctest
 import re
 from typing import Any
 
-from metrichub.catalog.card import HEADINGS
+from metrichub.catalog.card import FORMER_HEADINGS, HEADINGS, OPTIONAL
 from metrichub.catalog.parameters import make, parameters_of
 from metrichub.errors import JudgeUnavailable, MetrichubError
 from metrichub.judge.metric import JudgeMetric
@@ -40,10 +40,20 @@ def card_is_complete(under_test: MetricUnderTest) -> None:
     card = under_test.entry.card
     for key in WRITTEN:
         hold(key in card.keys, f"the front matter has no {key}")
-    headings = [name for name in card.sections if name in HEADINGS]
-    absent = [repr(name) for name in HEADINGS if name not in headings]
+    former = FORMER_HEADINGS[0] in card.sections
+    order = FORMER_HEADINGS if former else HEADINGS
+    headings = [name for name in card.sections if name in order]
+    absent = [repr(name) for name in order if name not in {*headings, *OPTIONAL}]
     hold(not absent, f"the card lacks the heading {', '.join(absent)}")
-    hold(headings == list(HEADINGS), f"the headings are in another order than {list(HEADINGS)}")
+    hold(
+        headings == [name for name in order if name in headings],
+        f"the headings are in another order than {list(order)}",
+    )
+    hold(
+        former or bool(card.lead),
+        "the card has no paragraph above its first heading: what to use the metric for, what not, "
+        "and how to report it",
+    )
     for name, text in card.sections.items():
         hold(bool(text.strip()), f"the section {name!r} is empty")
     hold(

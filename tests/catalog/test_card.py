@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub.catalog.card import HEADINGS, Card, bounds_table, with_blocks
+from metrichub.catalog.card import Card, bounds_table, with_blocks
 from metrichub.catalog.frontmatter import Scale, Tags
 from metrichub.errors import CardError
 
@@ -29,17 +29,20 @@ requires: [toy-parser>=2, other]
 BODY = """
 # Shout
 
-## Description
+Use it for
+shouts.
+
+## Definition
 
 A text.
 
-## Bounds
+## Outputs
 
 <!-- generated: bounds -->
 old
 <!-- end -->
 
-## Examples
+## More examples
 
 ```python
 >>> 1 + 1
@@ -135,16 +138,12 @@ def test_a_number_at_the_end_of_an_output_stands_for_n(card: Card) -> None:
 
 
 def test_the_body_gives_sections_examples_bibtex_and_blocks(card: Card) -> None:
-    assert list(card.sections) == ["Description", "Bounds", "Examples", "Citation"]
-    assert card.sections["Description"] == "A text."
+    assert list(card.sections) == ["Definition", "Outputs", "More examples", "Citation"]
+    assert card.sections["Definition"] == "A text."
+    assert card.lead == "Use it for\nshouts."
     assert card.examples == (">>> 1 + 1\n2\n\n", ">>> 2\n2\n")
     assert card.bibtex == "@misc{shout, title = {Shout}}"
     assert card.blocks() == {"bounds": "old\n"}
-
-
-def test_the_headings_are_the_ones_of_the_format() -> None:
-    assert HEADINGS[0] == "Description"
-    assert len(HEADINGS) == len(set(HEADINGS)) == 9
 
 
 def test_a_block_is_replaced_and_all_else_is_kept() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metrichub.authoring import OMIT_DEFAULT
 from metrichub.catalog.kinds import Boolean, Integer, Number, OneOf, SequenceOf, Text, Values
 from metrichub.catalog.parameters import (
     Parameter,
@@ -143,6 +144,19 @@ def test_a_value_in_its_domain_is_kept(parameter: str, value: object) -> None:
     made = make(Knobs, {parameter: value}, "knobs")
     assert values_of(made)[parameter] == value
     assert off_default(made) == ({} if value is None else {parameter: value})
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaterOverlap(Overlap):
+    """The metric after it gained a parameter."""
+
+    strict: bool = field(default=False, metadata=OMIT_DEFAULT)
+
+
+def test_a_parameter_that_a_metric_gains_leaves_its_label_at_the_default() -> None:
+    before = Overlap(name="overlap").label().partition("(")[2]
+    assert LaterOverlap(name="overlap").label().partition("(")[2] == before
+    assert "strict=True" in LaterOverlap(strict=True).label()
 
 
 def test_an_unknown_parameter_gets_near_matches_and_the_list() -> None:

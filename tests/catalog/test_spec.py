@@ -79,3 +79,16 @@ def test_what_is_no_spec_is_refused(text: str, said: str) -> None:
 def test_an_unquoted_word_is_answered_with_the_quoted_one() -> None:
     with pytest.raises(SpecError, match="tokenize='char'"):
         Spec.parse("bleu(tokenize=char)")
+
+
+@pytest.mark.parametrize("text", ["chrf(chrf++)", "chrf('chrf++')", 'chrf( "chrf++" )'])
+def test_a_preset_needs_no_quotes(text: str) -> None:
+    asked = []
+
+    def preset(metric: str, name: str) -> dict[str, object]:
+        asked.append((metric, name))
+        return {"word_order": 2}
+
+    assert Spec.parse(text, preset) == Spec("chrf", {"word_order": 2})
+    assert Spec.parse(f"{text[:-1]}, beta=1)", preset).parameters == {"word_order": 2, "beta": 1}
+    assert asked == [("chrf", "chrf++")] * 2

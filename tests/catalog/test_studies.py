@@ -4,50 +4,48 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from benchmarks.agreement import BY_PREDICTION, BY_REFERENCE, qags, scored, summeval
+from benchmarks.agreement import EXPERTS, STUDIES, Scored, agreement_of, darr, scored
 from metrichub import list_metrics, load_metric
-from metrichub.agreement.correlation import correlate, with_sources
-from metrichub.catalog.registry import registry
+from metrichub.agreement.correlation import correlate
+from metrichub.agreement.measured_studies import add_study, study_of
+from metrichub.catalog.registry import registry, spec_of
 from metrichub.catalog.studies import (
     FILE,
+    Study,
     agreement_block,
+    best_by_task,
     definition_of,
     read_studies,
     studies_text,
 )
 from metrichub.errors import CardError
 from metrichub.evaluation.signature import prompts_hash
-from metrichub.report.studies import add_study, study_of
 from metrichub.testing import blocks
 from metrichub.testing.under_test import Broken, MetricUnderTest
 from tests.commands import run
+from tests.site_cards import study
 from tests.vectors import DATA, SHARED
 
 OURS = [entry for entry in list_metrics() if entry.distribution == "metrichub"]
 STUDIED = [entry.name for entry in OURS if read_studies(entry.folder)]
 
 
-def measured(name: str):
+(CUT,) = [data for data in STUDIES if not data.shown]
+
+
+def measured(spec: str):
     """The study of a metric on the cut in the repository, measured now."""
-    data = summeval(DATA)
-    spec = {**BY_REFERENCE, **BY_PREDICTION}[name]
-    found = scored(spec, name, data)
-    agreement = correlate(
-        found.scores,
-        {d: [row[d] for row in data.rows] for d in ("coherence", "relevance")},
-        item=[row["doc_id"] for row in data.rows],
-        system=[row["system"] for row in data.rows],
-        better=found.better,
-        protocol="g-eval",
-        draws=0,
-    )
+    texts = CUT.read(DATA)
+    human = {name: texts.human[name] for name in ("coherence", "relevance")}
+    found = scored(spec, CUT, texts)
     return study_of(
-        with_sources(agreement, found.signatures, ()),
-        name,
+        agreement_of(found, CUT, texts._replace(human=human), draws=0),
+        spec,
         spec=spec,
-        data=data.facts,
+        data=CUT.facts,
         references=found.references,
         date="2026-01-02",
         shown=False,
@@ -58,57 +56,154 @@ def test_there_are_studies_beside_cards() -> None:
     assert len(STUDIED) >= 15
 
 
-EXPERTS = {"coherence", "consistency", "fluency", "relevance"}
-# What was rated, by how many.
-RATED = {"summeval": (EXPERTS, 3), "summeval-cut": (EXPERTS, 3), "qags-cnn": ({"factuality"}, 1)}
+# What was rated, by how many whose single ratings there are.
+QUALITIES = {"understandability", "naturalness", "coherence", "engagingness", "groundedness"}
+RATED = {
+    "summeval": (set(EXPERTS), 3),
+    "summeval-cut": (set(EXPERTS), 3),
+    "qags-cnn": ({"factuality"}, 1),
+    "wmt19-lten": ({"adequacy"}, 1),
+    "hats": ({"preference"}, 1),
+    "thumb": ({"precision", "recall", "overall"}, 1),
+    "conala": ({"usefulness"}, 10),
+    "simplicity-da": ({"fluency", "meaning", "simplicity"}, 1),
+    "topical-chat": (QUALITIES | {"overall"}, 1),
+    "sfres": ({"informativeness", "naturalness", "overall"}, 1),
+}
 
 
 @pytest.mark.parametrize("name", STUDIED)
 def test_a_study_has_values_of_all_dimensions_with_interval_and_ceiling(name: str) -> None:
-    for study in read_studies(registry().find(name).folder):
-        dimensions, raters = RATED[study.data["name"]]
-        assert {value.dimension for value in study.results} == dimensions
-        assert study.data["raters"] == raters
-        for value in study.results:
+    for one in read_studies(registry().find(name).folder):
+        dimensions, raters = RATED[one.data["name"]]
+        assert {value.dimension for value in one.results} == dimensions
+        assert one.data["raters"] == raters
+        for value in one.results:
             assert (value.ceiling is None) == (raters == 1)
             assert value.low is not None
             assert value.value is not None
             assert -1 <= value.low <= value.high <= 1  # type: ignore[operator]  # measured studies have ends
 
 
+def test_the_studies_beside_cards_are_those_that_the_benchmark_makes() -> None:
+    kept = {
+        (one.data["name"], one.data["task"], one.spec, one.shown)
+        for name in STUDIED
+        for one in read_studies(registry().find(name).folder)
+    }
+    assert kept == {(of.name, of.task, spec, of.shown) for of in STUDIES for spec in of.specs}
+
+
 # BARTScore's repository, SUM/QAGS_CNN; and measured once beside them: see the shared reference.
-QAGS = {"rouge": {"rouge1": 0.337667, "rouge2": 0.459141, "rougeLsum": 0.356889}}
+QAGS = {"rouge(stemmer=True)": {"rouge1": 0.337667, "rouge2": 0.459141, "rougeLsum": 0.356889}}
 BESIDE = {"abstractness": -0.405, "bleu": 0.117, "chrf": 0.366, "density": 0.473}
+
+
+def kept_study(spec: str, data: str) -> Study:
+    """The study of a setting beside its card."""
+    studies = read_studies(registry().find(spec_of(spec).metric).folder)
+    (found,) = [one for one in studies if (one.spec, one.data["name"]) == (spec, data)]
+    return found
 
 
 def test_studies_of_qags_are_the_published_values() -> None:
     expected = QAGS | {name: {"score": value} for name, value in BESIDE.items()}
-    for name, values in expected.items():
-        folder = registry().find(name).folder
-        (study,) = [one for one in read_studies(folder) if one.data["name"] == "qags-cnn"]
-        found = {value.output: value.value for value in study.results}
-        assert {k: found[k] for k in values} == pytest.approx(values, abs=0.002), name
-        assert (study.protocol, study.data["items"]) == ("qags", 235)
+    for spec, values in expected.items():
+        kept = kept_study(spec, "qags-cnn")
+        found = {value.output: value.value for value in kept.results}
+        assert {k: found[k] for k in values} == pytest.approx(values, abs=0.002), spec
+        assert (kept.protocol, kept.data["items"]) == ("qags", 235)
+
+
+def test_studies_of_simplifications_are_near_the_published_values() -> None:
+    # Alva-Manchego et al. (2021), as their notebook on simplicity levels has them, without signs.
+    # They standardize the ratings of each rater; ours are means.
+    expected = {"bleu": 0.496336, "sari(xu2016)": 0.358708, "readability": 0.117057}
+    for spec, value in expected.items():
+        kept = kept_study(spec, "simplicity-da")
+        found = {v.output: v.value for v in kept.results if v.dimension == "simplicity"}
+        ours = found.get("flesch_kincaid_grade", found["score"])
+        assert ours == pytest.approx(value, abs=0.03), spec
+
+
+def test_studies_of_transcripts_are_the_published_shares() -> None:
+    # The authors' repository: of the pairs that 70% agree on, the share ordered as they do.
+    for spec, share in {"wer": 0.53, "cer": 0.64}.items():
+        (value,) = [v for v in kept_study(spec, "hats").results if v.coefficient == "tau_wmt"]
+        # A tie of the metric counts against it in both.
+        assert (1 + (value.value or 0)) / 2 == pytest.approx(share, abs=0.005), spec
 
 
 @pytest.mark.corpora
-@pytest.mark.parametrize("name", ["chrf", "density"])
-def test_a_study_of_data_that_is_not_here_is_what_is_measured_today(name: str) -> None:
-    if not (SHARED / "data" / "fact_qags_cnn.jsonl").exists():
-        pytest.skip("needs ../shared/data/fact_qags_cnn.jsonl")
-    data = qags(SHARED / "data")
-    found = scored(name, name, data)
-    today = correlate(
-        found.scores, data.human, item=data.item, better=found.better, protocol="qags", draws=0
-    )
-    (study,) = [s for s in read_studies(registry().find(name).folder) if s.protocol == "qags"]
-    assert study.results[0].value == pytest.approx(today.row().value, abs=1e-4)
-    assert study.data["sha256"] == today.data.sha256
+@pytest.mark.parametrize(
+    ("name", "spec"),
+    [
+        ("qags-cnn", "chrf"),
+        ("qags-cnn", "density"),
+        ("wmt19-lten", "chrf"),
+        ("wmt19-lten", "ter"),
+        ("simplicity-da", "sari"),
+        ("topical-chat", "token_f1"),
+        ("sfres", "gleu"),
+    ],
+)
+def test_a_study_of_data_that_is_not_here_is_what_is_measured_today(name: str, spec: str) -> None:
+    (data,) = [one for one in STUDIES if one.name == name]
+    if not (SHARED / "data" / data.file).exists():
+        pytest.skip(f"needs ../shared/data/{data.file}")
+    texts = data.read(SHARED / "data")
+    today = agreement_of(scored(spec, data, texts), data, texts, draws=0)
+    kept = kept_study(spec, name)
+    values = [row.value for row in today.rows if row.metric.partition(".")[0] == spec]
+    assert [value.value for value in kept.results] == pytest.approx(values, abs=1e-4)
+    assert kept.data["sha256"] == today.data.sha256
+
+
+def test_preferences_are_of_the_outputs_that_people_compared(tmp_path: Path) -> None:
+    rows = [
+        {
+            "src": "s",
+            "ref": "r",
+            "better": "x",
+            "better_system": "a",
+            "worse": "y",
+            "worse_system": "b",
+        },
+        {
+            "src": "s",
+            "ref": "r",
+            "better": "y",
+            "better_system": "b",
+            "worse": "z",
+            "worse_system": "c",
+        },
+        {
+            "src": "t",
+            "ref": "q",
+            "better": "v",
+            "better_system": "b",
+            "worse": "w",
+            "worse_system": "a",
+        },
+    ]
+    text = "".join(f"{json.dumps(row)}\n" for row in rows)
+    (tmp_path / "mt_wmt19_lten_darr.jsonl").write_text(text)
+    texts = darr(tmp_path)
+    # The output of b for s is in two pairs and scored once.
+    assert texts.predictions == ["x", "y", "z", "v", "w"]
+    assert texts.columns["references"] == ["r", "r", "r", "q", "q"]
+    assert texts.system == ["a", "b", "c", "b", "a"]
+    assert texts.pairs == ([0, 1, 3], [1, 2, 4])
+    (data,) = [one for one in STUDIES if one.name == "wmt19-lten"]
+    scores = {"m": np.array([3.0, 2.0, 2.0, 0.0, 1.0])}
+    found = agreement_of(Scored(scores, {"m": "higher"}, {}, ""), data, texts, draws=0)
+    # One pair is right, and a tie counts as wrong, like the last: (1 - 2) / 3.
+    assert found.row().value == pytest.approx(-1 / 3)
 
 
 @pytest.mark.parametrize("name", ["token_f1", "aun"])
 def test_a_study_of_the_cut_is_what_is_measured_today(name: str) -> None:
-    (stored,) = [s for s in read_studies(registry().find(name).folder) if not s.shown]
+    stored = kept_study(name, CUT.name)
     today = {value[:4]: value.value for value in measured(name).results}
     kept = {value[:4]: value.value for value in stored.results if value[:4] in today}
     assert kept == pytest.approx(today, abs=1e-3)
@@ -117,18 +212,16 @@ def test_a_study_of_the_cut_is_what_is_measured_today(name: str) -> None:
 
 
 def hash_of_the_cut() -> str:
-    rows = summeval(DATA).rows
-    dimensions = ("coherence", "consistency", "fluency", "relevance")
-    labels = {"item": [r["doc_id"] for r in rows], "system": [r["system"] for r in rows]}
-    human = {d: [row[d] for row in rows] for d in dimensions}
-    found = correlate([0.0] * len(rows), human, **labels, draws=0, coefficient="tau_b")
-    return found.data.sha256
+    texts = CUT.read(DATA)
+    labels = {"item": texts.item, "system": texts.system}
+    scores = [0.0] * len(texts.predictions)
+    return correlate(scores, texts.human, **labels, draws=0, coefficient="tau_b").data.sha256
 
 
 def test_a_file_is_written_once_and_keeps_its_date_while_the_numbers_stay(tmp_path: Path) -> None:
-    study = measured("aun")
-    assert add_study(tmp_path, "aun", study)
-    later = replace(study, date="2030-01-01", signature=f"{study.signature}|more")
+    first = measured("aun")
+    assert add_study(tmp_path, "aun", first)
+    later = replace(first, date="2030-01-01", signature=f"{first.signature}|more")
     assert not add_study(tmp_path, "aun", later)
     assert [one.date for one in read_studies(tmp_path)] == ["2026-01-02"]
     other = replace(later, seed=7)
@@ -140,16 +233,16 @@ def test_a_file_is_written_once_and_keeps_its_date_while_the_numbers_stay(tmp_pa
 def test_other_parameters_or_another_definition_break_the_law(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    study = measured("token_f1")
-    name, _, rest = study.signature.partition("|definition:1|")
+    today = measured("token_f1")
+    name, _, rest = today.signature.partition("|definition:1|")
     assert rest
     under_test = MetricUnderTest(registry().find("token_f1"))
     for signature in (f"{name}|definition:7|{rest}", f"token_f1(x=1)|definition:1|{rest}"):
-        old = replace(study, signature=signature)
+        old = replace(today, signature=signature)
         monkeypatch.setattr(blocks, "read_studies", lambda _, old=old: (old,))
         with pytest.raises(Broken, match="measure it again: metrichub agreement FILE -m"):
             blocks.studies_agree(under_test)
-    monkeypatch.setattr(blocks, "read_studies", lambda _: (study,))
+    monkeypatch.setattr(blocks, "read_studies", lambda _: (today,))
     blocks.studies_agree(under_test)
 
 
@@ -159,11 +252,11 @@ def judged(monkeypatch: pytest.MonkeyPatch):
     spec = "faithfulness(judge='openai(model=\"m\")')"
     metric = load_metric(spec)
     head, tail = f"{metric.label()}|definition:{metric.card.definition}", "metrichub:0.1.0"
-    study = replace(measured("aun"), spec=spec, shown=True)
+    asked = replace(measured("aun"), spec=spec, shown=True)
     under_test = MetricUnderTest(registry().find("faithfulness"))
 
     def studied(prompts: str) -> MetricUnderTest:
-        one = replace(study, signature=f"{head}{prompts}|{tail}|reduce:best")
+        one = replace(asked, signature=f"{head}{prompts}|{tail}|reduce:best")
         monkeypatch.setattr(blocks, "read_studies", lambda _: (one,))
         return under_test
 
@@ -184,18 +277,68 @@ def test_a_study_of_unknown_prompts_says_so_on_the_card(judged) -> None:
     under_test = judged("")
     blocks.studies_agree(under_test)
     block = " ".join(blocks.generated(under_test)["agreement"].split())
-    assert "measured on 2026-01-02; prompts unknown." in block
+    assert "no reference; prompts unknown. " in block
 
 
-def test_the_block_shows_value_interval_ceiling_and_facts() -> None:
-    study = measured("aun")
-    assert agreement_block([study]) == ""
-    block = agreement_block([replace(study, shown=True)])
-    assert block.startswith("SummEval (Fabbri et al. 2021), a cut: 12 systems, 20 items,")
-    assert (
-        "| output | dimension | spearman (item) | tau_b (item) | human ceiling | chance |" in block
+def test_a_cell_of_the_block_has_one_number() -> None:
+    toys = study(("one", "fluency", 0.2), ("two", "fluency", 0.5), ("one", "ease", 0.3))
+    block = agreement_block([toys], ["testing"])
+    # Intervals reach from -.1 to .8: at most .6 from .2 on fluency, and .5 from .3 on ease.
+    assert block == (
+        "### Testing\n"
+        "\n"
+        "toys: 2 systems, 9 items, 3 raters. Each value is `tau_b` (item), protocol `g-eval`, "
+        "no reference.\n"
+        "Intervals are of 1,000 draws of items and systems. Measured on 2026-01-01.\n"
+        "\n"
+        "| setting | output | fluency | ease |\n"
+        "| --- | --- | --- | --- |\n"
+        "| `toy` | `one` | 0.200 | 0.300 |\n"
+        "| `toy` | `two` | 0.500 | – |\n"
+        "| 95% interval, at most ± |  | 0.600 | 0.500 |\n"
+        "| human ceiling |  | 0.900 | 0.900 |\n"
     )
-    assert block.count("| `score` |") == 2
+    assert agreement_block([replace(toys, shown=False)], ["testing"]) == ""
+
+
+def test_settings_of_a_metric_share_the_table_of_their_data() -> None:
+    toys = study(("score", "fluency", 0.2))
+    other = replace(study(("score", "fluency", 0.4)), spec="toy(x=2)")
+    block = agreement_block([toys, other], ["testing"])
+    assert block.count("toys: 2 systems") == 1
+    assert "| `toy` | 0.200 |\n| `toy(x=2)` | 0.400 |\n| 95% interval" in block
+
+
+def test_figures_of_other_tasks_follow_under_a_heading_that_says_so() -> None:
+    news = study(("score", "fluency", 0.2), task="news", title="news")
+    toys = study(("score", "fluency", 0.4))
+    headings = [
+        line for line in agreement_block([news, toys], ["testing"]).split("\n") if "#" in line
+    ]
+    assert headings == ["### Testing", "### Another task: news"]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "said"),
+    [
+        (["speech"], "Not measured on its task, speech.\n"),
+        (["speech", "rag"], "Not measured on its task, speech or RAG.\n"),
+        (["testing", "speech"], "Not measured on speech.\n"),
+        (["testing"], "### Testing\n"),
+    ],
+)
+def test_a_task_that_nobody_measured_is_named(tasks: list[str], said: str) -> None:
+    assert agreement_block([study(("score", "fluency", 0.2))], tasks).startswith(said)
+
+
+def test_the_best_output_is_that_of_a_task() -> None:
+    low, high = study(("one", "ease", 0.2), ("two", "ease", 0.3)), study(("one", "ease", 0.4))
+    news = study(("one", "ease", 0.9), task="news")
+    found = best_by_task([low, replace(high, spec="toy(x=2)"), news], "ease")
+    assert {task: (best.study.spec, best.value.value) for task, best in found.items()} == {
+        "testing": ("toy(x=2)", 0.4),
+        "news": ("toy", 0.9),
+    }
 
 
 def test_a_broken_file_names_itself(tmp_path: Path) -> None:
@@ -240,10 +383,30 @@ def test_the_task_is_that_of_the_rated_texts_and_not_a_tag_of_the_card() -> None
     assert found == json.loads(run("list", *rated).stdout)
     other = run("list", "--task", "translation", *rated)
     assert json.loads(other.stdout) == []
-    assert "agreement with people on 'relevance' for translation" in other.stderr
+    assert "on 'relevance' for translation; there are studies of: adequacy\n" in other.stderr
+    other = run("list", "--task", "questions", *rated)
+    assert "for questions; there are studies for: captioning, code generation, " in other.stderr
+    other = run("list", "--task", "summarisation", *rated)
+    assert "for summarisation; did you mean 'summarization'?" in other.stderr
+
+
+def test_which_metric_for_translations_has_an_answer_of_its_own() -> None:
+    asked = ("--task", "translation", "--agreement", "adequacy", "--format", "json")
+    rows = json.loads(run("list", *asked).stdout)
+    assert {row["coefficient"] for row in rows} == {"tau_wmt (pairs)"}
+    # From Kazakh, analysis.ipynb of neulab/BARTScore has .323 for chrF and .276 for BLEU.
+    names = [row["name"] for row in rows]
+    assert names.index("chrf") < names.index("bleu")
+
+
+def test_ratings_of_one_name_are_listed_by_task() -> None:
+    rows = json.loads(run("list", "--agreement", "fluency", "--format", "json").stdout)
+    tasks = [row["task"] for row in rows]
+    assert tasks == sorted(tasks)
+    assert set(tasks) == {"simplification", "summarization"}
 
 
 def test_a_dimension_that_nobody_rated_is_told_with_those_that_were() -> None:
     result = run("list", "--agreement", "wit", "--format", "json")
     assert json.loads(result.stdout) == []
-    assert "on 'wit'; there are studies of: coherence, consistency, " in result.stderr
+    assert "on 'wit'; there are studies of: adequacy, coherence, " in result.stderr

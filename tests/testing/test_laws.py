@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from metrichub.catalog.card import HEADINGS, with_blocks
+from metrichub.catalog.card import FORMER_HEADINGS, HEADINGS, with_blocks
 from metrichub.catalog.registry import Entry
 from metrichub.errors import MetricError, ScoringError
 from metrichub.testing import footprint, laws
@@ -73,12 +73,19 @@ license: MIT
 """
 SECTIONS = {
     **dict.fromkeys(HEADINGS, "Text."),
-    "Inputs": "Two.\n\n<!-- generated: parameters -->\n<!-- end -->",
-    "Bounds": "<!-- generated: bounds -->\n<!-- end -->",
-    "Examples": EXAMPLES,
+    "Example": EXAMPLES,
+    "Parameters": "<!-- generated: parameters -->\n<!-- end -->",
+    "Outputs": "<!-- generated: bounds -->\n<!-- end -->",
     "Citation": BIBTEX,
 }
-CARD = f"{FRONT}\n# Toy\n" + "".join(f"\n## {k}\n\n{v}\n" for k, v in SECTIONS.items())
+LEAD = "Use it for toys.\n"
+
+
+def body_of(sections: Mapping[str, str]) -> str:
+    return "".join(f"\n## {name}\n\n{text}\n" for name, text in sections.items())
+
+
+CARD = f"{FRONT}\n# Toy\n\n{LEAD}{body_of(SECTIONS)}"
 
 Make = Callable[..., MetricUnderTest]
 
@@ -160,14 +167,15 @@ def test_a_namespace_package_above_keeps_one_name(make: Make, site: Path) -> Non
     [
         ({"headline: [score]\n": ""}, "the front matter has no headline"),
         ({"definition: 1\n": ""}, "the front matter has no definition"),
-        ({"## Bounds": "## Limits"}, "lacks the heading 'Bounds'"),
-        ({"## Outputs\n\nText.": "", "## Inputs": "## Outputs\n\nText.\n\n## Inputs"}, "headings"),
-        ({"## Outputs\n\nText.": "## Outputs"}, "the section 'Outputs' is empty"),
+        ({LEAD: ""}, "no paragraph above its first heading"),
+        ({"## Outputs": "## Limits"}, "lacks the heading 'Outputs'"),
+        ({"## Inputs\n\nText.": "", "## Citation": "## Inputs\n\nText.\n\n## Citation"}, "order"),
+        ({"## Inputs\n\nText.": "## Inputs"}, "the section 'Inputs' is empty"),
         ({BIBTEX: f"{BIBTEX}\n{BIBTEX}"}, "exactly one bibtex block"),
         ({BIBTEX: "None."}, "exactly one bibtex block"),
         ({"@misc{toy, title = {Toy}}": "Toy."}, "the bibtex block holds no entry"),
         (
-            {"<!-- generated: parameters -->\n<!-- end -->": ""},
+            {"<!-- generated: parameters -->\n<!-- end -->": "None."},
             "lacks the generated block 'parameters'",
         ),
         ({"generated: bounds": "generated: limits"}, "lacks the generated block 'bounds'"),
@@ -182,6 +190,31 @@ def test_a_card_with_a_part_missing_is_not_complete(
 ) -> None:
     with pytest.raises(Broken, match=said):
         laws.card_is_complete(make(card=changes))
+
+
+def test_a_card_needs_no_section_that_has_nothing_to_say(make: Make) -> None:
+    laws.card_is_complete(make(card={"## Differences from other programs\n\nText.\n": ""}))
+
+
+FORMER = {
+    **dict.fromkeys(FORMER_HEADINGS, "Text."),
+    "Inputs": "Two.\n\n<!-- generated: parameters -->\n<!-- end -->",
+    "Bounds": "<!-- generated: bounds -->\n<!-- end -->",
+    "Examples": EXAMPLES,
+    "Citation": BIBTEX,
+}
+
+
+def test_a_plugins_card_with_the_former_headings_is_complete(make: Make) -> None:
+    under_test = make(card={f"{LEAD}{body_of(SECTIONS)}": body_of(FORMER)})
+    laws.card_is_complete(under_test)
+    laws.examples_run(under_test)
+
+
+def test_a_card_with_the_former_headings_keeps_their_order(make: Make) -> None:
+    turned = {name: FORMER[name] for name in reversed(FORMER)}
+    with pytest.raises(Broken, match="another order"):
+        laws.card_is_complete(make(card={f"{LEAD}{body_of(SECTIONS)}": body_of(turned)}))
 
 
 @pytest.mark.parametrize(("old", "block"), [("[0, 1]", "bounds"), ("The shortest", "parameters")])
