@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from metric_cards._bases.ptb import words_by_chunk
 from metric_cards.meteor.wordnet import open_wordnet
 from metrichub import Hub, load_metric
 from metrichub.catalog.registry import registry
 from metrichub.errors import MissingDependency, SpecError
-from tests.vectors import DATA, SUMMEVAL, texts, vectors
+from tests.vectors import DATA, SUMMEVAL, texts, vectors, whisper_texts
 
 
 def score(spec: str, output: str = "score", **columns: Any) -> float:
@@ -20,10 +21,13 @@ def score(spec: str, output: str = "score", **columns: Any) -> float:
 
 
 def held_by(
-    spec: str, official: Callable[[list[str], list[list[str]]], float], output: str = "score"
+    spec: str,
+    official: Callable[[list[str], list[list[str]]], float],
+    output: str = "score",
+    size: int | None = None,
 ) -> None:
     """The corpus score on real summaries equals a program's."""
-    predictions, references = texts(SUMMEVAL, 9)
+    predictions, references = (column[:size] for column in texts(SUMMEVAL, 9))
     found = score(spec, output, predictions=predictions, references=references)
     assert found == pytest.approx(official(predictions, references), abs=1e-9)
 
@@ -49,18 +53,47 @@ def bleu_wmt() -> None:
     held_by("bleu(wmt)", lambda p, r: BLEU().corpus_score(p, _streams(r)).score / 100)
 
 
+def bleu_evaluate() -> None:
+    vectored = [parameter.values[0] for parameter in vectors("bleu_evaluate")]
+    rows = [(row["predictions"], row["references"], row["expected"]) for row in vectored]
+    # What evaluate's bleu.py at a7dd338 gives for the cut of SummEval.
+    summaries = {"bleu": 0.23749767946530045, "length_ratio": 2.4497469269703545}
+    for predictions, references, expected in [*rows, (*texts(SUMMEVAL), summaries)]:
+        found = Hub("bleu(evaluate)")(predictions=predictions, references=references)["bleu"]
+        for ours, theirs in (("score", "bleu"), ("length_ratio", "length_ratio")):
+            assert found[ours] == pytest.approx(expected[theirs], abs=1e-12)
+        for order, precision in enumerate(expected.get("precisions", ()), 1):
+            assert found[f"precision_{order}"] == pytest.approx(precision, abs=1e-12)
+
+
 def chrf_plus_plus() -> None:
     from sacrebleu.metrics.chrf import CHRF
 
     official = CHRF(word_order=2)
-    held_by('chrf("chrf++")', lambda p, r: official.corpus_score(p, _streams(r)).score / 100)
+    held_by("chrf(chrf++)", lambda p, r: official.corpus_score(p, _streams(r)).score / 100)
 
 
 def ter_tercom() -> None:
     # sacrebleu's TER is Tercom, rewritten.
     from sacrebleu.metrics.ter import TER
 
-    held_by("ter(tercom)", lambda p, r: TER().corpus_score(p, _streams(r)).score / 100)
+    # Its search for shifts takes a second a summary.
+    held_by("ter(tercom)", lambda p, r: TER().corpus_score(p, _streams(r)).score / 100, size=3)
+
+
+def rouge_coco() -> None:
+    # Its words are cider's, which that card compares with PTBTokenizer.
+    from pycocoevalcap.rouge.rouge import Rouge
+
+    def official(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> float:
+        def captions(texts: Sequence[str]) -> list[str]:
+            return [" ".join(words_by_chunk(text)) for text in texts]
+
+        pairs = zip(predictions, references, strict=True)
+        found = [Rouge().calc_score(captions([text]), captions(group)) for text, group in pairs]
+        return sum(found) / len(found)
+
+    held_by("rouge(coco)", official)
 
 
 def rouge_score() -> None:
@@ -73,23 +106,40 @@ def rouge_score() -> None:
         found = [scorer.score_multi(group, text)["rougeL"].fmeasure for group, text in pairs]
         return sum(found) / len(found)
 
-    held_by('rouge("rouge-score")', official, "rougeL")
+    held_by("rouge(rouge-score)", official, "rougeL")
+
+
+def error_rate(metric: str, name: str) -> None:
+    """The rate of texts against their neighbours is jiwer's of what openai-whisper made of them."""
+    import jiwer
+
+    rows = whisper_texts()
+    raw, normal = [row["text"] for row in rows], [row[name] for row in rows]
+    found = score(f'{metric}("{name}")', predictions=raw[1:], references=raw[:-1])
+    official = getattr(jiwer, metric)(normal[:-1], normal[1:])
+    assert found == pytest.approx(official, abs=1e-12)
 
 
 HELD: dict[tuple[str, str], Callable[[], None]] = {
+    ("bleu", "evaluate"): bleu_evaluate,
     ("bleu", "wmt"): bleu_wmt,
+    ("cer", "whisper"): lambda: error_rate("cer", "whisper"),
+    ("cer", "whisper-basic"): lambda: error_rate("cer", "whisper-basic"),
     ("chrf", "chrf++"): chrf_plus_plus,
     ("cider", "coco"): lambda: held_by_vectors("cider(coco)", "cider_d", key="score"),
     ("exact_match", "squad"): lambda: held_by_vectors(
         "exact_match(squad)", "squad", key="exact_match"
     ),
     ("meteor", "evaluate"): lambda: held_by_vectors("meteor(evaluate)", "meteor_nltk"),
+    ("rouge", "coco"): rouge_coco,
     ("rouge", "rouge-score"): rouge_score,
     ("sari", "easse"): lambda: held_by_vectors("sari(easse)", "sari_easse"),
     ("sari", "evaluate"): lambda: held_by_vectors("sari(evaluate)", "sari_hf"),
     ("sari", "xu2016"): lambda: held_by_vectors("sari(xu2016)", "sari_xu2016"),
     ("ter", "tercom"): ter_tercom,
     ("token_f1", "squad"): lambda: held_by_vectors("token_f1(squad)", "squad", key="f1"),
+    ("wer", "whisper"): lambda: error_rate("wer", "whisper"),
+    ("wer", "whisper-basic"): lambda: error_rate("wer", "whisper-basic"),
 }
 
 
@@ -135,7 +185,7 @@ def test_a_signature_shows_what_a_preset_sets() -> None:
     ("spec", "message"),
     [
         ("bleu(wtm)", "bleu has no preset 'wtm'; did you mean 'wmt'"),
-        ("wer(whisper)", "wer has no preset 'whisper' .it has none."),
+        ("ribes(whisper)", "ribes has no preset 'whisper' .it has none."),
         ("bleu(wmt, wmt)", "by name"),
         ("meteor(1.5)", "by name"),
     ],

@@ -52,6 +52,11 @@ def texts(name: str, most: int | None = None) -> tuple[list[str], list[list[str]
     return [row["hyp"] for row in rows], [row["refs"] for row in rows]
 
 
+def whisper_texts() -> list[dict[str, str]]:
+    """Texts, and what the two normalizers of openai-whisper make of them, by ours' names."""
+    return _rows(DATA / "whisper.jsonl")
+
+
 def _rows(path: Path) -> list[dict[str, Any]]:
     # Not splitlines: a text may hold other ends of lines than "\n".
     return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]

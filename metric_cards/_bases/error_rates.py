@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from metrichub.authoring import Array, Metric, Scores
+from metrichub.authoring import OMIT_DEFAULT, Array, Metric, Scores
 from metrichub.text import Texts, edit_counts, highlight, lengths, levenshtein
 
 
@@ -31,6 +31,8 @@ class ErrorRate(Metric):
         lowercase: Whether both texts are lowercased first.
         punctuation: Whether punctuation counts; False removes it first (Unicode categories P).
         alignment: Whether to count the kinds of edits; False gives only `score`, and is faster.
+        normalizer: What is applied to both texts before anything else: Whisper's normalizer for
+            English (`whisper`) or for other languages (`whisper-basic`).
     """
 
     tokenizer: ClassVar[str]
@@ -38,6 +40,9 @@ class ErrorRate(Metric):
     lowercase: bool = False
     punctuation: bool = True
     alignment: bool = True
+    normalizer: Literal["whisper", "whisper-basic"] | None = field(
+        default=None, metadata=OMIT_DEFAULT
+    )
 
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
         """Edits, hits and both lengths, (N,) each; no hits without an alignment."""
@@ -79,6 +84,7 @@ class ErrorRate(Metric):
         return tuple(self.card.scores) if self.alignment else ("score",)
 
     def _prepared(self, texts: Texts) -> Texts:
+        texts = _normalized(texts, self.normalizer) if self.normalizer else texts
         texts = texts.lower() if self.lowercase else texts
         if self.punctuation:
             return texts
@@ -86,6 +92,14 @@ class ErrorRate(Metric):
             "without punctuation",
             lambda: Texts([text.translate(_WITHOUT_PUNCTUATION) for text in texts]),
         )
+
+
+def _normalized(texts: Texts, normalizer: str) -> Texts:
+    from metric_cards._bases.whisper import NORMALIZERS
+
+    return texts.cached(
+        ("normalized", normalizer), lambda: Texts(list(map(NORMALIZERS[normalizer], texts)))
+    )
 
 
 def _or_one(count: Array) -> Array:

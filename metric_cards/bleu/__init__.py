@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 import numpy as np
 
 from metric_cards.bleu.nltk_smoothing import FIFTH, METHODS, Counts, smoothed
-from metrichub.authoring import Array, Metric, Range, Scores
+from metrichub.authoring import OMIT_DEFAULT, Array, Metric, Range, Scores
 from metrichub.errors import ParameterError
-from metrichub.text import RaggedTexts, Texts, clipped_matches, closest_lengths, highlight, lengths
+from metrichub.text import (
+    Integers,
+    RaggedTexts,
+    Texts,
+    clipped_matches,
+    closest_lengths,
+    highlight,
+    lengths,
+)
 
 _SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0, "exp": 0.0, "none": 0.0}
 
@@ -31,6 +39,8 @@ class Bleu(Metric):
         weights: One weight for each of the `max_order` orders; () for equal weights that sum to 1.
         effective_order: Whether orders that the prediction is too short for are left out.
         lowercase: Whether case is ignored.
+        reference_length: Which reference's length a prediction's is compared with: the one closest
+            to it, or the shortest.
     """
 
     tokenize: Literal[
@@ -46,6 +56,9 @@ class Bleu(Metric):
     weights: tuple[Annotated[float, Range(0)], ...] = ()
     effective_order: bool = False
     lowercase: bool = False
+    reference_length: Literal["closest", "shortest"] = field(
+        default="closest", metadata=OMIT_DEFAULT
+    )
 
     def __post_init__(self) -> None:
         """Check the parameters.
@@ -71,7 +84,7 @@ class Bleu(Metric):
             "matches": matches,
             "totals": np.maximum(totals, 1) if self._nltk else totals,
             "length": lengths(prediction, self.tokenize),
-            "reference_length": closest_lengths(prediction, references, self.tokenize),
+            "reference_length": self._reference_lengths(prediction, references),
         }
 
     def score(
@@ -122,6 +135,13 @@ class Bleu(Metric):
         """The score, one precision for each order, and the two parts of the brevity penalty."""
         precisions = (f"precision_{n + 1}" for n in range(self.max_order))
         return ("score", *precisions, "brevity_penalty", "length_ratio")
+
+    def _reference_lengths(self, prediction: Texts, references: RaggedTexts) -> Integers:
+        if self.reference_length == "closest":
+            return closest_lengths(prediction, references, self.tokenize)
+        found = lengths(references, self.tokenize)
+        shortest: Integers = np.minimum.reduceat(found, references.offsets[:-1])
+        return shortest
 
     @property
     def _nltk(self) -> bool:

@@ -10,9 +10,9 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 
 from metric_cards._bases.corpus_ngrams import CorpusNgrams
+from metric_cards._bases.ptb import words_by_chunk
 from metric_cards._bases.resampling import drawn_sums
 from metric_cards.cider.corpus import Corpus
-from metric_cards.cider.ptb import words_by_chunk
 from metric_cards.cider.weighed import document_frequencies, weighed
 from metrichub.authoring import Array, CorpusMetric, Range, Resampler, Scores
 from metrichub.text import RaggedTexts, Texts, spans

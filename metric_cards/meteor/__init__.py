@@ -17,7 +17,7 @@ from metrichub.text import Texts, Tokens
 
 @dataclass(frozen=True, kw_only=True)
 class Meteor(Metric):
-    """METEOR as nltk 3.10 computes it (Lavie and Agarwal 2007), averaged over samples (macro).
+    """METEOR as nltk 3.10 computes it (Banerjee and Lavie 2005), averaged over samples (macro).
 
     Attributes:
         tokenizer: How texts are split into lowercased tokens: as nltk's `word_tokenize` does, as
@@ -56,7 +56,7 @@ class Meteor(Metric):
             return ()
         return (
             "without WordNet's synonyms, scores are lower than Hugging Face evaluate's (by 0.013 "
-            'on newstest2016); meteor("evaluate") uses them',
+            "on newstest2016); meteor(evaluate) uses them",
         )
 
     def _tokens(self, column: Texts) -> Tokens:

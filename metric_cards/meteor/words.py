@@ -16,7 +16,7 @@ _RULES = tuple(
     (frozenset(needs), re.compile(pattern), replacement)
     for needs, pattern, replacement in (
         # What opens a quotation becomes "``".
-        ("«“‘„`", "[«“‘„]|`+", r" \g<0> "),
+        ("«“‘„`", "[«“‘„]|``?", r" \g<0> "),
         ('"', r'^"', " `` "),
         ("\"'", r"""([ (\[{<])(?:"|'')""", r"\1 `` "),
         # An apostrophe in front is a token, unless it begins a clitic.
@@ -38,6 +38,10 @@ _RULES = tuple(
         ("'", r"(?i)\b(?:(d)('ye)|(more)('n))\b", r" \1\3 \2\4 "),
     )
 )
+_CLOSING = frozenset("])}>\"'»”’")
+KNOWN = 1 << 16
+"""Chunks whose tokens are kept, at each place of a sentence."""
+
 _JOINED = re.compile(r"(?i)\b(?:(can)(not)|(gim|lem)(me)|(gon)(na)|(got)(ta)|(wan)(na)(?=\s|$))\b")
 _TWAS = tuple(re.compile(rf"(?i)(?<= )('t)({verb})\b") for verb in ("is", "was"))
 
@@ -48,7 +52,23 @@ def word_tokens(text: str) -> list[str]:
 
     # sentencex takes no lone surrogates.
     sentences = segment("en", well_formed(text))
-    return [token for sentence in sentences for token in sentence_tokens(sentence)]
+    return [token for sentence in sentences for token in remembered_tokens(sentence)]
+
+
+def remembered_tokens(sentence: str) -> list[str]:
+    """The lower-cased tokens of a sentence, those of known chunks from memory.
+
+    Between spaces, no rule looks beyond a chunk, except whether it is the first or the last
+    one, or whether chunks of closing marks follow a point at the end.
+    """
+    chunks = sentence.rstrip(" ").split(" ")
+    white = list(filter(None, chunks)) != sentence.split()
+    if len(chunks) == 1 or white or _CLOSING.issuperset(chunks[-1]):
+        return sentence_tokens(sentence)
+    tokens = list(_FIRST[chunks[0]])
+    for chunk in chunks[1:-1]:
+        tokens += _MIDDLE[chunk]
+    return tokens + _LAST[chunks[-1]]
 
 
 def sentence_tokens(sentence: str) -> list[str]:
@@ -62,3 +82,20 @@ def sentence_tokens(sentence: str) -> list[str]:
         for pattern in _TWAS:
             text = pattern.sub(r" \1 \2 ", f" {text}")
     return [token.lower() for token in text.split()]
+
+
+class _Chunks(dict[str, list[str]]):
+    """The tokens of the chunks that were met beside others; emptied when it holds too many."""
+
+    def __init__(self, before: bool, after: bool) -> None:
+        self._before, self._after = before, after
+
+    def __missing__(self, chunk: str) -> list[str]:
+        if len(self) >= KNOWN:
+            self.clear()
+        beside = sentence_tokens(f"{'x ' * self._before}{chunk}{' x' * self._after}")
+        tokens = self[chunk] = beside[self._before : len(beside) - self._after]
+        return tokens
+
+
+_FIRST, _MIDDLE, _LAST = _Chunks(False, True), _Chunks(True, True), _Chunks(True, False)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metric_cards.rouge.skip import skip_bigram_matches, weighted_lcs
-from metrichub.authoring import Array, Measured, Metric, Range, Scores
+from metrichub.authoring import OMIT_DEFAULT, Array, Measured, Metric, Range, Scores
 from metrichub.text import (
     Classes,
     Integers,
@@ -22,6 +22,7 @@ from metrichub.text import (
     highlight,
     lcs,
     lengths,
+    porter,
     row_sums,
     union_lcs,
 )
@@ -54,8 +55,8 @@ class Rouge(Metric):
 
     Attributes:
         variant: The type that `score`, `precision` and `recall` report.
-        tokenizer: Tokens are runs of a to z and 0 to 9 (`rouge`), or runs of letters and digits of
-            every script (`unicode`).
+        tokenizer: Tokens are runs of a to z and 0 to 9 (`rouge`), runs of letters and digits of
+            every script (`unicode`), or the words that captions are read as (`ptb`, as in cider).
         stemmer: Whether tokens of more than three letters are reduced to their Porter stem.
         split_summaries: Whether `rougeLsum` also splits texts into sentences with sentencex, and
             not only at line breaks.
@@ -64,19 +65,23 @@ class Rouge(Metric):
         weight: The exponent of `rougeW`: a run of k tokens counts as k to this power.
         letters: Whether a sample is unscored if the tokenizer drops over half of the letters and
             digits of every reference (`required`), or scored as in rouge-score (`official`).
+        beta: How many times as much recall weighs as precision in F.
+        accumulate: What several references give: the scores of the one with the best F (`best`),
+            their means (`avg`), or the best precision and the best recall, each of any (`max`).
     """
 
     variant: Literal[
         "rouge1", "rouge2", "rouge3", "rouge4", "rouge5", "rouge6", "rouge7", "rouge8", "rouge9",
         "rougeL", "rougeLsum", "rougeW", "rougeS", "rougeSU",
     ] = "rougeL"  # fmt: skip
-    tokenizer: Literal["rouge", "unicode"] = "rouge"
+    tokenizer: Literal["rouge", "unicode", "ptb"] = "rouge"
     stemmer: bool = False
     split_summaries: bool = False
     gap: Annotated[int, Range(0)] = 4
     weight: Annotated[float, Range(1)] = 1.2
-
     letters: Literal["required", "official"] = "required"
+    beta: Annotated[float, Range(0)] = field(default=1.0, metadata=OMIT_DEFAULT)
+    accumulate: Literal["best", "avg", "max"] = field(default="best", metadata=OMIT_DEFAULT)
 
     averaging = "macro"
 
@@ -90,17 +95,21 @@ class Rouge(Metric):
         return named if self.variant in named else ("score", *named)
 
     def measure(self, prediction: Texts, references: RaggedTexts) -> Measured:
-        """Precision, recall and F of the variant and of each type, (N, 5).
-
-        Every type takes the reference that gives it the best F, the first of equal ones.
-        """
+        """Precision, recall and F of the variant and of each type, (N, 5)."""
         shared, predicted, referenced = self._counts(prediction, references)
         precision, recall = shared / np.maximum(predicted, 1), shared / np.maximum(referenced, 1)
-        both = precision + recall
-        fmeasure = 2 * precision * recall / np.where(both > 0, both, 1)
-        best = _first_best(fmeasure, references)
+        starts = references.offsets[:-1]
+        if self.accumulate == "max":
+            precision = np.maximum.reduceat(precision, starts)
+            recall = np.maximum.reduceat(recall, starts)
+        fmeasure = self._f(precision, recall)
         rows = {"precision": precision, "recall": recall, "fmeasure": fmeasure}
-        rows = {name: np.take_along_axis(values, best, 0) for name, values in rows.items()}
+        if self.accumulate == "best":
+            best = _first_best(fmeasure, references)
+            rows = {name: np.take_along_axis(values, best, 0) for name, values in rows.items()}
+        elif self.accumulate == "avg":
+            counts = references.counts[:, None]
+            rows = {name: np.add.reduceat(v, starts) / counts for name, v in rows.items()}
         symbols = [] if self.letters == "official" else self._only_symbols(references)
         rows["fmeasure"][symbols] = np.nan
         return Measured(rows, dict.fromkeys(symbols, _SYMBOLS_ALONE))
@@ -117,7 +126,6 @@ class Rouge(Metric):
 
         That is one longest common subsequence, n-grams, or the tokens for the other variants.
         """
-        tokenizer = f"{self.tokenizer}-stem" if self.stemmer else self.tokenizer
         predicted, reference = (
             Texts([prediction] * len(references)),
             RaggedTexts.of([[r] for r in references]),
@@ -125,14 +133,35 @@ class Rouge(Metric):
         best = references[
             int(self.measure(predicted, reference).statistics["fmeasure"][:, 0].argmax())
         ]
+        tokenizer = self._engine_tokenizer
+        prediction, best = self._read(Texts([prediction, best]))
         if self.variant == "rougeL":
             return highlight.common_subsequence(prediction, best, tokenizer)
         order = _ORDERS.get(self.variant, 1)
         return highlight.shared_by_both(prediction, best, tokenizer, range(order, order + 1))
 
+    @property
+    def _engine_tokenizer(self) -> str:
+        if self.tokenizer == "ptb":
+            return "whitespace"
+        return f"{self.tokenizer}-stem" if self.stemmer else self.tokenizer
+
+    def _read(self, texts: Texts) -> Texts:
+        """The texts, or with `ptb` their words with spaces between them, line by line."""
+        if self.tokenizer != "ptb":
+            return texts
+        key = ("caption words", self.stemmer)
+        return texts.cached(key, lambda: _caption_words(texts, _stem if self.stemmer else str))
+
+    def _f(self, precision: NDArray[np.float64], recall: NDArray[np.float64]) -> Array:
+        squared = self.beta**2
+        both = recall + squared * precision
+        return (1 + squared) * precision * recall / np.where(both > 0, both, 1)
+
     def _counts(self, prediction: Texts, references: RaggedTexts) -> _Counts:
-        tokenizer = f"{self.tokenizer}-stem" if self.stemmer else self.tokenizer
-        predicted, reference = prediction.take(references.rows), references.items
+        tokenizer = self._engine_tokenizer
+        reference = self._read(references.items)
+        predicted = self._read(prediction).take(references.rows)
         longest = max(2, _ORDERS.get(self.variant, 1))
         matches = clipped_matches(predicted, reference, tokenizer, longest).matches
         shared = {name: matches[:, n - 1] for name, n in _ORDERS.items() if n <= longest}
@@ -171,6 +200,7 @@ class Rouge(Metric):
         predicted, reference = prediction, references.items
         if self.split_summaries:
             predicted, reference = _split(predicted), _split(reference)
+        predicted, reference = self._read(predicted), self._read(reference)
         several = np.array(["\n" in text for text in predicted], np.bool_)[references.rows]
         several |= np.array(["\n" in text for text in reference], np.bool_)
         rows = np.flatnonzero(several)
@@ -183,7 +213,7 @@ class Rouge(Metric):
 
     def _only_symbols(self, references: RaggedTexts) -> list[int]:
         """The samples whose references have symbols and nothing that is read."""
-        read = references.items.tokens(self.tokenizer).lengths
+        read = lengths(self._read(references.items), self._engine_tokenizer)
         none_read = row_sums(read, references.offsets) == 0
         if not none_read.any():
             return []
@@ -193,6 +223,19 @@ class Rouge(Metric):
         number = row_sums(np.diff(np.searchsorted(symbols, characters.rows)), references.offsets)
         found: list[int] = np.flatnonzero(none_read & (number > 0)).tolist()
         return found
+
+
+def _caption_words(texts: Texts, stem: Callable[[str], str]) -> Texts:
+    from metric_cards._bases.ptb import words_by_chunk
+
+    def words(line: str) -> str:
+        return " ".join(map(stem, " ".join(words_by_chunk(line)).split()))
+
+    return Texts(["\n".join(map(words, text.split("\n"))) for text in texts])
+
+
+def _stem(word: str) -> str:
+    return porter(word) if len(word) > 3 else word
 
 
 def _split(texts: Texts) -> Texts:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metric_cards.cider.ptb import caption_words
+from metric_cards._bases.ptb import caption_words
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import ParameterError
 from tests.vectors import SUMMEVAL, WEBNLG, WMT16, slow, texts, vectors
@@ -160,6 +160,12 @@ def test_a_report_survives_its_file(tmp_path):
         ("with hats – and 1,000 things at 10:30", "with hats and 1,000 things at 10:30"),
         ("they've he'll he'd A.M. Mr. Smith.", "they 've he 'll he 'd a.m. mr. smith"),
         ("3/4 re-do 1-2 & co. C++", "3/4 re-do 1-2 & co. c++"),
+        ("the dog 's tail, rock 'n' roll", "the dog 's tail rock 'n' roll"),
+        ("£5 or 5€, 5¢", "# 5 or 5 $ 5 cents"),
+        ("8.3m. 1,000ft at 5.30pm, 5kg", "8.3 m. 1,000 ft at 5.30 pm 5kg"),
+        ("3.5bn-dollar 1.8m-high 46.6m²", "3.5bn-dollar 1.8m-high 46.6 m ²"),
+        ("in 2006.it 1634:the 1.fc", "in 2006 it 1634 the 1 fc"),
+        ("+44 ...5 -.5 u.s.-based st.louis.", "+44 5 -.5 u.s.-based st.louis"),
     ],
 )
 def test_captions_are_cut_as_the_official_tokenizer_does(text, words):

@@ -4,14 +4,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nltk.tokenize.destructive import NLTKWordTokenizer
 from nltk.translate.meteor_score import meteor_score
 
 from metric_cards.meteor.alignment import pair_tokens
 from metric_cards.meteor.wordnet import open_wordnet
-from metric_cards.meteor.words import sentence_tokens
+from metric_cards.meteor.words import remembered_tokens, sentence_tokens
 from metrichub import Hub, load_metric
 from metrichub.errors import MissingDependency, ParameterError
 from metrichub.text import Texts
@@ -137,16 +137,26 @@ PIECES = st.sampled_from(
 
 
 @settings(max_examples=500)
+@example("```")
+@example("a ````b ````` c")
 @given(st.lists(PIECES, max_size=9).map("".join))
 def test_words_of_a_sentence_are_those_of_nltks_tokenizer(sentence):
     assert sentence_tokens(sentence) == [word.lower() for word in nltk_words(sentence)]
+
+
+@settings(max_examples=500)
+@given(st.lists(PIECES, max_size=9).map("".join), st.lists(PIECES, max_size=9).map(" ".join))
+def test_words_of_remembered_chunks_are_those_of_the_sentence(dense, spaced):
+    for sentence in (dense, spaced):
+        assert remembered_tokens(sentence) == sentence_tokens(sentence)
 
 
 @pytest.mark.parametrize("name", [SUMMEVAL, slow(WMT16), slow(WEBNLG)])
 def test_words_of_real_texts_are_those_of_nltks_tokenizer(name):
     predictions, references = texts(name)
     for text in {*predictions, *(one for group in references for one in group)}:
-        assert sentence_tokens(text) == [word.lower() for word in nltk_words(text)]
+        words = [word.lower() for word in nltk_words(text)]
+        assert sentence_tokens(text) == remembered_tokens(text) == words
 
 
 def test_the_default_splits_words_as_nltk_sentence_by_sentence():

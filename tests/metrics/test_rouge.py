@@ -12,6 +12,7 @@ import pytest
 import sentencex
 from hypothesis import given
 from hypothesis import strategies as st
+from pycocoevalcap.rouge.rouge import Rouge
 from rouge_score import rouge_scorer
 
 from metrichub import Hub, Report, load_metric
@@ -315,7 +316,7 @@ def test_a_saved_report_gives_the_same_scores(tmp_path: Any) -> None:
     [
         ("variant", "rouge0", "'rouge1'.*'rougeLsum'"),
         ("variant", "rouge10", "'rouge1'.*'rougeLsum'"),
-        ("tokenizer", "13a", "'rouge' or 'unicode'"),
+        ("tokenizer", "13a", "'rouge', 'unicode' or 'ptb'"),
         ("stemmer", "porter", "True or False"),
         ("split_summaries", 1, "True or False"),
     ],
@@ -341,3 +342,50 @@ def test_the_best_reference_of_a_skip_bigram_score_is_its_own() -> None:
     metric = load_metric("rouge", variant="rougeS")
     scores = Hub(metric)(predictions=["a b c"], references=[["c b a", "a b"]])["rouge"]
     assert (scores["precision"], scores["recall"]) == (1 / 3, 1.0)
+
+
+SEVERAL = st.lists(
+    st.tuples(word_texts, st.lists(word_texts, min_size=1, max_size=3)), min_size=1, max_size=4
+)
+
+
+@given(SEVERAL)
+def test_avg_is_the_mean_over_the_references(samples: list[tuple[str, list[str]]]) -> None:
+    rows = measured(samples, accumulate="avg", letters="official").samples()["rouge"]
+    scorer = rouge_scorer.RougeScorer(TYPES)
+    for row, (prediction, references) in enumerate(samples):
+        every = [official(scorer, prediction, [reference]) for reference in references]
+        for name in every[0]:
+            expected = sum(scores[name] for scores in every) / len(every)
+            assert rows[name][row] == pytest.approx(expected, abs=1e-12)
+
+
+@given(SEVERAL, st.sampled_from([0.5, 1.0, 1.2, 3.0]))
+def test_max_takes_the_best_precision_and_recall_apart_as_pycocoevalcap(
+    samples: list[tuple[str, list[str]]], beta: float
+) -> None:
+    report = measured(samples, accumulate="max", beta=beta, letters="official")
+    scorer = Rouge()
+    scorer.beta = beta
+    for row, (prediction, references) in enumerate(samples):
+        tokens, *others = ([*map(str, plain.rouge(text))] for text in (prediction, *references))
+        # It takes an empty text for one token.
+        lines = [" ".join(found) for found in others if found]
+        expected = scorer.calc_score([" ".join(tokens)], lines) if tokens and lines else 0
+        assert report.samples()["rouge"]["rougeL"][row] == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_words_of_captions_can_be_stemmed_and_split_into_sentences() -> None:
+    # "n't" is a word of its own. Stems: "the dog run", "dog run"; F = 2 * (2/3) * 1 / (5/3) = 4/5.
+    assert scored("The dogs' runs.", "dog run", tokenizer="ptb", stemmer=True)["rougeL"] == 0.8
+    # Each sentence is the other's: all of four words are in a common subsequence of sentences.
+    found = scored("It rains. We go.", "We go. It rains.", tokenizer="ptb", split_summaries=True)
+    assert (found["rougeL"], found["rougeLsum"]) == (0.5, 1)
+    assert scored("It isn't.", "it is", tokenizer="ptb")["rouge1_precision"] == 2 / 3
+
+
+def test_an_explanation_by_the_words_of_captions_marks_them() -> None:
+    report = measured([("It isn't Ann.", ["It's Ann"])], tokenizer="ptb")
+    # "it is n't ann" and "it 's ann" share "it ann".
+    (step,) = report.explain("rouge", 0).steps
+    assert (step["shared"], step["in_prediction"], step["in_reference"]) == (2, 4, 3)

@@ -171,6 +171,15 @@ def test_real_texts_equal_jiwer(name: str) -> None:
         assert {key: samples[key][row] for key in expected} == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("number", [100, 200, 40_000])
+def test_many_different_words_are_all_told_apart(number: int) -> None:
+    # Each size of vocabulary is held by another type: ids of 1 byte, of 2, and of more.
+    predictions = " ".join(f"a{i}" for i in range(number))
+    references = " ".join(f"b{i}" for i in range(number))
+    assert wer([predictions], [references])["score"] == 1
+    assert wer([references], [references])["score"] == 0
+
+
 @pytest.mark.corpora
 def test_the_best_references_of_webnlg_give_the_published_pooled_rate() -> None:
     predictions, references = texts(WEBNLG)

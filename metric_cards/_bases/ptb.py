@@ -27,16 +27,22 @@ TWO_WORDS = {
     **{"cannot": "can not", "gonna": "gon na", "gotta": "got ta", "wanna": "wan na"},
     **{"lemme": "lem me", "gimme": "gim me", "'tis": "'t is", "'twas": "'t was"},
 }
+SIGNS = {**BRACKETS, "£": "#", "€": "$", "¤": "$", "¢": "cents"}
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"'})
 # Whatever is neither ASCII nor punctuation is a letter: \w leaves out the vowel signs of Hindi.
-_LETTER = r"(?:[^\W_]|[^\x00-\u02ff\u060c\u061b\u061f\u06d4\u0964\u0965\u2000-\u2bff\u3000-\u303f])"
+_MARKS = r"\x00-\u02ff\u060c\u061b\u061f\u06d4\u0964\u0965\u2000-\u2bff\u3000-\u303f"
+_LETTER = rf"(?:[^\W_¹²³]|[^{_MARKS}])"
 _WORDS = re.compile(
-    r"'(?:tis|twas|em|\d\ds?)\b"
-    rf"|(?:(?!\d){_LETTER}\.)+(?!{_LETTER})"
+    # Words that begin with an apostrophe, among them clitics that stand alone.
+    r"(?<!')'(?:tis|twas|em|s|re|ve|ll|m|d|\d\ds?)\b|'n\b'?"
+    rf"|(?:(?!\d){_LETTER}\.)+(?:-{_LETTER}+|(?!{_LETTER}))"
     rf"|[@#]?(?!\d){_LETTER}(?:{_LETTER}|_|[-/&@.'+](?={_LETTER}))*(?:\+\+)?\.?"
-    rf"|-?\d(?:{_LETTER}|[.,:/'-](?={_LETTER}))*"
-    r"|[()\[\]{}$£€¥%#&+=*/<>@^~|\\°©®™§]"
+    # The unit of "8.3m" is a word of its own, those of "5kg" and "1.8m-high" are not.
+    rf"|[-+]?\d+(?:[.,:]\d+)+(?=(?!\d){_LETTER}(?:{_LETTER})*+(?!-{_LETTER}))"
+    rf"|[-+]?(?:(?<!\.)\.)?\d(?:{_LETTER}|[.,:](?=\d)|[/'-](?={_LETTER}))*"
+    r"|[()\[\]{}$£€¤¢¥%#&+=*/<>@^~|\\°©®™§¹²³]"
 )
+_INITIALS = re.compile(rf"(?:{_LETTER}\.)+")
 _CLITIC = re.compile(r"(?<=.)(n't|'(?:s|re|ve|ll|m|d))$")
 
 
@@ -66,8 +72,8 @@ _CHUNKS = _Chunks()
 
 
 def _word(word: str) -> str:
-    if word in BRACKETS or word in TWO_WORDS:
-        return BRACKETS.get(word) or TWO_WORDS[word]
-    if word.endswith(".") and "." not in word[:-1] and len(word) > 2 and word[:-1] not in SHORT:
+    if word in SIGNS or word in TWO_WORDS:
+        return SIGNS.get(word) or TWO_WORDS[word]
+    if word.endswith(".") and word[:-1] not in SHORT and not _INITIALS.fullmatch(word):
         word = word[:-1]
     return _CLITIC.sub(r" \1", word)
