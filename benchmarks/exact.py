@@ -1,6 +1,9 @@
-"""Our scores beside those of official packages, sample by sample, as one Markdown table.
+"""Our scores beside those of official programs, sample by sample, as Markdown tables.
 
     python -m benchmarks.exact [--only bleu] [--most 200] [--slow 500] [--programs FOLDER]
+
+The first table has the defaults on raw text, the list after it the metrics that no program is
+compared with, the second table other settings, mostly on texts that are split into tokens.
 
 It reads the corpora in the folder of `--data`, or else the repository's cut of SummEval. Packages
 come from `pip install -e '.[bench]'`; what isn't there has a row that says how to get it.
@@ -20,23 +23,21 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.exact_defaults import WITHOUT, defaults
 from benchmarks.exact_overlap import Found, Official
 from benchmarks.exact_rows import Comparison, rows
 from benchmarks.exact_texts import SHARED, Corpus, corpora, programs
 from metrichub import Hub
 
-LIMIT = 1e-9
-"""Up to here, two scores are equal."""
-
-HEAD = ("metric", "against", "pairs", "samples", "corpus", "rows", "cause")
+HEAD = ("metric", "program", "corpora", "pairs", "samples", "corpus", "rows", "cause")
 
 
 class Difference(NamedTuple):
     """How our scores and the official ones differ over several corpora.
 
     `samples` and `corpus` are the largest differences, `nan` without any; that of the corpus is
-    infinite if one side has no number. `rows` counts the samples that differ by more than `LIMIT`,
-    `one_sided` those among them that one side gives no score.
+    infinite if one side has no number. `rows` counts the samples that differ by more than the limit
+    of the comparison, `one_sided` those among them that one side gives no score.
     """
 
     pairs: int = 0
@@ -64,37 +65,52 @@ class Difference(NamedTuple):
 @click.option(
     "--programs", "folder", type=click.Path(exists=True, path_type=Path), help="Where programs are."
 )
+@click.option("--defaults", "first", is_flag=True, help="Only the table of defaults.")
 def main(
-    only: tuple[str, ...], most: int | None, data: Path, slow: int, folder: Path | None
+    only: tuple[str, ...],
+    most: int | None,
+    data: Path,
+    slow: int,
+    folder: Path | None,
+    first: bool,
 ) -> None:
-    """Print the table."""
+    """Print the tables."""
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
     texts = [corpus.part(most or len(corpus.predictions)) for corpus in corpora(data)]
-    sizes = ", ".join(f"{corpus.name} ({len(corpus.predictions):,})" for corpus in texts)
-    click.echo(f"metrichub {version('metrichub')} on {sizes}\n")
-    click.echo(_line(HEAD))
-    click.echo(_line(["---"] * len(HEAD)))
-    for row in rows():
-        if not only or row.metric in only:
-            click.echo(_line(cells(row, samples_of(row, texts, slow), folder)))
+    sizes = (f"{text.letter}: {text.name} ({len(text.predictions):,})" for text in texts)
+    click.echo(f"metrichub {version('metrichub')} on {', '.join(sizes)}")
+    for found in (defaults(),) if first else (defaults(), rows()):
+        click.echo(f"\n{_line(HEAD)}\n{_line(['---'] * len(HEAD))}")
+        for row in found:
+            if not only or row.metric in only:
+                click.echo(_line(cells(row, samples_of(row, texts, slow), folder)))
+        if found[0].spec == "bleu" and not only:
+            click.echo("\n".join(("", *without())))
+
+
+def without() -> Iterator[str]:
+    """The list of metrics that no program is compared with, a line for each reason."""
+    for reason, names in WITHOUT.items():
+        yield f"- {reason}: {', '.join(f'`{name}`' for name in names)}."
 
 
 def cells(row: Comparison, texts: Sequence[Corpus], folder: Path | None = None) -> list[str]:
     """A row of the table; where the package isn't there, what to install."""
     name = f"`{row.spec}`" + (f": {', '.join(row.outputs)}" if row.outputs else "")
+    package = f"{row.package}{_version(row.package)}" + (f", {row.call}" if row.call else "")
     try:
         official = row.make(folder)
-    except ModuleNotFoundError:
-        return [name, row.package, *["–"] * 4, f"not compared here; needs {_needed(row)}"]
+    except (ModuleNotFoundError, LookupError):
+        return [name, package, *["–"] * 5, f"not compared here; needs {_needed(row)}"]
     found = Difference()
     for corpus in texts:
         found = found.plus(difference(row, official, corpus))
-    causes = [row.cause] if row.cause and found.rows else []
+    causes = [row.cause] if row.cause and (found.rows or found.corpus > row.limit) else []
     if found.one_sided:
         causes.append(f"{found.one_sided:,} with a score on one side only")
     return [
-        *(name, f"{row.package}{_version(row.package)}", f"{found.pairs:,}"),
+        *(name, package, " ".join(corpus.letter for corpus in texts), f"{found.pairs:,}"),
         *(_shown(found.samples), _shown(found.corpus)),
         *("–" if np.isnan(found.samples) else f"{found.rows:,}", "; ".join(causes)),
     ]
@@ -108,7 +124,7 @@ def samples_of(row: Comparison, texts: Sequence[Corpus], slow: int) -> list[Corp
     if row.texts == "long":
         long = [[len(text.split()) > 50 for text in corpus.predictions] for corpus in chosen]
         chosen = [corpus.only(keep) for corpus, keep in zip(chosen, long, strict=True)]
-    most = 120 if row.texts == "few" else slow if row.slow else None
+    most = min(row.most or slow, slow) if row.slow else row.most
     chosen = [corpus.part(most) if most else corpus for corpus in chosen]
     return [corpus for corpus in chosen if corpus.predictions]
 
@@ -133,7 +149,7 @@ def difference(row: Comparison, official: Official, corpus: Corpus) -> Differenc
         len(corpus.predictions),
         _largest(np.array(apart).reshape(-1)),
         float(max(totals)) if totals else np.nan,
-        int((each > LIMIT).sum()),
+        int((each > row.limit).sum()),
         int(np.isinf(each).sum()),
     )
 
@@ -158,6 +174,8 @@ def _chosen(row: Comparison, theirs: Found) -> dict[str, Sequence[float]]:
 def _fits(row: Comparison, corpus: Corpus) -> bool:
     if row.texts == "pairs":
         return corpus.name != "QAGS"
+    if row.texts == "even":
+        return corpus.name != "QAGS" and len(set(map(len, corpus.references))) == 1
     if row.texts == "sentences":
         return corpus.name not in ("SummEval", "QAGS")
     if row.texts == "documents":
@@ -166,7 +184,7 @@ def _fits(row: Comparison, corpus: Corpus) -> bool:
 
 
 def _needed(row: Comparison) -> str:
-    if row.install and not row.install.startswith("pip "):
+    if row.install and not row.install.startswith(("pip ", "python ")):
         return f"{row.install}, in the folder of `--programs`"
     return f"`{row.install or f'pip install {row.package}'}`"
 

@@ -44,23 +44,8 @@ def sari_xu2016(folder: Path | None) -> Official:
 
 def sari_hf(folder: Path | None) -> Official:
     """sari.py of Hugging Face evaluate."""
-    module = program(folder, "sari.py")
+    module = program(folder, "evaluate/metrics/sari/sari.py")
     return partial(_simplified, module.SARIsent, module.normalize)
-
-
-def sari_easse() -> Official:
-    """The corpus score of EASSE."""
-    from easse.sari import corpus_sari
-
-    def official(corpus: Corpus) -> Found:
-        most = max(map(len, corpus.references))
-        streams = [
-            [group[min(i, len(group) - 1)] for group in corpus.references] for i in range(most)
-        ]
-        whole = corpus_sari(corpus.sources, corpus.predictions, streams)
-        return Found({}, {"score": whole / 100})
-
-    return official
 
 
 def _simplified(
@@ -112,19 +97,14 @@ def _double_precision() -> Iterator[None]:
         torch.set_default_dtype(kept)
 
 
-def squad(output: str) -> Official:
-    """One output of the SQuAD script as torchmetrics has it, one question at a time."""
-    from torchmetrics.functional.text import squad as score
-
-    def one(prediction: str, references: list[str]) -> dict[str, float]:
-        said = {"prediction_text": prediction, "id": "0"}
-        known = {"answers": {"answer_start": [0], "text": references}, "id": "0"}
-        return {"score": float(score(said, known)[output]) / 100}
+def squad(folder: Path | None, measure: str) -> Official:
+    """The script of SQuAD 1.1, as evaluate has it: `f1_score` or `exact_match_score`."""
+    module = program(folder, "evaluate/metrics/squad/compute_score.py")
+    score, best = getattr(module, measure), module.metric_max_over_ground_truths
 
     def official(corpus: Corpus) -> Found:
-        with _double_precision():
-            pairs = zip(corpus.predictions, corpus.references, strict=True)
-            return averaged([one(*pair) for pair in pairs])
+        pairs = zip(corpus.predictions, corpus.references, strict=True)
+        return averaged([{"score": float(best(score, *pair))} for pair in pairs])
 
     return official
 
@@ -140,17 +120,18 @@ def character() -> Official:
     return official
 
 
-def fragments(folder: Path | None, measure: str) -> Official:
-    """fragments.py of Newsroom, on texts split at whitespace."""
-    if "spacy" not in sys.modules and importlib.util.find_spec("spacy") is None:
-        # The program imports it for a tokenizer that isn't used here.
+def fragments(folder: Path | None, measure: str, tokenize: bool) -> Official:
+    """fragments.py of Newsroom, with spaCy's tokens of English or split at whitespace."""
+    if not tokenize and "spacy" not in sys.modules and importlib.util.find_spec("spacy") is None:
+        # The program imports it for the tokenizer that isn't used then.
         sys.modules["spacy"] = ModuleType("spacy")
-    counter = program(folder, "fragments.py").Fragments
-    counter._en = None  # noqa: SLF001  # else it loads a model
+    module = program(folder, "fragments.py")
+    # Else it loads a model, whose tokenizer is that of every English pipeline.
+    module.Fragments._en = module._spacy.blank("en") if tokenize else None  # noqa: SLF001
 
     def official(corpus: Corpus) -> Found:
         pairs = zip(corpus.predictions, corpus.sources, strict=True)
-        found = [counter(*pair, tokenize=False) for pair in pairs]
+        found = [module.Fragments(*pair, tokenize=tokenize) for pair in pairs]
         return averaged([{"score": float(getattr(one, measure)())} for one in found])
 
     return official

@@ -111,13 +111,18 @@ def nltk_ribes(alpha: float, beta: float) -> Official:
     return official
 
 
-def nltk_meteor(**parameters: float) -> Official:
-    """METEOR without synonyms, so that words match exactly or by stem."""
+def nltk_meteor(synonyms: bool = False, **parameters: float) -> Official:
+    """METEOR of words between spaces, which match exactly, by stem or as WordNet's synonyms."""
+    from nltk.corpus import wordnet
     from nltk.translate.meteor_score import meteor_score
+
+    if synonyms:
+        wordnet.ensure_loaded()
+    reader = wordnet if synonyms else NoWordNet
 
     def official(corpus: Corpus) -> Found:
         pairs = zip(*reversed(_split(corpus)), strict=True)
-        found = [meteor_score(*pair, wordnet=NoWordNet, **parameters) for pair in pairs]
+        found = [meteor_score(*pair, wordnet=reader, **parameters) for pair in pairs]
         return averaged([{"score": float(score)} for score in found])
 
     return official

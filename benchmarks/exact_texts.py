@@ -27,6 +27,11 @@ class Corpus(NamedTuple):
     sources: list[str]
 
     @property
+    def letter(self) -> str:
+        """What stands for it in a table."""
+        return self.name[0].upper()
+
+    @property
     def first(self) -> list[str]:
         """The first reference of every sample."""
         return [group[0] for group in self.references]
@@ -49,7 +54,7 @@ def corpora(folder: Path = SHARED) -> list[Corpus]:
     """The corpora of a folder; the repository's cut where there is no such folder."""
     if not folder.is_dir():
         rows = _with_documents(CUT / "summeval_docs.jsonl", CUT / "summeval_outputs.jsonl")
-        return [_corpus("the cut of SummEval", rows)]
+        return [_corpus("SummEval, a cut", rows)]
     documents = folder / "summ_summeval_docs.jsonl"
     return [
         _corpus("newstest2016 de-en", _rows(folder / "mt_wmt16_deen_uedin-syntax.jsonl")),

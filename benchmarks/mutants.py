@@ -47,7 +47,7 @@ import click
 import pytest
 
 from benchmarks.mutations import Mutation, mutations
-from metrichub.agreement.shares import wilson
+from metrichub.evaluation.shares import wilson
 
 PACKAGES = ("text", "metric", "evaluation", "agreement", "report")
 """Those of metrichub that are mutated, except for the pages of reports."""

