@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 import json
 import re
 import shlex
@@ -80,3 +81,22 @@ def test_the_options_of_other_commands_are_known(command: str) -> None:
     assert found is not None, command
     options = {option for given in found.params for option in (*given.opts, *given.secondary_opts)}
     assert {word.partition("=")[0] for word in arguments if word.startswith("-")} <= options
+
+
+PAGES = [*ROOT.glob("*.md"), *DOCS, *ROOT.glob("plugins/*/README.md")]
+BENCHMARKS = {
+    line for path in PAGES for line in re.findall(r"\bbenchmarks\.[^`\n]*", path.read_text("utf-8"))
+}
+
+
+@pytest.mark.parametrize("line", sorted(BENCHMARKS))
+def test_the_benchmarks_that_pages_name_take_these_options(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, *arguments = shlex.split(line)
+    monkeypatch.chdir(tmp_path)
+    Path("PROGRAMS").mkdir()
+    # What a benchmark measures is imported only then.
+    command = importlib.import_module(module).main
+    if arguments or not isinstance(command, click.Group):
+        command.make_context(module, arguments)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.agreement import summeval
+from tests import summeval
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 SYSTEMS = ("summaries.jsonl", "summaries_b.jsonl")

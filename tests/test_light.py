@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from metrichub import Hub
-from metrichub.bridges import evaluate as bridge
 from metrichub.cli.doctor import APART
 from metrichub.data.huggingface import read_splits
 from metrichub.errors import MissingDependency
@@ -48,8 +47,6 @@ class ArrowOnly:
     ("package", "call"),
     [
         ("datasets", lambda: read_splits("hf://owner/name")),
-        ("evaluate", lambda: bridge.load("accuracy")),
-        ("evaluate", lambda: bridge.module("bleu")),
         ("pyarrow", lambda: Hub("bleu").evaluate(ArrowOnly())),
     ],
 )

@@ -178,6 +178,7 @@ def test_the_wheel_records_the_tree_s_code_cards_and_guides_and_nothing_else(dis
     assert "metrichub/py.typed" in held
     # Fonts and pictures of the site among them.
     assert "metrichub/site/assets/fonts/OFL.txt" in held
+    assert "metric_cards/_bases/whisper/LICENSE" in held
 
 
 def test_the_sdist_holds_what_tests_and_builds_need(distributions):

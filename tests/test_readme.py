@@ -11,11 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from metrichub import bridges
 from metrichub.catalog.card import with_blocks
 from metrichub.catalog.index import index
 from scripts.pictures import COMMAND, svg, terminal, words, words_of
-from tests.bridges import guide
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -63,16 +61,6 @@ def test_every_other_command_is_run_elsewhere():
         "pip install '.[test]'",
         "pytest -n auto",
     }
-
-
-@pytest.mark.parametrize("library", bridges.__all__)
-def test_every_bridge_has_a_line_that_its_test_runs(library):
-    lines = [line for line in guide.lines() if f"bridges.{library}." in line]
-    tests = "".join(path.read_text("utf-8") for path in (ROOT / "tests/bridges").glob("test_*.py"))
-    runs = re.findall(r"""(?:guide\.run|[^_]run)\(\s*"([^"]+)"|"([^"]+)" in line\]""", tests)
-    for line in lines:
-        assert [start for pair in runs for start in pair if start and start in line], line
-    assert lines
 
 
 def test_the_links_lead_somewhere():

@@ -72,7 +72,7 @@ def test_a_claim_is_shown_with_its_verdict_and_reason(page: Page, home: str) -> 
 
 def test_parameters_change_the_score(page: Page, home: str) -> None:
     page.goto(f"{home}/metrics/exact_match")
-    page.get_by_text("Parameters", exact=True).click()
+    page.locator("summary", has_text="Parameters").click()
     page.get_by_label("ignore_case").check()
     page.get_by_role("button", name="Score").last.click()
     # Of the card's four answers "theater" and, without case, "yelling" are right.
@@ -204,7 +204,7 @@ def test_the_keyboard_alone_finds_a_metric_and_scores_with_it(page: Page, home: 
 
 def test_enter_in_a_field_scores_and_adds_nothing(page: Page, home: str) -> None:
     page.goto(f"{home}/metrics/abstractness")
-    page.get_by_text("Parameters", exact=True).click()
+    page.locator("summary", has_text="Parameters").click()
     page.get_by_label("n", exact=True).press("Enter")
     expect(page.locator(".result")).to_be_visible()
     expect(page.locator("fieldset.sample textarea")).to_have_count(4)

@@ -18,7 +18,7 @@ from playwright.sync_api import expect
 
 from metrichub.catalog.registry import Registry
 from metrichub.catalog.search import SearchIndex
-from metrichub.catalog.studies import best_value
+from metrichub.catalog.studies import best_by_task
 from metrichub.site.build import build_site
 from metrichub.site.chapters import chapters
 from metrichub.site.found import site_pages
@@ -192,9 +192,9 @@ def test_metrics_are_found_by_their_agreement_with_people(page: Page, site: Site
     assert measured(page) == []
     page.get_by_label("Agreement with people").select_option("summarization: relevance")
     best = {
-        found.name: value.value or 0.0
+        found.name: tasks["summarization"].value.value or 0.0
         for found in site.index.pages
-        if (value := best_value(found.entry.studies, "relevance"))
+        if "summarization" in (tasks := best_by_task(found.entry.studies, "relevance"))
     }
     ranked = sorted(best, key=lambda name: -best[name])
     # On SummEval, chrF is the best of the metrics without a judge, as published figures have it.
@@ -240,7 +240,7 @@ def test_the_citation_and_the_example_are_copied(page: Page, site: Site) -> None
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(site.http + "metrics/bleu.html")
     bleu = next(found.card for found in site.index.pages if found.name == "bleu")
-    for heading, expected in (("citation", bleu.bibtex), ("examples", "from metrichub import Hub")):
+    for heading, expected in (("citation", bleu.bibtex), ("example", "from metrichub import Hub")):
         page.locator(f"#{heading} ~ .highlight").first.get_by_title("Copy to clipboard").click()
         expect(page.locator(".md-dialog")).to_contain_text("Copied")
         assert page.evaluate("navigator.clipboard.readText()").startswith(expected)
@@ -329,7 +329,7 @@ def test_formulas_have_a_font_of_their_own(page: Page, site: Site, way: str) -> 
 
 def test_a_prompt_is_unfolded_by_a_link_to_it(page: Page, site: Site) -> None:
     page.goto(site.file + "metrics/faithfulness.html")
-    page.locator("#description ~ p").get_by_role("link", name="supported").click()
+    page.locator("#definition ~ p").get_by_role("link", name="supported").click()
     expect(page).to_have_url(re.compile("#prompt-supported$"))
     expect(page.locator("#prompt-supported pre")).to_be_in_viewport()
 

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import copy
 import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from metrichub import Hub, load_metric
+from metrichub.catalog.card import Card
 from metrichub.errors import ParameterError, ReportError
+from metrichub.metric import CorpusMetric
 from metrichub.report.report import Report
 from metrichub.testing import Scripted
 from tests import judge_stub
 from tests.judge_stub import Stub, completion, failure, judged, says
 from tests.judge_toys import columns, spec
+from tests.toy_metrics import card
 
 
 def wavering(stub: Stub) -> None:
@@ -52,6 +59,28 @@ def test_scores_are_the_means_of_the_runs_and_the_spread_says_how_far_they_lie(s
     assert report.notes()["faithfulness"][0].startswith(
         "score in 2 runs: 1.0000, 0.0000 (standard dev"
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked(CorpusMetric):
+    """How often it was asked about a text, at most."""
+
+    card: ClassVar[Card] = card("asked", "prediction")
+    times: ClassVar[Counter[str]] = Counter()
+
+    async def observe(self, prediction: str) -> int:
+        self.times[prediction] += 1
+        return self.times[prediction]
+
+    def conclude(self, rows: Sequence[int]) -> dict[str, float]:
+        return {"score": max(rows)}
+
+
+def test_rows_that_have_no_mean_are_those_of_the_first_run() -> None:
+    Asked.times.clear()
+    report = Hub(Asked()).evaluate(predictions=["a"], repeats=3)
+    assert report.repeated()["asked"]["score"].runs == (1, 2, 3)
+    assert report.scores() == {"asked": {"score": 1}}
 
 
 def test_every_run_asks_anew_and_is_kept(stub: Stub) -> None:
