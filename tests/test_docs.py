@@ -49,7 +49,8 @@ def plain_commands(text: str) -> list[str]:
     fences = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.M)
     lines = [line for language, block in fences if not language for line in block.splitlines()]
     lines += re.findall(r"^- run: (.*)", text, re.M)
-    return [line for line in lines if re.match(rf"metrichub ({'|'.join(main.commands)}) ", line)]
+    commands = "|".join(main.list_commands(click.Context(main)))
+    return [line for line in lines if re.match(rf"metrichub ({commands}) ", line)]
 
 
 # The judges of JUDGES.md are models; tests/cli/test_author.py and tests/site run the others.

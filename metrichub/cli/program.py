@@ -9,12 +9,11 @@ import shutil
 import sys
 import textwrap
 import traceback
-from collections import UserDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -87,67 +86,19 @@ class Command(click.Command):
         self.params += _common()
 
 
-class Commands(UserDict[str, click.Command]):
-    """Commands by name, each loaded when it is asked for; those of plugins come last.
-
-    Plugins register theirs as entry points of the group `metrichub.commands`, and can't replace
-    another command.
-    """
-
-    def __init__(self, ours: Mapping[str, tuple[str, str]]) -> None:
-        super().__init__()
-        self._ours = {name: row for name, row in ours.items() if find_spec(_package(row[0]))}
-        self._others: dict[str, EntryPoint] | None = None
-
-    def __getitem__(self, name: str) -> click.Command:
-        if name in self._ours:
-            where, help_line = self._ours[name]
-            module, _, attribute = where.partition(":")
-            command = getattr(import_module(module), attribute)
-            command.short_help = help_line
-            return command  # type: ignore[no-any-return]  # a name out of our own table
-        point = self._plugins()[name]
-        try:
-            command = point.load()
-        except Exception as error:
-            raise ImportError(_broken(point, repr(error))) from error
-        if not isinstance(command, click.Command):
-            raise ImportError(_broken(point, f"it is {what(command)}, not a click command"))
-        return command
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._ours or name in self._plugins()
-
-    def __iter__(self) -> Iterator[str]:
-        return chain(self._ours, self._plugins())
-
-    def __len__(self) -> int:
-        return len(self._ours) + len(self._plugins())
-
-    def help_line(self, name: str) -> str:
-        """The line of a command in --help; that of a plugin's that can't be loaded says why."""
-        if name in self._ours:
-            return self._ours[name][1]
-        try:
-            return self[name].get_short_help_str(limit=100)
-        except ImportError as error:
-            return str(error)
-
-    def _plugins(self) -> dict[str, EntryPoint]:
-        if self._others is None:
-            from importlib_metadata import entry_points
-
-            points = sorted(entry_points(group="metrichub.commands"), key=lambda point: point.name)
-            self._others = {}
-            for point in points:
-                if point.name not in self._ours:
-                    self._others.setdefault(point.name, point)
-        return self._others
-
-
 def _package(where: str) -> str:
     """The package that a command belongs to: "metrichub.cli"."""
     return ".".join(where.split(".")[:2])
+
+
+def _loaded(point: EntryPoint) -> click.Command:
+    try:
+        command = point.load()
+    except Exception as error:
+        raise ImportError(_broken(point, repr(error))) from error
+    if not isinstance(command, click.Command):
+        raise ImportError(_broken(point, f"it is {what(command)}, not a click command"))
+    return command
 
 
 def _broken(point: EntryPoint, cause: str) -> str:
@@ -156,23 +107,61 @@ def _broken(point: EntryPoint, cause: str) -> str:
 
 
 class Program(click.Group):
-    """The group of all commands; its `main` turns errors into lines and exit statuses."""
+    """The group of all commands; its `main` turns errors into lines and exit statuses.
 
-    commands: Commands
+    Our own are rows of a table, imported when they run. Plugins register theirs as entry points of
+    the group `metrichub.commands`, come last, and can't replace another command.
+    """
 
     def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.commands = Commands(table)
+        self.table = {name: row for name, row in table.items() if find_spec(_package(row[0]))}
         self.params += _common()
+
+    @cached_property
+    def plugins(self) -> dict[str, EntryPoint]:
+        """The commands of plugins, by name."""
+        from importlib_metadata import entry_points
+
+        plugins: dict[str, EntryPoint] = {}
+        for point in sorted(entry_points(group="metrichub.commands"), key=lambda point: point.name):
+            if point.name not in self.table:
+                plugins.setdefault(point.name, point)
+        return plugins
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands in the order in which a newcomer needs them."""
-        return list(self.commands)
+        return [*self.table, *self.plugins]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name, imported.
+
+        Raises:
+            ImportError: a plugin's command can't be loaded.
+        """
+        if cmd_name in self.table:
+            where, help_line = self.table[cmd_name]
+            module, _, attribute = where.partition(":")
+            command: click.Command = getattr(import_module(module), attribute)
+            command.short_help = help_line
+            return command
+        point = self.plugins.get(cmd_name)
+        return None if point is None else _loaded(point)
+
+    def help_line(self, name: str) -> str:
+        """The line of a command in --help; that of a plugin's that can't be loaded says why."""
+        if name in self.table:
+            return self.table[name][1]
+        try:
+            return _loaded(self.plugins[name]).get_short_help_str(limit=100)
+        except ImportError as error:
+            return str(error)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands; ours are described without being imported."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, self.commands.help_line(name)) for name in self.commands])
+            names = self.list_commands(ctx)
+            formatter.write_dl([(name, self.help_line(name)) for name in names])
 
     def main(  # type: ignore[override]  # always standalone
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any

@@ -20,7 +20,10 @@ from tests.surface import MODULES, public
 def leaves(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
     yield name, command
     if isinstance(command, click.Group):
-        for below, found in command.commands.items():
+        context = click.Context(command)
+        for below in command.list_commands(context):
+            found = command.get_command(context, below)
+            assert found is not None
             yield from leaves(f"{name} {below}", found)
 
 
