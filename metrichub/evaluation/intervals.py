@@ -18,6 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.evaluation.shares import quantile, wilson_share
+from metrichub.evaluation.student import student
+
 if TYPE_CHECKING:
     from metrichub.catalog.frontmatter import Scale
 
@@ -89,9 +92,6 @@ def score_interval(
             return found.unclear(NOT_ESTIMATED)
     if share or ((low, high) == (0, 1) and (units.number < MANY or found.alike)):
         score = min(max(score, 0.0), 1.0)
-        # Scoring alone needs none of agreement.
-        from metrichub.evaluation.shares import wilson_share
-
         worth, reach = _worth(units, score * (1 - score), found, yes_or_no=share)
         # No mean of numbers from 0 to 1 varies more than that of yes and no; a ratio may.
         if share or worth >= units.number - 1:
@@ -183,8 +183,6 @@ class _Draws(NamedTuple):
         """By percentiles, or of fewer units by Student's t, within the range that scores have."""
         if units >= MANY:
             return self.interval(*self.percentiles, "bootstrap percentiles")
-        from metrichub.evaluation.student import student
-
         reach = student(units - 1, self.level) * self.std * sqrt(units / (units - 1))
         low, high = self.score - reach, self.score + reach
         low = low if least is None else max(least, low)
@@ -200,10 +198,6 @@ def _worth(
     `spread` is the variance of a yes/no sample. That of the resamples says what the units are
     worth; where nothing varies, each counts as one sample. Samples that are `yes_or_no` need none.
     """
-    # Scoring alone needs neither.
-    from metrichub.evaluation.shares import quantile
-    from metrichub.evaluation.student import student
-
     if yes_or_no and units.kind == "sample":
         return units.samples, quantile(found.level)
     if units.number < 2 or found.alike:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import sqrt
-from statistics import NormalDist
 from typing import NamedTuple
 
 from metrichub.errors import ParameterError
@@ -75,6 +74,9 @@ def weighted_sum(parts: Iterable[tuple[float, Share]], variance: float = 0.0) ->
 
 def quantile(confidence: float) -> float:
     """How many standard deviations a two-sided normal interval reaches."""
+    # Scoring alone needs no intervals, and this loads decimal.
+    from statistics import NormalDist
+
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
