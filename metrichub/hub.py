@@ -85,7 +85,8 @@ class Hub:
             raise InputError(
                 "pass several metrics as one list, Hub(['bleu', 'rouge']), and the rest by name"
             )
-        _check_vote(vote)
+        if vote is not None:
+            _check_vote(vote)
         asked = {"judge": judge, "vote": vote, "embedder": embedder, "language": language}
         self.metrics = tuple(_ready(metric, asked) for metric in load_metrics(metrics))
         if language is not None and not any(hasattr(metric, "prompts") for metric in self.metrics):
@@ -214,13 +215,9 @@ class Hub:
         rounds = rounds_of(batch, workers)
         budget = ErrorBudget(max_errors, usage=usage)
         measure = Measure(metrics, reduction, self.block_characters, budget, batch=rounds)
+        texts = not is_stream(data) if texts is None else texts
         run = partial(
-            measured,
-            samples=samples,
-            key=key,
-            texts=not is_stream(data) if texts is None else texts,
-            workers=workers,
-            progress=progress,
+            measured, samples=samples, key=key, texts=texts, workers=workers, progress=progress
         )
         batches: Iterable[Batch] = self._batches(data, columns, given, keep, key)
         if repeats == 1 or not asked:
@@ -345,8 +342,6 @@ def _ready(metric: Metric, asked: Mapping[str, object]) -> Metric:
 
 
 def _check_vote(vote: object) -> None:
-    if vote is None:
-        return
     from metrichub.judge.protocol import VOTE_RULES
 
     if vote not in VOTE_RULES:
