@@ -247,17 +247,13 @@ def hats(folder: Path) -> Texts:
 
 def conala(folder: Path) -> Texts:
     """Lines of Python by five models, and how useful programmers found them, from 0 to 4."""
-    rows = [
-        (row["id"], system, text, row["references"], row["grades"][system])
-        for row in _rows(folder / "conala.jsonl")
-        for system, text in row["outputs"].items()
-    ]
+    rows = [(row, name) for row in _rows(folder / "conala.jsonl") for name in row["outputs"]]
     return Texts(
-        [text for _, _, text, _, _ in rows],
-        {"references": [references for _, _, _, references, _ in rows]},
-        {"usefulness": [grades for *_, grades in rows]},
-        [item for item, *_ in rows],
-        [system for _, system, *_ in rows],
+        [row["outputs"][name] for row, name in rows],
+        {"references": [row["references"] for row, _ in rows]},
+        {"usefulness": [row["grades"][name] for row, name in rows]},
+        [row["id"] for row, _ in rows],
+        [name for _, name in rows],
     )
 
 

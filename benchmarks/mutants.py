@@ -42,6 +42,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from types import CodeType, FunctionType, ModuleType
 from typing import NamedTuple
+from unittest import mock
 
 import click
 import pytest
@@ -109,11 +110,13 @@ class Survey:
 
     def run(self, arguments: Sequence[str]) -> None:
         """Run tests, and keep what was found."""
-        multiprocessing.process.BaseProcess.start = _refuse_process  # type: ignore[method-assign]
-        subprocess.Popen.__init__ = _refuse_process  # type: ignore[method-assign]
+        # A mutant is only in this process, so no test may start another.
+        process = mock.patch.object(multiprocessing.process.BaseProcess, "start", _refuse_process)
+        program = mock.patch.object(subprocess.Popen, "__init__", _refuse_process)
         self._coverage.start()
         try:
-            pytest.main([*_QUIET, *arguments], [self])
+            with process, program:
+                pytest.main([*_QUIET, *arguments], [self])
         finally:
             self._coverage.stop()
             self._coverage.save()

@@ -38,7 +38,7 @@ def test_a_deprecated_function_works_and_warns_where_it_is_called() -> None:
 
 
 def test_an_old_parameter_is_the_new_one_and_warns_where_it_is_given() -> None:
-    value, text = told(lambda: repeat("a", times=3))  # type: ignore[call-arg]
+    value, text = told(lambda: repeat("a", times=3))  # type: ignore[call-arg]  # the old name
     assert value == "aaa"
     assert text == (
         "'times' of repeat() is deprecated and will be removed in metrichub 0.4; use 'count'"
@@ -53,7 +53,7 @@ def test_the_new_parameter_warns_of_nothing() -> None:
 
 def test_old_and_new_parameter_together_are_refused() -> None:
     with pytest.raises(TypeError, match="got 'times', the old name of 'count', beside it"):
-        repeat("a", times=3, count=2)  # type: ignore[call-arg]
+        repeat("a", times=3, count=2)  # type: ignore[call-arg]  # the old name
 
 
 def test_what_is_decorated_keeps_its_name_docstring_and_parameters() -> None:
@@ -79,7 +79,7 @@ def test_a_name_that_a_module_resolves_on_use_warns_where_it_is_used(
 ) -> None:
     (tmp_path / "toy_deprecated.py").write_text(MODULE, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    import toy_deprecated  # type: ignore[import-not-found]
+    import toy_deprecated  # type: ignore[import-not-found]  # written above
 
     value, text = told(lambda: toy_deprecated.Old)
     assert value == 7
