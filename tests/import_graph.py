@@ -1,6 +1,7 @@
 """Which module imports which, and how packages build on one another.
 
-`python -m tests.import_graph` counts; with `--write` it draws the packages into ARCHITECTURE.md.
+`python -m tests.import_graph` counts, sizes and what calls enter (`tests.entered`) among it; with
+`--write` it draws the packages into ARCHITECTURE.md.
 
 A package here is a directory of `metrichub/` or a module directly in it. Every import counts, also
 inside functions and for types only. A cycle is a set of modules that all import one another, if
@@ -11,13 +12,17 @@ from __future__ import annotations
 
 import ast
 import sys
+import tokenize
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from io import StringIO
 from pathlib import Path
 
 import metrichub
 from metrichub.catalog.card import with_blocks
+from tests.entered import CALLS, entered
 
 HOME = Path(metrichub.__file__).parent
 PAGE = HOME.parent / "ARCHITECTURE.md"
@@ -148,19 +153,54 @@ def drawn(page: str) -> str:
     return with_blocks(page, {"imports": diagram(packages(imports()))})
 
 
+def code_lines(path: Path) -> int:
+    """The lines of a file that hold code: no blank lines, comments or docstrings."""
+    source = path.read_text(encoding="utf-8")
+    ignored = {
+        tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+        tokenize.ENDMARKER,
+    }  # fmt: skip
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(StringIO(source).readline):
+        if token.type not in ignored:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(source)):
+        # A text that is a statement: a docstring.
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            lines.difference_update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return len(lines)
+
+
+def sizes() -> Iterator[tuple[str, str]]:
+    """What is measured of the structure, line by line, and how much it is."""
+    paths = modules()
+    for what, optional in (("core", False), ("optional packages", True)):
+        own = [path for name, path in paths.items() if (package_of(name) in OPTIONAL) == optional]
+        yield f"code lines of the {what}", f"{sum(map(code_lines, own)):,} in {len(own)} modules"
+    graph = imports()
+    found = packages(graph)
+    between = sum(len(targets) for targets in found.values())
+    yield "layers", str(len(layers(found)))
+    yield "imports between packages", str(between)
+    yield "import cycles", str(len(cycles(graph)))
+    names = Counter(path.name for path in paths.values() if path.name != "__init__.py")
+    yield "file names that stand twice", str(sum(number > 1 for number in names.values()))
+    importers = Counter(target for targets in graph.values() for target in targets)
+    yield "modules with one importer", str(sum(number == 1 for number in importers.values()))
+    for call in CALLS:
+        files, calls = entered(call)
+        yield f"files that a warm {call} enters", f"{len(files)}, in {calls:,} calls"
+
+
 def main() -> None:
-    """Print the layers and cycles, or draw the diagram."""
+    """Print sizes, layers and cycles, or draw the diagram."""
     if "--write" in sys.argv[1:]:
         PAGE.write_text(drawn(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
         return
     graph = imports()
     found = packages(graph)
-    number = sum(len(targets) for targets in graph.values())
-    between = sum(len(targets) for targets in found.values())
-    print(
-        f"{len(graph)} modules in {len(found)} packages; {number} imports between modules, ", end=""
-    )
-    print(f"{between} between packages; {len(cycles(graph))} cycles of modules")
+    for what, size in sizes():
+        print(f"{what}: {size}")
     try:
         for number, layer in reversed(list(enumerate(layers(found)))):
             print(f"{number:3}  {'  '.join(layer)}")

@@ -11,6 +11,7 @@ import pytest
 
 import metrichub
 from tests import import_graph
+from tests.entered import entered
 
 HOME = Path(metrichub.__file__).parent
 CARDS = HOME.parent / "metric_cards"
@@ -208,6 +209,15 @@ def test_the_only_import_cycle_is_that_of_the_report() -> None:
     for cycle in import_graph.cycles(import_graph.imports()):
         assert {import_graph.package_of(module) for module in cycle} == {"report"}
         assert "metrichub.report.report" in cycle
+
+
+@pytest.mark.parametrize(
+    ("call", "files", "calls"), [("score", 42, 730), ("judge", 52, 1080), ("compare", 81, 5500)]
+)
+def test_a_call_enters_few_files(call: str, files: int, calls: int) -> None:
+    found = entered(call)
+    assert len(found.files) <= files, found.files
+    assert found.calls <= calls
 
 
 def test_the_graph_counts_all_imports(tmp_path: Path) -> None:
