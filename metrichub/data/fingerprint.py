@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,13 +22,11 @@ class Fingerprint:
     def __init__(self) -> None:
         self._columns: dict[str, _ColumnHash] = {}
 
-    def of_all(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """The same batches; each is hashed as it passes."""
-        for batch in batches:
-            for name, column in batch.columns.items():
-                if name != "predictions":
-                    self._columns.setdefault(name, _ColumnHash()).add(column.items, column.counts)
-            yield batch
+    def add(self, batch: Batch) -> None:
+        """Go on with more samples."""
+        for name, column in batch.columns.items():
+            if name != "predictions":
+                self._columns.setdefault(name, _ColumnHash()).add(column.items, column.counts)
 
     def digests(self) -> Mapping[str, str]:
         """The hash of every column so far."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
@@ -143,14 +143,12 @@ def _dropped(
     return frozenset.intersection(*every) if every else frozenset()
 
 
-def summed(parts: Sequence[Mapping[str, ByTokenizer]]) -> dict[str, dict[str, Letters]]:
-    """The letters of several measurements, by metric and tokenizer."""
-    found: dict[str, dict[str, Letters]] = {}
+def summed(parts: Iterable[ByTokenizer]) -> dict[str, Letters]:
+    """The letters of several parts, by tokenizer."""
+    found: dict[str, Letters] = {}
     for part in parts:
-        for metric, tokenizers in part.items():
-            own = found.setdefault(metric, {})
-            for name, letters in tokenizers.items():
-                own[name] = own.get(name, Letters()) + letters
+        for name, letters in part.items():
+            found[name] = found.get(name, Letters()) + letters
     return found
 
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.catalog.registry import origin
-from metrichub.data.batch import Batch, Block, View
-from metrichub.data.fingerprint import Fingerprint
-from metrichub.data.metadata import joined_metadata
+from metrichub.data.batch import Batch, Block
 from metrichub.errors import ParameterError
 from metrichub.evaluation.buckets import BucketSizes, places
 from metrichub.evaluation.explanation import ErrorBudget, Observed, Trace
 from metrichub.evaluation.failures import located
-from metrichub.evaluation.gathering import gathered
 from metrichub.evaluation.lengths import lengths_of, summed_lengths
 from metrichub.evaluation.letters import (
     ByTokenizer,
@@ -30,6 +27,7 @@ from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.observation import is_async, measure_objects, measure_rows
 from metrichub.evaluation.passes import PostponedRows, two_passes
 from metrichub.evaluation.progress import Progress, watched_progress
+from metrichub.evaluation.recorder import Recorder, gathered
 from metrichub.evaluation.reduce import Reduction, name_of, reduce
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
@@ -37,10 +35,9 @@ from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.result_weighed import WeighedResult
 from metrichub.evaluation.signature import Signature, prompts_hash
 from metrichub.evaluation.stats import Stats
-from metrichub.evaluation.stored import StoredSamples
 from metrichub.metric import CorpusMetric, FunctionMetric, Metric
 from metrichub.models.usage import Usage
-from metrichub.text.tokenizations import Tokenizations, watched
+from metrichub.text.tokenizations import watched
 
 if TYPE_CHECKING:
     from metrichub.models.batch import BatchRun
@@ -74,37 +71,31 @@ class Measure:
         """The measurement of a batch; `progress` gets the samples times metrics of every block."""
         _keep_memory()
         results: dict[str, Result] = {}
+        letters: dict[str, ByTokenizer] = {}
+        mixed: dict[str, tuple[str, ...]] = {}
         traces: dict[str, list[tuple[int, Trace]]] = {}
-        letters: list[dict[str, ByTokenizer]] = []
-        mixed: dict[str, set[str]] = {}
         usage = Usage()
         for characters, metrics in self._groups().items():
-            parts: dict[str, list[Any]] = {metric.name: [] for metric in metrics}
+            parts: dict[str, list[_Part]] = {metric.name: [] for metric in metrics}
             for block in batch.blocks(characters or self.block_characters):
                 observed = self._observed(metrics, block, progress)
                 waiting = len(block) * (len(metrics) - len(observed.rows))
                 usage += observed.usage
-                for name, found in observed.traces.items():
-                    traces.setdefault(name, []).append((block.start, found))
+                for name, trace in observed.traces.items():
+                    traces.setdefault(name, []).append((block.start, trace))
                 for metric in metrics:
-                    view, given = block.view(metric.inputs()), observed.rows.get(metric.name)
-                    telling = watched_progress(len(block), progress)
-                    with watched() as tokenized, located(metric, block), telling as portion:
-                        part = self._part(metric, block, view, given, tokenized)
-                    waiting -= portion.told
-                    if forms := mixed_forms_of(view):
-                        mixed[metric.name] = mixed.get(metric.name, set()) | forms
+                    part = self._part(metric, block, observed.rows.get(metric.name), progress)
+                    waiting -= part.told
                     parts[metric.name].append(part)
-                    if given is None:
-                        letters.append({metric.name: letters_of(metric, view, tokenized)})
                 if progress:
                     progress(waiting)
             for metric in metrics:
-                signature = signature_of(metric, self.reduction)
-                result = _result(metric, signature, parts[metric.name], batch.size)
-                if isinstance(result, RowsResult) and metric.name in self.corpora:
-                    result = WeighedResult.of_rows(result, self.corpora[metric.name])
-                results[metric.name] = result
+                own, name = parts[metric.name], metric.name
+                results[name] = self._result(metric, own, batch.size)
+                if seen := [part.letters for part in own if part.letters is not None]:
+                    letters[name] = summed(seen)
+                if forms := {form for part in own for form in part.forms}:
+                    mixed[name] = tuple(sorted(forms))
         counts = {name: column.counts for name, column in batch.columns.items()}
         bound = any(s.length_bound for m in self.metrics for s in m.card.scores.values())
         return Measurement(
@@ -114,8 +105,8 @@ class Measure:
             {name: (int(c.min()), int(c.max())) for name, c in counts.items() if len(c)},
             {name: Trace.joined(found) for name, found in traces.items()},
             usage,
-            letters=summed(letters),
-            mixed_forms={name: tuple(sorted(forms)) for name, forms in mixed.items()},
+            letters=letters,
+            mixed_forms=mixed,
             lengths=lengths_of(batch) if bound else None,
         )
 
@@ -123,23 +114,40 @@ class Measure:
         self,
         metric: Metric,
         block: Block,
-        view: View,
-        given: Sequence[Any] | None,
-        tokenized: Tokenizations,
-    ) -> Stats | tuple[Sequence[Any], NDArray[np.int64]]:
-        """What a metric measures of a block: a row a sample, or objects with the sample of each."""
-        if isinstance(metric, CorpusMetric):
-            rows = measure_objects(metric, view, given)
-            if given is None and (unread := unread_rows(metric, view, tokenized)):
-                rows = [unread.get(number, row) for number, row in enumerate(rows)]
-            sample = np.arange(len(block)) if view.sample is None else view.sample
-            return rows, sample + block.start
-        stats = measure_rows(metric, view, given)
-        if given is None:
-            stats = stats.without(unread_rows(metric, view, tokenized))
-        if view.sample is None:
-            return stats
-        return reduce(metric, stats, view.sample, len(block), self.reduction)
+        observed: Sequence[Any] | None,
+        progress: Progress | None,
+    ) -> _Part:
+        """What a metric measures of a block, or `observed` of it before."""
+        view, telling = block.view(metric.inputs()), watched_progress(len(block), progress)
+        rows: Stats | _Objects
+        with watched() as tokenized, located(metric, block), telling as portion:
+            if isinstance(metric, CorpusMetric):
+                objects = measure_objects(metric, view, observed)
+                if observed is None and (unread := unread_rows(metric, view, tokenized)):
+                    objects = [unread.get(number, row) for number, row in enumerate(objects)]
+                sample = np.arange(len(block)) if view.sample is None else view.sample
+                rows = _Objects(objects, sample + block.start)
+            else:
+                rows = measure_rows(metric, view, observed)
+                if observed is None:
+                    rows = rows.without(unread_rows(metric, view, tokenized))
+                if view.sample is not None:
+                    rows = reduce(metric, rows, view.sample, len(block), self.reduction)
+        letters = letters_of(metric, view, tokenized) if observed is None else None
+        return _Part(rows, letters, mixed_forms_of(view), portion.told)
+
+    def _result(self, metric: Metric, parts: Sequence[_Part], size: int) -> Result:
+        """What a metric measured of all blocks of a batch."""
+        signature, rows = signature_of(metric, self.reduction), [part.rows for part in parts]
+        if not isinstance(metric, CorpusMetric):
+            none = Stats({}, np.zeros(0, np.bool_))
+            return SumResult.of(metric, signature, Stats.concatenate(rows) if rows else none)
+        objects = [row for part in rows for row in part.objects]
+        sample = np.concatenate([np.zeros(0, np.int64), *(part.sample for part in rows)])
+        result = RowsResult.of(metric, signature, objects, sample, size)
+        if metric.name in self.corpora:
+            return WeighedResult.of_rows(result, self.corpora[metric.name])
+        return result
 
     def _groups(self) -> dict[int | None, list[Metric]]:
         """The metrics by the size of the blocks that they want."""
@@ -166,6 +174,26 @@ class Measure:
                 estimating=self.estimating,
                 batch=self.batch,
             )
+
+
+class _Objects(NamedTuple):
+    """What a corpus metric observed of a block: an object a row, and the sample of each."""
+
+    objects: Sequence[Any]
+    sample: NDArray[np.int64]
+
+
+class _Part(NamedTuple):
+    """What one metric measured of one block.
+
+    `rows` has a row a sample, or the objects of a corpus metric; `letters` is None where texts
+    weren't tokenized here. `told` counts the samples that `progress` knows of.
+    """
+
+    rows: Any
+    letters: ByTokenizer | None
+    forms: set[str]
+    told: int
 
 
 def _keep_memory() -> None:
@@ -225,17 +253,11 @@ def measured(
     if not isinstance(workers, int) or workers < 1:
         raise ParameterError(None, "workers", workers, "an integer of at least 1")
     work = measure if samples else _Pooled(measure, key, condensed)
-    fingerprint, kept, read_from = Fingerprint(), list[Batch](), dict[str, dict[str, None]]()
-    metadata: list[tuple[int, Mapping[str, Sequence[Any] | None]]] = []
-    batches = _with_names(batches, read_from)
-    if samples:
-        batches = _with_metadata(batches, metadata)
-    if samples and texts:
-        batches = _kept(batches, kept)
+    recorder = Recorder(samples, texts)
     # The same parts and blocks for any number of workers: so is every rounding.
     if any(metric.one_process() for metric in measure.metrics):
         workers = 1
-    parts = _parts(measure, fingerprint.of_all(batches) if samples else batches)
+    parts = _parts(measure, batches, recorder)
     measurements: Iterable[Measurement]
     if workers == 1:
         measurements = (work(part, progress) for part in parts)
@@ -252,15 +274,10 @@ def measured(
         whole = _in_two_passes(measurements, waiting, names, by_position=not key)
     else:
         whole = gathered(measurements)
-    whole = replace(
-        whole,
-        segments=((whole.size, fingerprint.digests()),),
-        read_from={column: tuple(names) for column, names in read_from.items()},
-        metadata=joined_metadata(metadata),
-    )
-    if not samples:
-        return whole.condense() if condensed else whole.without_samples()
-    return replace(whole, texts=StoredSamples(tuple(kept))) if texts else whole
+    whole = recorder.complete(whole)
+    if samples:
+        return whole
+    return whole.condense() if condensed else whole.without_samples()
 
 
 def _in_two_passes(
@@ -277,33 +294,12 @@ def _in_two_passes(
     return replace(whole, results={name: found[name] for name in order if name in found})
 
 
-def _with_names(batches: Iterable[Batch], found: dict[str, dict[str, None]]) -> Iterator[Batch]:
-    """The same batches; `found` gets the names that columns were read from, each once."""
-    for batch in batches:
-        for column, name in batch.read_from.items():
-            found.setdefault(column, {})[name] = None
-        yield batch
-
-
-def _with_metadata(
-    batches: Iterable[Batch], found: list[tuple[int, Mapping[str, Sequence[Any] | None]]]
-) -> Iterator[Batch]:
-    for batch in batches:
-        found.append((batch.size, batch.metadata))
-        yield batch
-
-
-def _kept(batches: Iterable[Batch], kept: list[Batch]) -> Iterator[Batch]:
-    for batch in batches:
-        kept.append(batch)
-        yield batch
-
-
-def _parts(measure: Measure, batches: Iterable[Batch]) -> Iterator[Batch]:
+def _parts(measure: Measure, batches: Iterable[Batch], recorder: Recorder) -> Iterator[Batch]:
     """The batches cut into what one process measures at a time; an empty batch is one part."""
     wanted = (metric.block_characters or 0 for metric in measure.metrics)
     characters = max(PART_CHARACTERS, *wanted)
     for batch in batches:
+        recorder.see(batch)
         yield from batch.parts(characters) if batch.size else (batch,)
 
 
@@ -334,13 +330,3 @@ def signature_of(metric: Metric, reduction: Reduction | None) -> Signature:
         source=metric.source if isinstance(metric, FunctionMetric) else "",
         templates=templates,
     )
-
-
-def _result(metric: Metric, signature: Signature, parts: Sequence[Any], size: int) -> Result:
-    if isinstance(metric, CorpusMetric):
-        rows = [row for objects, _ in parts for row in objects]
-        sample = np.concatenate([np.zeros(0, np.int64), *(sample for _, sample in parts)])
-        return RowsResult.of(metric, signature, rows, sample, size)
-    if not parts:
-        return SumResult.of(metric, signature, Stats({}, np.zeros(0, np.bool_)))
-    return SumResult.of(metric, signature, Stats.concatenate(parts))

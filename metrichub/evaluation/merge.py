@@ -11,7 +11,7 @@ from metrichub.errors import ReportError, listed, what
 from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.lengths import joined_lengths
-from metrichub.evaluation.letters import summed
+from metrichub.evaluation.letters import ByTokenizer, summed
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.signature import Signature
@@ -50,7 +50,7 @@ def merged(parts: Sequence[M]) -> M:
         runs={name: _merged_runs(name, parts) for name in first.runs},
         read_from=_joined_names([part.read_from for part in parts]),
         mixed_forms=_joined_names([part.mixed_forms for part in parts]),
-        letters=summed([part.letters for part in parts]),
+        letters=_joined_letters(parts),
         buckets=BucketSizes.merged([(part.size, part.buckets) for part in parts]),
         metadata=joined_metadata((part.size, part.metadata) for part in parts),
         lengths=joined_lengths([(part.size, part.lengths) for part in parts]),
@@ -225,6 +225,11 @@ def _joined_names(parts: Sequence[Mapping[str, tuple[str, ...]]]) -> dict[str, t
         for column, names in part.items():
             found.setdefault(column, {}).update(dict.fromkeys(names))
     return {column: tuple(names) for column, names in found.items()}
+
+
+def _joined_letters(parts: Sequence[Measurement]) -> dict[str, ByTokenizer]:
+    names = dict.fromkeys(name for part in parts for name in part.letters)
+    return {name: summed(part.letters.get(name, {}) for part in parts) for name in names}
 
 
 def _merged_runs(name: str, reports: Sequence[Measurement]) -> tuple[Result, ...]:

@@ -335,7 +335,7 @@ def test_columns_by_name_take_aliases_and_are_all_checked() -> None:
 
 def digests(batch: Batch) -> Any:
     fingerprint = Fingerprint()
-    assert list(fingerprint.of_all([batch])) == [batch]
+    fingerprint.add(batch)
     return fingerprint.digests()
 
 

@@ -17,8 +17,8 @@ column = st.lists(words | st.lists(words, min_size=1, max_size=3), max_size=6)
 
 def digests(*parts: list[Any]) -> Any:
     found = Fingerprint()
-    batches = [Batch.of(references=part, predictions=["x"] * len(part)) for part in parts]
-    assert list(found.of_all(batches)) == batches
+    for part in parts:
+        found.add(Batch.of(references=part, predictions=["x"] * len(part)))
     return found.digests()
 
 
