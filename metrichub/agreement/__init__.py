@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from metrichub.agreement.alternative import AlternativeTest as AlternativeTest
-    from metrichub.agreement.alternative import alternative_test as alternative_test
+    from metrichub.agreement.alt_test import AlternativeTest as AlternativeTest
+    from metrichub.agreement.alt_test import alternative_test as alternative_test
     from metrichub.agreement.calibrated import CalibratedMean as CalibratedMean
     from metrichub.agreement.calibrated import calibrated_mean as calibrated_mean
     from metrichub.agreement.coefficients import acc_eq as acc_eq
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 _HOMES = {
     name: home
     for home, names in {
-        "alternative": "AlternativeTest alternative_test",
+        "alt_test": "AlternativeTest alternative_test",
         "calibrated": "CalibratedMean calibrated_mean",
         "coefficients": "acc_eq auc balanced_accuracy pearson spearman tau_23 tau_b tau_c",
         "consistency": "JudgeConsistency judge_consistency",
