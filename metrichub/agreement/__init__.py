@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from metrichub.agreement.alt_test import AlternativeTest as AlternativeTest
     from metrichub.agreement.alt_test import alternative_test as alternative_test
-    from metrichub.agreement.calibrated import CalibratedMean as CalibratedMean
-    from metrichub.agreement.calibrated import calibrated_mean as calibrated_mean
     from metrichub.agreement.coefficients import acc_eq as acc_eq
     from metrichub.agreement.coefficients import auc as auc
     from metrichub.agreement.coefficients import balanced_accuracy as balanced_accuracy
@@ -28,6 +26,8 @@ if TYPE_CHECKING:
     from metrichub.agreement.levels import value_at as value_at
     from metrichub.agreement.permutation import AgreementTest as AgreementTest
     from metrichub.agreement.permutation import pair_swap_test as pair_swap_test
+    from metrichub.agreement.prediction_powered import CalibratedMean as CalibratedMean
+    from metrichub.agreement.prediction_powered import calibrated_mean as calibrated_mean
     from metrichub.agreement.preferences import PreferenceAgreement as PreferenceAgreement
     from metrichub.agreement.preferences import preference_agreement as preference_agreement
     from metrichub.agreement.preferences import ranked_pairs as ranked_pairs
@@ -59,7 +59,7 @@ _HOMES = {
     name: home
     for home, names in {
         "alt_test": "AlternativeTest alternative_test",
-        "calibrated": "CalibratedMean calibrated_mean",
+        "prediction_powered": "CalibratedMean calibrated_mean",
         "coefficients": "acc_eq auc balanced_accuracy pearson spearman tau_23 tau_b tau_c",
         "consistency": "JudgeConsistency judge_consistency",
         "correlation": "correlate",

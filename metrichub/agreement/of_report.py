@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from metrichub.agreement.calibrated import CalibratedMean, calibrated_mean
 from metrichub.agreement.consistency import JudgeConsistency, judge_consistency
 from metrichub.agreement.correlation import correlate, with_sources
 from metrichub.agreement.grid import ITEMS, SYSTEMS
+from metrichub.agreement.prediction_powered import CalibratedMean, calibrated_mean
 from metrichub.agreement.protocol import protocol_of
 from metrichub.agreement.ratings import read_ratings
 from metrichub.agreement.report_votes import verdicts_correlated, votes_correlated

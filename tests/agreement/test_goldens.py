@@ -34,7 +34,7 @@ from metrichub.agreement import (
     williams_test,
     wilson,
 )
-from metrichub.agreement.calibrated import prediction_powered
+from metrichub.agreement.prediction_powered import prediction_powered
 from tests.agreement.vectors import all_vectors, array, starting
 from tests.vectors import SHARED, corpus
 
