@@ -17,7 +17,7 @@ import scipy.stats
 from numpy.typing import NDArray
 
 from metrichub.agreement import tau_b, value_at
-from metrichub.agreement.draws import Drawn, resampled
+from metrichub.agreement.bootstrap import Drawn, resampled
 from metrichub.agreement.permutation import Swapped, permutation_test
 
 SYSTEMS, ITEMS, DRAWS, FEW = 16, 3000, 1000, 2

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.agreement.bootstrap import SEED, Drawn, check_drawn, resampled
 from metrichub.agreement.ceiling import ceiling, chance
 from metrichub.agreement.coefficients import Options, coefficient
 from metrichub.agreement.consistency import JudgeConsistency
-from metrichub.agreement.draws import SEED, Drawn, check_drawn, resampled
 from metrichub.agreement.inputs import Inputs
 from metrichub.agreement.intervals import DrawnUnits, Ends, ends_of, ends_of_labels
 from metrichub.agreement.levels import LABELS, Value, check_level_of, value_at

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.agreement.draws import interval_of
+from metrichub.agreement.bootstrap import interval_of
 from metrichub.evaluation.shares import agresti_coull, weighted_sum, wilson
 from metrichub.evaluation.student import student
 

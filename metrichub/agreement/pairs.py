@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.agreement.draws import Drawn, draw_counts
+from metrichub.agreement.bootstrap import Drawn, draw_counts
 from metrichub.agreement.inputs import DataFacts, Place, check_directions
 from metrichub.agreement.intervals import DrawnUnits
 from metrichub.agreement.outcomes import coefficient_of, outcomes_of

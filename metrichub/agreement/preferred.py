@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.agreement.draws import SEED, Drawn, check_drawn
+from metrichub.agreement.bootstrap import SEED, Drawn, check_drawn
 from metrichub.agreement.intervals import SHARES, ends_of, ends_of_share
 from metrichub.agreement.levels import mean_of
 from metrichub.agreement.outcomes import WITH_TIES, coefficient_of, counted, outcomes_of

@@ -9,8 +9,8 @@ from functools import cache
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from metrichub.agreement.bootstrap import Drawn
 from metrichub.agreement.consistency import JudgeConsistency
-from metrichub.agreement.draws import Drawn
 from metrichub.agreement.inputs import DataFacts, Inputs, Place
 from metrichub.agreement.permutation import AgreementTest
 from metrichub.agreement.protocol import DRAWS_BIBTEX, protocol_of

@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 from metrichub.agreement import Agreement, correlate, correlate_preferences, wilson
-from metrichub.agreement.draws import Drawn, interval_of, resampled
+from metrichub.agreement.bootstrap import Drawn, interval_of, resampled
 from metrichub.agreement.result import AgreementRow
 from metrichub.evaluation.shares import agresti_coull
 

@@ -7,9 +7,16 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from metrichub.agreement import draws as module
+from metrichub.agreement import bootstrap as module
+from metrichub.agreement.bootstrap import (
+    DRAWN,
+    Drawn,
+    _blocks,
+    _materialised,
+    interval_of,
+    resampled,
+)
 from metrichub.agreement.coefficients import Options
-from metrichub.agreement.draws import DRAWN, Drawn, _blocks, _materialised, interval_of, resampled
 from metrichub.errors import ParameterError
 
 
