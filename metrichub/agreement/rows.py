@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrichub.agreement.inversions import grouped_pair_counts
+from metrichub.agreement.kendall import grouped_pair_counts
 
 Array = NDArray[np.float64]
 _FEW = 48
