@@ -12,7 +12,7 @@ from metrichub.agreement.bootstrap import SEED, Drawn, check_drawn
 from metrichub.agreement.intervals import SHARES, ends_of, ends_of_share
 from metrichub.agreement.levels import mean_of
 from metrichub.agreement.pair_coefficients import WITH_TIES, coefficient_of, counted, outcomes_of
-from metrichub.agreement.pairs import PairInputs
+from metrichub.agreement.preference_inputs import PairInputs
 from metrichub.agreement.protocol import protocol_of
 from metrichub.agreement.result import CEILING, CHANCE, Agreement, AgreementRow
 from metrichub.agreement.votes import most

@@ -19,7 +19,7 @@ from metrichub.errors import InputError, did_you_mean
 from metrichub.evaluation.holm import holm
 
 if TYPE_CHECKING:
-    from metrichub.agreement.pairs import PairInputs
+    from metrichub.agreement.preference_inputs import PairInputs
     from metrichub.agreement.verdicts import VerdictAgreement
 
 CEILING = "human ceiling"
