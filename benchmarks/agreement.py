@@ -23,7 +23,7 @@ from metrichub import Hub
 from metrichub.agreement.correlation import correlate, with_sources
 from metrichub.agreement.measured_studies import add_study, study_of
 from metrichub.agreement.of_report import scores_by_label, sources_of
-from metrichub.agreement.preferred import correlate_preferences
+from metrichub.agreement.preference_correlation import correlate_preferences
 from metrichub.agreement.result import Agreement
 from metrichub.agreement.write_option import EACH
 from metrichub.catalog.registry import registry, spec_of

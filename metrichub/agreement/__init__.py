@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     from metrichub.agreement.permutation import pair_swap_test as pair_swap_test
     from metrichub.agreement.prediction_powered import CalibratedMean as CalibratedMean
     from metrichub.agreement.prediction_powered import calibrated_mean as calibrated_mean
+    from metrichub.agreement.preference_correlation import (
+        correlate_preferences as correlate_preferences,
+    )
     from metrichub.agreement.preferences import PreferenceAgreement as PreferenceAgreement
     from metrichub.agreement.preferences import preference_agreement as preference_agreement
     from metrichub.agreement.preferences import ranked_pairs as ranked_pairs
-    from metrichub.agreement.preferred import correlate_preferences as correlate_preferences
     from metrichub.agreement.protocol import Protocol as Protocol
     from metrichub.agreement.protocol import protocols as protocols
     from metrichub.agreement.ranks import significance_clusters as significance_clusters
@@ -67,7 +69,7 @@ _HOMES = {
         "levels": "Value value_at",
         "permutation": "AgreementTest pair_swap_test",
         "preferences": "PreferenceAgreement preference_agreement ranked_pairs",
-        "preferred": "correlate_preferences",
+        "preference_correlation": "correlate_preferences",
         "protocol": "Protocol protocols",
         "ranks": "significance_clusters",
         "raters": "krippendorff_alpha",

@@ -64,7 +64,7 @@ def pairs_correlated(
     how: CorrelationOptions,
 ) -> tuple[Agreement, RatedScores]:
     """How far metrics order the two outputs of each row as people do."""
-    from metrichub.agreement.preferred import correlate_preferences
+    from metrichub.agreement.preference_correlation import correlate_preferences
     from metrichub.agreement.report_votes import of_preferences
 
     scores = RatedScores()

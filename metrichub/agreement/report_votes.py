@@ -33,7 +33,7 @@ def votes_correlated(
         MissingColumn: votes without a column that they need.
         ParameterError: an option of ratings.
     """
-    from metrichub.agreement.preferred import correlate_preferences
+    from metrichub.agreement.preference_correlation import correlate_preferences
     from metrichub.agreement.votes import Votes
 
     votes = preferences if isinstance(preferences, Votes) else read_votes(preferences)
@@ -54,7 +54,7 @@ def verdicts_correlated(
     how: Mapping[str, Any],
 ) -> Agreement:
     """How far verdicts on the pair of each sample are those of people."""
-    from metrichub.agreement.preferred import correlate_preferences
+    from metrichub.agreement.preference_correlation import correlate_preferences
 
     return correlate_preferences(verdicts, human, item=items, **of_preferences(how))
 
