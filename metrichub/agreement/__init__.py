@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from metrichub.agreement.raters import krippendorff_alpha as krippendorff_alpha
     from metrichub.agreement.result import Agreement as Agreement
     from metrichub.agreement.result import AgreementRow as AgreementRow
-    from metrichub.agreement.soft import pairwise_p as pairwise_p
-    from metrichub.agreement.soft import soft_pairwise_accuracy as soft_pairwise_accuracy
+    from metrichub.agreement.soft_pairwise import pairwise_p as pairwise_p
+    from metrichub.agreement.soft_pairwise import soft_pairwise_accuracy as soft_pairwise_accuracy
     from metrichub.agreement.spans import error_weight as error_weight
     from metrichub.agreement.spans import rater_span_scores as rater_span_scores
     from metrichub.agreement.spans import span_ratings as span_ratings
@@ -74,7 +74,7 @@ _HOMES = {
         "ranks": "significance_clusters",
         "raters": "krippendorff_alpha",
         "result": "Agreement AgreementRow",
-        "soft": "pairwise_p soft_pairwise_accuracy",
+        "soft_pairwise": "pairwise_p soft_pairwise_accuracy",
         "spans": "error_weight rater_span_scores span_ratings span_scores",
         "verdicts": "VerdictAgreement corrected_rate verdict_agreement",
         "votes": "Votes",

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from metrichub.agreement.coefficients import Options
 from metrichub.agreement.levels import LABELS, mean_of, value_at
-from metrichub.agreement.soft import soft_pairwise_chance
+from metrichub.agreement.soft_pairwise import soft_pairwise_chance
 
 Array = NDArray[np.float64]
 

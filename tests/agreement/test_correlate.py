@@ -10,7 +10,7 @@ import pytest
 from metrichub.agreement import correlate, protocols
 from metrichub.agreement.grid import Grid
 from metrichub.agreement.levels import rows_at
-from metrichub.agreement.soft import soft_pairwise_chance
+from metrichub.agreement.soft_pairwise import soft_pairwise_chance
 from metrichub.errors import InputError, ParameterError
 from tests.agreement.vectors import array, starting
 from tests.summeval import cut, labels, lengths, noisy, rated
