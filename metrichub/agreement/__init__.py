@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from metrichub.agreement.inputs import DataFacts as DataFacts
     from metrichub.agreement.levels import Value as Value
     from metrichub.agreement.levels import value_at as value_at
+    from metrichub.agreement.mqm import error_weight as error_weight
+    from metrichub.agreement.mqm import rater_span_scores as rater_span_scores
+    from metrichub.agreement.mqm import span_ratings as span_ratings
+    from metrichub.agreement.mqm import span_scores as span_scores
     from metrichub.agreement.permutation import AgreementTest as AgreementTest
     from metrichub.agreement.permutation import pair_swap_test as pair_swap_test
     from metrichub.agreement.prediction_powered import CalibratedMean as CalibratedMean
@@ -42,10 +46,6 @@ if TYPE_CHECKING:
     from metrichub.agreement.result import AgreementRow as AgreementRow
     from metrichub.agreement.soft_pairwise import pairwise_p as pairwise_p
     from metrichub.agreement.soft_pairwise import soft_pairwise_accuracy as soft_pairwise_accuracy
-    from metrichub.agreement.spans import error_weight as error_weight
-    from metrichub.agreement.spans import rater_span_scores as rater_span_scores
-    from metrichub.agreement.spans import span_ratings as span_ratings
-    from metrichub.agreement.spans import span_scores as span_scores
     from metrichub.agreement.verdicts import VerdictAgreement as VerdictAgreement
     from metrichub.agreement.verdicts import corrected_rate as corrected_rate
     from metrichub.agreement.verdicts import verdict_agreement as verdict_agreement
@@ -75,7 +75,7 @@ _HOMES = {
         "raters": "krippendorff_alpha",
         "result": "Agreement AgreementRow",
         "soft_pairwise": "pairwise_p soft_pairwise_accuracy",
-        "spans": "error_weight rater_span_scores span_ratings span_scores",
+        "mqm": "error_weight rater_span_scores span_ratings span_scores",
         "verdicts": "VerdictAgreement corrected_rate verdict_agreement",
         "votes": "Votes",
         "williams": "williams_test",

@@ -93,7 +93,7 @@ def one_row_an_error(
 
     It has a score a rater. Marks of an error in the texts, `<v>` and `</v>`, are left out.
     """
-    from metrichub.agreement.spans import rater_span_scores
+    from metrichub.agreement.mqm import rater_span_scores
 
     found = one_row_an_output(samples, severity, keys, ())
     segments = list(zip(*(column(samples, key) for key in keys), strict=True))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.agreement.spans import are_spans, span_ratings
+from metrichub.agreement.mqm import are_spans, span_ratings
 from metrichub.errors import InputError, what
 
 Array = NDArray[np.float64]
