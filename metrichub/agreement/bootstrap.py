@@ -17,7 +17,7 @@ from metrichub.agreement.coefficients import Options, coefficient
 from metrichub.agreement.levels import mean_of, rows_at
 from metrichub.agreement.preferences import ranked_pairs
 from metrichub.agreement.soft_pairwise import p_distances
-from metrichub.agreement.ties import calibrate
+from metrichub.agreement.tie_calibration import calibrate
 from metrichub.agreement.weighted import weighted_items
 from metrichub.errors import ParameterError
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from metrichub.agreement.coefficients import Options, coefficient
 from metrichub.agreement.preferences import ranked_pairs
 from metrichub.agreement.soft_pairwise import soft_pairwise_accuracy
-from metrichub.agreement.ties import calibrate
+from metrichub.agreement.tie_calibration import calibrate
 from metrichub.errors import ParameterError
 
 Array = NDArray[np.float64]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from metrichub.agreement.coefficients import Options, coefficient
 from metrichub.agreement.levels import rows_at, value_at
 from metrichub.agreement.swapped import SUMS, swapped_items
-from metrichub.agreement.ties import calibrate
+from metrichub.agreement.tie_calibration import calibrate
 from metrichub.errors import ParameterError
 
 Array = NDArray[np.float64]
