@@ -86,7 +86,7 @@ def _one_row_an_output(samples: Samples, rated: RatingOptions) -> Samples:
     """The samples, where raters or errors have rows of their own gathered by output."""
     if not (rated.rater or rated.severity):
         return samples
-    from metrichub.agreement.grid import ITEMS, SYSTEMS
+    from metrichub.agreement.layout import ITEMS, SYSTEMS
     from metrichub.agreement.votes import FIRST, SECOND
 
     usual = [

@@ -111,7 +111,7 @@ def labels(
     samples: Samples, rated: RatingOptions
 ) -> tuple[Sequence[Any] | None, Sequence[Any] | None]:
     """The item and the system of every sample, by the columns that were named or are usual."""
-    from metrichub.agreement.grid import ITEMS, SYSTEMS
+    from metrichub.agreement.layout import ITEMS, SYSTEMS
     from metrichub.agreement.of_report import usual_labels
 
     return (

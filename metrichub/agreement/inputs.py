@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.agreement.coefficients import Options
-from metrichub.agreement.grid import Grid
+from metrichub.agreement.layout import Grid
 from metrichub.agreement.levels import LABELS
 from metrichub.agreement.permutation import AgreementTest, Swapped, permutation_test
 from metrichub.agreement.ratings import Ratings, read_ratings, read_scores

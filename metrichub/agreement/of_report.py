@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from metrichub.agreement.consistency import JudgeConsistency, judge_consistency
 from metrichub.agreement.correlation import correlate, with_sources
-from metrichub.agreement.grid import ITEMS, SYSTEMS
+from metrichub.agreement.layout import ITEMS, SYSTEMS
 from metrichub.agreement.prediction_powered import CalibratedMean, calibrated_mean
 from metrichub.agreement.protocol import protocol_of
 from metrichub.agreement.ratings import read_ratings

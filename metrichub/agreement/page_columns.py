@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metrichub.agreement.grid import ITEMS, SYSTEMS
+from metrichub.agreement.layout import ITEMS, SYSTEMS
 from metrichub.agreement.ratings import Ratings, read_ratings
 from metrichub.errors import InputError, MissingColumn, ReportError, did_you_mean
 from metrichub.report.html.outputs import Values

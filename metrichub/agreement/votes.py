@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.agreement.grid import ITEMS
+from metrichub.agreement.layout import ITEMS
 from metrichub.errors import InputError, MissingColumn, did_you_mean, what
 
 Array = NDArray[np.float64]

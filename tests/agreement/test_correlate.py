@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from metrichub.agreement import correlate, protocols
-from metrichub.agreement.grid import Grid
+from metrichub.agreement.layout import Grid
 from metrichub.agreement.levels import rows_at
 from metrichub.agreement.soft_pairwise import soft_pairwise_chance
 from metrichub.errors import InputError, ParameterError
