@@ -11,8 +11,16 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrichub.agreement import rows
-from metrichub.agreement.rows import accuracy_of, pair_counts, tau_b_of, tau_c_of
+from metrichub.agreement.row_coefficients import (
+    accuracy_of,
+    auc_rows,
+    joint,
+    pair_counts,
+    pearson_rows,
+    spearman_rows,
+    tau_b_of,
+    tau_c_of,
+)
 from metrichub.errors import InputError, ParameterError, did_you_mean
 
 Array = NDArray[np.float64]
@@ -25,12 +33,12 @@ def pearson(scores: ArrayLike, human: ArrayLike) -> float:
     >>> pearson([1e-200, 2e-200, 4e-200, 3e-200], [1, 2, 4, 3])
     1.0
     """
-    return _one(rows.pearson_rows, scores, human)
+    return _one(pearson_rows, scores, human)
 
 
 def spearman(scores: ArrayLike, human: ArrayLike) -> float:
     """Spearman's rho, with mid-ranks for ties; `nan` if either is constant."""
-    return _one(rows.spearman_rows, scores, human)
+    return _one(spearman_rows, scores, human)
 
 
 def tau_b(scores: ArrayLike, human: ArrayLike) -> float:
@@ -69,7 +77,7 @@ def auc(scores: ArrayLike, labels: ArrayLike) -> float:
     >>> auc([0.9, 0.4, 0.4, 0.1], [1, 1, 0, 0])  # of four pairs three are right, one is half
     0.875
     """
-    return _one(rows.auc_rows, scores, labels)
+    return _one(auc_rows, scores, labels)
 
 
 def balanced_accuracy(scores: ArrayLike, labels: ArrayLike, cut: float) -> float:
@@ -87,7 +95,7 @@ def _one(of: Callable[[Array, Array], Array], x: ArrayLike, z: ArrayLike) -> flo
 
 
 def _balanced(x: ArrayLike, z: ArrayLike, cut: float) -> Array:
-    one, other = rows.joint(x, z)
+    one, other = joint(x, z)
     yes, no = other > 0, other <= 0
     with np.errstate(invalid="ignore", divide="ignore"):
         right = (yes & (one >= cut)).sum(1) / yes.sum(1), (no & (one < cut)).sum(1) / no.sum(1)
@@ -133,8 +141,8 @@ def _cut(x: Array, z: Array, options: Options, _: Array | float) -> Array:
 COEFFICIENTS: Mapping[str, Coefficient] = {
     one.name: one
     for one in (
-        Coefficient("pearson", "Pearson's r", lambda x, z, *_: rows.pearson_rows(x, z)),
-        Coefficient("spearman", "Spearman's rho", lambda x, z, *_: rows.spearman_rows(x, z)),
+        Coefficient("pearson", "Pearson's r", lambda x, z, *_: pearson_rows(x, z)),
+        Coefficient("spearman", "Spearman's rho", lambda x, z, *_: spearman_rows(x, z)),
         Coefficient("tau_b", "Kendall's tau-b", lambda x, z, *_: tau_b_of(pair_counts(x, z))),
         Coefficient("tau_c", "Stuart's tau-c", lambda x, z, *_: tau_c_of(pair_counts(x, z))),
         Coefficient(
@@ -154,7 +162,7 @@ COEFFICIENTS: Mapping[str, Coefficient] = {
             "WMT's tau over better and worse outputs, ties discordant",
             lambda x, *_: np.full(len(x), np.nan),
         ),
-        Coefficient("auc", "area under the ROC curve", lambda x, z, *_: rows.auc_rows(x, z)),
+        Coefficient("auc", "area under the ROC curve", lambda x, z, *_: auc_rows(x, z)),
         Coefficient("balanced_accuracy", "balanced accuracy", _cut),
     )
 }

@@ -14,7 +14,7 @@ from metrichub.agreement.correlation import correlate, with_sources
 from metrichub.agreement.of_report import scores_by_label, sources_of
 from metrichub.agreement.page_columns import RatedColumns, rated_columns
 from metrichub.agreement.result import CEILING, CHANCE, Agreement, AgreementRow
-from metrichub.agreement.rows import mid_ranks
+from metrichub.agreement.row_coefficients import mid_ranks
 from metrichub.errors import InputError
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.export import headlines

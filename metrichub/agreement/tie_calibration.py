@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.agreement.rows import joint
+from metrichub.agreement.row_coefficients import joint
 from metrichub.errors import InputError
 
 Array = NDArray[np.float64]

@@ -20,7 +20,7 @@ from metrichub.agreement import (
     tau_b,
     tau_c,
 )
-from metrichub.agreement.rows import pair_counts, tau_b_of
+from metrichub.agreement.row_coefficients import pair_counts, tau_b_of
 from metrichub.errors import InputError
 
 Array = NDArray[np.float64]
