@@ -15,7 +15,7 @@ from metrichub.agreement.ceiling import ceiling, chance
 from metrichub.agreement.coefficients import Options, coefficient
 from metrichub.agreement.consistency import JudgeConsistency
 from metrichub.agreement.inputs import Inputs
-from metrichub.agreement.intervals import DrawnUnits, Ends, ends_of, ends_of_labels
+from metrichub.agreement.interval_rules import DrawnUnits, Ends, ends_of, ends_of_labels
 from metrichub.agreement.levels import LABELS, Value, check_level_of, value_at
 from metrichub.agreement.protocol import protocol_of
 from metrichub.agreement.result import CEILING, CHANCE, Agreement, AgreementRow
@@ -94,7 +94,7 @@ def correlate(  # noqa: PLR0913  # the options of one call, each by its name
         threshold: the least difference of ratings in a pair of `tau_wmt`.
         draw: what to resample for the intervals: "items", "systems" or "both".
         draws: the number of resamples; 0 for no intervals.
-        confidence: the confidence level of the intervals; see `metrichub.agreement.intervals`.
+        confidence: the confidence level of the intervals; see `metrichub.agreement.interval_rules`.
         seed: the seed of the random numbers.
 
     Raises:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.agreement.bootstrap import SEED, Drawn, check_drawn
-from metrichub.agreement.intervals import SHARES, ends_of, ends_of_share
+from metrichub.agreement.interval_rules import SHARES, ends_of, ends_of_share
 from metrichub.agreement.levels import mean_of
 from metrichub.agreement.pair_coefficients import WITH_TIES, coefficient_of, counted, outcomes_of
 from metrichub.agreement.preference_inputs import PairInputs
@@ -62,7 +62,7 @@ def correlate_preferences(  # noqa: PLR0913  # the options of one call, each by 
         better: "higher", "lower" or "neither", for all metrics or by name.
         draw: what to resample for the intervals: "items", "systems" or "both".
         draws: the number of resamples; 0 for no intervals.
-        confidence: the confidence level of the intervals; see `metrichub.agreement.intervals`.
+        confidence: the confidence level of the intervals; see `metrichub.agreement.interval_rules`.
         seed: the seed of the random numbers.
 
     Raises:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from metrichub.agreement.bootstrap import Drawn, draw_counts
 from metrichub.agreement.inputs import DataFacts, Place, check_directions
-from metrichub.agreement.intervals import DrawnUnits
+from metrichub.agreement.interval_rules import DrawnUnits
 from metrichub.agreement.pair_coefficients import coefficient_of, outcomes_of
 from metrichub.agreement.permutation import AgreementTest
 from metrichub.agreement.ratings import read_scores
