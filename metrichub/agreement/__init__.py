@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from metrichub.agreement.preferences import PreferenceAgreement as PreferenceAgreement
     from metrichub.agreement.preferences import preference_agreement as preference_agreement
     from metrichub.agreement.preferences import ranked_pairs as ranked_pairs
-    from metrichub.agreement.protocol import Protocol as Protocol
-    from metrichub.agreement.protocol import protocols as protocols
+    from metrichub.agreement.published_protocols import Protocol as Protocol
+    from metrichub.agreement.published_protocols import protocols as protocols
     from metrichub.agreement.ranks import significance_clusters as significance_clusters
     from metrichub.agreement.raters import krippendorff_alpha as krippendorff_alpha
     from metrichub.agreement.result import Agreement as Agreement
@@ -70,7 +70,7 @@ _HOMES = {
         "permutation": "AgreementTest pair_swap_test",
         "preferences": "PreferenceAgreement preference_agreement ranked_pairs",
         "preference_correlation": "correlate_preferences",
-        "protocol": "Protocol protocols",
+        "published_protocols": "Protocol protocols",
         "ranks": "significance_clusters",
         "raters": "krippendorff_alpha",
         "result": "Agreement AgreementRow",

@@ -17,7 +17,7 @@ from metrichub.agreement.consistency import JudgeConsistency
 from metrichub.agreement.inputs import Inputs
 from metrichub.agreement.interval_rules import DrawnUnits, Ends, ends_of, ends_of_labels
 from metrichub.agreement.levels import LABELS, Value, check_level_of, value_at
-from metrichub.agreement.protocol import protocol_of
+from metrichub.agreement.published_protocols import protocol_of
 from metrichub.agreement.result import CEILING, CHANCE, Agreement, AgreementRow
 from metrichub.errors import ParameterError
 from metrichub.evaluation.shares import check_confidence

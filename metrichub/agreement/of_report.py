@@ -10,7 +10,7 @@ from metrichub.agreement.consistency import JudgeConsistency, judge_consistency
 from metrichub.agreement.correlation import correlate, with_sources
 from metrichub.agreement.layout import ITEMS, SYSTEMS
 from metrichub.agreement.prediction_powered import CalibratedMean, calibrated_mean
-from metrichub.agreement.protocol import protocol_of
+from metrichub.agreement.published_protocols import protocol_of
 from metrichub.agreement.ratings import read_ratings
 from metrichub.agreement.report_votes import verdicts_correlated, votes_correlated
 from metrichub.agreement.verdicts import VerdictAgreement, verdict_agreement

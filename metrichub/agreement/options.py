@@ -119,7 +119,7 @@ class CorrelationOptions:
     @property
     def each_reference(self) -> bool:
         """Whether the protocol scores each reference alone."""
-        from metrichub.agreement.protocol import protocol_of
+        from metrichub.agreement.published_protocols import protocol_of
 
         return self.protocol is not None and protocol_of(self.protocol).references == "each"
 

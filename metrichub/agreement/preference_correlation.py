@@ -13,7 +13,7 @@ from metrichub.agreement.interval_rules import SHARES, ends_of, ends_of_share
 from metrichub.agreement.levels import mean_of
 from metrichub.agreement.pair_coefficients import WITH_TIES, coefficient_of, counted, outcomes_of
 from metrichub.agreement.preference_inputs import PairInputs
-from metrichub.agreement.protocol import protocol_of
+from metrichub.agreement.published_protocols import protocol_of
 from metrichub.agreement.result import CEILING, CHANCE, Agreement, AgreementRow
 from metrichub.agreement.votes import most
 from metrichub.errors import ParameterError

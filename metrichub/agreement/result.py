@@ -13,7 +13,7 @@ from metrichub.agreement.bootstrap import Drawn
 from metrichub.agreement.consistency import JudgeConsistency
 from metrichub.agreement.inputs import DataFacts, Inputs, Place
 from metrichub.agreement.permutation import AgreementTest
-from metrichub.agreement.protocol import DRAWS_BIBTEX, protocol_of
+from metrichub.agreement.published_protocols import DRAWS_BIBTEX, protocol_of
 from metrichub.agreement.ranks import significance_clusters
 from metrichub.errors import InputError, did_you_mean
 from metrichub.evaluation.holm import holm
