@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from metrichub.agreement.agreement import Agreement as Agreement
+    from metrichub.agreement.agreement import AgreementRow as AgreementRow
     from metrichub.agreement.alt_test import AlternativeTest as AlternativeTest
     from metrichub.agreement.alt_test import alternative_test as alternative_test
     from metrichub.agreement.coefficients import acc_eq as acc_eq
@@ -42,8 +44,6 @@ if TYPE_CHECKING:
     from metrichub.agreement.published_protocols import protocols as protocols
     from metrichub.agreement.ranks import significance_clusters as significance_clusters
     from metrichub.agreement.raters import krippendorff_alpha as krippendorff_alpha
-    from metrichub.agreement.result import Agreement as Agreement
-    from metrichub.agreement.result import AgreementRow as AgreementRow
     from metrichub.agreement.soft_pairwise import pairwise_p as pairwise_p
     from metrichub.agreement.soft_pairwise import soft_pairwise_accuracy as soft_pairwise_accuracy
     from metrichub.agreement.verdicts import VerdictAgreement as VerdictAgreement
@@ -73,7 +73,7 @@ _HOMES = {
         "published_protocols": "Protocol protocols",
         "ranks": "significance_clusters",
         "raters": "krippendorff_alpha",
-        "result": "Agreement AgreementRow",
+        "agreement": "Agreement AgreementRow",
         "soft_pairwise": "pairwise_p soft_pairwise_accuracy",
         "mqm": "error_weight rater_span_scores span_ratings span_scores",
         "verdicts": "VerdictAgreement corrected_rate verdict_agreement",

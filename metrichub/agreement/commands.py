@@ -24,7 +24,7 @@ from metrichub.cli.systems import MetricOptions, metric_options, tell_notes
 from metrichub.errors import did_you_mean
 
 if TYPE_CHECKING:
-    from metrichub.agreement.result import Agreement
+    from metrichub.agreement.agreement import Agreement
 
 
 @click.command(cls=Command)

@@ -27,7 +27,7 @@ from metrichub.cli.systems import MetricOptions, chosen_hub
 from metrichub.data.files import Samples, read
 
 if TYPE_CHECKING:
-    from metrichub.agreement.result import Agreement
+    from metrichub.agreement.agreement import Agreement
 
 
 def correlated(

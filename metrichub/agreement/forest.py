@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, isnan
 from typing import TYPE_CHECKING
 
-from metrichub.agreement.result import CEILING, CHANCE, Agreement, AgreementRow
+from metrichub.agreement.agreement import CEILING, CHANCE, Agreement, AgreementRow
 from metrichub.errors import MissingDependency
 
 if TYPE_CHECKING:

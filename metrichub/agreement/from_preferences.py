@@ -15,7 +15,7 @@ from metrichub.cli.systems import MetricOptions, measure
 from metrichub.data.rows import Samples
 
 if TYPE_CHECKING:
-    from metrichub.agreement.result import Agreement
+    from metrichub.agreement.agreement import Agreement
     from metrichub.agreement.votes import Votes
     from metrichub.hub import Hub
 

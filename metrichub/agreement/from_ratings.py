@@ -19,7 +19,7 @@ from metrichub.data.rows import Samples
 from metrichub.errors import MissingColumn, did_you_mean
 
 if TYPE_CHECKING:
-    from metrichub.agreement.result import Agreement
+    from metrichub.agreement.agreement import Agreement
     from metrichub.hub import Hub
     from metrichub.report.report import Report
 

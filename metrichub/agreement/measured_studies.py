@@ -7,7 +7,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from metrichub.agreement.result import CEILING, CHANCE, Agreement
+from metrichub.agreement.agreement import CEILING, CHANCE, Agreement
 from metrichub.catalog.studies import (
     FILE,
     NO_PROTOCOL,

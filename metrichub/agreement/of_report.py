@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from metrichub.agreement.result import Agreement
+    from metrichub.agreement.agreement import Agreement
     from metrichub.data.frames import Data
 
 

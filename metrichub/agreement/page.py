@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.agreement.agreement import CEILING, CHANCE, Agreement, AgreementRow
 from metrichub.agreement.coefficients import coefficient
 from metrichub.agreement.correlation import correlate, with_sources
 from metrichub.agreement.of_report import scores_by_label, sources_of
 from metrichub.agreement.page_columns import RatedColumns, rated_columns
-from metrichub.agreement.result import CEILING, CHANCE, Agreement, AgreementRow
 from metrichub.agreement.row_coefficients import mid_ranks
 from metrichub.errors import InputError
 from metrichub.evaluation.significance import SignificanceOptions

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from metrichub.errors import ParameterError
 
 if TYPE_CHECKING:
-    from metrichub.agreement.result import Agreement
+    from metrichub.agreement.agreement import Agreement
     from metrichub.agreement.votes import Votes
     from metrichub.data.frames import Data
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from metrichub.report.tables import Cell, Table
 
 if TYPE_CHECKING:
-    from metrichub.agreement.result import Agreement
+    from metrichub.agreement.agreement import Agreement
     from metrichub.agreement.verdicts import VerdictAgreement
 
 Place = tuple[str, str, str]

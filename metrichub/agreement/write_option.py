@@ -11,7 +11,7 @@ import click
 from metrichub.cli.program import note
 
 if TYPE_CHECKING:
-    from metrichub.agreement.result import Agreement
+    from metrichub.agreement.agreement import Agreement
 
 write_option = click.option(
     "--write",

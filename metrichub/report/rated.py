@@ -10,9 +10,9 @@ from metrichub.catalog.requirements import optional_package
 from metrichub.report.scores import ReportScores
 
 if TYPE_CHECKING:
+    from metrichub.agreement.agreement import Agreement
     from metrichub.agreement.correlation import CorrelationKeywords
     from metrichub.agreement.prediction_powered import CalibratedMean
-    from metrichub.agreement.result import Agreement
     from metrichub.agreement.verdicts import VerdictAgreement
     from metrichub.data.frames import Data
 

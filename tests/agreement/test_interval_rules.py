@@ -9,8 +9,8 @@ import pytest
 import scipy.stats
 
 from metrichub.agreement import Agreement, correlate, correlate_preferences, wilson
+from metrichub.agreement.agreement import AgreementRow
 from metrichub.agreement.bootstrap import Drawn, interval_of, resampled
-from metrichub.agreement.result import AgreementRow
 from metrichub.evaluation.shares import agresti_coull
 
 NAN = float("nan")
