@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrichub.agreement.correlated import correlated
+from metrichub.agreement.from_file import correlated
 from metrichub.agreement.options import (
     CorrelationOptions,
     RatingOptions,
