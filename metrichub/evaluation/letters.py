@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import combinations
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from metrichub.catalog.frontmatter import UNREAD_LETTERS
-from metrichub.catalog.kinds import Boolean, OneOf
+from metrichub.catalog.kinds import OneOf
 from metrichub.catalog.parameters import parameters_of
-from metrichub.data.batch import Batch, View
-from metrichub.data.columns import column_of
-from metrichub.evaluation.observation import is_async, measure_objects, measure_rows
-from metrichub.metric import CorpusMetric, Metric, Unscored
+from metrichub.data.batch import View
+from metrichub.metric import Metric, Unscored
 from metrichub.text import RaggedTexts, Texts, row_sums
 from metrichub.text.scripts import (
     EMOJI,
-    EXAMPLES,
     LATIN,
     OTHER,
     ScriptCounts,
     dropped_scripts,
     treatment,
 )
-from metrichub.text.tokenizations import Tokenizations, watched
+from metrichub.text.tokenizations import Tokenizations
 from metrichub.text.tokenize.reference import TOKENIZERS, category
 from metrichub.text.tokenize.tokenizers import Tokenizer
 from metrichub.text.unicode import mixed_forms
@@ -42,6 +37,8 @@ _UNREAD_PREDICTION = "the tokenizer drops over half of the prediction's letters 
 
 _CUTTING = ("zh", "ja-mecab", "unicode", "intl", "char")
 """Tokenizers for scripts without spaces, the most fitting first."""
+_SWITCHES = (({"normalized": True, "asian_support": True}, {"Han"}),)
+"""Options that split scripts, by the names that sacrebleu gives them, and these scripts."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +177,7 @@ def _advice(metric: Metric, scripts: Sequence[str]) -> str:
     compares = {"reference", "references"} & {*metric.inputs()}
     if compares and metric.card.scores["score"].better != "neither":
         return "use a metric of characters, for example chrf or cer"
-    return "no parameter of the metric changes that"
+    return "the metric offers no tokenizer for them"
 
 
 def _texts(view: View) -> Iterator[Texts]:
@@ -197,48 +194,25 @@ def _declared(metric: Metric) -> str | None:
 
 def _remedy(metric: Metric, scripts: Sequence[str]) -> str | None:
     """The parameters with which a metric loses none of the scripts, as they would be written."""
-    for change in _changes(metric):
-        if _loses_none(metric, change, scripts):
-            return ", ".join(f"{name}={value!r}" for name, value in change.items())
+    for parameter in parameters_of(type(metric)):
+        # A language may be "zh", too.
+        kinds = parameter.values.kinds if parameter.name != "language" else ()
+        known = {name for kind in kinds if isinstance(kind, OneOf) for name in kind.choices}
+        for name in _CUTTING:
+            if name in known - {getattr(metric, parameter.name)} and _reads(name, scripts):
+                return f"{parameter.name}={name!r}"
+    for options, read in _SWITCHES:
+        if read.issuperset(scripts) and all(hasattr(metric, name) for name in options):
+            new = {name: value for name, value in options.items() if getattr(metric, name) != value}
+            return ", ".join(f"{name}={value!r}" for name, value in new.items()) or None
     return None
 
 
-def _changes(metric: Metric) -> Iterator[dict[str, Any]]:
-    """Another tokenizer, and then one or two of the options switched."""
-    options: list[tuple[str, bool]] = []
-    for parameter in parameters_of(type(metric)):
-        for kind in parameter.values.kinds:
-            if isinstance(kind, OneOf):
-                yield from ({parameter.name: name} for name in _CUTTING if name in kind)
-            elif isinstance(kind, Boolean):
-                options.append((parameter.name, not getattr(metric, parameter.name)))
-    for number in (1, 2):
-        yield from map(dict, combinations(options, number))
-
-
-def _loses_none(metric: Metric, change: Mapping[str, Any], scripts: Sequence[str]) -> bool:
-    if "ja-mecab" in change.values():
-        # Its dictionary may not be installed here.
+def _reads(tokenizer: str, scripts: Sequence[str]) -> bool:
+    """Whether a tokenizer splits the scripts that have no spaces, and drops no other."""
+    if tokenizer == "ja-mecab":
         return "kana" in scripts and {*scripts} <= {"kana", "Han"}
-    try:
-        found = _tried(replace(metric, **change), [EXAMPLES[script] for script in scripts])
-    # A plugin's metric may refuse the example, or two options together, in any way.
-    except Exception:  # noqa: BLE001
-        return False
-    return bool(found) and not any(letters.lost for letters in found.values())
-
-
-def _tried(metric: Metric, texts: list[str]) -> ByTokenizer:
-    """What a metric would do to the letters of texts."""
-    if is_async(metric):
-        return {}
-    inputs = metric.inputs()
-    (block,) = Batch.of(**{column_of(name): texts for name in inputs}).blocks()
-    view = block.view(inputs)
-    with watched() as tokenized:
-        _ = (
-            measure_objects(metric, view)
-            if isinstance(metric, CorpusMetric)
-            else measure_rows(metric, view)
-        )
-    return letters_of(metric, view, tokenized)
+    unspaced = {*scripts} - {OTHER, LATIN}
+    return all(treatment(tokenizer, script) == "cut" for script in unspaced) and all(
+        treatment(tokenizer, script) != "dropped" for script in scripts
+    )

@@ -64,7 +64,7 @@ def chosen(metric: str, text: str) -> str:
           for name in ("meteor", "meteor(tokenizer='nltk')", "cider", "rouge")),
         ("cider(tokenizer='whitespace')", *["tokenizer='unicode'"] * 3, CHARACTERS),
         ("token_f1", *["normalization='unicode'"] * 3, CHARACTERS),
-        *((name, *["tokenizer='unicode'"] * 3, "no parameter of the metric changes that")
+        *((name, *["tokenizer='unicode'"] * 3, "the metric offers no tokenizer for them")
           for name in ("coverage", "density", "compression")),
         ("ter", "normalized=True, asian_support=True", *[CHARACTERS] * 3),
         *((name, *[CHARACTERS] * 4)
@@ -72,8 +72,8 @@ def chosen(metric: str, text: str) -> str:
         ("sari", *[CHARACTERS] * 3, "tokenizer='intl'"),
         ("edit_similarity(unit='word')", *["unit='char'"] * 4),
         *((name, "", "", "", "tokenizer='intl'") for name in ("aun", "nid", "novelty", "ttr")),
-        ("abstractness", "", "", "", "no parameter of the metric changes that"),
-        *((name, *["no parameter of the metric changes that"] * 4)
+        ("abstractness", "", "", "", "the metric offers no tokenizer for them"),
+        *((name, *["the metric offers no tokenizer for them"] * 4)
           for name in ("readability", "readability(convention='textstat')")),
     ],
 )  # fmt: skip
@@ -256,3 +256,28 @@ def test_a_metric_of_a_plugin_gets_the_note_without_a_line_for_it() -> None:
         report = Hub(Longer(by=by)).evaluate(predictions=[CHINESE], references=[CHINESE])
         (note,) = report.notes()["longer"]
         assert note.endswith("choose by='char'")
+
+
+def test_a_note_measures_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = Hub(Longer()).evaluate(predictions=[CHINESE], references=[CHINESE])
+    monkeypatch.setattr(Longer, "measure", lambda self, prediction, reference: 1 / 0)
+    (note,) = report.notes()["longer"]
+    assert note.endswith("choose by='char'")
+
+
+@dataclass(frozen=True, kw_only=True)
+class InLanguage(Metric):
+    """One whose language may be called as a tokenizer is."""
+
+    card = card("in_language", "prediction", "reference", better="neither")
+    language: Literal["en", "zh"] = "en"
+
+    def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
+        """The difference of both lengths."""
+        return {"score": lengths(prediction, "squad") - lengths(reference, "squad")}
+
+
+def test_a_language_is_no_tokenizer() -> None:
+    report = Hub(InLanguage()).evaluate(predictions=[CHINESE], references=[CHINESE])
+    (note,) = report.notes()["in_language"]
+    assert note.endswith("the metric offers no tokenizer for them")
