@@ -112,9 +112,9 @@ def sort_equal(keys: Words) -> EqualKeys:
     packed &= low
     order = packed.view(np.int64)
     if not fits:
-        found = keys[order]
-        if (~changed[1:-1] & (found[1:] != found[:-1])).any():
+        ordered = keys[order]
+        if (~changed[1:-1] & (ordered[1:] != ordered[:-1])).any():
             order = np.argsort(keys, kind="stable")
-            found = keys[order]
-            np.not_equal(found[1:], found[:-1], out=changed[1:-1])
+            ordered = keys[order]
+            np.not_equal(ordered[1:], ordered[:-1], out=changed[1:-1])
     return EqualKeys(order, changed)

@@ -104,15 +104,15 @@ def mostly(characters: Characters, scripts: Collection[str]) -> Flags:
     letters = (kinds >= _FIRST) & (kinds != _EMOJI)
     chosen = letters & np.isin(kinds, [_FIRST + _SCRIPTS.index(script) for script in scripts])
     part, others = (np.diff(np.searchsorted(wide[of], rows)) for of in (chosen, letters & ~chosen))
-    found = part > others
+    majority = part > others
     # Few rows of most columns: what is ASCII is counted only in these.
-    at = np.flatnonzero(found)
+    at = np.flatnonzero(majority)
     data, starts, ends = characters.data, *map(characters.bytes_at, (rows[at], rows[at + 1]))
     plain = [
         len(data[a:b].translate(None, _NO_ASCII_LETTERS)) for a, b in zip(starts, ends, strict=True)
     ]
-    found[at] = part[at] > others[at] + plain
-    return found
+    majority[at] = part[at] > others[at] + plain
+    return majority
 
 
 @lru_cache(maxsize=1 << 10)
@@ -139,16 +139,16 @@ def _kind(character: str) -> int:
     if category(character) not in "LN":
         return _NO_LETTER
     name = unicodedata.name(character, "")
-    found = (n for n, starts in enumerate(_BEGINNINGS) if name.startswith(starts))
-    return _FIRST + next(found, _SCRIPTS.index(OTHER))
+    matches = (n for n, starts in enumerate(_BEGINNINGS) if name.startswith(starts))
+    return _FIRST + next(matches, _SCRIPTS.index(OTHER))
 
 
 _KINDS = Classes(_kind)
 
 
 def _by_script(kinds: Bytes) -> dict[str, int]:
-    found = np.bincount(kinds, minlength=_FIRST + len(_SCRIPTS))[_FIRST:].tolist()
-    return {script: number for script, number in zip(_SCRIPTS, found, strict=True) if number}
+    counts = np.bincount(kinds, minlength=_FIRST + len(_SCRIPTS))[_FIRST:].tolist()
+    return {script: number for script, number in zip(_SCRIPTS, counts, strict=True) if number}
 
 
 def ascii_letters(data: bytes) -> int:

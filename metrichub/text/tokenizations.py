@@ -21,16 +21,16 @@ _watched: ContextVar[Tokenizations | None] = ContextVar("tokenizations", default
 @contextmanager
 def watched() -> Iterator[Tokenizations]:
     """What is tokenized inside, and hidden from whoever looks on from further out."""
-    found: Tokenizations = {}
-    token = _watched.set(found)
+    tokenizations: Tokenizations = {}
+    token = _watched.set(tokenizations)
     try:
-        yield found
+        yield tokenizations
     finally:
         _watched.reset(token)
 
 
-def tell(found: Tokenizations) -> None:
+def tell(tokenizations: Tokenizations) -> None:
     """Let whoever looks on know of tokenizations."""
     outer = _watched.get()
     if outer is not None:
-        outer.update(found)
+        outer.update(tokenizations)

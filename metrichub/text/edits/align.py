@@ -73,9 +73,9 @@ def edit_counts(prediction: Texts, reference: Texts, tokenizer: str) -> EditCoun
     The hits of an alignment and its distance determine the number of edits of each kind.
     """
     predictions, references = _sequences(prediction, reference, tokenizer)
-    found = list(map(Levenshtein.editops, references, predictions))
-    distance = np.fromiter(map(len, found), np.int64, len(found))
-    hits = np.fromiter(map(_hits, found), np.int64, len(found))
+    edits = list(map(Levenshtein.editops, references, predictions))
+    distance = np.fromiter(map(len, edits), np.int64, len(edits))
+    hits = np.fromiter(map(_hits, edits), np.int64, len(edits))
     expected, predicted = lengths(reference, tokenizer), lengths(prediction, tokenizer)
     substitutions = expected + predicted - 2 * hits - distance
     deletions = expected - hits - substitutions
@@ -106,8 +106,8 @@ def fragments(prediction: Texts, source: Texts, tokenizer: str) -> Fragments:
     pairs[inside] = _on_both_sides(
         tokens[inside] << bits | texts.ids[inside + 1], texts.side[inside]
     )
-    found = np.array([*_long_fragments(texts, pairs)], np.int64).reshape(-1, 2)
-    longer = np.bincount(row[found[:, 0]], found[:, 1] * (found[:, 1] - 1), len(prediction))
+    starts, sizes = np.array([*_long_fragments(texts, pairs)], np.int64).reshape(-1, 2).T
+    longer = np.bincount(row[starts], sizes * (sizes - 1), len(prediction))
     squared = covered + longer.astype(np.int64)
     return Fragments(covered, squared, lengths(prediction, tokenizer), lengths(source, tokenizer))
 

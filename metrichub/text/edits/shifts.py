@@ -236,14 +236,14 @@ def _runs(tables: Tables) -> tuple[Integers, Integers, Integers, Integers]:
     """
     words, reference = tables.words.T.copy(), tables.reference.T.copy()
     height, width = len(words), len(reference)
-    found = []
+    parts = []
     for offset in range(-min(height - 1, FARTHEST), min(width - 1, FARTHEST) + 1):
         first, last = max(0, -offset), min(height, width - offset)
         mine = words[first:last]
         same = (mine == reference[first + offset : last + offset]) & (mine > 0)
         start, pair = np.divmod(np.flatnonzero(same), len(tables.words))
-        found.append((pair << PAIR_BITS) + ((offset + FARTHEST) << START_BITS) + start + first)
-    keys = np.sort(np.concatenate(found))
+        parts.append((pair << PAIR_BITS) + ((offset + FARTHEST) << START_BITS) + start + first)
+    keys = np.sort(np.concatenate(parts))
     ends = np.flatnonzero(np.diff(keys, append=-1) != 1) + 1
     positions = np.arange(len(keys))
     run = np.minimum(ends[np.searchsorted(ends, positions, side="right")] - positions, LONGEST)

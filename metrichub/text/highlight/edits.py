@@ -55,8 +55,8 @@ def aligned_after_shifts(prediction: str, reference: str, tokenizer: str) -> Ste
         shifts.append(" ".join(words[shift.start : shift.end]))
         words = shift(words)
     moved = token_spans(" ".join(words), "whitespace") if made else predicted
-    found = _alignment(moved, expected)
-    return {"shifted": shifts, **found, "edits": found["edits"] + len(shifts)}
+    alignment = _alignment(moved, expected)
+    return {"shifted": shifts, **alignment, "edits": alignment["edits"] + len(shifts)}
 
 
 def _shifts(words: str, reference: str) -> list[Shift]:

@@ -80,8 +80,8 @@ def shared(
     """The n-grams that a reference also has, as often as `clipped_matches` counts them."""
     predicted = token_spans(prediction, tokenizer, lower=lower)
     reference = [token_spans(text, tokenizer, lower=lower) for text in references]
-    lengths, found = _matched(predicted, reference, orders)
-    return {"prediction": _marked(predicted, lengths, orders[-1]), "ngrams": found}
+    lengths, ngrams = _matched(predicted, reference, orders)
+    return {"prediction": _marked(predicted, lengths, orders[-1]), "ngrams": ngrams}
 
 
 def shared_by_both(
@@ -110,7 +110,7 @@ def common_subsequence(prediction: str, reference: str, tokenizer: str) -> Step:
     first, second = numbered(predicted, expected)
     path = subsequence(occurrences(second), len(second), first)
     there = [path >> i & 1 for i in range(len(second))]
-    common = iter([token for token, kept in zip(second, there, strict=True) if kept])
+    common = iter([token for token, matched in zip(second, there, strict=True) if matched])
     here, awaited = [], next(common, None)
     for token in first:
         here.append(int(token == awaited))
@@ -126,8 +126,10 @@ def common_subsequence(prediction: str, reference: str, tokenizer: str) -> Step:
 
 def copied_fragments(prediction: str, source: str, tokenizer: str, *, lower: bool = False) -> Step:
     """The extractive fragments of a prediction, as `fragments` finds them; one segment each."""
-    predicted, given = (token_spans(text, tokenizer, lower=lower) for text in (prediction, source))
-    first, second = numbered(predicted, given)
+    predicted, original = (
+        token_spans(text, tokenizer, lower=lower) for text in (prediction, source)
+    )
+    first, second = numbered(predicted, original)
     lengths, labels = [0] * len(first), list(range(len(first)))
     for start, size in _fragments(first, second):
         lengths[start : start + size] = [size] * size

@@ -52,10 +52,10 @@ def numbered(*texts: TokenSpans) -> list[list[int]]:
 def _squad(text: str, column: Texts, tokens: list[str]) -> TokenSpans:
     words = column.tokens("bag").strings(0)
     spans = _spans(text, words, True, string.punctuation, True)
-    kept = [i for i, word in enumerate(words) if word not in _ARTICLES]
-    if spans is None or [words[i] for i in kept] != tokens:
+    indices = [i for i, word in enumerate(words) if word not in _ARTICLES]
+    if spans is None or [words[i] for i in indices] != tokens:
         return _rewritten(tokens)
-    return TokenSpans(text, tokens, [spans[i] for i in kept])
+    return TokenSpans(text, tokens, [spans[i] for i in indices])
 
 
 def _rewritten(tokens: Sequence[str]) -> TokenSpans:
@@ -77,15 +77,15 @@ def _spans(
     view, places = _view(text, lowered, dropped)
     if len(view) != len(places):
         return None
-    found: list[Span] = []
+    spans: list[Span] = []
     end = 0
     for word in words:
         start = view.find(word, end)
         if start < 0 or not (gaps or start == end or view[end:start].isspace()):
             return None
         end = start + len(word)
-        found.append((places[start], places[end - 1] + 1))
-    return found
+        spans.append((places[start], places[end - 1] + 1))
+    return spans
 
 
 def _view(text: str, lowered: bool, dropped: str) -> tuple[str, Sequence[int]]:
@@ -95,8 +95,8 @@ def _view(text: str, lowered: bool, dropped: str) -> tuple[str, Sequence[int]]:
     if len(view) != len(text):
         places = list(_places(text))
     if dropped and len(view) == len(places):
-        kept = [i for i, character in enumerate(view) if character not in dropped]
-        return "".join([view[i] for i in kept]), [places[i] for i in kept]
+        indices = [i for i, character in enumerate(view) if character not in dropped]
+        return "".join([view[i] for i in indices]), [places[i] for i in indices]
     return view, places
 
 

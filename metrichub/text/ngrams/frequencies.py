@@ -37,11 +37,11 @@ class NgramCounts:
 
     def all(self) -> NgramCounts:
         """The same, but with pairs for n-grams that occur once too."""
-        one = np.ones(len(self.single), np.int64)
+        ones = np.ones(len(self.single), np.int64)
         return NgramCounts(
-            np.concatenate((self.starts, one > 0)),
+            np.concatenate((self.starts, ones > 0)),
             np.concatenate((self.text, self.single)),
-            np.concatenate((self.count, one)),
+            np.concatenate((self.count, ones)),
             self.single[:0],
         )
 

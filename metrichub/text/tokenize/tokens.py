@@ -109,8 +109,8 @@ class Tokens:
 
     def select(self, keep: Flags) -> Tokens:
         """The tokens that a mask (T,) selects; all rows remain, possibly with fewer tokens."""
-        kept = offsets_of(keep.astype(np.int64))[self.offsets]
-        return self._at(np.flatnonzero(keep), kept)
+        offsets = offsets_of(keep.astype(np.int64))[self.offsets]
+        return self._at(np.flatnonzero(keep), offsets)
 
     def replace(self, rows: Integers, others: Tokens) -> Tokens:
         """The same rows, with those at `rows` (K,) replaced by the K rows of `others`."""
@@ -230,8 +230,8 @@ def _same(tokens: Tokens, first: Integers, second: Integers) -> Flags:
         more = np.flatnonzero(equal & (sizes > WORD * step))
         equal[more] = tokens.word(step, first[more]) == tokens.word(step, second[more])
     for i in np.flatnonzero(equal & (sizes > LONG)).tolist() if longest > LONG else ():
-        one, two, size = tokens.starts[first[i]], tokens.starts[second[i]], sizes[i]
-        equal[i] = tokens.buffer[one : one + size] == tokens.buffer[two : two + size]
+        start, other, size = tokens.starts[first[i]], tokens.starts[second[i]], sizes[i]
+        equal[i] = tokens.buffer[start : start + size] == tokens.buffer[other : other + size]
     return equal
 
 
@@ -253,7 +253,7 @@ def first_equal(keys: Words) -> Integers:
         names = _mix(names)
         slots = (names >> shift).view(np.int64)
         table[slots] = left
-        equal[left] = found = table.take(slots)
-        other = np.flatnonzero(keys.take(found) != keys.take(left))
+        equal[left] = candidates = table.take(slots)
+        other = np.flatnonzero(keys.take(candidates) != keys.take(left))
         left, names = left.take(other), names.take(other)
     return equal
