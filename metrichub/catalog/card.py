@@ -158,8 +158,8 @@ class Card:
 def with_blocks(text: str, blocks: Mapping[str, str]) -> str:
     """A card's text in which each named generated block is replaced."""
 
-    def replace(found: re.Match[str]) -> str:
-        start, name, old, end = found.groups()
+    def replace(block: re.Match[str]) -> str:
+        start, name, old, end = block.groups()
         return f"{start}{blocks.get(name, old)}{end}"
 
     return re.sub(_BLOCK, replace, text)
@@ -173,11 +173,11 @@ def bounds_table(card: Card) -> str:
         for name, scale in card.scores.items()
     ]
     head = "| output | range | better | if equal to the reference |\n| --- | --- | --- | --- |\n"
-    below = [line for text in _said_of(card) for line in (*textwrap.wrap(text, 100), "")]
+    below = [line for text in _remarks(card) for line in (*textwrap.wrap(text, 100), "")]
     return "\n".join([head + "".join(rows), *below])
 
 
-def _said_of(card: Card) -> Iterator[str]:
+def _remarks(card: Card) -> Iterator[str]:
     """What else holds of all outputs, in sentences."""
     if card.tolerance:
         yield (
@@ -196,5 +196,5 @@ def _said_of(card: Card) -> Iterator[str]:
         yield f"Each sample has 0 or 1 for {listed(shares)}; the interval of the mean is Wilson's."
     kinds = [UNDEFINED_FOR[kind].removeprefix("the prediction ") for kind in card.undefined_for]
     if kinds:
-        said = listed(kinds, "or")
-        yield f"A sample is unanswered, and left out of the mean, if the prediction {said}."
+        reasons = listed(kinds, "or")
+        yield f"A sample is unanswered, and left out of the mean, if the prediction {reasons}."

@@ -43,13 +43,13 @@ def choices(entries: Mapping[str, Entry]) -> tuple[MetricChoice, ...]:
         names = [Spec.parse(spec).metric for spec in choice["metrics"]]
         if all(name in entries for name in names):
             rated = choice.get("task", ""), choice.get("dimension", "")
-            found = [
+            chosen = [
                 _chosen(spec, name, entries[name], *rated)
                 for spec, name in zip(choice["metrics"], names, strict=True)
             ]
-            found.sort(key=lambda one: (one.value is None, -(one.value or 0.0)))
+            chosen.sort(key=lambda metric: (metric.value is None, -(metric.value or 0.0)))
             made.append(
-                MetricChoice(choice["evaluate"], choice["have"], choice["data"], tuple(found))
+                MetricChoice(choice["evaluate"], choice["have"], choice["data"], tuple(chosen))
             )
     return tuple(made)
 
@@ -60,5 +60,5 @@ def _chosen(spec: str, name: str, entry: Entry, task: str, dimension: str) -> Ch
     if best is None:
         return ChosenMetric(spec, name, "", None)
     value = best.value
-    said = f"agrees with people on {dimension}: {value.value:.2f} ({value.coefficient})"
-    return ChosenMetric(spec, name, said, value.value)
+    agreement = f"agrees with people on {dimension}: {value.value:.2f} ({value.coefficient})"
+    return ChosenMetric(spec, name, agreement, value.value)

@@ -89,15 +89,15 @@ def pattern_of(output: str) -> str:
     return re.sub(r"\d+$", "n", output)
 
 
-def _near(one: float, other: float) -> bool:
-    return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+def _near(first: float, second: float) -> bool:
+    return math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-9)
 
 
 def _split(path: Path, text: str) -> tuple[str, str]:
-    found = re.match(r"---\n(.*?\n)---\n", text.replace("\r\n", "\n"), re.DOTALL)
-    if not found:
+    match = re.match(r"---\n(.*?\n)---\n", text.replace("\r\n", "\n"), re.DOTALL)
+    if not match:
         raise CardError(f"{path}:1: a card has to start with front matter between two lines of ---")
-    return found[1], text.replace("\r\n", "\n")[found.end() :]
+    return match[1], text.replace("\r\n", "\n")[match.end() :]
 
 
 def _load(path: Path, front: str) -> tuple[dict[str, Any], dict[str, int]]:
@@ -191,30 +191,30 @@ class FrontMatter:
         """The error that names the file, the line of a key, and what is wrong there."""
         return CardError(f"{self.path}:{self.lines.get(key, 1)}: {message}")
 
-    def only(self, found: object, known: tuple[str, ...], prefix: str = "") -> dict[str, Any]:
+    def only(self, value: object, known: tuple[str, ...], prefix: str = "") -> dict[str, Any]:
         """A mapping whose keys are all known."""
-        if not isinstance(found, dict):
+        if not isinstance(value, dict):
             raise self.fail(prefix.rstrip("."), f"{prefix.rstrip('.')} has to be a mapping of keys")
-        for key in found:
+        for key in value:
             if key not in known:
                 hint = did_you_mean(str(key), known)
                 raise self.fail(
                     f"{prefix}{key}", f"unknown key {prefix}{key}{hint} (known: {', '.join(known)})"
                 )
-        return found
+        return value
 
-    def words(self, key: str, found: object) -> tuple[str, ...]:
+    def words(self, key: str, value: object) -> tuple[str, ...]:
         """One word or several."""
-        items = [found] if isinstance(found, str) else found
+        items = [value] if isinstance(value, str) else value
         if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-            raise self.fail(key, f"{key} has to be a list of words, not {found!r}")
+            raise self.fail(key, f"{key} has to be a list of words, not {value!r}")
         return tuple(items)
 
-    def scale(self, name: str, found: object) -> Scale:
+    def scale(self, name: str, value: object) -> Scale:
         """What an output's numbers mean."""
         prefix = f"scores.{name}"
-        given = self.only(found, _SCORE_KEYS, f"{prefix}.")
-        bounds = given.get("range")
+        keys = self.only(value, _SCORE_KEYS, f"{prefix}.")
+        bounds = keys.get("range")
         if not (
             isinstance(bounds, list)
             and len(bounds) == 2
@@ -223,25 +223,25 @@ class FrontMatter:
             raise self.fail(
                 prefix, f"{prefix}.range has to be [low, high], with null for unbounded"
             )
-        if given.get("better") not in BETTER:
+        if keys.get("better") not in BETTER:
             raise self.fail(prefix, f"{prefix}.better has to be one of {', '.join(BETTER)}")
-        perfect = given.get("perfect")
+        perfect = keys.get("perfect")
         if perfect is not None and not isinstance(perfect, (int, float)):
             raise self.fail(prefix, f"{prefix}.perfect has to be a number, not {perfect!r}")
-        length_bound = given.get("length_bound")
+        length_bound = keys.get("length_bound")
         if length_bound is not None and length_bound not in LENGTH_BOUND:
             raise self.fail(prefix, f"{prefix}.length_bound has to be {' or '.join(LENGTH_BOUND)}")
-        share = given.get("share", False)
+        share = keys.get("share", False)
         if not isinstance(share, bool) or (share and bounds != [0, 1]):
             raise self.fail(
                 prefix, f"{prefix}.share has to be true or false, and true with the range [0, 1]"
             )
-        direction = cast("str", given["better"])
+        direction = cast("str", keys["better"])
         return Scale(bounds[0], bounds[1], direction, perfect, length_bound, share)
 
-    def headline(self, found: object, outputs: Mapping[str, object]) -> tuple[str, ...]:
+    def headline(self, value: object, outputs: Mapping[str, object]) -> tuple[str, ...]:
         """Outputs of the card."""
-        named = self.words("headline", found)
+        named = self.words("headline", value)
         if not named:
             raise self.fail("headline", "headline has to name an output")
         for name in named:
@@ -252,9 +252,9 @@ class FrontMatter:
                 )
         return named
 
-    def requires(self, found: object) -> tuple[str, ...]:
+    def requires(self, value: object) -> tuple[str, ...]:
         """Requirements as pip knows them."""
-        texts = self.words("requires", found)
+        texts = self.words("requires", value)
         for text in texts:
             if not is_requirement(text):
                 raise self.fail(
@@ -264,9 +264,9 @@ class FrontMatter:
                 )
         return texts
 
-    def undefined_for(self, found: object) -> tuple[str, ...]:
+    def undefined_for(self, value: object) -> tuple[str, ...]:
         """Kinds of predictions without a value."""
-        kinds = self.words("undefined_for", found)
+        kinds = self.words("undefined_for", value)
         for kind in kinds:
             if kind not in UNDEFINED_FOR:
                 raise self.fail(
@@ -276,63 +276,63 @@ class FrontMatter:
                 )
         return kinds
 
-    def keywords(self, found: object) -> tuple[str, ...]:
+    def keywords(self, value: object) -> tuple[str, ...]:
         """What people type who look for such a metric: a few short phrases, each once."""
-        words = self.words("keywords", found)
+        words = self.words("keywords", value)
         short = all(0 < len(word.strip()) <= _LONGEST_KEYWORD for word in words)
         if not short or len({word.casefold() for word in words}) < len(words):
-            raise self.fail("keywords", f"keywords have to be different short phrases: {found!r}")
+            raise self.fail("keywords", f"keywords have to be different short phrases: {value!r}")
         if len(words) > _MOST_KEYWORDS:
             raise self.fail(
                 "keywords", f"keywords has {len(words)} entries, and {_MOST_KEYWORDS} are the limit"
             )
         return words
 
-    def presets(self, found: object) -> dict[str, dict[str, Any]]:
+    def presets(self, value: object) -> dict[str, dict[str, Any]]:
         """Parameters by the name that sets them together."""
-        if not isinstance(found, dict):
+        if not isinstance(value, dict):
             raise self.fail("presets", "presets has to be a mapping of names to parameters")
-        for name, given in found.items():
+        for name, parameters in value.items():
             if not isinstance(name, str):
                 raise self.fail(f"presets.{name}", f"presets has {name!r} as a name; quote it")
-            if not isinstance(given, dict) or not given:
+            if not isinstance(parameters, dict) or not parameters:
                 raise self.fail(f"presets.{name}", f"presets.{name} has to set parameters")
-        return found
+        return value
 
     def text(self, key: str) -> str:
         """The text of a key that has to be there."""
-        found = self.values.get(key)
-        if not isinstance(found, str):
+        value = self.values.get(key)
+        if not isinstance(value, str):
             raise self.fail(key, f"{key} is missing or isn't text")
-        return found
+        return value
 
-    def scales(self, found: object) -> dict[str, Scale]:
+    def scales(self, value: object) -> dict[str, Scale]:
         """The scales of all outputs."""
-        if not isinstance(found, dict) or "score" not in found:
+        if not isinstance(value, dict) or "score" not in value:
             raise self.fail("scores", 'scores has to list the outputs, "score" among them')
-        return {str(name): self.scale(str(name), one) for name, one in found.items()}
+        return {str(name): self.scale(str(name), scale) for name, scale in value.items()}
 
-    def definition(self, found: object) -> int:
+    def definition(self, value: object) -> int:
         """The version of the numbers."""
-        if type(found) is not int or found < 1:
+        if type(value) is not int or value < 1:
             raise self.fail(
-                "definition", f"definition has to be a whole number from 1, not {found!r}"
+                "definition", f"definition has to be a whole number from 1, not {value!r}"
             )
-        return found
+        return value
 
     def flag(self, key: str) -> bool:
         """Whether a key is true; it is false where it is left out."""
-        found = self.values.get(key, False)
-        if not isinstance(found, bool):
-            raise self.fail(key, f"{key} has to be true or false, not {found!r}")
-        return found
+        value = self.values.get(key, False)
+        if not isinstance(value, bool):
+            raise self.fail(key, f"{key} has to be true or false, not {value!r}")
+        return value
 
-    def tolerance(self, found: object) -> float:
+    def tolerance(self, value: object) -> float:
         """How far equal scores may differ."""
         # YAML takes 1e-5 for text, as it has no point.
-        number = float(found) if isinstance(found, str) and _POWER.fullmatch(found) else found
+        number = float(value) if isinstance(value, str) and _POWER.fullmatch(value) else value
         if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 <= number < 1:
-            raise self.fail("tolerance", f"tolerance has to be a number from 0 to 1, not {found!r}")
+            raise self.fail("tolerance", f"tolerance has to be a number from 0 to 1, not {value!r}")
         return float(number)
 
     def one_of(self, key: str, known: Sequence[str]) -> str | None:

@@ -40,9 +40,9 @@ def guides() -> tuple[Guide, ...]:
 def read_guide(path: Path) -> Guide:
     """The guide in a file: a comment of keywords if there is one, a title, a first paragraph."""
     text = path.read_text(encoding="utf-8")
-    found = _KEYWORDS.match(text)
-    keywords = tuple(word.strip() for word in found[1].split(",")) if found else ()
-    head, _, body = text[found.end() if found else 0 :].lstrip().partition("\n")
+    comment = _KEYWORDS.match(text)
+    keywords = tuple(word.strip() for word in comment[1].split(",")) if comment else ()
+    head, _, body = text[comment.end() if comment else 0 :].lstrip().partition("\n")
     first = " ".join(body.strip().partition("\n\n")[0].split())
     summary = re.sub(r"\[([^]]*)\]\([^)]*\)|[`*]", r"\1", first)
     return Guide(path.stem, head.removeprefix("# ").strip(), summary, keywords, body, path)

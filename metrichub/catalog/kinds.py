@@ -235,9 +235,9 @@ def choices_of(hint: Any) -> tuple[Any, ...]:
 
 
 def _values(hint: Any, bounds: Range, mark: Mark | None) -> Values:
-    found = list(_kinds(hint, bounds, mark))
-    kinds = tuple(kind for kind in found if kind is not None)
-    return Values(kinds, optional=len(kinds) < len(found))
+    members = list(_kinds(hint, bounds, mark))
+    kinds = tuple(kind for kind in members if kind is not None)
+    return Values(kinds, optional=len(kinds) < len(members))
 
 
 def _kinds(hint: Any, bounds: Range, mark: Mark | None) -> Iterator[Kind | None]:

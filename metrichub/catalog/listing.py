@@ -28,9 +28,9 @@ class Listing(tuple[Entry, ...]):
     @classmethod
     def of(cls, entries: Iterable[Entry], task: str | None = None, whole: bool = False) -> Self:
         """A listing; `whole` summaries are broken into lines, others cut at the end of theirs."""
-        found = cls(entries)
-        found.task, found.whole = task, whole
-        return found
+        listing = cls(entries)
+        listing.task, listing.whole = task, whole
+        return listing
 
     def text(self, width: int = _WIDTH, heading: Callable[[str], str] = str) -> str:
         """The table in a width: task by task, those with the most metrics first."""
@@ -71,13 +71,13 @@ class Listing(tuple[Entry, ...]):
 
     def _groups(self) -> dict[str, list[str]]:
         """The names by task; the largest group first, what is broken last."""
-        found: dict[str, list[str]] = {}
+        groups: dict[str, list[str]] = {}
         for name, entry in self._named():
             tasks = () if entry.problem else entry.card.tags.task
             task = self.task or (tasks[0] if tasks else "broken" if entry.problem else "other")
-            found.setdefault(task, []).append(name)
-        order = sorted(found, key=lambda task: (task == "broken", -len(found[task]), task))
-        return {task: sorted(found[task]) for task in order}
+            groups.setdefault(task, []).append(name)
+        order = sorted(groups, key=lambda task: (task == "broken", -len(groups[task]), task))
+        return {task: sorted(groups[task]) for task in order}
 
 
 def screen_width() -> int:
@@ -101,8 +101,8 @@ def list_metrics(
     "articles" find metrics that need `sources`.
     """
     column = input and column_of(column_of_alias(input))
-    given = {"task": task, "dimension": dimension, "family": family, "input": column}
-    filters = {name: value for name, value in (given | {"judge": judge}).items() if value}
+    facets = {"task": task, "dimension": dimension, "family": family, "input": column}
+    filters = {name: value for name, value in (facets | {"judge": judge}).items() if value}
 
     def fits(entry: Entry) -> bool:
         if entry.problem:

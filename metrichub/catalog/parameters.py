@@ -53,7 +53,7 @@ def parameters_of(metric: type) -> tuple[Parameter, ...]:
 
 def off_default(metric: object) -> dict[str, object]:
     """The parameters of a metric whose values differ from their defaults, but for secrets."""
-    defaults = {one.name: one.default for one in parameters_of(type(metric)) if not one.required}
+    defaults = {p.name: p.default for p in parameters_of(type(metric)) if not p.required}
     return {
         name: value
         for name, value in values_of(metric).items()
@@ -106,11 +106,11 @@ def check_parameters(metric: object, label: str) -> None:
     """
     owner: type = type(metric)
     for parameter in parameters_of(owner):
-        given = getattr(metric, parameter.name)
-        if given is None and parameter.name in _chosen_later(owner):
+        raw = getattr(metric, parameter.name)
+        if raw is None and parameter.name in _chosen_later(owner):
             continue
-        value = parameter.values.taken(given)
-        if value is not given:
+        value = parameter.values.taken(raw)
+        if value is not raw:
             object.__setattr__(metric, parameter.name, value)
         if value not in parameter.values:
             raise ParameterError(label, parameter.name, value, parameter.values.phrase())

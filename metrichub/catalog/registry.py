@@ -91,13 +91,13 @@ class Entry:
         except (ImportError, ValueError):
             spec = None
         places = list(spec.submodule_search_locations or []) if spec else []
-        found = [path for place in places if (path := Path(place, *rest)).is_dir()]
-        if not found:
+        folders = [path for place in places if (path := Path(place, *rest)).is_dir()]
+        if not folders:
             raise CardError(
                 f"{self.qualified}: the package {self.value.partition(':')[0]} that its entry "
                 "point names doesn't exist; reinstall or remove the distribution"
             )
-        return found[0]
+        return folders[0]
 
     @property
     def problem(self) -> str | None:
@@ -177,8 +177,8 @@ class Registry:
 
     def __contains__(self, name: object) -> bool:
         """Whether `find` gives an entry for this name."""
-        found = self._named(name) if isinstance(name, str) else []
-        return len(found) == 1 or any(entry.distribution == _OURS for entry in found)
+        entries = self._named(name) if isinstance(name, str) else []
+        return len(entries) == 1 or any(entry.distribution == _OURS for entry in entries)
 
     def find(self, name: str) -> Entry:
         """The entry of a plain or qualified name; a plain built-in name is the built-in.
@@ -189,8 +189,8 @@ class Registry:
             UnknownMetric: there is none; the text has near matches, or says where it is.
             AmbiguousMetric: two plugins use the name; the text has the qualified ones.
         """
-        found = self._named(name)
-        if not found:
+        entries = self._named(name)
+        if not entries:
             slash = "/" in name
             if self.kind == "metric" and (where := elsewhere(_letters(name))):
                 raise UnknownMetric(f"{name} isn't installed: {where}")
@@ -201,21 +201,21 @@ class Registry:
                 seen = f"installed: {', '.join(plain) or 'none'}"
             near = did_you_mean(name if slash else _as_written_here(name), known)
             raise UnknownMetric(f"no {self.kind} {name!r} is installed{near} ({seen})")
-        if len(found) > 1 and found[0].distribution != _OURS:
-            names = " or ".join(repr(entry.qualified) for entry in found)
+        if len(entries) > 1 and entries[0].distribution != _OURS:
+            names = " or ".join(repr(entry.qualified) for entry in entries)
             raise AmbiguousMetric(
                 f"several installed distributions have a {self.kind} {name!r}; choose {names}"
             )
-        return found[0]
+        return entries[0]
 
     def _named(self, name: str) -> list[Entry]:
         """The entries of a plain or qualified name, ours first."""
         distribution, slash, plain = name.rpartition("/")
-        found = self._by_name.get(f"{_normal(distribution)}/{plain}" if slash else name, [])
+        entries = self._by_name.get(f"{_normal(distribution)}/{plain}" if slash else name, [])
         # Not "chrF++", which is chrF with another parameter.
-        if not found and re.fullmatch(r"[\w -]+", name):
+        if not entries and re.fullmatch(r"[\w -]+", name):
             return self._by_letters.get(_letters(name), [])
-        return found
+        return entries
 
     def shadowed(self) -> Iterable[Entry]:
         """The entries that a plain name doesn't reach: they need their qualified name."""
@@ -279,10 +279,10 @@ def _as_written_here(name: str) -> str:
 def _name_and_version(distribution: Distribution) -> tuple[str, str]:
     """Both as the metadata says; parsed as mail, README and all, only where need be."""
     head = (distribution.read_text("METADATA") or "").partition("\n\n")[0]
-    said = dict(re.findall(r"^(Name|Version):[ \t]*(.*)$", head, re.MULTILINE))
-    if len(said) < 2:
+    fields = dict(re.findall(r"^(Name|Version):[ \t]*(.*)$", head, re.MULTILINE))
+    if len(fields) < 2:
         return _normal(distribution.name), distribution.version
-    return _normal(said["Name"]), said["Version"]
+    return _normal(fields["Name"]), fields["Version"]
 
 
 def _normal(distribution: str) -> str:

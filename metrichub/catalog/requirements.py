@@ -55,14 +55,14 @@ def lacking_of_extras(distribution: str) -> dict[str, tuple[str, ...]]:
     from packaging.requirements import Requirement
 
     try:
-        found = importlib_metadata.distribution(distribution)
+        installed = importlib_metadata.distribution(distribution)
     except importlib_metadata.PackageNotFoundError:
         return {}
-    offered = [Requirement(text) for text in found.requires or []]
+    offered = [Requirement(text) for text in installed.requires or []]
     lacking = {}
-    for extra in found.metadata.get_all("Provides-Extra") or []:
+    for extra in installed.metadata.get_all("Provides-Extra") or []:
         # Without the marker, which is false where no extra is asked for.
-        texts = [f"{one.name}{one.specifier}" for one in offered if _comes_with(one, extra)]
+        texts = [f"{entry.name}{entry.specifier}" for entry in offered if _comes_with(entry, extra)]
         lacking[str(extra)] = missing_requirements(texts)
     return lacking
 
@@ -71,14 +71,14 @@ def _is_met(text: str) -> bool:
     import importlib_metadata
     from packaging.requirements import Requirement
 
-    wanted = Requirement(text)
-    if wanted.marker and not wanted.marker.evaluate():
+    requirement = Requirement(text)
+    if requirement.marker and not requirement.marker.evaluate():
         return True
     try:
-        version = importlib_metadata.version(wanted.name)
+        version = importlib_metadata.version(requirement.name)
     except importlib_metadata.PackageNotFoundError:
         return False
-    return wanted.specifier.contains(version, prereleases=True)
+    return requirement.specifier.contains(version, prereleases=True)
 
 
 def _extra_for(distribution: str, requires: Iterable[str]) -> str | None:
@@ -87,13 +87,14 @@ def _extra_for(distribution: str, requires: Iterable[str]) -> str | None:
     from packaging.requirements import Requirement
 
     try:
-        found = importlib_metadata.distribution(distribution)
+        installed = importlib_metadata.distribution(distribution)
     except importlib_metadata.PackageNotFoundError:
         return None
-    wanted = {_plain(Requirement(text)) for text in requires}
-    offered = [Requirement(text) for text in found.requires or []]
-    for extra in found.metadata.get_all("Provides-Extra") or []:
-        if {_plain(one) for one in offered if _comes_with(one, extra)} == wanted:
+    required = {_plain(Requirement(text)) for text in requires}
+    offered = [Requirement(text) for text in installed.requires or []]
+    for extra in installed.metadata.get_all("Provides-Extra") or []:
+        needed = {_plain(entry) for entry in offered if _comes_with(entry, extra)}
+        if needed == required:
             return str(extra)
     return None
 

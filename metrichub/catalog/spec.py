@@ -45,8 +45,8 @@ class Spec:
             SpecError: the text is no spec, a value is no Python literal, or it has a preset and
                 there are no `presets` to look it up.
         """
-        found = _SHAPE.fullmatch(text)
-        if not found:
+        match = _SHAPE.fullmatch(text)
+        if not match:
             names = re.split(r"\s*,\s*|\s+", text.strip())
             if len(names) > 1 and all(map(str.isidentifier, names)):
                 flags = " ".join(f"-m {name}" for name in names)
@@ -58,12 +58,12 @@ class Spec:
                 f"{text!r} isn't a valid metric; write a name, for example 'bleu', "
                 "'bleu(max_order=2)' or 'bleu2 = bleu(max_order=2)'"
             )
-        preset, parameters = _arguments(text, found["arguments"])
+        preset, parameters = _arguments(text, match["arguments"])
         if preset is not None:
             if presets is None:
                 raise _not_by_name(text)
-            parameters = {**presets(found["metric"], preset), **parameters}
-        return cls(found["metric"], parameters, found["alias"])
+            parameters = {**presets(match["metric"], preset), **parameters}
+        return cls(match["metric"], parameters, match["alias"])
 
     def __str__(self) -> str:
         """The shortest text that parses to this spec."""
@@ -74,7 +74,7 @@ class Spec:
 
 def _arguments(text: str, arguments: str | None) -> tuple[str | None, dict[str, object]]:
     """The preset, which needs no quotes, and the parameters by name."""
-    arguments = _PRESET.sub(lambda found: repr(found[1]), arguments or "")
+    arguments = _PRESET.sub(lambda match: repr(match[1]), arguments or "")
     if not arguments.strip():
         return None, {}
     try:
@@ -89,10 +89,10 @@ def _arguments(text: str, arguments: str | None) -> tuple[str | None, dict[str, 
         raise _not_by_name(text)
     if any(k.arg is None for k in call.keywords):
         raise _not_by_name(text)
-    given = {str(k.arg): _literal(text, str(k.arg), k.value) for k in call.keywords}
-    if len(given) < len(call.keywords):
+    parameters = {str(k.arg): _literal(text, str(k.arg), k.value) for k in call.keywords}
+    if len(parameters) < len(call.keywords):
         raise SpecError(f"{text!r} sets a parameter twice")
-    return preset, given
+    return preset, parameters
 
 
 def _not_by_name(text: str) -> SpecError:

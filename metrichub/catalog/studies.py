@@ -87,8 +87,8 @@ class Study:
     def same_numbers(self, other: Study) -> bool:
         """Whether both say the same but for the date and the versions of packages."""
         mine, theirs = self.as_dict(), other.as_dict()
-        for one in (mine, theirs):
-            del one["date"], one["signature"]
+        for fields in (mine, theirs):
+            del fields["date"], fields["signature"]
         return mine == theirs and definition_of(self.signature) == definition_of(other.signature)
 
 
@@ -102,27 +102,27 @@ def read_studies(folder: Path) -> tuple[Study, ...]:
     if not path.exists():
         return ()
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if found["schema"] != SCHEMA:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["schema"] != SCHEMA:
             raise CardError(
-                f"{path}:1: its schema is {found['schema']}, and this version reads {SCHEMA}"
+                f"{path}:1: its schema is {content['schema']}, and this version reads {SCHEMA}"
             )
-        return tuple(_study(one) for one in found["studies"])
+        return tuple(_study(fields) for fields in content["studies"])
     except (ValueError, TypeError, KeyError) as error:
         raise CardError(f"{path}:1: the studies of agreement can't be read: {error}") from None
 
 
-def _study(given: Mapping[str, Any]) -> Study:
+def _study(fields: Mapping[str, Any]) -> Study:
     """A study from its file; raises what `read_studies` catches."""
-    values = tuple(StudyValue(**value) for value in given["results"])
+    values = tuple(StudyValue(**value) for value in fields["results"])
     for value in values:
         if not all(isinstance(text, str) for text in value[:4]):
             raise TypeError(f"{value[:4]} aren't an output, dimension, level and coefficient")
-        if not all(one is None or isinstance(one, (int, float)) for one in value[4:]):
+        if not all(number is None or isinstance(number, (int, float)) for number in value[4:]):
             raise TypeError(f"{list(value[4:])} may hold only numbers and null")
-    if not isinstance(given["data"], dict):
+    if not isinstance(fields["data"], dict):
         raise TypeError("data isn't an object")
-    return Study(**{**given, "results": values})
+    return Study(**{**fields, "results": values})
 
 
 def studies_text(metric: str, studies: Iterable[Study]) -> str:
@@ -163,12 +163,14 @@ def best_by_task(studies: Iterable[Study], dimension: str) -> dict[str, Best]:
 
     Of the studies that cards show, by their last coefficient, which the cards show too.
     """
-    found: dict[str, list[Best]] = {}
+    by_task: dict[str, list[Best]] = {}
     for study in studies:
         for value in study.shown_values:
             if value.dimension == dimension and value.value is not None:
-                found.setdefault(study.task, []).append(Best(study, value))
-    return {task: max(some, key=lambda one: one.value.value or 0.0) for task, some in found.items()}
+                by_task.setdefault(study.task, []).append(Best(study, value))
+    return {
+        task: max(some, key=lambda best: best.value.value or 0.0) for task, some in by_task.items()
+    }
 
 
 def agreement_block(
@@ -193,7 +195,7 @@ def agreement_block(
     for task in sorted(tables, key=lambda task: tasks.index(task) if task in tasks else len(tasks)):
         own = task in tasks or task == ANY_TASK
         parts.append(f"### {task.capitalize()}\n" if own else f"### Another task: {task}\n")
-        parts += [_table(facts, found) for facts, found in tables[task].items()]
+        parts += [_table(facts, group) for facts, group in tables[task].items()]
     return "\n".join(parts)
 
 
@@ -224,8 +226,8 @@ def _table(facts: str, studies: Sequence[Study]) -> str:
     several = len({value.output for value in values}) > 1
     lines = [["setting", *["output"] * several, *dimensions]]
     lines.append(["---"] * len(lines[0]))
-    for (setting, output), found in rows.items():
-        numbers = [_figure(found.get(dimension)) for dimension in dimensions]
+    for (setting, output), by_dimension in rows.items():
+        numbers = [_figure(by_dimension.get(dimension)) for dimension in dimensions]
         lines.append([setting, *[output] * several, *numbers])
     first, date = studies[0], max(study.date for study in studies)
     reach = {name: max(_reach(v) for v in values if v.dimension == name) for name in dimensions}
