@@ -56,10 +56,10 @@ def forked(request: str) -> str:
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as answer:
-        said = answer.read()
+        reply = answer.read()
     _, status = os.waitpid(child, 0)
     died = {"failed": f"exit status {os.waitstatus_to_exitcode(status)}"}
-    return said or json.dumps(died)
+    return reply or json.dumps(died)
 
 
 def scored(request: str) -> str:

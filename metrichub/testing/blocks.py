@@ -39,9 +39,9 @@ def _presets(card: Card) -> str:
     """A table of the presets and what each sets, as in the code."""
     rows = [
         f"| `{card.name}({name})` | "
-        + ", ".join(f"`{key}={value!r}`" for key, value in given.items())
+        + ", ".join(f"`{key}={value!r}`" for key, value in parameters.items())
         + " |\n"
-        for name, given in card.presets.items()
+        for name, parameters in card.presets.items()
     ]
     return "\n| preset | sets |\n| --- | --- |\n" + "".join(rows) if rows else ""
 
@@ -56,8 +56,8 @@ def _gathered(metric: Metric) -> str:
         "sums": "sums over them are",
     }[metric.gathers]
     twice = "they are read twice, and " if has_two_passes(metric) else ""
-    said = f"Scores come from all samples together: across machines, {twice}{is_gathered} gathered."
-    return "\n".join(["", *textwrap.wrap(said, 100), ""])
+    note = f"Scores come from all samples together: across machines, {twice}{is_gathered} gathered."
+    return "\n".join(["", *textwrap.wrap(note, 100), ""])
 
 
 def _row(parameter: Parameter) -> str:

@@ -62,21 +62,21 @@ def card_is_complete(under_test: MetricUnderTest) -> None:
     )
     hold(card.bibtex.startswith("@"), "the bibtex block holds no entry")
     expected = generated(under_test)
-    found = card.blocks()
-    for name in expected.keys() - found.keys():
+    blocks = card.blocks()
+    for name in expected.keys() - blocks.keys():
         lines = f"<!-- generated: {name} --> and <!-- end -->"
         raise Broken(f"the card lacks the generated block {name!r}: add {lines} to it")
-    for name in found.keys() - expected.keys():
+    for name in blocks.keys() - expected.keys():
         raise Broken(f"the generated block {name!r} has nothing to show: delete it")
     for name, text in expected.items():
         hold(
-            found[name] == text,
+            blocks[name] == text,
             f"the generated block {name!r} is old: "
             f"metrichub check {under_test.entry.name} --update",
         )
-    for name, given in card.presets.items():
+    for name, parameters in card.presets.items():
         try:
-            make(under_test.entry.load(), given, card.name)
+            make(under_test.entry.load(), parameters, card.name)
         except MetrichubError as error:
             raise Broken(f"the preset {name!r} can't be made: {error}") from error
     studies_agree(under_test)
@@ -90,10 +90,10 @@ def inputs_agree(under_test: MetricUnderTest) -> None:
     card, code = under_test.entry.card.inputs, under_test.metric.inputs()
     hold(set(card) == set(code), f"the card asks for {list(card)}, the code for {list(code)}")
     for kind in ("judge", "embedder"):
-        asks, said = hasattr(under_test.metric, kind), getattr(under_test.entry.card, kind)
+        asks, declared = hasattr(under_test.metric, kind), getattr(under_test.entry.card, kind)
         hold(
-            asks == (said is not None),
-            f"the card says {kind}: {said}, the code has {'one' if asks else 'none'}",
+            asks == (declared is not None),
+            f"the card says {kind}: {declared}, the code has {'one' if asks else 'none'}",
         )
     if under_test.entry.card.judge == "model":
         refused = False
@@ -124,8 +124,8 @@ def outputs_agree(under_test: MetricUnderTest) -> None:
     hold("score" in code, f"there is no output 'score' in {sorted(code)}")
     unknown = [output for output in code if card.scale(output) is None]
     hold(not unknown, f"the card doesn't list {', '.join(unknown)}")
-    given = {id(card.scale(output)) for output in code}
-    missing = [name for name, scale in card.scores.items() if id(scale) not in given]
+    returned = {id(card.scale(output)) for output in code}
+    missing = [name for name, scale in card.scores.items() if id(scale) not in returned]
     hold(not missing, f"the card lists {', '.join(missing)}, which the code doesn't return")
     absent = [output for output in under_test.metric.headline() if output not in code]
     hold(not absent, f"the headline names {', '.join(absent)}, which the code doesn't return")
@@ -136,13 +136,13 @@ def examples_run(under_test: MetricUnderTest) -> None:
     card = under_test.entry.card
     hold(bool(card.examples), "the card has no example")
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
-    said: list[str] = []
+    output: list[str] = []
     names: dict[str, Any] = {}
     for number, code in enumerate(card.examples):
         test = doctest.DocTestParser().get_doctest(code, names, f"example {number}", None, 0)
-        runner.run(test, out=said.append, clear_globs=False)
+        runner.run(test, out=output.append, clear_globs=False)
         names = test.globs
-    hold(not runner.failures, "".join(said))
+    hold(not runner.failures, "".join(output))
     code = "\n".join(card.examples)
     shared = {parameter.name for parameter in parameters_of(JudgeMetric)} - {"judge"}
     for parameter in parameters_of(type(under_test.metric)):

@@ -35,10 +35,10 @@ def footprint(metric: str, columns: Mapping[str, Sequence[Any]]) -> Footprint:
     Raises:
         Broken: scoring failed there.
     """
-    said = _answer(json.dumps([dict(os.environ), metric, columns]))
-    if why := said.get("failed"):
+    answer = _answer(json.dumps([dict(os.environ), metric, columns]))
+    if why := answer.get("failed"):
         raise Broken(f"scoring in a fresh process failed: {why}")
-    return Footprint(frozenset(said["imported"]), frozenset(said["loaded"]), said["opened"])
+    return Footprint(frozenset(answer["imported"]), frozenset(answer["loaded"]), answer["opened"])
 
 
 def _answer(request: str) -> dict[str, Any]:

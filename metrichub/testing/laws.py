@@ -88,8 +88,8 @@ def score_broadcasts(under_test: MetricUnderTest) -> None:
         for block in deep[name]:
             hold(_same(block, values), f"{name} differs over (B, N)")
     for row in range(len(rows)):
-        one = scores_of(metric, {k: a[row] for k, a in rows.arrays.items()}, count[row])
-        for name, value in one.items():
+        scores = scores_of(metric, {k: a[row] for k, a in rows.arrays.items()}, count[row])
+        for name, value in scores.items():
             hold(value.shape == (), f"{name} of one sample has shape {value.shape}")
             hold(_same(value, flat[name][row]), f"{name} of one sample differs from its row")
 
@@ -112,11 +112,11 @@ def measuring_merges(under_test: MetricUnderTest) -> None:
         parts += [{k: v[cut:] for k, v in under_test.columns.items()}]
         merged = under_test.evaluate(parts[0]).merge(under_test.evaluate(parts[1]))
         _same_reports(under_test, whole, merged, f"split at {cut}")
-        one, other = (r.results[under_test.metric.name] for r in (whole, merged))
-        if isinstance(one, SumResult) and isinstance(other, SumResult):
-            for name, total in one.totals.items():
+        whole_result, merged_result = (r.results[under_test.metric.name] for r in (whole, merged))
+        if isinstance(whole_result, SumResult) and isinstance(merged_result, SumResult):
+            for name, total in whole_result.totals.items():
                 hold(
-                    _close(under_test, total, other.totals[name]),
+                    _close(under_test, total, merged_result.totals[name]),
                     f"the sum of {name} differs by the split",
                 )
 
@@ -227,11 +227,11 @@ def empty_is_nan(under_test: MetricUnderTest) -> None:
 
 def nothing_heavy_loads(under_test: MetricUnderTest) -> None:
     """Heavy packages load only in scoring, only if required, and no socket opens."""
-    found = footprint(under_test.spec, under_test.columns)
-    early = [name for name in HEAVY if name in found.imported]
+    scoring = footprint(under_test.spec, under_test.columns)
+    early = [name for name in HEAVY if name in scoring.imported]
     due = required_names(under_test.metric.requires())
-    undue = [name for name in HEAVY if name in found.loaded and name not in due]
-    hold(not found.opened, f"scoring opened a socket: {found.opened}")
+    undue = [name for name in HEAVY if name in scoring.loaded and name not in due]
+    hold(not scoring.opened, f"scoring opened a socket: {scoring.opened}")
     hold(not early, f"importing it loaded {', '.join(early)}")
     hold(not undue, f"scoring loaded {', '.join(undue)}, which isn't required")
 
@@ -260,13 +260,13 @@ def intervals_hold(under_test: MetricUnderTest) -> None:
     report = under_test.evaluate(under_test.columns)
     result = report.results[under_test.metric.name]
     scores, samples = result.scores(), result.samples()
-    for output, found in report.intervals(resamples=200)[under_test.metric.name].items():
+    for output, interval in report.intervals(resamples=200)[under_test.metric.name].items():
         scale = under_test.metric.card.scale(output)
-        held = np.isnan(found.low) or found.low <= scores[output] <= found.high
-        hold(held, f"{output} is {scores[output]}, outside its interval {found}")
+        held = np.isnan(interval.low) or interval.low <= scores[output] <= interval.high
+        hold(held, f"{output} is {scores[output]}, outside its interval {interval}")
         if scale is not None:
-            inside = found.low in scale and found.high in scale
-            hold(inside, f"the interval of {output}, {found}, leaves its range {scale.interval}")
+            inside = interval.low in scale and interval.high in scale
+            hold(inside, f"the interval of {output}, {interval}, leaves its range {scale.interval}")
         if scale is not None and scale.share:
             values = {value for value in samples[output].tolist() if not np.isnan(value)}
             hold(values <= {0, 1}, f"{output} is a share on the card, and has samples of {values}")
@@ -292,19 +292,19 @@ LAWS: tuple[Callable[[MetricUnderTest], None], ...] = (
 )
 
 
-def _same(one: Any, other: Any) -> bool:
-    return bool(np.allclose(one, other, rtol=1e-9, atol=1e-12, equal_nan=True))
+def _same(first: Any, second: Any) -> bool:
+    return bool(np.allclose(first, second, rtol=1e-9, atol=1e-12, equal_nan=True))
 
 
-def _close(under_test: MetricUnderTest, one: Any, other: Any) -> bool:
+def _close(under_test: MetricUnderTest, first: Any, second: Any) -> bool:
     """Whether scores agree within the card's tolerance, or else up to rounding."""
     tolerance = under_test.entry.card.tolerance
-    near = np.allclose(one, other, rtol=tolerance, atol=tolerance, equal_nan=True)
-    return bool(near) or _same(one, other)
+    near = np.allclose(first, second, rtol=tolerance, atol=tolerance, equal_nan=True)
+    return bool(near) or _same(first, second)
 
 
-def _same_reports(under_test: MetricUnderTest, one: Report, other: Report, what: str) -> None:
-    for name, result in one.results.items():
+def _same_reports(under_test: MetricUnderTest, first: Report, second: Report, what: str) -> None:
+    for name, result in first.results.items():
         for output, value in result.scores().items():
-            again = other.results[name].scores()[output]
+            again = second.results[name].scores()[output]
             hold(_close(under_test, value, again), f"{what}: {output} is {value}, then {again}")

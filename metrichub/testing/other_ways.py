@@ -27,15 +27,15 @@ def not_concluded(metric: CorpusMetric, rows: Sequence[Any]) -> str | None:
         return None
     each = np.arange(len(rows))
     times = np.array([np.ones(len(rows)), each % 3, 2 - each % 3])
-    found = resampled(times)
+    scores = resampled(times)
     for number, counts in enumerate(times.astype(np.int64)):
         drawn = [rows[row] for row in np.repeat(each, counts).tolist()]
         for name, value in metric.conclude(drawn).items():
-            if name not in found:
+            if name not in scores:
                 return f"the resampler doesn't give {name}"
-            given = found[name][number]
-            if not np.allclose(given, value, rtol=1e-9, atol=1e-12, equal_nan=True):
-                return f"the resampler gives {name} as {given}, and conclude as {value}"
+            score = scores[name][number]
+            if not np.allclose(score, value, rtol=1e-9, atol=1e-12, equal_nan=True):
+                return f"the resampler gives {name} as {score}, and conclude as {value}"
     return None
 
 
@@ -47,10 +47,10 @@ def not_condensed(metric: CorpusMetric, rows: Sequence[Any]) -> str | None:
     half = len(rows) // 2
     parts: tuple[Sequence[Any], ...] = (rows[half:], [], rows[:half])
     condensed = metric.condense([row for part in parts for row in metric.condense(part)])
-    found = metric.conclude(condensed)
+    scores = metric.conclude(condensed)
     for name, value in metric.conclude(rows).items():
-        if not np.allclose(found[name], value, rtol=1e-9, atol=1e-12, equal_nan=True):
-            return f"condensed rows give {name} as {found[name]}, and the rows {value}"
+        if not np.allclose(scores[name], value, rtol=1e-9, atol=1e-12, equal_nan=True):
+            return f"condensed rows give {name} as {scores[name]}, and the rows {value}"
     return None
 
 
@@ -66,17 +66,17 @@ def not_weighed(metric: CorpusMetric, rows: Sequence[Any], signature: Signature)
     for part in parts:
         survey.add(survey.of(part))
     corpus = pickle.loads(pickle.dumps(survey.total()))
-    found = [
+    results = [
         WeighedResult.of_rows(
             RowsResult.of(metric, signature, part, np.arange(len(part)), len(part)), corpus
         )
         for part in parts
     ]
-    sums = WeighedResult.merge(found, signature).scores()
+    sums = WeighedResult.merge(results, signature).scores()
     for name, value in metric.conclude(rows).items():
         if not np.allclose(sums[name], value, rtol=1e-9, atol=1e-12, equal_nan=True):
             return f"rows weighed in two passes give {name} as {sums[name]}, and conclude {value}"
-    each = sample_scores(metric, Stats.concatenate([p.rows for p in found if p.rows]))
+    each = sample_scores(metric, Stats.concatenate([p.rows for p in results if p.rows]))
     for name, values in each.items():
         if values.shape != (len(rows),):
             return f"{name} of rows weighed in two passes has shape {values.shape}"

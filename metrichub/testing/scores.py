@@ -69,11 +69,16 @@ def assert_scores(
     thresholds = _thresholds(limits, {n: result.metric for n, result in report.results.items()})
     how: dict[str, Any] = {"level": level, "resamples": resamples, "seed": seed}
     scores = report.scores()
-    bounds = {one: scores[one.metric][one.output] for one in thresholds}
+    bounds = {threshold: scores[threshold.metric][threshold.output] for threshold in thresholds}
     if on == "interval":
-        found = report.intervals(metrics={one.metric for one in thresholds}, **how)
-        bounds = {one: one.worse_end(found[one.metric][one.output]) for one in thresholds}
-    if failed := {one: bound for one, bound in bounds.items() if not one.holds(bound)}:
+        intervals = report.intervals(metrics={threshold.metric for threshold in thresholds}, **how)
+        bounds = {
+            threshold: threshold.worse_end(intervals[threshold.metric][threshold.output])
+            for threshold in thresholds
+        }
+    if failed := {
+        threshold: bound for threshold, bound in bounds.items() if not threshold.holds(bound)
+    }:
         raise AssertionError("\n".join(_message(report, len(bounds), failed, on, how)))
 
 
@@ -131,10 +136,10 @@ def _off(threshold: Threshold, bound: float) -> str:
 
 def _interval(report: Report, threshold: Threshold, how: Mapping[str, Any]) -> Interval | None:
     try:
-        found = report.intervals(metrics=threshold.metric, **how)
+        intervals = report.intervals(metrics=threshold.metric, **how)
     except ReportError:
         return None
-    interval = found[threshold.metric][threshold.output]
+    interval = intervals[threshold.metric][threshold.output]
     return interval if interval.why or not math.isnan(interval.low) else None
 
 

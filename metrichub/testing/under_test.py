@@ -70,32 +70,32 @@ class MetricUnderTest:
     """
 
     entry: Entry
-    given: Mapping[str, Sequence[Any]] | None = None
+    samples: Mapping[str, Sequence[Any]] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def metric(self) -> Metric:
         """The metric with its defaults, but for what is given."""
-        metric = self.entry.load()(**self.asked)
+        metric = self.entry.load()(**self.settings)
         if not isinstance(metric, Metric):
             raise Broken(f"{self.entry.value} isn't a subclass of metrichub.Metric")
         return metric
 
     @cached_property
-    def asked(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """What is given to the metric: who is asked needs no network, if it asks anyone."""
         # Where only a model could judge, chance does: the laws are about the arithmetic.
         judge = "chance" if self.entry.card.judge == "model" else "offline"
         known = {parameter.name for parameter in parameters_of(self.entry.load())}
-        given = {"judge": judge, "embedder": "offline"}
-        return {name: value for name, value in given.items() if name in known} | {**self.parameters}
+        services = {"judge": judge, "embedder": "offline"}
+        return {key: name for key, name in services.items() if key in known} | {**self.parameters}
 
     @cached_property
     def own(self) -> Mapping[str, Sequence[Any]] | None:
         """The columns that were passed or are next to the card; None if plain texts will do."""
         path = self.entry.folder / "samples.jsonl"
-        if self.given is not None or not path.exists():
-            return self.given
+        if self.samples is not None or not path.exists():
+            return self.samples
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         return {column: [row[column] for row in rows] for column in rows[0]}
 
@@ -109,7 +109,7 @@ class MetricUnderTest:
     @property
     def spec(self) -> str:
         """What a hub loads the metric by."""
-        return str(Spec(self.entry.qualified, self.asked))
+        return str(Spec(self.entry.qualified, self.settings))
 
     @property
     def needed(self) -> list[str]:
@@ -118,8 +118,8 @@ class MetricUnderTest:
 
     def scales(self) -> dict[str, Scale]:
         """The card's scale of every output."""
-        found = {output: self.entry.card.scale(output) for output in self.metric.outputs()}
-        return {output: scale for output, scale in found.items() if scale}
+        scales = {output: self.entry.card.scale(output) for output in self.metric.outputs()}
+        return {output: scale for output, scale in scales.items() if scale}
 
     def evaluate(self, columns: Mapping[str, Any], **parameters: Any) -> Report:
         """The report of the metric on some columns, with some parameters changed."""
