@@ -41,8 +41,8 @@ class OfflineEmbedder:
     @property
     def label(self) -> str:
         """The name, and the dimensions where they aren't the default."""
-        given = "" if self.dimensions == 2048 else f"(dimensions={self.dimensions})"
-        return f"offline{given}"
+        parameters = "" if self.dimensions == 2048 else f"(dimensions={self.dimensions})"
+        return f"offline{parameters}"
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors (n, d) of dampened, signed counts."""

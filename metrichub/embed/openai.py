@@ -45,18 +45,18 @@ class OpenAIEmbedder(Connection):
             return np.zeros((0, 0))
         # Servers refuse the empty text.
         cleaned = [clean(text) or " " for text in texts]
-        kept, guessed = await self._store(), count()
+        store, guessed = await self._store(), count()
 
         def calls() -> int:
             """How many calls an estimate counts for a text: what comes together goes together."""
             return int(next(guessed) % BATCH == 0)
 
         unique = dict.fromkeys(cleaned)
-        replies = await _together(*(self._one(text, kept, calls) for text in unique))
+        replies = await _together(*(self._one(text, store, calls) for text in unique))
         vectors = {text: _unpacked(reply)[0] for text, reply in zip(unique, replies, strict=True)}
         return np.array([vectors[text] for text in cleaned], np.float64)
 
-    async def _one(self, text: str, kept: Keeping | None, calls: Callable[[], int]) -> str:
+    async def _one(self, text: str, store: Keeping | None, calls: Callable[[], int]) -> str:
         """The reply with the vector of one text, which goes out with those of other samples."""
         live = self._live()
         gathering: Gathering = per_loop(("gathering", self), lambda: self._gathering(live))
@@ -73,7 +73,7 @@ class OpenAIEmbedder(Connection):
                 _fits,
                 calls,
             ),
-            kept,
+            store,
         )
 
     def _parameters(self) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class OpenAIEmbedder(Connection):
             await self._asked(live, waiting)
             return True
         except Refused as error:
-            left = [one for one in waiting if not one.answer.done()]
+            left = [request for request in waiting if not request.answer.done()]
             if len(left) <= 1:
                 if live.form is not None or error.for_its_texts:
                     raise
@@ -126,44 +126,46 @@ class OpenAIEmbedder(Connection):
         except JudgeError as error:
             if error.ends_the_run:
                 raise
-            for one in waiting:
-                if not one.answer.done():
-                    one.answer.set_exception(error)
+            for request in waiting:
+                if not request.answer.done():
+                    request.answer.set_exception(error)
             return False
 
     async def _asked(self, live: ClientState, waiting: Sequence[Waiting]) -> None:
         """One call for all texts that still need one."""
-        wanted = list(waiting)
-        given = self._parameters() | ({"extra_body": self.extra_body} if self.extra_body else {})
+        pending = list(waiting)
+        parameters = self._parameters()
+        if self.extra_body:
+            parameters |= {"extra_body": self.extra_body}
 
         def each(step: Callable[[], None]) -> None:
-            wanted[:] = [one for one in wanted if one.after(step)]
-            if not wanted:
+            pending[:] = [request for request in pending if request.after(step)]
+            if not pending:
                 raise NothingToAsk
 
-        board(one.context for one in waiting)
+        board(request.context for request in waiting)
         try:
             done = await self._sent(
                 live,
                 # In the client's own encoding: reading lists of numbers takes it seven times as
                 # long.
                 lambda client: client.embeddings.create(
-                    model=self.model, input=[one.text for one in wanted], **given
+                    model=self.model, input=[request.text for request in pending], **parameters
                 ),
-                lambda: sum(tokens_in(one.text) for one in wanted),
+                lambda: sum(tokens_in(request.text) for request in pending),
                 each=each,
             )
         except NothingToAsk:
             return
         took = spent_on(done)
         live.session.spent(took, calls=0)
-        if (vectors := _vectors(done, len(wanted))) is None:
-            raise JudgeError(f"{self.label} returned no finite vectors for {len(wanted)} texts")
+        if (vectors := _vectors(done, len(pending))) is None:
+            raise JudgeError(f"{self.label} returned no finite vectors for {len(pending)} texts")
         live.form = "embeddings"
-        for i, (one, vector) in enumerate(zip(wanted, vectors, strict=True)):
-            if not one.answer.done():
-                share = _share(took.prompt_tokens, i, len(wanted))
-                one.answer.set_result(Answer(_packed(vector[None]), share))
+        for i, (request, vector) in enumerate(zip(pending, vectors, strict=True)):
+            if not request.answer.done():
+                share = _share(took.prompt_tokens, i, len(pending))
+                request.answer.set_result(Answer(_packed(vector[None]), share))
 
 
 async def _together(*asks: Coroutine[Any, Any, T]) -> list[T]:
@@ -179,9 +181,9 @@ async def _together(*asks: Coroutine[Any, Any, T]) -> list[T]:
 def _grouped(waiting: Sequence[Waiting]) -> list[list[Waiting]]:
     """What still waits, by what was asked for together."""
     groups: dict[object, list[Waiting]] = {}
-    for one in waiting:
-        if not one.answer.done():
-            groups.setdefault(one.group, []).append(one)
+    for request in waiting:
+        if not request.answer.done():
+            groups.setdefault(request.group, []).append(request)
     return list(groups.values())
 
 
@@ -212,20 +214,20 @@ def _unpacked(reply: str) -> Vectors:
 def _fits(reply: str) -> bool:
     """Whether what was kept holds a vector."""
     try:
-        found = _unpacked(reply)
+        vectors = _unpacked(reply)
     except (TypeError, ValueError):
         return False
-    return found.ndim == 2 and len(found) == 1
+    return vectors.ndim == 2 and len(vectors) == 1
 
 
 def _vectors(done: Any, number: int) -> Vectors | None:
     """The vectors in the order of the texts; None if they are none, or not as many."""
     try:
         rows = sorted(done.data, key=lambda row: row.index)
-        found = np.array([row.embedding for row in rows], np.float64)
+        vectors = np.array([row.embedding for row in rows], np.float64)
     except (AttributeError, TypeError, ValueError):
         return None
-    whole = found.ndim == 2 and found.size and np.isfinite(found).all()
+    whole = vectors.ndim == 2 and vectors.size and np.isfinite(vectors).all()
     if not whole or [row.index for row in rows] != list(range(number)):
         return None
-    return found
+    return vectors
