@@ -1,4 +1,4 @@
-"""What other tools have written is read as samples; the files are theirs, see README.md beside."""
+"""What other tools have written is read as samples; the files are theirs, see logs/README.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from metrichub.data.inspect_logs import _content
 from metrichub.data.stream import open_source
 from tests.commands import run
 
-FOLDER = Path(__file__).parent / "results"
+FOLDER = Path(__file__).parent / "logs"
 LOG = FOLDER / "capitals.eval"
 
 # The samples of capitals.eval as its script made them: three, each answered twice.
