@@ -25,7 +25,7 @@ from metrichub.app.policy import Wanted
 from metrichub.app.pool import Pool
 from metrichub.app.problem import Problem, problem
 from metrichub.app.settings import ServerSettings
-from metrichub.data.files import FORMATS, format_of
+from metrichub.data.files import format_of, formats
 from metrichub.data.stream import PACKED, packed_suffix
 
 
@@ -257,7 +257,7 @@ class Runs:
 
 def accepted() -> list[str]:
     """What the names of files may end in."""
-    return [f".{format}{packed}" for format in (*FORMATS, "ndjson") for packed in ("", *PACKED)]
+    return [f".{format}{packed}" for format in (*formats(), "ndjson") for packed in ("", *PACKED)]
 
 
 def suffix_of(name: str) -> str:
@@ -269,7 +269,7 @@ def suffix_of(name: str) -> str:
     format = format_of(name)
     if format is None:
         packed = " or ".join(PACKED)
-        known = ", ".join(f".{one}" for one in FORMATS)
+        known = ", ".join(f".{one}" for one in formats())
         said = f"the name has to end in {known}, each also with {packed}"
         raise problem(422, "FileError", f"{short_name(name)}: {said}")
     return f".{format}{packed_suffix(name) or ''}"

@@ -19,7 +19,7 @@ from metrichub.cli.program import Settings, note
 from metrichub.cli.progress import progress
 from metrichub.data import columns as names
 from metrichub.data import stream as source
-from metrichub.data.files import FORMATS
+from metrichub.data.files import formats
 from metrichub.data.huggingface import DatasetAddress, is_address
 from metrichub.data.reading import Reading
 from metrichub.data.rows import Samples
@@ -51,6 +51,17 @@ def _column_names(
                 param=parameter,
             )
     return chosen
+
+
+class _InputFormat(click.Choice[str]):
+    """A format of files; plugins' are looked up when the option is used or explained."""
+
+    def __init__(self) -> None:
+        self.case_sensitive = True
+
+    @property
+    def choices(self) -> Sequence[str]:  # type: ignore[override]
+        return formats()
 
 
 @dataclass(frozen=True)
@@ -127,7 +138,7 @@ metric_options = option_group(
     ),
     click.option(
         "--input-format",
-        type=click.Choice(FORMATS),
+        type=_InputFormat(),
         help="The format of the files.  [default: by their suffixes; jsonl for stdin]",
     ),
     click.option("--split", metavar="NAME", help="The split of the data set hf://NAME to read."),

@@ -20,6 +20,7 @@ from metrichub.data import huggingface
 from metrichub.data import stream as source
 from metrichub.data.formats import READERS
 from metrichub.data.parquet import parquet, parquet_folder
+from metrichub.data.readers import file_formats, read_file, with_readers
 from metrichub.data.rows import Samples as Samples
 from metrichub.data.stream import STDIN as STDIN
 from metrichub.errors import FileError, InputError, did_you_mean
@@ -27,8 +28,8 @@ from metrichub.errors import FileError, InputError, did_you_mean
 BATCH_CHARACTERS = 4_000_000
 """About how much of a file is held at a time."""
 
-FORMATS = (*READERS, "parquet")
-_SUFFIXES = {**{f".{name}": name for name in FORMATS}, ".ndjson": "jsonl"}
+_FORMATS = (*READERS, "parquet")
+_SUFFIXES = {**{f".{name}": name for name in _FORMATS}, ".ndjson": "jsonl"}
 
 
 Chosen: TypeAlias = Sequence[str] | Mapping[str, str]
@@ -77,9 +78,9 @@ def read_batches(
     if format is None and os.path.isdir(path):
         return _selected(_folder(Path(path), characters, columns), columns)
     kind = format or _kind(path)
-    if kind not in FORMATS:
+    if kind not in _FORMATS and kind not in file_formats():
         name = source.display_path(path)
-        raise FileError(name, f"unknown format {kind!r}{did_you_mean(kind, FORMATS)}")
+        raise FileError(name, f"unknown format {kind!r}{did_you_mean(kind, formats())}")
     source.check_path(path)
     return _selected(_batches(path, kind, characters, columns), columns)
 
@@ -95,10 +96,23 @@ def read_bounded(
     return _batches(path, format, characters, None, most)
 
 
-def format_of(name: str) -> str | None:
+def formats() -> tuple[str, ...]:
+    """The formats of files, those that plugins read too."""
+    return (*_FORMATS, *file_formats())
+
+
+def format_of(name: str | Path) -> str | None:
     """The format that a file's name says, compressed or not; None where it says none."""
+    suffix = _suffix(name)
+    if suffix in _SUFFIXES:
+        return _SUFFIXES[suffix]
+    return suffix[1:] if suffix and suffix[1:] in file_formats() else None
+
+
+def _suffix(name: str | Path) -> str:
+    """What the name of a file ends in, unpacked."""
     plain = Path(name).with_suffix("") if source.packed_suffix(name) else Path(name)
-    return _SUFFIXES.get(plain.suffix.lower())
+    return plain.suffix.lower()
 
 
 def as_one(parts: Sequence[Samples]) -> Samples:
@@ -120,8 +134,10 @@ def _batches(
     with source.open_source(path, most) as found:
         if kind == "parquet":
             batches = parquet(found, characters, _paths(columns), most)
+        elif kind in READERS:
+            batches = with_readers(READERS[kind](found, characters))
         else:
-            batches = READERS[kind](found, characters)
+            batches = read_file(kind, found, characters)
         yield from _not_empty(source.display_path(path), "file", batches)
 
 
@@ -268,15 +284,15 @@ def replacing(path: str | Path) -> Iterator[Path]:
 def _kind(path: str | Path) -> str:
     if str(path) == STDIN:
         return "jsonl"
-    plain_path = Path(path).with_suffix("") if source.packed_suffix(path) else Path(path)
-    suffix = plain_path.suffix.lower()
-    if suffix not in _SUFFIXES:
-        source.check_path(path)
-        what = f"unknown suffix {suffix!r}" if suffix else "the name has no suffix"
-        plain = "; for plain text use -p FILE -r FILE" if suffix in ("", ".txt") else ""
-        raise FileError(
-            path,
-            f"{what}; known: {', '.join(_SUFFIXES)}, each also with {' or '.join(source.PACKED)} "
-            f"(or use --input-format, metrichub.read(path, format=...)){plain}",
-        )
-    return _SUFFIXES[suffix]
+    if found := format_of(path):
+        return found
+    source.check_path(path)
+    suffix = _suffix(path)
+    what = f"unknown suffix {suffix!r}" if suffix else "the name has no suffix"
+    plain = "; for plain text use -p FILE -r FILE" if suffix in ("", ".txt") else ""
+    known = ", ".join([*_SUFFIXES, *(f".{name}" for name in file_formats())])
+    raise FileError(
+        path,
+        f"{what}; known: {known}, each also with {' or '.join(source.PACKED)} "
+        f"(or use --input-format, metrichub.read(path, format=...)){plain}",
+    )

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from metrichub.data.columns import ALIASES, column_of_alias, holds_passages
-from metrichub.data.inspect_logs import inspect_archive, inspect_log
-from metrichub.data.results import deepeval_cases, with_results
+from metrichub.data.readers import is_log
 from metrichub.data.rows import Samples
 from metrichub.data.stream import Source
 from metrichub.errors import FileError
@@ -87,11 +86,10 @@ def _json(source: Source, characters: int) -> Iterator[Samples]:
     found = _loaded(source, source.text())
     if isinstance(found, dict) and str(found.get("format", "")).startswith("metrichub-report"):
         raise source.error("this is a saved report, not samples; see 'metrichub compare --help'")
-    if isinstance(found, dict) and (log := inspect_log(source, found, characters)):
-        yield from log
-        return
+    if isinstance(found, dict) and is_log(found):
+        found = [found]
     if isinstance(found, dict):
-        found = deepeval_cases(source, found) or _only_list(found)
+        found = _only_list(found)
     if isinstance(found, dict) and all(isinstance(values, list) for values in found.values()):
         check_width(source.name, len(found))
         yield Samples(source.name, found)
@@ -285,9 +283,8 @@ def _kind_of(value: object) -> str:
 
 
 READERS: Mapping[str, Reader] = {
-    "jsonl": with_results(_jsonl),
+    "jsonl": _jsonl,
     "json": _json,
-    "csv": with_results(_separated(",")),
+    "csv": _separated(","),
     "tsv": _separated("\t"),
-    "eval": inspect_archive,
 }

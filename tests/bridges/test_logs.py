@@ -14,9 +14,8 @@ import pytest
 
 import metrichub
 from metrichub import FileError, Hub, read
+from metrichub.bridges.inspect_logs import Archive
 from metrichub.data.files import read_batches
-from metrichub.data.inspect_logs import _content
-from metrichub.data.stream import open_source
 from tests.commands import run
 
 FOLDER = Path(__file__).parent / "logs"
@@ -47,8 +46,9 @@ def write(path: Path, lines: list[dict[str, Any]]) -> Path:
 
 def json_log() -> dict[str, Any]:
     """The same log as inspect writes it into one JSON file: the header, and the samples in it."""
-    with open_source(LOG) as source, zipfile.ZipFile(source.stream) as archive:
-        found = {i.filename: json.loads(_content(source, archive, i)) for i in archive.infolist()}
+    with LOG.open("rb") as file, zipfile.ZipFile(file) as names:
+        archive = Archive(file, LOG.name)
+        found = {name: archive.sample(name) for name in names.namelist()}
     samples = [content for name, content in found.items() if name.startswith("samples/")]
     log: dict[str, Any] = {**found["header.json"], "samples": samples}
     return log

@@ -1,0 +1,181 @@
+"""Logs of other tools, read by what packages register as entry points of `metrichub.readers`.
+
+An entry point named after a suffix, such as ".eval", is a function that reads the files that end
+in it; any other is a module that reads rows, see `RowReader`. `docs/OWN.md` has an example.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from functools import lru_cache
+from itertools import chain, groupby
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from metrichub.data.columns import ALIASES
+from metrichub.data.rows import Samples
+from metrichub.data.stream import Source
+from metrichub.errors import MetrichubError
+
+if TYPE_CHECKING:
+    from importlib_metadata import EntryPoint
+
+Row: TypeAlias = dict[str, Any]
+
+_PLAIN = frozenset(("id", *ALIASES, *chain.from_iterable(ALIASES.values())))
+"""Rows with these names alone are nobody's log: for plain files nothing is looked up."""
+
+
+class RowReader(Protocol):
+    """Reads the rows of a tool's JSON Lines, JSON, CSV or TSV; a module with these functions."""
+
+    def matches(self, row: Row, /) -> bool:
+        """Whether the tool wrote the file whose first row, or whose one JSON object, this is."""
+
+    def read(self, rows: Iterator[Row], path: str, /) -> Iterable[Row]:
+        """The rows as metrics read them; a `ValueError` is about the last of `rows` taken."""
+
+
+def file_formats() -> list[str]:
+    """The formats of files that entry points read: "eval" for names that end in ".eval"."""
+    return list(dict.fromkeys(p.name[1:] for p in _entry_points() if p.name.startswith(".")))
+
+
+def read_file(format: str, source: Source, characters: int) -> Iterator[Samples]:
+    """The samples of a file in batches of about so many characters.
+
+    The entry point is called with the open file and its path, and returns rows: None for one that
+    is left out. If they have a length, it is known how much of the file has been read.
+
+    Raises:
+        FileError: the file, or the reader, is broken.
+    """
+    point = next(point for point in _entry_points() if point.name == f".{format}")
+    file = source.stream if source.seekable else io.BytesIO(source.content())
+    rows: list[Row] = []
+    start = size = 0
+    share = None
+    try:
+        found: Iterable[Row | None] = point.load()(file, source.name)
+        for done, row in enumerate(found, 1):
+            share = done / len(found) if isinstance(found, Sized) else None
+            if row is None:
+                continue
+            rows.append(row)
+            size += len(str(row))
+            if size >= characters:
+                yield _samples(source.name, rows, None, start, share)
+                start, size, rows = start + len(rows), 0, []
+    except (MetrichubError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        raise source.error(_cause(_name(point), error)) from error
+    if rows:
+        yield _samples(source.name, rows, None, start, share)
+
+
+def is_log(row: Row) -> bool:
+    """Whether a reader reads the file whose first row, or whose one object, this is."""
+    return _reader_of(row) is not None
+
+
+def with_readers(batches: Iterator[Samples]) -> Iterator[Samples]:
+    """The samples of a file of rows, as the reader that knows the first row reads them."""
+    for first in batches:
+        whole = chain([first], batches)
+        name = _reader_of({name: values[0] for name, values in first.columns.items() if values})
+        yield from whole if name is None else _translated(name, whole)
+
+
+def _reader_of(row: Row) -> str | None:
+    if row.keys() <= _PLAIN:
+        return None
+    for name, reader in _row_readers().items():
+        try:
+            if reader.matches(row):
+                return name
+        except Exception as error:  # noqa: BLE001  # a plugin's defect
+            _warn(name, error)
+    return None
+
+
+def _translated(name: str, batches: Iterator[Samples]) -> Iterator[Samples]:
+    """What a reader makes of the rows, in the same batches."""
+    start = 0
+    for _, group in groupby(_placed(name, batches), lambda placed: placed[0].start):
+        placed = list(group)
+        batch = placed[0][0]
+        lines = (
+            [batch.lines[number] for _, number, _ in placed] if batch.lines is not None else None
+        )
+        yield _samples(batch.path, [row for *_, row in placed], lines, start, batch.share)
+        start += len(placed)
+
+
+def _placed(name: str, batches: Iterator[Samples]) -> Iterator[tuple[Samples, int, Row]]:
+    """The rows that a reader gives, each with the batch and the number of the last it took."""
+    first = next(batches)
+    taken = [(first, 0)]
+
+    def rows() -> Iterator[Row]:
+        for batch in chain([first], batches):
+            for number, values in enumerate(zip(*batch.values(), strict=True)):
+                taken[0] = batch, number
+                yield dict(zip(batch, values, strict=True))
+
+    try:
+        for row in _row_readers()[name].read(rows(), first.path):
+            yield *taken[0], row
+    except (MetrichubError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        batch, number = taken[0]
+        raise batch.error(_cause(name, error), number) from error
+
+
+def _samples(
+    path: str, rows: Sequence[Row], lines: Sequence[int] | None, start: int, share: float | None
+) -> Samples:
+    names = dict.fromkeys(chain.from_iterable(rows))
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    return Samples(path, columns, lines, start, share)
+
+
+@lru_cache(1)
+def _row_readers() -> Mapping[str, RowReader]:
+    """The readers of rows by their names; one that can't be loaded is left out with a warning."""
+    readers: dict[str, RowReader] = {}
+    for point in _entry_points():
+        if not point.name.startswith("."):
+            try:
+                readers[_name(point)] = point.load()
+            except Exception as error:  # noqa: BLE001  # a plugin's defect
+                _warn(_name(point), error)
+    return readers
+
+
+@lru_cache(1)
+def _entry_points() -> Sequence[EntryPoint]:
+    """The entry points, ours first, which no other replaces."""
+    from importlib_metadata import entry_points
+
+    points = entry_points(group="metrichub.readers")
+    return sorted(points, key=lambda p: (not _name(p).startswith("metrichub/"), _name(p)))
+
+
+def _name(point: EntryPoint) -> str:
+    return f"{point.dist.name}/{point.name}" if point.dist else point.name
+
+
+def _cause(name: str, error: Exception) -> str:
+    """A `ValueError` says it itself; all else is the reader's defect."""
+    if isinstance(error, ValueError):
+        return str(error)
+    return f"the reader {name} failed: {type(error).__name__}: {error}"
+
+
+def _warn(name: str, error: Exception) -> None:
+    logging.getLogger("metrichub").warning(
+        "the reader %s is left out: %s: %s", name, type(error).__name__, error
+    )
