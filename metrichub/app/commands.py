@@ -167,14 +167,14 @@ def serve(
     JSON API at /api/ can be reached from this machine only, unless you set --host.
     """
     _check_installed()
-    from metrichub.app.settings import MEBIBYTE, Judging, Limits, ServerSettings
+    from metrichub.app.settings import MEBIBYTE, Judging, ServerLimits, ServerSettings
     from metrichub.models.resolve import embedder_of, judge_of
 
     for asked in (judge_of(judge), embedder_of(embedder)):
         # Rather now than when the first visitor tries a metric.
         if hasattr(asked, "ready"):
             asked.ready()
-    limits = Limits(
+    limits = ServerLimits(
         upload=allowed.max_upload * MEBIBYTE,
         seconds=allowed.time_limit,
         upload_seconds=allowed.file_time_limit,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from metrichub.app.policy import Wanted
-from metrichub.app.settings import Judging, Limits
+from metrichub.app.settings import Judging, ServerLimits
 from metrichub.data.systems import short_names
 from metrichub.report.tables import Score, Table, json_safe
 
@@ -44,7 +44,7 @@ class FileJob:
     mapping: Mapping[str, str] = field(default_factory=dict)
     reduce: str | None = None
     judging: Judging = field(default_factory=Judging)
-    limits: Limits = field(default_factory=Limits)
+    limits: ServerLimits = field(default_factory=ServerLimits)
 
     @property
     def systems(self) -> dict[str, Upload]:

@@ -8,14 +8,14 @@ from math import prod
 from typing import Any
 
 from metrichub.app.problem import Problem, problem
-from metrichub.app.settings import Limits
+from metrichub.app.settings import ServerLimits
 
 _DEEPEST = 50
 
 
 def check_size(
     columns: Mapping[str, Sequence[Any]],
-    limits: Limits,
+    limits: ServerLimits,
     parameters: Iterable[Mapping[str, Any]] = (),
 ) -> None:
     """Raise `Problem` (413) if there are more samples, characters or rows than allowed.

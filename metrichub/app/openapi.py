@@ -10,7 +10,7 @@ from pydantic.json_schema import models_json_schema
 
 import metrichub
 from metrichub.app import bodies, catalog
-from metrichub.app.settings import Limits
+from metrichub.app.settings import ServerLimits
 
 _REF = "#/components/schemas/{model}"
 _REASONS = {
@@ -103,7 +103,7 @@ _PATH = {
 }
 
 
-def openapi_document(limits: Limits) -> dict[str, Any]:
+def openapi_document(limits: ServerLimits) -> dict[str, Any]:
     """The document."""
     models: list[type[BaseModel]] = [bodies.ProblemBody]
     for operation in OPERATIONS:

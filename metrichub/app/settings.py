@@ -28,7 +28,7 @@ class Judging:
 
 
 @dataclass(frozen=True)
-class Limits:
+class ServerLimits:
     """How much one request may ask, and how many of one client's are answered at a time.
 
     Attributes:
@@ -89,6 +89,6 @@ class ServerSettings:
     judging: Judging = field(default_factory=Judging)
     public: bool = False
     hosts: tuple[str, ...] = ()
-    limits: Limits = field(default_factory=Limits)
+    limits: ServerLimits = field(default_factory=ServerLimits)
     proxies: tuple[str, ...] = ()
     folder: Path | None = None

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from metrichub import Hub, list_metrics, load_metric
 from metrichub.app import bodies
 from metrichub.app.openapi import OPERATIONS
-from metrichub.app.settings import Limits, ServerSettings
+from metrichub.app.settings import ServerLimits, ServerSettings
 from metrichub.report.tables import json_safe
 from tests.app_client import CATS, calling
 
@@ -256,17 +256,19 @@ def test_a_wrong_method_is_refused_in_json(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("limits", "body"),
     [
-        (Limits(samples=1), {"metrics": ["bleu"], **CATS}),
-        (Limits(characters=50), {"metrics": ["bleu"], **CATS}),
+        (ServerLimits(samples=1), {"metrics": ["bleu"], **CATS}),
+        (ServerLimits(characters=50), {"metrics": ["bleu"], **CATS}),
         (
-            Limits(rows=8),
+            ServerLimits(rows=8),
             {"metrics": ["wer"], "predictions": [["a"] * 3], "references": [["a"] * 3]},
         ),
-        (Limits(metrics=1), {"metrics": ["bleu", "wer"], **CATS}),
-        (Limits(body=20), {"metrics": ["bleu"], **CATS}),
+        (ServerLimits(metrics=1), {"metrics": ["bleu", "wer"], **CATS}),
+        (ServerLimits(body=20), {"metrics": ["bleu"], **CATS}),
     ],
 )
-def test_a_request_that_asks_too_much_is_refused(limits: Limits, body: dict[str, Any]) -> None:
+def test_a_request_that_asks_too_much_is_refused(
+    limits: ServerLimits, body: dict[str, Any]
+) -> None:
     with calling(ServerSettings(limits=limits)) as client:
         assert refused(client, 413, **body)["error"] == "TooLarge"
 

@@ -19,7 +19,7 @@ import anyio
 from starlette.testclient import TestClient
 
 from metrichub.app.archive import RECORD, Archive
-from metrichub.app.settings import Limits, ServerSettings
+from metrichub.app.settings import ServerLimits, ServerSettings
 from tests.app_client import calling, calling_from, run_of, words
 
 ROW = json.dumps({"prediction": "a b", "reference": "a c"})
@@ -27,7 +27,7 @@ RUNAWAY = json.dumps({"prediction": "a" * 40 + "!", "patterns": "(a+)+b"})
 
 
 def kept_in(folder: Path, **limits: Any) -> ServerSettings:
-    return ServerSettings(folder=folder, limits=Limits(**limits))
+    return ServerSettings(folder=folder, limits=ServerLimits(**limits))
 
 
 def unending(client: TestClient) -> str:

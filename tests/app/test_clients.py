@@ -16,7 +16,7 @@ from anyio.abc import TaskGroup
 
 from metrichub.app.guard import client_of
 from metrichub.app.problem import Problem
-from metrichub.app.settings import Limits, ServerSettings
+from metrichub.app.settings import ServerLimits, ServerSettings
 from metrichub.app.turns import Turns
 from tests.app_client import CATS, calling_from, state_of, upload
 
@@ -148,7 +148,7 @@ async def greedily(
 def test_patterns_that_run_away_keep_no_other_client_waiting() -> None:
     async def told() -> tuple[int, int]:
         ended: list[httpx2.Response] = []
-        settings = ServerSettings(limits=Limits(seconds=60))
+        settings = ServerSettings(limits=ServerLimits(seconds=60))
         async with (
             calling_from(settings, GREEDY, OTHER) as clients,
             anyio.create_task_group() as tasks,

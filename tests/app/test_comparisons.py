@@ -16,7 +16,7 @@ pytest.importorskip("python_multipart", reason="the extra app is not installed")
 
 from starlette.testclient import TestClient
 
-from metrichub.app.settings import Limits, ServerSettings
+from metrichub.app.settings import ServerLimits, ServerSettings
 from tests import commands
 from tests.app_client import calling, run_of, words
 
@@ -127,7 +127,7 @@ def test_columns_can_be_chosen_for_all_files_at_once(client: TestClient) -> None
 
 def test_more_files_than_allowed_are_refused() -> None:
     files = [("file", (f"{i}.jsonl", lines(FULL))) for i in range(3)]
-    with calling(ServerSettings(limits=Limits(systems=2))) as client:
+    with calling(ServerSettings(limits=ServerLimits(systems=2))) as client:
         answer = client.post("/score", data={"metric": "wer"}, files=files)
     assert answer.status_code == 400
     assert "Maximum number of files is 2" in words(answer.text)

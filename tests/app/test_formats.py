@@ -18,7 +18,7 @@ import pyarrow
 import pyarrow.parquet
 from starlette.testclient import TestClient
 
-from metrichub.app.settings import Limits, ServerSettings
+from metrichub.app.settings import ServerLimits, ServerSettings
 from tests.app_client import calling, run_of, words
 
 ROWS = ({"prediction": "a b c", "reference": "a b d"}, {"prediction": "d", "reference": "d"})
@@ -29,7 +29,7 @@ MIB = 1 << 20
 @pytest.fixture(scope="module")
 def client() -> Iterator[TestClient]:
     """A client of a server that unpacks up to 8 MB."""
-    with calling(ServerSettings(limits=Limits(unpacked=8 * MIB))) as found:
+    with calling(ServerSettings(limits=ServerLimits(unpacked=8 * MIB))) as found:
         yield found
 
 

@@ -18,7 +18,7 @@ pytest.importorskip("python_multipart", reason="the extra app is not installed")
 
 from starlette.testclient import TestClient
 
-from metrichub.app.settings import Limits, ServerSettings
+from metrichub.app.settings import ServerLimits, ServerSettings
 from tests.app_client import Form, calling, ended, words
 from tests.commands import ROWS
 
@@ -169,7 +169,7 @@ def test_what_is_wrong_with_a_file_is_said_with_its_name_and_line(
 
 def test_a_few_samples_with_too_many_texts_are_refused() -> None:
     text = json.dumps({"prediction": ["a"] * 20, "reference": ["a"] * 20})
-    with calling(ServerSettings(limits=Limits(rows=399))) as client:
+    with calling(ServerSettings(limits=ServerLimits(rows=399))) as client:
         _, page = run(client, text)
     assert "too many texts to pair each with each" in words(page)
 
@@ -226,7 +226,7 @@ def test_a_run_can_be_stopped() -> None:
 
 
 def test_a_file_that_takes_too_long_is_ended() -> None:
-    with calling(ServerSettings(limits=Limits(upload_seconds=0.5))) as client:
+    with calling(ServerSettings(limits=ServerLimits(upload_seconds=0.5))) as client:
         _, page = run(client, RUNAWAY, "a.jsonl", ["regex_match"])
         assert "TimeLimit" in page
 
@@ -237,7 +237,7 @@ def grow(_: object) -> int:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds a process to its memory")
 def test_a_file_that_takes_too_much_memory_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    with calling(ServerSettings(limits=Limits(memory=1024 << 20))) as client:
+    with calling(ServerSettings(limits=ServerLimits(memory=1024 << 20))) as client:
         with monkeypatch.context() as patched:
             patched.setattr("metrichub.app.runs.score_file", grow)
             _, page = run(client, JSONL)
@@ -259,7 +259,7 @@ def test_one_file_keeps_no_other_waiting_but_two_do() -> None:
 
 
 def test_the_oldest_runs_are_removed_and_too_many_at_a_time_are_refused() -> None:
-    with calling(ServerSettings(limits=Limits(uploads=2, runs=2))) as client:
+    with calling(ServerSettings(limits=ServerLimits(uploads=2, runs=2))) as client:
         first, _ = run(client, JSONL)
         folder = runs_of(client).archive.folder / first.rpartition("/")[2]
         assert folder.is_dir()

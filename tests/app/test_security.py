@@ -17,7 +17,7 @@ from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 
 from metrichub.app.guard import refused
-from metrichub.app.settings import Judging, Limits, ServerSettings
+from metrichub.app.settings import Judging, ServerLimits, ServerSettings
 from tests import judge_stub, plugins
 from tests.app_client import CATS, HOME, Form, calling
 
@@ -269,7 +269,7 @@ def test_a_server_without_a_judge_scores_what_asks_nobody() -> None:
 def test_the_servers_judge_judges_and_its_key_is_never_told(stub: judge_stub.Stub) -> None:
     judging = Judging(judge=f"openai(model='m', base_url='{stub.url}')")
     # On a busy machine it can take more than the usual 30 seconds to start a worker and its client.
-    with calling(ServerSettings(judging, limits=Limits(seconds=120))) as client:
+    with calling(ServerSettings(judging, limits=ServerLimits(seconds=120))) as client:
         pages = [client.get("/metrics/fluency").text]
         answer = client.post("/metrics/fluency", data={"s.0.predictions.0": "It rained."})
         assert answer.status_code == 200
@@ -293,7 +293,7 @@ def test_a_body_over_the_limit_is_refused_whether_it_says_its_length_or_not(path
     headers = {"Content-Type": "application/json"}
     if path != "/api/score":
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    with calling(ServerSettings(limits=Limits(body=1000, upload=1000))) as client:
+    with calling(ServerSettings(limits=ServerLimits(body=1000, upload=1000))) as client:
         said = client.post(path, content=b"a" * 70_000, headers=headers)
         unsaid = client.post(path, content=chunks(), headers=headers)
     assert (said.status_code, unsaid.status_code) == (413, 413)

@@ -16,7 +16,7 @@ pytest.importorskip("python_multipart", reason="the extra app is not installed")
 from starlette.testclient import TestClient
 
 import metrichub
-from metrichub.app.settings import Judging, Limits, ServerSettings
+from metrichub.app.settings import Judging, ServerLimits, ServerSettings
 from metrichub.app.wording import page_words
 from metrichub.catalog.pages import METRIC, search_index
 from tests.app_client import Form, calling, run_of, words
@@ -81,7 +81,7 @@ def test_a_file_that_cannot_be_read_is_said_at_once(
 
 
 def test_checking_takes_a_place_and_keeps_no_file() -> None:
-    with calling(ServerSettings(limits=Limits(uploads=0))) as client:
+    with calling(ServerSettings(limits=ServerLimits(uploads=0))) as client:
         answer = client.post("/score/columns", files={"file": ("a.jsonl", "{}")})
     assert answer.status_code == 503
 

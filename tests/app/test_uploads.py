@@ -20,10 +20,10 @@ import anyio
 import httpx2
 from anyio import wait_all_tasks_blocked
 
-from metrichub.app.settings import Limits, ServerSettings
+from metrichub.app.settings import ServerLimits, ServerSettings
 from tests.app_client import calling_from, serving, state_of, upload
 
-ONE = ServerSettings(limits=Limits(uploads=1, runs=1))
+ONE = ServerSettings(limits=ServerLimits(uploads=1, runs=1))
 ENDLESS = json.dumps({"prediction": "a" * 40 + "!", "patterns": "(a+)+b"})
 SHORT = json.dumps({"prediction": "a", "reference": "a"})
 # More than is held in memory while a form is read.
@@ -131,7 +131,7 @@ def test_only_a_trusted_proxy_says_who_calls(
 ) -> None:
     with serving(*options) as (address, _), ExitStack() as stack:
         # The server asks for the body of each, so each has a place.
-        for _ in range(Limits().uploads):
+        for _ in range(ServerLimits().uploads):
             assert begun(address, "10.0.0.1", stack) == "HTTP/1.1 100 Continue"
         assert begun(address, "10.0.0.1", stack).split()[1] == "503"
         assert begun(address, forwarded, stack).split()[1] == answers
