@@ -16,14 +16,13 @@ from metrichub.data.objects import TextOf, objects_of
 from metrichub.data.tables import is_stream
 from metrichub.data.values import names_of
 from metrichub.errors import InputError, ParameterError
-from metrichub.evaluation.explanation import ErrorBudget
 from metrichub.evaluation.measure import Measure, measured
 from metrichub.evaluation.observation import is_async
 from metrichub.evaluation.progress import Progress
 from metrichub.evaluation.reduce import Reduction, name_of
 from metrichub.evaluation.run_options import OTHER_METHODS, check_run, finish_rounds, rounds_of
 from metrichub.metric import Metric, MetricLike, load_metrics
-from metrichub.models.usage import Usage, UsageBudget
+from metrichub.models.usage import Budget, Limits, Usage
 from metrichub.report.report import Report
 from metrichub.report.scores import Nested
 
@@ -208,12 +207,11 @@ class Hub:
             Pending: answers have to come from a batch first.
         """
         reduction = self.reduce_fn if reduce_fn is None else reduce_fn
-        usage = UsageBudget.of(max_calls=max_calls, max_tokens=max_tokens, max_cost=max_cost)
+        budget = Budget(Limits(max_errors, max_calls, max_tokens, max_cost))
         metrics, asked = self._repeated(repeats)
         key = names_of("key", key)
         check_run(more, progress, key, samples, repeats if asked else 1)
         rounds = rounds_of(batch, workers)
-        budget = ErrorBudget(max_errors, usage=usage)
         measure = Measure(metrics, reduction, self.block_characters, budget, batch=rounds)
         texts = not is_stream(data) if texts is None else texts
         run = partial(

@@ -9,7 +9,7 @@ import metrichub
 ROOT = Path(metrichub.__file__).parents[1]
 
 NAMES = {
-    "Allowance": "ErrorBudget",
+    "Allowance": "Budget",
     "Tally": "UsageTracker",
     "Asked": "PromptRequest",
     "Weighing": "Sampling",

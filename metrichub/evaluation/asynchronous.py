@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from metrichub.data.batch import View
 from metrichub.errors import JudgeError, MetrichubError, ScoringError
 from metrichub.evaluation.explanation import (
-    ErrorBudget,
     Failed,
     Observed,
     Trace,
@@ -26,7 +25,7 @@ from metrichub.metric import Metric
 from metrichub.models.batch import BatchRun
 from metrichub.models.failures import AnswerPending
 from metrichub.models.loop import run
-from metrichub.models.usage import Usage, UsageTracker, record_keys, track_usage
+from metrichub.models.usage import Budget, Usage, UsageTracker, record_keys, track_usage
 
 
 class _Done(NamedTuple):
@@ -38,7 +37,7 @@ class _Done(NamedTuple):
 
 def observe(
     views: Mapping[str, tuple[Metric, View]],
-    budget: ErrorBudget | None = None,
+    budget: Budget | None = None,
     progress: Callable[[int], object] | None = None,
     *,
     repeat: int = 0,
@@ -57,14 +56,15 @@ def observe(
         JudgeUnavailable: a call failed in a way that every later call would.
         TooManyErrors: more samples failed than the run allows.
     """
-    budget = budget or ErrorBudget()
-    tracking = track_usage(repeat, estimating, budget.usage, batch)
+    budget = budget or Budget()
+    of_usage = budget if budget.limits.of_usage() else None
+    tracking = track_usage(repeat, estimating, of_usage, batch)
     return run(_observe(views, budget, progress or (lambda _: None), tracking))
 
 
 async def _observe(
     views: Mapping[str, tuple[Metric, View]],
-    budget: ErrorBudget,
+    budget: Budget,
     progress: Callable[[int], object],
     tracking: AbstractContextManager[UsageTracker],
 ) -> Observed:
@@ -83,7 +83,7 @@ async def _observe(
             if not pending and sample not in failed:
                 failed.add(sample)
                 try:
-                    budget.spend(str(error))
+                    budget.fail(str(error))
                 except JudgeError as last:
                     tracker.over = last
                     raise

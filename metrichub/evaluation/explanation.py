@@ -11,9 +11,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from metrichub.errors import TooManyErrors
 from metrichub.evaluation.votes import votes_in
-from metrichub.models.usage import Usage, UsageBudget
+from metrichub.models.usage import Usage
 
 TraceItem = Mapping[str, Any]
 
@@ -47,31 +46,6 @@ class Explanation(NamedTuple):
     reason: str | None
     scores: Mapping[str, float]
     steps: Sequence[TraceItem]
-
-
-@dataclass
-class ErrorBudget:
-    """How many samples of a run may fail, and how many did; no limit allows any number.
-
-    `usage` is what the run may take of calls, tokens and money.
-    """
-
-    limit: int | None = None
-    spent: int = 0
-    usage: UsageBudget | None = None
-
-    def spend(self, cause: str) -> None:
-        """Count a failed sample.
-
-        Raises:
-            TooManyErrors: that was one too many.
-        """
-        self.spent += 1
-        if self.limit is not None and self.spent > self.limit:
-            raise TooManyErrors(
-                f"more than {self.limit} samples failed, so the run stopped (unless the cache is "
-                f"off, all answers are stored); the last failure: {cause}"
-            )
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from metrichub.catalog.registry import origin
 from metrichub.data.batch import Batch, Block
 from metrichub.errors import ParameterError
 from metrichub.evaluation.buckets import BucketSizes, places
-from metrichub.evaluation.explanation import ErrorBudget, Observed, Trace
+from metrichub.evaluation.explanation import Observed, Trace
 from metrichub.evaluation.failures import located
 from metrichub.evaluation.lengths import lengths_of, summed_lengths
 from metrichub.evaluation.letters import (
@@ -36,7 +36,7 @@ from metrichub.evaluation.result_weighed import WeighedResult
 from metrichub.evaluation.signature import Signature, prompts_hash
 from metrichub.evaluation.stats import Stats
 from metrichub.metric import CorpusMetric, FunctionMetric, Metric
-from metrichub.models.usage import Usage
+from metrichub.models.usage import Budget, Usage
 from metrichub.text.tokenizations import watched
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Measure:
     metrics: tuple[Metric, ...]
     reduction: Reduction | None
     block_characters: int
-    budget: ErrorBudget = field(default_factory=ErrorBudget)
+    budget: Budget = field(default_factory=Budget)
     repeat: int = 0
     estimating: bool = False
     batch: BatchRun | None = None

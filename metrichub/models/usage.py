@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from metrichub.errors import BudgetSpent, JudgeError, ParameterError
+from metrichub.errors import BudgetSpent, JudgeError, ParameterError, TooManyErrors
 
 if TYPE_CHECKING:
     import asyncio
@@ -84,34 +84,57 @@ class Prices(NamedTuple):
         return (prompt * self.prompt + completion * self.completion) / 1e6
 
 
-@dataclass
-class UsageBudget:
-    """What a run may take of calls, tokens and money, and what it took so far, or holds for calls.
+@dataclass(frozen=True)
+class Limits:
+    """What a run may take: failed samples, calls, tokens and money; None is no limit.
 
     Tokens of a call are those of the prompt and of the reply, as `hub.estimate` counts them, until
     the server says how many there were.
+
+    Raises:
+        ParameterError: a limit of usage isn't positive.
     """
 
+    max_errors: int | None = None
     max_calls: int | None = None
     max_tokens: int | None = None
     max_cost: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the limits of usage."""
+        for name, most in self.of_usage().items():
+            if isinstance(most, bool) or not most > 0:
+                raise ParameterError(None, name, most, "a number above 0")
+
+    def of_usage(self) -> dict[str, float]:
+        """The limits of calls, tokens and money that are set."""
+        names = ("max_calls", "max_tokens", "max_cost")
+        return {name: most for name in names if (most := getattr(self, name)) is not None}
+
+
+@dataclass
+class Budget:
+    """What a run took so far of what its limits allow, or holds for calls."""
+
+    limits: Limits = field(default_factory=Limits)
+    errors: int = 0
     calls: int = 0
     tokens: int = 0
     cost: float = 0.0
 
-    @classmethod
-    def of(cls, **limits: float | None) -> UsageBudget | None:
-        """The budget of these limits; None where there is none.
+    def fail(self, cause: str) -> None:
+        """Count a failed sample.
 
         Raises:
-            ParameterError: one isn't positive.
+            TooManyErrors: that was one too many.
         """
-        for name, most in limits.items():
-            if most is not None and (isinstance(most, bool) or not most > 0):
-                raise ParameterError(None, name, most, "a number above 0")
-        if all(most is None for most in limits.values()):
-            return None
-        return cls(**limits)  # type: ignore[arg-type]  # as the caller names them
+        self.errors += 1
+        most = self.limits.max_errors
+        if most is not None and self.errors > most:
+            raise TooManyErrors(
+                f"more than {most} samples failed, so the run stopped (unless the cache is "
+                f"off, all answers are stored); the last failure: {cause}"
+            )
 
     def take(self, answer: Answer, prices: Prices | None) -> None:
         """Hold room for a call.
@@ -119,15 +142,17 @@ class UsageBudget:
         Raises:
             BudgetSpent: there is none, or the judge has no prices to count money by.
         """
-        if self.max_cost is not None and prices is None:
+        limits = self.limits.of_usage()
+        if "max_cost" in limits and prices is None:
             raise BudgetSpent("max_cost needs the judge's prices: openai(model='…', prices=[…, …])")
-        after = (
-            ("max_calls", self.max_calls, self.calls, 1),
-            ("max_tokens", self.max_tokens, self.tokens, _tokens(answer)),
-            ("max_cost", self.max_cost, self.cost, prices.of(answer) if prices else 0.0),
-        )
-        for name, most, so_far, more in after:
-            if most is not None and so_far + more > most:
+        amounts = {
+            "max_calls": (self.calls, 1),
+            "max_tokens": (self.tokens, _tokens(answer)),
+            "max_cost": (self.cost, prices.of(answer) if prices else 0.0),
+        }
+        for name, most in limits.items():
+            so_far, more = amounts[name]
+            if so_far + more > most:
                 raise BudgetSpent(
                     f"the next call would exceed {name}={most:,} ({so_far:,.6g} so far), so the "
                     "run "
@@ -166,7 +191,7 @@ class UsageTracker:
     replies: dict[str, str] = field(default_factory=dict)
     asking: int = 0
     over: JudgeError | None = None
-    budget: UsageBudget | None = None
+    budget: Budget | None = None
     in_flight: int = 0
     landed: asyncio.Event | None = None
     batch: BatchRun | None = None
@@ -205,7 +230,7 @@ def recorded_keys() -> list[str] | None:
 def track_usage(
     repeat: int = 0,
     estimating: bool = False,
-    budget: UsageBudget | None = None,
+    budget: Budget | None = None,
     batch: BatchRun | None = None,
 ) -> Iterator[UsageTracker]:
     """A tracker of all calls that are made inside the block and by the tasks that start there."""

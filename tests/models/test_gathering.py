@@ -14,7 +14,7 @@ from metrichub.embed.openai import OpenAIEmbedder
 from metrichub.errors import JudgeError
 from metrichub.models import gathering
 from metrichub.models.loop import run
-from metrichub.models.usage import UsageBudget, UsageTracker, track_usage
+from metrichub.models.usage import Budget, Limits, UsageTracker, track_usage
 from tests.judge_stub import Asked, Reply, Stub, answer, completion, embeddings, failure
 from tests.judge_toys import spec
 
@@ -33,7 +33,7 @@ def embedder(stub: Stub, **more: Any) -> OpenAIEmbedder:
 
 
 async def embedded(
-    one: OpenAIEmbedder, *samples: list[str], budget: UsageBudget | None = None
+    one: OpenAIEmbedder, *samples: list[str], budget: Budget | None = None
 ) -> tuple[list[Any], UsageTracker]:
     """What each sample's texts get or raise in one run."""
     with track_usage(budget=budget) as tracker:
@@ -195,14 +195,14 @@ def test_runs_share_no_call_and_each_pays_for_its_own(stub: Stub) -> None:
 
 def test_a_budget_counts_a_call_for_all_its_texts(stub: Stub) -> None:
     samples = [["one"], ["two"], ["three"]]
-    found, _ = run(embedded(embedder(stub), *samples, budget=UsageBudget(max_calls=1)))
+    found, _ = run(embedded(embedder(stub), *samples, budget=Budget(Limits(max_calls=1))))
     assert [vectors.shape for vectors in found] == [(1, 2)] * 3
     # "one" and "two" take 2 tokens each, with their quotes, "three" too: 6.
-    budget = UsageBudget(max_tokens=5)
+    budget = Budget(Limits(max_tokens=5))
     refused, tracker = run(embedded(embedder(stub, cache=False), *samples, budget=budget))
     assert all("would exceed max_tokens=5" in str(error) for error in refused)
     assert tracker.usage.calls == 0
-    budget = UsageBudget(max_tokens=6)
+    budget = Budget(Limits(max_tokens=6))
     found, _ = run(embedded(embedder(stub, cache=False), *samples, budget=budget))
     assert [vectors.shape for vectors in found] == [(1, 2)] * 3
 
