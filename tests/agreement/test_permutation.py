@@ -16,8 +16,8 @@ from metrichub.agreement.permutation import (
     _standardised,
     pair_swap_test,
     permutation_test,
+    swapped_items,
 )
-from metrichub.agreement.swapped import swapped_items
 from metrichub.errors import ParameterError
 
 Array = NDArray[np.float64]
