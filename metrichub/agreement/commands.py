@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,6 @@ from metrichub.agreement.options import (
     rating_options,
 )
 from metrichub.agreement.tables import Place, document_of, tables_of
-from metrichub.agreement.write_option import write_option, write_studies
 from metrichub.cli.judging import JudgeOptions, judge_options, tell_usage
 from metrichub.cli.output import emit, format_option, output_file, output_option, shown_as
 from metrichub.cli.program import Command, note
@@ -35,7 +35,12 @@ if TYPE_CHECKING:
 @correlation_options
 @format_option
 @output_option
-@write_option
+@click.option(
+    "--write",
+    "data",
+    metavar="NAME",
+    help="Write the result next to the metrics' cards, with NAME as the name of the data.",
+)
 @click.option(
     "--all-outputs", is_flag=True, help="Show all outputs, not only the headline outputs."
 )
@@ -119,7 +124,7 @@ def agreement(
 
         forest(found).savefig(plot)
     if data:
-        write_studies(found, chosen.metrics, data, each=how.each_reference)
+        _write_studies(found, chosen.metrics, data, each=how.each_reference)
     for text in found.notes:
         note(text)
     for report in scores.reports:
@@ -167,3 +172,31 @@ def _failures(found: Agreement, metric: str, least: float) -> Iterator[str]:
         if row.metric == metric and not row.value >= least:
             what = f"{row.coefficient} of {row.level} with {row.dimension}"
             yield f"{metric}: {what} is {row.value:.4f}, below {least:g}"
+
+
+def _write_studies(found: Agreement, specs: Sequence[str], data: str, *, each: bool) -> None:
+    """Write a study for every metric, and say where.
+
+    Raises:
+        UsageError: no metric was given, or one that isn't installed.
+    """
+    from metrichub.agreement.measured_studies import EACH, add_study, study_of
+    from metrichub.catalog.registry import registry, spec_of
+
+    if not specs:
+        raise click.UsageError("--write needs -m METRIC, as columns of scores have no card")
+    for text in specs:
+        spec = spec_of(text)
+        entry = registry().find(spec.metric)
+        study = study_of(
+            found,
+            spec.alias or spec.metric,
+            spec=text,
+            data={"name": data, "title": data},
+            references=EACH if each else "references as the metric takes them",
+            date=datetime.now(UTC).date().isoformat(),
+        )
+        changed = add_study(entry.folder, entry.name, study)
+        path = entry.folder / "agreement.json"
+        todo = f"; 'metrichub check {entry.name} --update' adds it to the card" if changed else ""
+        note(f"{'wrote' if changed else 'unchanged:'} {path}{todo}")
