@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -46,12 +46,24 @@ def correlated(
     """
     _check(chosen, rated)
     samples = _one_row_an_output(read(file, format=chosen.input_format), rated)
-    if rated.pair or (rated.human and tells_preferences(samples, rated)):
-        hub = _hub(file, chosen, judging, rated) if chosen.metrics else None
-        return pairs_correlated(samples, hub, chosen, judging, rated, how)
+    of_pairs = rated.pair or (rated.human and tells_preferences(samples, rated))
     # Votes are read before anything is scored, so that a mistake in them costs nothing.
     votes = votes_on(samples, rated) if rated.preferences else None
-    scores = _scores(samples, file, chosen, judging, rated, how, all_outputs)
+    example = f"metrichub agreement {file} --human {next(iter(rated.human), 'COLUMN')}"
+    hub = chosen_hub(chosen.metrics, chosen.reduce, example, judging) if chosen.metrics else None
+    if of_pairs:
+        return pairs_correlated(samples, hub, chosen, judging, rated, how)
+    scores = RatedScores()
+    if hub is not None:
+        scores = scores_of_metrics(
+            hub,
+            samples,
+            chosen,
+            judging,
+            each_reference=how.each_reference,
+            all_outputs=all_outputs,
+        )
+    _add_columns(scores, samples, rated)
     if votes is not None:
         return with_votes(samples, votes, scores, rated, how), scores
     return _with_ratings(samples, scores, rated, how), scores
@@ -101,40 +113,16 @@ def _one_row_an_output(samples: Samples, rated: RatingOptions) -> Samples:
     return one_row_an_output(samples, rated.rater or "", keys, rated.human)
 
 
-def _hub(file: str, chosen: MetricOptions, judging: JudgeOptions, rated: RatingOptions) -> Any:
-    example = f"metrichub agreement {file} --human {next(iter(rated.human), 'COLUMN')}"
-    return chosen_hub(chosen.metrics, chosen.reduce, example, judging)
-
-
-def _scores(
-    samples: Samples,
-    file: str,
-    chosen: MetricOptions,
-    judging: JudgeOptions,
-    rated: RatingOptions,
-    how: CorrelationOptions,
-    all_outputs: bool,
-) -> RatedScores:
-    """The scores of the chosen metrics, then those that the file has."""
-    found = RatedScores()
-    if chosen.metrics:
-        found = scores_of_metrics(
-            _hub(file, chosen, judging, rated),
-            samples,
-            chosen,
-            judging,
-            each_reference=how.each_reference,
-            all_outputs=all_outputs,
-        )
+def _add_columns(scores: RatedScores, samples: Samples, rated: RatingOptions) -> None:
+    """Add the scores that the file has to those of metrics."""
     directions = directions_of(rated)
     for name in rated.score:
-        if name in found.scores:
+        if name in scores.scores:
             raise click.UsageError(
                 f"--score {name} has the name of a chosen metric; rename one of them"
             )
-        found.scores[name] = column(samples, name)
-        found.better[name] = directions.get(name, "higher")
-    return found
+        scores.scores[name] = column(samples, name)
+        scores.better[name] = directions.get(name, "higher")
 
 
 def _with_ratings(
