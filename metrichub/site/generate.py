@@ -17,9 +17,9 @@ from pathlib import Path
 from metrichub.errors import MissingDependency, SiteError
 from metrichub.site.chapter import GUIDES, Chapter
 from metrichub.site.edition import Edition
-from metrichub.site.found import put_search
 from metrichub.site.index import CardPage, SiteIndex, one_line
 from metrichub.site.pages import pictures
+from metrichub.site.site_search import put_search
 from metrichub.web.theme import STATIC, THEME
 
 ASSETS = Path(__file__).parent / "assets"
