@@ -190,7 +190,7 @@ def _settings(nav: Sequence[object], edition: Edition) -> Mapping[str, object]:
         **_repository(edition),
         "extra": {"polyfills": ["assets/iframe-worker.js"]},
         "plugins": {"offline": {}, "search": {}},
-        "markdown_extensions": {"metrichub.site.verbatim": {}},
+        "markdown_extensions": {"metrichub.site.html_passthrough": {}},
         "theme": {
             "font": False,
             "language": "en",
