@@ -11,11 +11,11 @@ from urllib.parse import quote, unquote, urlsplit
 from metrichub.catalog import guides
 from metrichub.catalog.elsewhere import all_elsewhere
 from metrichub.site import example
+from metrichub.site.api_reference import reference
 from metrichub.site.chapter import GUIDES, REFERENCE, Chapter
 from metrichub.site.command_pages import CommandInfo, command_line
 from metrichub.site.index import SiteIndex
 from metrichub.site.pages import highlighted, page_of
-from metrichub.site.reference import reference
 from metrichub.web.markup import html
 
 _ORDER = (

@@ -43,7 +43,7 @@ def test_every_command_and_option_is_on_the_page() -> None:
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
     pytest.importorskip("griffe", reason="the extra site is not installed")
-    from metrichub.site.reference import reference
+    from metrichub.site.api_reference import reference
 
     return {chapter.title: chapter.html for chapter in reference()}
 
