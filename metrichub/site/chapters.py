@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from metrichub.catalog import guides
 from metrichub.catalog.elsewhere import all_elsewhere
-from metrichub.site import example
+from metrichub.site import example_report
 from metrichub.site.api_reference import reference
 from metrichub.site.chapter import GUIDES, REFERENCE, Chapter
 from metrichub.site.command_pages import CommandInfo, command_line
@@ -36,7 +36,7 @@ def chapters(index: SiteIndex, commands: CommandInfo | None = None) -> Iterator[
         page = _html(text, guide.path, index)
         source = f"docs/{guide.path.name}"
         yield Chapter(_path(name), guide.title, guide.summary, group, page, source=source)
-    yield from example.example_chapters(index)
+    yield from example_report.example_chapters(index)
     yield _elsewhere()
     yield from reference()
     if commands:
@@ -65,7 +65,7 @@ def _link(path: Path, index: SiteIndex) -> Callable[[str], str | None]:
         if target in known:
             return known[target].removeprefix("guides/") + anchor
         if target.parts[-2:] == ("examples", "README.md"):
-            return f"../{example.PATH}" if example.is_in(index) else None
+            return f"../{example_report.PATH}" if example_report.is_in(index) else None
         # Cards are links between folders of a clone, wherever they are installed.
         found = re.fullmatch(r"(?:\.\./)*metric_cards/(\w+)/README\.md", parts.path)
         card = next((page for page in index.pages if found and page.name == found[1]), None)

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from metrichub.catalog import guides
 from metrichub.catalog.frontmatter import JUDGES
-from metrichub.site import example
+from metrichub.site import example_report
 from metrichub.site.advice import advice
 from metrichub.site.index import CardPage, SiteIndex
 from metrichub.site.links import Links
@@ -60,7 +60,7 @@ def gallery_page(index: SiteIndex, starts: Sequence[tuple[str, str]] = ()) -> st
         choices=choices,
         welcome=_welcome(),
         pictures=bool(pictures()),
-        report=example.PATH if example.is_in(index) else "",
+        report=example_report.PATH if example_report.is_in(index) else "",
         guides=[{"path": path, "title": title} for path, title in starts],
         advice=advice(index),
         measured=rows,

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("zensical", reason="the extra site is not installed")
 
 from metrichub.catalog.registry import Registry
-from metrichub.site import check, example
+from metrichub.site import check, example_report
 from metrichub.site.build import build_site
 from metrichub.site.index import SiteIndex
 from tests.guide_commands import ROOT
@@ -28,9 +28,9 @@ def refuse(*given, **named):
     raise OSError("no network")
 socket.socket.connect = socket.getaddrinfo = refuse
 from metrichub.catalog.registry import Registry
-from metrichub.site import example
+from metrichub.site import example_report
 from metrichub.site.index import SiteIndex
-chapter, = example.example_chapters(SiteIndex.of(Registry.installed()))
+chapter, = example_report.example_chapters(SiteIndex.of(Registry.installed()))
 sys.stdout.write(chapter.html)
 """
 
@@ -38,12 +38,12 @@ sys.stdout.write(chapter.html)
 def installed() -> Registry:
     """The metrics of the example, and no other."""
     entries = Registry.installed().entries
-    return Registry(tuple(entry for entry in entries if entry.name in example.METRICS))
+    return Registry(tuple(entry for entry in entries if entry.name in example_report.METRICS))
 
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    return next(example.example_chapters(SiteIndex.of(installed()))).html
+    return next(example_report.example_chapters(SiteIndex.of(installed()))).html
 
 
 def test_another_process_without_a_network_makes_the_same_bytes(page: str) -> None:
@@ -76,5 +76,5 @@ def test_home_the_guide_and_the_search_lead_to_the_example(tmp_path: Path) -> No
 
 def test_a_site_without_the_example_s_metrics_names_none(site: Path) -> None:
     index = SiteIndex.of(Registry((toy(site, "one"),)))
-    assert not example.is_in(index)
-    assert list(example.example_chapters(index)) == []
+    assert not example_report.is_in(index)
+    assert list(example_report.example_chapters(index)) == []
