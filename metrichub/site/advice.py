@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from metrichub.catalog.choices import choices
 from metrichub.catalog.frontmatter import JUDGES
-from metrichub.site.index import CardPage, SiteIndex
+from metrichub.site.site_index import CardPage, SiteIndex
 
 _JUDGE = "openai(model='…')"
 

@@ -16,8 +16,8 @@ from metrichub.site.chapters import chapters
 from metrichub.site.command_pages import CommandInfo
 from metrichub.site.edition import Edition
 from metrichub.site.generate import generate
-from metrichub.site.index import CardPage, SiteIndex
 from metrichub.site.links import Links
+from metrichub.site.site_index import CardPage, SiteIndex
 
 # What marks a folder as one that may be replaced.
 _MARK = ".metrichub-site"

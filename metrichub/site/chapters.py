@@ -14,8 +14,8 @@ from metrichub.site import example_report
 from metrichub.site.api_reference import reference
 from metrichub.site.chapter import GUIDES, REFERENCE, Chapter
 from metrichub.site.command_pages import CommandInfo, command_line
-from metrichub.site.index import SiteIndex
 from metrichub.site.pages import highlighted, page_of
+from metrichub.site.site_index import SiteIndex
 from metrichub.web.markup import html
 
 _ORDER = (

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from metrichub.catalog import guides
 from metrichub.site.chapter import GUIDES, Chapter
-from metrichub.site.index import SiteIndex
+from metrichub.site.site_index import SiteIndex
 
 PATH = "example.html"
 METRICS = ("rouge", "bleu", "abstractness", "density")

@@ -17,8 +17,8 @@ from pathlib import Path
 from metrichub.errors import MissingDependency, SiteError
 from metrichub.site.chapter import GUIDES, Chapter
 from metrichub.site.edition import Edition
-from metrichub.site.index import CardPage, SiteIndex, one_line
 from metrichub.site.pages import pictures
+from metrichub.site.site_index import CardPage, SiteIndex, one_line
 from metrichub.site.site_search import put_search
 from metrichub.web.theme import STATIC, THEME
 

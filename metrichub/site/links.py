@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 from metrichub.judge import protocol as types
-from metrichub.site.index import CardPage, SiteIndex
+from metrichub.site.site_index import CardPage, SiteIndex
 from metrichub.web.markup import html, slug
 
 SHARED_PROMPTS = types.SHARED_PROMPTS.resolve()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from metrichub.catalog.studies import StudyValue, best_by_task
 from metrichub.errors import CardError
-from metrichub.site.index import CardPage, one_line
+from metrichub.site.site_index import CardPage, one_line
 
 
 class MeasuredRow(NamedTuple):

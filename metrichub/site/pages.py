@@ -15,9 +15,9 @@ from metrichub.catalog import guides
 from metrichub.catalog.frontmatter import JUDGES
 from metrichub.site import example_report
 from metrichub.site.advice import advice
-from metrichub.site.index import CardPage, SiteIndex
 from metrichub.site.links import Links
 from metrichub.site.measured import measured_rows
+from metrichub.site.site_index import CardPage, SiteIndex
 from metrichub.web.markup import html
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ pytest.importorskip("zensical", reason="the extra site is not installed")
 from metrichub import Hub
 from metrichub.catalog.registry import Registry
 from metrichub.site.advice import Advice, advice
-from metrichub.site.index import SiteIndex
+from metrichub.site.site_index import SiteIndex
 
 ALL = advice(SiteIndex.of(Registry.installed()))
 # The columns of a choice, as a reader would understand what stands under "have".

@@ -15,7 +15,7 @@ pytest.importorskip("zensical", reason="the extra site is not installed")
 from metrichub.catalog.registry import Registry
 from metrichub.site import check, example_report
 from metrichub.site.build import build_site
-from metrichub.site.index import SiteIndex
+from metrichub.site.site_index import SiteIndex
 from tests.guide_commands import ROOT
 from tests.site_cards import toy
 
@@ -29,7 +29,7 @@ def refuse(*given, **named):
 socket.socket.connect = socket.getaddrinfo = refuse
 from metrichub.catalog.registry import Registry
 from metrichub.site import example_report
-from metrichub.site.index import SiteIndex
+from metrichub.site.site_index import SiteIndex
 chapter, = example_report.example_chapters(SiteIndex.of(Registry.installed()))
 sys.stdout.write(chapter.html)
 """

@@ -12,8 +12,8 @@ pytest.importorskip("zensical", reason="the extra site is not installed")
 
 from metrichub.catalog.registry import Entry, Registry
 from metrichub.site import pages
-from metrichub.site.index import SiteIndex
 from metrichub.site.links import Links
+from metrichub.site.site_index import SiteIndex
 from tests.site_cards import hostile, measured, study, toy
 
 SETTING = {"style", "src", "srcset", "action", "formaction", "xlink:href"}

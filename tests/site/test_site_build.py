@@ -23,8 +23,8 @@ from metrichub.site import check
 from metrichub.site.build import build_site
 from metrichub.site.generate import generate, secured
 from metrichub.site.html_passthrough import contents
-from metrichub.site.index import SiteIndex
 from metrichub.site.serve import LiveSite, serving
+from metrichub.site.site_index import SiteIndex
 from tests.commands import error, run
 from tests.site_cards import hostile, toy
 from tests.surface import MODULES
