@@ -14,9 +14,9 @@ from urllib.parse import urlencode
 from metrichub.catalog import guides
 from metrichub.catalog.frontmatter import JUDGES
 from metrichub.site import example_report
-from metrichub.site.advice import advice
 from metrichub.site.links import Links
 from metrichub.site.measured import measured_rows
+from metrichub.site.recommendations import advice
 from metrichub.site.site_index import CardPage, SiteIndex
 from metrichub.web.markup import html
 

@@ -11,7 +11,7 @@ pytest.importorskip("zensical", reason="the extra site is not installed")
 
 from metrichub import Hub
 from metrichub.catalog.registry import Registry
-from metrichub.site.advice import Advice, advice
+from metrichub.site.recommendations import Advice, advice
 from metrichub.site.site_index import SiteIndex
 
 ALL = advice(SiteIndex.of(Registry.installed()))
