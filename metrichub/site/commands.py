@@ -46,7 +46,7 @@ def build(out: Path, strict: bool, repository: str | None, versions: bool) -> No
     metrichub site build public --versions --repository https://git.example/owner/name
     """
     from metrichub.site.build import build_site
-    from metrichub.site.edition import Edition
+    from metrichub.site.build_info import Edition
     from metrichub.site.versions import build_version
 
     edition = Edition.installed(repository, beside=versions)

@@ -15,8 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from metrichub.errors import MissingDependency, SiteError
+from metrichub.site.build_info import Edition
 from metrichub.site.chapter import GUIDES, Chapter
-from metrichub.site.edition import Edition
 from metrichub.site.pages import pictures
 from metrichub.site.site_index import CardPage, SiteIndex, one_line
 from metrichub.site.site_search import put_search

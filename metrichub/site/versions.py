@@ -10,7 +10,7 @@ from typing import Any
 from packaging.version import InvalidVersion, Version
 
 from metrichub.site.build import Built, build_site, is_site
-from metrichub.site.edition import Edition
+from metrichub.site.build_info import Edition
 
 LIST = "versions.json"
 # What marks a folder as one of versions: a site of one version would replace them all.

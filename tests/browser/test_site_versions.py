@@ -14,7 +14,7 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
 from metrichub.catalog.registry import Registry
-from metrichub.site.edition import Edition
+from metrichub.site.build_info import Edition
 from metrichub.site.versions import build_version
 from tests.browser.servers import serving_folder
 from tests.site_cards import toy

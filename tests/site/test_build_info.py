@@ -16,7 +16,7 @@ from metrichub.catalog.registry import Registry
 from metrichub.errors import SiteError
 from metrichub.site import check
 from metrichub.site.build import build_site
-from metrichub.site.edition import Edition
+from metrichub.site.build_info import Edition
 from metrichub.site.versions import build_version
 from tests.site_cards import toy
 
