@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from doctest import DocTestParser
 from functools import cache
 from html import unescape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
 
 from metrichub.catalog import guides
 from metrichub.catalog.frontmatter import JUDGES
+from metrichub.catalog.studies import StudyValue, best_by_task
+from metrichub.errors import CardError
 from metrichub.site import example_report
 from metrichub.site.links import Links
-from metrichub.site.measured import measured_rows
 from metrichub.site.recommendations import advice
-from metrichub.site.site_index import CardPage, SiteIndex
+from metrichub.site.site_index import CardPage, SiteIndex, one_line
 from metrichub.web.markup import html
 
 if TYPE_CHECKING:
@@ -43,6 +44,21 @@ _CODE = re.compile(r'<pre><code class="language-([\w+-]+)">(.*?)</code></pre>', 
 _TITLE = re.compile(r"\s*<h1[^>]*>.*?</h1>", re.DOTALL)
 
 
+class MeasuredRow(NamedTuple):
+    """A metric's agreement about a dimension of a task: that of its best output and setting.
+
+    `rated` names task and dimension, `data` what was rated; `aimless` says that neither direction
+    of the output is better.
+    """
+
+    page: CardPage
+    rated: str
+    setting: str
+    value: StudyValue
+    data: str
+    aimless: bool
+
+
 def gallery_page(index: SiteIndex, starts: Sequence[tuple[str, str]] = ()) -> str:
     """The front page: what metrichub is, what to take for what, and all cards with filters.
 
@@ -52,7 +68,7 @@ def gallery_page(index: SiteIndex, starts: Sequence[tuple[str, str]] = ()) -> st
         facet: [(value, words.get(value, value)) for value in index.choices(facet)]
         for facet, (_, words) in FACETS.items()
     }
-    rows = measured_rows(index.pages)
+    rows = _measured(index.pages)
     return page_of(
         "gallery.html",
         index=index,
@@ -66,6 +82,30 @@ def gallery_page(index: SiteIndex, starts: Sequence[tuple[str, str]] = ()) -> st
         measured=rows,
         rated=list(dict.fromkeys(row.rated for row in rows)),
     )
+
+
+def _measured(pages: Iterable[CardPage]) -> tuple[MeasuredRow, ...]:
+    """The rows of all pages whose metrics were measured, the best of each dimension first."""
+    rows = [row for page in pages for row in _measured_of(page)]
+    return tuple(sorted(rows, key=lambda row: (row.rated.casefold(), -(row.value.value or 0.0))))
+
+
+def _measured_of(page: CardPage) -> Iterator[MeasuredRow]:
+    """The rows of one page; none where its file of studies can't be read."""
+    try:
+        studies = page.entry.studies
+    except CardError:
+        return
+    for dimension in dict.fromkeys(v.dimension for study in studies for v in study.shown_values):
+        for task, (study, value) in best_by_task(studies, dimension).items():
+            yield MeasuredRow(
+                page=page,
+                rated=one_line(f"{task}: {dimension}"),
+                setting=study.spec,
+                value=value,
+                data=one_line(str(study.data.get("title", ""))),
+                aimless=page.card.better(value.output) == "neither",
+            )
 
 
 def pictures() -> tuple[Path, ...]:
