@@ -8,8 +8,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from metrichub.site.chapter import API, Chapter
 from metrichub.site.pages import highlighted, page_of
+from metrichub.site.site_index import API, Chapter
 from metrichub.web.markup import html
 
 _BRIDGES = (

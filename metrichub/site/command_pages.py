@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from metrichub.site.chapter import REFERENCE, Chapter
 from metrichub.site.pages import page_of
+from metrichub.site.site_index import REFERENCE, Chapter
 
 CommandInfo = Mapping[str, Any]
 """A command as `click.Command.to_info_dict` gives it."""

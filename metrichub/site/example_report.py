@@ -8,8 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from metrichub.catalog import guides
-from metrichub.site.chapter import GUIDES, Chapter
-from metrichub.site.site_index import SiteIndex
+from metrichub.site.site_index import GUIDES, Chapter, SiteIndex
 
 PATH = "example.html"
 METRICS = ("rouge", "bleu", "abstractness", "density")

@@ -16,9 +16,8 @@ from pathlib import Path
 
 from metrichub.errors import MissingDependency, SiteError
 from metrichub.site.build_info import Edition
-from metrichub.site.chapter import GUIDES, Chapter
 from metrichub.site.pages import pictures
-from metrichub.site.site_index import CardPage, SiteIndex, one_line
+from metrichub.site.site_index import GUIDES, CardPage, Chapter, SiteIndex, one_line
 from metrichub.site.site_search import put_search
 from metrichub.web.theme import STATIC, THEME
 

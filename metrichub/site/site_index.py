@@ -12,6 +12,8 @@ from metrichub.catalog.card import Card
 from metrichub.catalog.registry import Entry, Registry
 from metrichub.errors import CardError
 
+GUIDES, REFERENCE, API = "Guides", "Reference", "API"
+"""The groups of pages beside the cards."""
 NO_FAMILY = "other"
 _RELATED = 6
 
@@ -50,6 +52,24 @@ class CardPage:
     def facets(self) -> Mapping[str, tuple[str, ...]]:
         """What the gallery filters by: the values of this card for each facet."""
         return {**self.card.facets, "family": (self.family,)}
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A page of the site that is no card: where it lies, under which group, and its HTML.
+
+    `whole` says that the HTML is a page of its own, which stays as it is; `source` is the file of
+    the repository that it is made from, and `words` what the search finds it by beside its title.
+    """
+
+    path: str
+    title: str
+    summary: str
+    group: str
+    html: str
+    whole: bool = False
+    source: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True)

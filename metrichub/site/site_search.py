@@ -10,8 +10,7 @@ from pathlib import Path
 from metrichub.catalog.pages import GUIDE, search_pages
 from metrichub.catalog.search import SearchIndex, SearchPage
 from metrichub.errors import SiteError
-from metrichub.site.chapter import GUIDES, Chapter
-from metrichub.site.site_index import SiteIndex, one_line
+from metrichub.site.site_index import GUIDES, Chapter, SiteIndex, one_line
 
 _ASSETS = Path(__file__).parent / "assets"
 _KINDS = {"elsewhere": "not included"}
