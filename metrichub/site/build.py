@@ -12,8 +12,8 @@ from metrichub.catalog.registry import Registry
 from metrichub.errors import MissingDependency, SiteError
 from metrichub.site import check, pages
 from metrichub.site.build_info import Edition
-from metrichub.site.chapters import chapters
 from metrichub.site.command_pages import CommandInfo
+from metrichub.site.doc_pages import chapters
 from metrichub.site.generate import generate
 from metrichub.site.links import Links
 from metrichub.site.site_index import GUIDES, CardPage, SiteIndex

@@ -20,7 +20,7 @@ from metrichub.catalog.registry import Registry
 from metrichub.catalog.search import SearchIndex
 from metrichub.catalog.studies import best_by_task
 from metrichub.site.build import build_site
-from metrichub.site.chapters import chapters
+from metrichub.site.doc_pages import chapters
 from metrichub.site.site_index import SiteIndex
 from metrichub.site.site_search import site_pages
 from tests.browser.servers import serving_folder
