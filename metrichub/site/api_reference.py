@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from metrichub.site.pages import highlighted, page_of
-from metrichub.site.site_index import API, Chapter
+from metrichub.site.site_index import API, DocPage
 from metrichub.web.markup import html
 
 _BRIDGES = (
@@ -40,7 +40,7 @@ class _Name(NamedTuple):
     members: tuple[_Name, ...] = ()
 
 
-def reference() -> Iterator[Chapter]:
+def reference() -> Iterator[DocPage]:
     """A page for each public module; none where griffe, of the extra `site`, isn't installed."""
     if find_spec("griffe") is None:
         return
@@ -57,7 +57,7 @@ def reference() -> Iterator[Chapter]:
         below = [one for one in MODULES if one.rpartition(".")[0] == path != "metrichub"]
         page = page_of("reference.html", path=path, about=about, names=names, below=below)
         words = " ".join(one.name for one in names)
-        yield Chapter(f"reference/{path}.html", path, summary, API, page, words=words)
+        yield DocPage(f"reference/{path}.html", path, summary, API, page, words=words)
 
 
 def _names(module: Any) -> Iterator[_Name]:

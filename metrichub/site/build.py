@@ -13,7 +13,7 @@ from metrichub.errors import MissingDependency, SiteError
 from metrichub.site import check, pages
 from metrichub.site.build_info import Edition
 from metrichub.site.command_pages import CommandInfo
-from metrichub.site.doc_pages import chapters
+from metrichub.site.doc_pages import doc_pages
 from metrichub.site.generate import generate
 from metrichub.site.links import Links
 from metrichub.site.site_index import GUIDES, CardPage, SiteIndex
@@ -54,7 +54,7 @@ def build_site(
     index = SiteIndex.of(installed or Registry.installed())
     links = Links(index)
     sources = {page.path: _page(page, links) for page in index.pages}
-    beside = tuple(chapters(index, commands))
+    beside = tuple(doc_pages(index, commands))
     starts = [(one.path, one.title) for one in beside if one.group == GUIDES]
     sources["index.html"] = pages.gallery_page(index, starts)
     problems = (*(f"{name}: {reason}" for name, reason in index.broken.items()), *links.problems)

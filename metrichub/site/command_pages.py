@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from metrichub.site.pages import page_of
-from metrichub.site.site_index import REFERENCE, Chapter
+from metrichub.site.site_index import REFERENCE, DocPage
 
 CommandInfo = Mapping[str, Any]
 """A command as `click.Command.to_info_dict` gives it."""
@@ -27,11 +27,11 @@ class _Shown(NamedTuple):
     options: tuple[_Option, ...]
 
 
-def command_line(info: CommandInfo) -> Chapter:
+def command_line(info: CommandInfo) -> DocPage:
     """The page of all commands with their options."""
     summary = "Every command of metrichub with its options."
     page = page_of("commands.html", summary=summary, commands=tuple(_commands("metrichub", info)))
-    return Chapter("commands.html", "Command line", summary, REFERENCE, page)
+    return DocPage("commands.html", "Command line", summary, REFERENCE, page)
 
 
 def _commands(name: str, info: CommandInfo) -> Iterator[_Shown]:

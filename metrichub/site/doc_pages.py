@@ -14,7 +14,7 @@ from metrichub.site import example_report
 from metrichub.site.api_reference import reference
 from metrichub.site.command_pages import CommandInfo, command_line
 from metrichub.site.pages import highlighted, page_of
-from metrichub.site.site_index import GUIDES, REFERENCE, Chapter, SiteIndex
+from metrichub.site.site_index import GUIDES, REFERENCE, DocPage, SiteIndex
 from metrichub.web.markup import html
 
 _ORDER = (
@@ -24,7 +24,7 @@ _ORDER = (
 """The guides in the order in which one reads them; other pages of docs/ are reference."""
 
 
-def chapters(index: SiteIndex, commands: CommandInfo | None = None) -> Iterator[Chapter]:
+def doc_pages(index: SiteIndex, commands: CommandInfo | None = None) -> Iterator[DocPage]:
     """The guides in their order, then the reference, that of `commands` too if they are given."""
     known = {guide.name: guide for guide in guides.guides()}
     order = [name for name in _ORDER if name in known]
@@ -34,8 +34,8 @@ def chapters(index: SiteIndex, commands: CommandInfo | None = None) -> Iterator[
         text = f"# {guide.title}\n{guide.body}"
         page = _html(text, guide.path, index)
         source = f"docs/{guide.path.name}"
-        yield Chapter(_path(name), guide.title, guide.summary, group, page, source=source)
-    yield from example_report.example_chapters(index)
+        yield DocPage(_path(name), guide.title, guide.summary, group, page, source=source)
+    yield from example_report.example_pages(index)
     yield _elsewhere()
     yield from reference()
     if commands:
@@ -73,20 +73,20 @@ def _link(path: Path, index: SiteIndex) -> Callable[[str], str | None]:
     return link
 
 
-def _changelog(index: SiteIndex) -> Iterator[Chapter]:
+def _changelog(index: SiteIndex) -> Iterator[DocPage]:
     home = guides.folder()
     for path in (home / "CHANGELOG.md", home.parent / "CHANGELOG.md"):
         if path.is_file():
             page = _html(path.read_text(encoding="utf-8"), path, index)
-            yield Chapter(
+            yield DocPage(
                 "guides/changelog.html", "Changelog", "What changed.", REFERENCE, page,
                 source="CHANGELOG.md",
             )  # fmt: skip
             return
 
 
-def _elsewhere() -> Chapter:
+def _elsewhere() -> DocPage:
     summary = "Known metrics that metrichub doesn't include, and where to find them."
     known = sorted(all_elsewhere(), key=lambda one: one.title.casefold())
     page = page_of("elsewhere.html", known=known, summary=summary)
-    return Chapter("elsewhere.html", "Metrics not included", summary, REFERENCE, page)
+    return DocPage("elsewhere.html", "Metrics not included", summary, REFERENCE, page)

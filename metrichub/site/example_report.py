@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from metrichub.catalog import guides
-from metrichub.site.site_index import GUIDES, Chapter, SiteIndex
+from metrichub.site.site_index import GUIDES, DocPage, SiteIndex
 
 PATH = "example.html"
 METRICS = ("rouge", "bleu", "abstractness", "density")
@@ -21,11 +21,11 @@ def is_in(index: SiteIndex) -> bool:
     return bool(_folder()) and {page.name for page in index.pages}.issuperset(METRICS)
 
 
-def example_chapters(index: SiteIndex) -> Iterator[Chapter]:
+def example_pages(index: SiteIndex) -> Iterator[DocPage]:
     """The report of the example's systems, if a site has it."""
     folder = _folder()
     if folder and is_in(index):
-        yield Chapter(
+        yield DocPage(
             PATH,
             "An example report",
             "Two systems that summarise forty passages, compared: which is better on what, each "

@@ -17,7 +17,7 @@ from pathlib import Path
 from metrichub.errors import MissingDependency, SiteError
 from metrichub.site.build_info import Edition
 from metrichub.site.pages import pictures
-from metrichub.site.site_index import GUIDES, CardPage, Chapter, SiteIndex, one_line
+from metrichub.site.site_index import GUIDES, CardPage, DocPage, SiteIndex, one_line
 from metrichub.site.site_search import put_search
 from metrichub.web.theme import STATIC, THEME
 
@@ -36,12 +36,12 @@ def generate(
     index: SiteIndex,
     sources: Mapping[str, str],
     project: Path,
-    chapters: Sequence[Chapter] = (),
+    doc_pages: Sequence[DocPage] = (),
     edition: Edition | None = None,
 ) -> Path:
     """The folder of the generated site, inside of `project`, from the HTML of its pages by path.
 
-    `chapters` are pages beside the cards; what the search finds is the cards and these.
+    `doc_pages` are pages beside the cards; what the search finds is the cards and these.
 
     Raises:
         MissingDependency: the extra `site` isn't installed.
@@ -50,7 +50,7 @@ def generate(
     if find_spec("zensical") is None:
         raise MissingDependency("the cards' site", "zensical", "pip install 'metrichub[site]'")
     edition = edition or Edition.installed()
-    _write(index, sources, project, chapters, edition)
+    _write(index, sources, project, doc_pages, edition)
     ran = subprocess.run(
         [sys.executable, "-m", "zensical", "build", "--strict", "--config-file", "zensical.toml"],
         cwd=project,
@@ -64,12 +64,12 @@ def generate(
     site = project / "site"
     for name in _LEFT_OUT:
         (site / name).unlink(missing_ok=True)
-    put_search(site, index, chapters)
+    put_search(site, index, doc_pages)
     for path in site.rglob("*.html"):
         path.write_text(secured(path.read_text(encoding="utf-8")), encoding="utf-8")
-    for chapter in chapters:
-        if chapter.whole:
-            (site / chapter.path).write_text(chapter.html, encoding="utf-8")
+    for page in doc_pages:
+        if page.whole:
+            (site / page.path).write_text(page.html, encoding="utf-8")
     if edition.beside:
         pages = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
         (site / "pages.json").write_text(json.dumps(pages), encoding="utf-8")
@@ -118,7 +118,7 @@ def _write(
     index: SiteIndex,
     sources: Mapping[str, str],
     project: Path,
-    chapters: Sequence[Chapter],
+    doc_pages: Sequence[DocPage],
     edition: Edition,
 ) -> None:
     docs = project / "docs"
@@ -129,10 +129,10 @@ def _write(
     # The generator takes a script of this name for its search on pages without a server.
     (docs / "assets" / "worker.js").rename(docs / "assets" / "iframe-worker.js")
     titles = {page.path: (page.title, page.card.summary) for page in index.pages}
-    titles |= {chapter.path: (chapter.title, chapter.summary) for chapter in chapters}
+    titles |= {page.path: (page.title, page.summary) for page in doc_pages}
     files = {page.path: edition.source(page.source) for page in index.pages}
-    files |= {chapter.path: edition.source(chapter.source) for chapter in chapters}
-    beside = {found.path: found.html for found in chapters if not found.whole}
+    files |= {page.path: edition.source(page.source) for page in doc_pages}
+    beside = {page.path: page.html for page in doc_pages if not page.whole}
     for path, page in {**sources, **beside}.items():
         if re.search("<script", page, re.IGNORECASE):
             # Whatever script is in a built page is allowed to run there, as the generator's own.
@@ -146,16 +146,16 @@ def _write(
         if file := files.get(path):
             page += f'\n<p class="mh-source"><a href="{escape(file)}">Source of this page</a></p>'
         target.write_text(f"---\n{json.dumps(front)}\n---\n{page}", encoding="utf-8")
-    settings = _settings(_nav(index, chapters), edition)
+    settings = _settings(_nav(index, doc_pages), edition)
     (project / "zensical.toml").write_text(f"project = {_toml(settings)}\n", "utf-8")
 
 
-def _nav(index: SiteIndex, chapters: Sequence[Chapter]) -> Sequence[object]:
+def _nav(index: SiteIndex, doc_pages: Sequence[DocPage]) -> Sequence[object]:
     groups: dict[str, list[object]] = {}
-    for chapter in chapters:
-        target = chapter.path if chapter.whole else chapter.path.replace(".html", ".md")
-        link = {_escaped(chapter.title): target}
-        groups.setdefault(chapter.group, []).append(link)
+    for page in doc_pages:
+        target = page.path if page.whole else page.path.replace(".html", ".md")
+        link = {_escaped(page.title): target}
+        groups.setdefault(page.group, []).append(link)
     families: list[object] = [
         {_escaped(family): [_link(page) for page in pages]}
         for family, pages in index.families.items()

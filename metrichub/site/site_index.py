@@ -55,7 +55,7 @@ class CardPage:
 
 
 @dataclass(frozen=True)
-class Chapter:
+class DocPage:
     """A page of the site that is no card: where it lies, under which group, and its HTML.
 
     `whole` says that the HTML is a page of its own, which stays as it is; `source` is the file of

@@ -10,13 +10,13 @@ from pathlib import Path
 from metrichub.catalog.pages import GUIDE, search_pages
 from metrichub.catalog.search import SearchIndex, SearchPage
 from metrichub.errors import SiteError
-from metrichub.site.site_index import GUIDES, Chapter, SiteIndex, one_line
+from metrichub.site.site_index import GUIDES, DocPage, SiteIndex, one_line
 
 _ASSETS = Path(__file__).parent / "assets"
 _KINDS = {"elsewhere": "not included"}
 
 
-def put_search(site: Path, index: SiteIndex, chapters: Sequence[Chapter]) -> None:
+def put_search(site: Path, index: SiteIndex, doc_pages: Sequence[DocPage]) -> None:
     """Write the search's index and its worker into a generated site.
 
     Raises:
@@ -33,36 +33,36 @@ def put_search(site: Path, index: SiteIndex, chapters: Sequence[Chapter]) -> Non
     starter.write_text(text, encoding="utf-8")
     found = json.loads((site / "search.json").read_text(encoding="utf-8"))
     written = json.dumps(
-        {"config": found["config"], **search_data(index, chapters)},
+        {"config": found["config"], **search_data(index, doc_pages)},
         ensure_ascii=False, separators=(",", ":"),
     )  # fmt: skip
     (site / "search.json").write_text(written, encoding="utf-8")
     (site / "search.js").write_text(f"var __index = {written}", encoding="utf-8")
 
 
-def site_pages(index: SiteIndex, chapters: Sequence[Chapter]) -> tuple[SearchPage, ...]:
-    """What the site's search can find: cards and chapters, and what lives elsewhere."""
+def site_pages(index: SiteIndex, doc_pages: Sequence[DocPage]) -> tuple[SearchPage, ...]:
+    """What the site's search can find: cards, the pages beside them, and what lives elsewhere."""
     cards = ((page.title, page.path, page.entry) for page in index.pages)
-    built = {chapter.path for chapter in chapters}
+    built = {page.path for page in doc_pages}
     known = [page for page in search_pages(cards) if page.kind == "metric" or _is_in(page, built)]
     addresses = {page.address.partition("#")[0] for page in known}
     others = (
         SearchPage(
-            chapter.title,
-            chapter.path,
-            _kind(chapter),
-            summary=chapter.summary,
-            text=chapter.words,
+            page.title,
+            page.path,
+            _kind(page),
+            summary=page.summary,
+            text=page.words,
         )
-        for chapter in chapters
-        if chapter.path not in addresses
+        for page in doc_pages
+        if page.path not in addresses
     )
     return (*known, *others)
 
 
-def search_data(index: SiteIndex, chapters: Sequence[Chapter]) -> dict[str, object]:
+def search_data(index: SiteIndex, doc_pages: Sequence[DocPage]) -> dict[str, object]:
     """The pages that can be found, as the theme shows them, and the ranking's index."""
-    pages = site_pages(index, chapters)
+    pages = site_pages(index, doc_pages)
     items = [
         {
             "location": page.address,
@@ -77,8 +77,8 @@ def search_data(index: SiteIndex, chapters: Sequence[Chapter]) -> dict[str, obje
     return {"items": items, "ranking": SearchIndex.of(pages).as_json()}
 
 
-def _kind(chapter: Chapter) -> str:
-    return GUIDE if chapter.group == GUIDES else "reference"
+def _kind(page: DocPage) -> str:
+    return GUIDE if page.group == GUIDES else "reference"
 
 
 def _is_in(page: SearchPage, built: set[str]) -> bool:

@@ -20,7 +20,7 @@ from metrichub.catalog.registry import Registry
 from metrichub.catalog.search import SearchIndex
 from metrichub.catalog.studies import best_by_task
 from metrichub.site.build import build_site
-from metrichub.site.doc_pages import chapters
+from metrichub.site.doc_pages import doc_pages
 from metrichub.site.site_index import SiteIndex
 from metrichub.site.site_search import site_pages
 from tests.browser.servers import serving_folder
@@ -105,7 +105,7 @@ def test_newcomers_find_an_answer_among_the_first_three(page: Page, site: Site, 
 def test_the_page_ranks_as_python_does(page: Page, site: Site) -> None:
     page.goto(site.file + "index.html")
     data = json.loads((site.out / "search.json").read_text(encoding="utf-8"))
-    index = SearchIndex.of(site_pages(site.index, tuple(chapters(site.index))))
+    index = SearchIndex.of(site_pages(site.index, tuple(doc_pages(site.index))))
     assert [item["location"] for item in data["items"]] == [p.address for p in index.pages]
     asked = [question for question, _ in (*newcomers(), *unseen())]
     asked += ["BERT score", "why", "", "qqqq", "transl", "Ähnlichkeit 中文", "<b>x</b>"]

@@ -45,7 +45,7 @@ def pages() -> dict[str, str]:
     pytest.importorskip("griffe", reason="the extra site is not installed")
     from metrichub.site.api_reference import reference
 
-    return {chapter.title: chapter.html for chapter in reference()}
+    return {page.title: page.html for page in reference()}
 
 
 def test_every_public_module_has_a_page(pages: dict[str, str]) -> None:

@@ -30,8 +30,8 @@ socket.socket.connect = socket.getaddrinfo = refuse
 from metrichub.catalog.registry import Registry
 from metrichub.site import example_report
 from metrichub.site.site_index import SiteIndex
-chapter, = example_report.example_chapters(SiteIndex.of(Registry.installed()))
-sys.stdout.write(chapter.html)
+page, = example_report.example_pages(SiteIndex.of(Registry.installed()))
+sys.stdout.write(page.html)
 """
 
 
@@ -43,7 +43,7 @@ def installed() -> Registry:
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    return next(example_report.example_chapters(SiteIndex.of(installed()))).html
+    return next(example_report.example_pages(SiteIndex.of(installed()))).html
 
 
 def test_another_process_without_a_network_makes_the_same_bytes(page: str) -> None:
@@ -77,4 +77,4 @@ def test_home_the_guide_and_the_search_lead_to_the_example(tmp_path: Path) -> No
 def test_a_site_without_the_example_s_metrics_names_none(site: Path) -> None:
     index = SiteIndex.of(Registry((toy(site, "one"),)))
     assert not example_report.is_in(index)
-    assert list(example_report.example_chapters(index)) == []
+    assert list(example_report.example_pages(index)) == []
