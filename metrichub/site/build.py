@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from metrichub.catalog.registry import Registry
 from metrichub.errors import MissingDependency, SiteError
 from metrichub.site import check, pages
-from metrichub.site.build_info import Edition
+from metrichub.site.build_info import BuildInfo
 from metrichub.site.command_pages import CommandInfo
 from metrichub.site.doc_pages import doc_pages
 from metrichub.site.generate import generate
@@ -36,13 +36,13 @@ def build_site(
     *,
     strict: bool = False,
     commands: CommandInfo | None = None,
-    edition: Edition | None = None,
+    info: BuildInfo | None = None,
 ) -> Built:
     """Build the site of the installed metrics in `out`, which an earlier one may be in.
 
     A card that can't be read is a line on the front page and a problem; so is a link in a card
     that leads nowhere. `strict` makes problems an error, and then nothing is written.
-    `commands` is what click knows of the command line, for its page; `edition` says the version
+    `commands` is what click knows of the command line, for its page; `info` says the version
     and the repository, else those of the installed distribution.
 
     Raises:
@@ -61,7 +61,7 @@ def build_site(
     if strict and problems:
         raise SiteError(f"cards: {'; '.join(problems)}")
     with TemporaryDirectory(prefix="metrichub-site-") as folder:
-        made = generate(index, sources, Path(folder), beside, edition)
+        made = generate(index, sources, Path(folder), beside, info)
         if wrong := check.problems(made):
             raise SiteError(f"the built site: {'; '.join(wrong)}")
         (made / _MARK).touch()

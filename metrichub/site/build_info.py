@@ -19,7 +19,7 @@ _LABELS = ("source", "repository", "sourcecode", "github")
 
 
 @dataclass(frozen=True)
-class Edition:
+class BuildInfo:
     """A build: its version, its repository's address or "", and whether others lie beside it."""
 
     version: str
@@ -27,7 +27,7 @@ class Edition:
     beside: bool = False
 
     @classmethod
-    def installed(cls, repository: str | None = None, *, beside: bool = False) -> Edition:
+    def installed(cls, repository: str | None = None, *, beside: bool = False) -> BuildInfo:
         """That of the installed distribution; its metadata name the repository where nobody does.
 
         Raises:

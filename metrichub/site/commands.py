@@ -46,12 +46,12 @@ def build(out: Path, strict: bool, repository: str | None, versions: bool) -> No
     metrichub site build public --versions --repository https://git.example/owner/name
     """
     from metrichub.site.build import build_site
-    from metrichub.site.build_info import Edition
+    from metrichub.site.build_info import BuildInfo
     from metrichub.site.versions import build_version
 
-    edition = Edition.installed(repository, beside=versions)
+    info = BuildInfo.installed(repository, beside=versions)
     made = (build_version if versions else build_site)(
-        out, edition=edition, strict=strict, commands=_commands()
+        out, info=info, strict=strict, commands=_commands()
     )
     for problem in made.problems:
         note(problem)

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from metrichub.errors import MissingDependency, SiteError
-from metrichub.site.build_info import Edition
+from metrichub.site.build_info import BuildInfo
 from metrichub.site.pages import pictures
 from metrichub.site.site_index import GUIDES, CardPage, DocPage, SiteIndex, one_line
 from metrichub.site.site_search import put_search
@@ -37,7 +37,7 @@ def generate(
     sources: Mapping[str, str],
     project: Path,
     doc_pages: Sequence[DocPage] = (),
-    edition: Edition | None = None,
+    info: BuildInfo | None = None,
 ) -> Path:
     """The folder of the generated site, inside of `project`, from the HTML of its pages by path.
 
@@ -49,8 +49,8 @@ def generate(
     """
     if find_spec("zensical") is None:
         raise MissingDependency("the cards' site", "zensical", "pip install 'metrichub[site]'")
-    edition = edition or Edition.installed()
-    _write(index, sources, project, doc_pages, edition)
+    info = info or BuildInfo.installed()
+    _write(index, sources, project, doc_pages, info)
     ran = subprocess.run(
         [sys.executable, "-m", "zensical", "build", "--strict", "--config-file", "zensical.toml"],
         cwd=project,
@@ -70,7 +70,7 @@ def generate(
     for page in doc_pages:
         if page.whole:
             (site / page.path).write_text(page.html, encoding="utf-8")
-    if edition.beside:
+    if info.beside:
         pages = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
         (site / "pages.json").write_text(json.dumps(pages), encoding="utf-8")
     return site
@@ -119,7 +119,7 @@ def _write(
     sources: Mapping[str, str],
     project: Path,
     doc_pages: Sequence[DocPage],
-    edition: Edition,
+    info: BuildInfo,
 ) -> None:
     docs = project / "docs"
     shutil.copytree(ASSETS, docs / "assets", ignore=shutil.ignore_patterns("answer.js"))
@@ -130,8 +130,8 @@ def _write(
     (docs / "assets" / "worker.js").rename(docs / "assets" / "iframe-worker.js")
     titles = {page.path: (page.title, page.card.summary) for page in index.pages}
     titles |= {page.path: (page.title, page.summary) for page in doc_pages}
-    files = {page.path: edition.source(page.source) for page in index.pages}
-    files |= {page.path: edition.source(page.source) for page in doc_pages}
+    files = {page.path: info.source(page.source) for page in index.pages}
+    files |= {page.path: info.source(page.source) for page in doc_pages}
     beside = {page.path: page.html for page in doc_pages if not page.whole}
     for path, page in {**sources, **beside}.items():
         if re.search("<script", page, re.IGNORECASE):
@@ -146,7 +146,7 @@ def _write(
         if file := files.get(path):
             page += f'\n<p class="mh-source"><a href="{escape(file)}">Source of this page</a></p>'
         target.write_text(f"---\n{json.dumps(front)}\n---\n{page}", encoding="utf-8")
-    settings = _settings(_nav(index, doc_pages), edition)
+    settings = _settings(_nav(index, doc_pages), info)
     (project / "zensical.toml").write_text(f"project = {_toml(settings)}\n", "utf-8")
 
 
@@ -173,7 +173,7 @@ def _link(page: CardPage) -> Mapping[str, str]:
     return {_escaped(page.title): page.path.replace(".html", ".md")}
 
 
-def _settings(nav: Sequence[object], edition: Edition) -> Mapping[str, object]:
+def _settings(nav: Sequence[object], info: BuildInfo) -> Mapping[str, object]:
     return {
         "site_name": NAME,
         "nav": nav,
@@ -183,10 +183,10 @@ def _settings(nav: Sequence[object], edition: Edition) -> Mapping[str, object]:
             "assets/search.js",
             "assets/home.js",
             "assets/gallery.js",
-            *(["assets/versions.js"] if edition.beside else []),
+            *(["assets/versions.js"] if info.beside else []),
         ],
-        "copyright": _escaped(f"{NAME} {edition.version}"),
-        **_repository(edition),
+        "copyright": _escaped(f"{NAME} {info.version}"),
+        **_repository(info),
         "extra": {"polyfills": ["assets/iframe-worker.js"]},
         "plugins": {"offline": {}, "search": {}},
         "markdown_extensions": {"metrichub.site.html_passthrough": {}},
@@ -202,10 +202,10 @@ def _settings(nav: Sequence[object], edition: Edition) -> Mapping[str, object]:
     }
 
 
-def _repository(edition: Edition) -> Mapping[str, object]:
-    if not edition.repository:
+def _repository(info: BuildInfo) -> Mapping[str, object]:
+    if not info.repository:
         return {}
-    return {"repo_url": edition.repository, "repo_name": _escaped(edition.repository_name)}
+    return {"repo_url": info.repository, "repo_name": _escaped(info.repository_name)}
 
 
 def _scheme(media: str, scheme: str, icon: str, name: str) -> Mapping[str, object]:

@@ -10,7 +10,7 @@ from typing import Any
 from packaging.version import InvalidVersion, Version
 
 from metrichub.site.build import Built, build_site, is_site
-from metrichub.site.build_info import Edition
+from metrichub.site.build_info import BuildInfo
 
 LIST = "versions.json"
 # What marks a folder as one of versions: a site of one version would replace them all.
@@ -25,7 +25,7 @@ _START = """<!DOCTYPE html>
 """
 
 
-def build_version(out: Path, edition: Edition, **options: Any) -> Built:
+def build_version(out: Path, info: BuildInfo, **options: Any) -> Built:
     """Build the site of a version in a folder of `out` that has its name, beside other versions.
 
     The file versions.json lists the versions, the newest first, and index.html leads to the newest
@@ -39,7 +39,7 @@ def build_version(out: Path, edition: Edition, **options: Any) -> Built:
         raise FileExistsError(
             errno.EEXIST, "has no versions of a site; choose an empty or a new folder", str(out)
         )
-    built = build_site(out / edition.version, edition=edition, **options)
+    built = build_site(out / info.version, info=info, **options)
     (out / _MARK).touch()
     known = _versions(out)
     newest = next((name for name in known if not Version(name).is_prerelease), known[0])

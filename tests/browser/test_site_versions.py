@@ -14,7 +14,7 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
 from metrichub.catalog.registry import Registry
-from metrichub.site.build_info import Edition
+from metrichub.site.build_info import BuildInfo
 from metrichub.site.versions import build_version
 from tests.browser.servers import serving_folder
 from tests.site_cards import toy
@@ -32,8 +32,8 @@ def build_versions(folder: Path) -> None:
         patch.syspath_prepend(plugins)
         cards = (toy(plugins, "one"), toy(plugins, "new"))
         for version, number in {"0.9.0": 1, "0.10.0": 2}.items():
-            edition = Edition(version, "https://github.com/owner/name", beside=True)
-            build_version(folder, edition, installed=Registry(cards[:number]))
+            info = BuildInfo(version, "https://github.com/owner/name", beside=True)
+            build_version(folder, info, installed=Registry(cards[:number]))
 
 
 @pytest.fixture(scope="module")

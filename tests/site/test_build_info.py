@@ -16,7 +16,7 @@ from metrichub.catalog.registry import Registry
 from metrichub.errors import SiteError
 from metrichub.site import check
 from metrichub.site.build import build_site
-from metrichub.site.build_info import Edition
+from metrichub.site.build_info import BuildInfo
 from metrichub.site.versions import build_version
 from tests.site_cards import toy
 
@@ -33,8 +33,8 @@ def versions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.syspath_prepend(folder)
         installed = Registry((toy(folder, "one"),))
         for name in ("0.10.0", "0.9.0", "1.0.0rc1"):
-            edition = Edition(name, REPOSITORY, beside=True)
-            build_version(folder / "out", edition, installed=installed)
+            info = BuildInfo(name, REPOSITORY, beside=True)
+            build_version(folder / "out", info, installed=installed)
         yield folder / "out"
 
 
@@ -49,16 +49,16 @@ def distribution(monkeypatch: pytest.MonkeyPatch, *urls: str) -> None:
 
 def test_the_distribution_names_version_and_repository(monkeypatch: pytest.MonkeyPatch) -> None:
     distribution(monkeypatch, "Homepage, https://a.example", f"Source Code, {REPOSITORY}.git")
-    assert Edition.installed() == Edition("9.8.7", REPOSITORY)
-    assert Edition.installed("https://b.example/x/").repository == "https://b.example/x"
-    assert Edition.installed("").repository == ""
+    assert BuildInfo.installed() == BuildInfo("9.8.7", REPOSITORY)
+    assert BuildInfo.installed("https://b.example/x/").repository == "https://b.example/x"
+    assert BuildInfo.installed("").repository == ""
     distribution(monkeypatch, "Homepage, https://a.example")
-    assert Edition.installed().repository == ""
+    assert BuildInfo.installed().repository == ""
 
 
 def test_what_is_no_address_is_no_repository() -> None:
     with pytest.raises(SiteError, match="javascript:alert"):
-        Edition.installed("javascript:alert(1)")
+        BuildInfo.installed("javascript:alert(1)")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_what_is_no_address_is_no_repository() -> None:
     ],
 )
 def test_a_file_has_the_address_that_its_host_gives_it(repository: str, address: str) -> None:
-    assert Edition("1", repository).source("docs/a b.md") == address
+    assert BuildInfo("1", repository).source("docs/a b.md") == address
 
 
 def test_pages_link_the_repository_and_their_source_and_name_the_version(versions: Path) -> None:
@@ -128,4 +128,4 @@ def test_a_site_of_one_version_replaces_no_versions_and_none_mix_with_other_file
     (site / "out").mkdir()
     (site / "out" / "notes.txt").touch()
     with pytest.raises(FileExistsError, match="has no versions"):
-        build_version(site / "out", Edition("1.0", beside=True))
+        build_version(site / "out", BuildInfo("1.0", beside=True))
