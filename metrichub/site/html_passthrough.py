@@ -18,7 +18,7 @@ _HEADING = re.compile(r'<h([2-3]) id="([^"]+)"[^>]*>(.*?)</h\1>', re.DOTALL)
 _TAG = re.compile(r"<[^>]+>")
 
 
-class Verbatim(Extension):  # type: ignore[misc]  # the package is untyped
+class HtmlPassthrough(Extension):  # type: ignore[misc]  # the package is untyped
     """Takes a page before any other step of Markdown, and puts it back after all of them."""
 
     def extendMarkdown(self, md: Any) -> None:
@@ -63,6 +63,6 @@ def contents(page: str) -> list[dict[str, Any]]:
     return tree
 
 
-def makeExtension(**_: Any) -> Verbatim:
+def makeExtension(**_: Any) -> HtmlPassthrough:
     """The extension, as Markdown asks for it."""
-    return Verbatim()
+    return HtmlPassthrough()

@@ -17,7 +17,7 @@ from metrichub.catalog.studies import StudyValue, best_by_task
 from metrichub.errors import CardError
 from metrichub.site import example_report
 from metrichub.site.links import Links
-from metrichub.site.recommendations import advice
+from metrichub.site.recommendations import recommendations
 from metrichub.site.site_index import CardPage, SiteIndex, one_line
 from metrichub.web.markup import html
 
@@ -78,7 +78,7 @@ def gallery_page(index: SiteIndex, starts: Sequence[tuple[str, str]] = ()) -> st
         pictures=bool(pictures()),
         report=example_report.PATH if example_report.is_in(index) else "",
         guides=[{"path": path, "title": title} for path, title in starts],
-        advice=advice(index),
+        recommendations=recommendations(index),
         measured=rows,
         rated=list(dict.fromkeys(row.rated for row in rows)),
     )

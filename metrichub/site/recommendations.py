@@ -31,7 +31,7 @@ class Suggestion:
 
 
 @dataclass(frozen=True)
-class Advice:
+class Recommendation:
     """One pair of answers, and what follows from it."""
 
     evaluate: str
@@ -66,11 +66,11 @@ class Advice:
         )
 
 
-def advice(index: SiteIndex) -> tuple[Advice, ...]:
+def recommendations(index: SiteIndex) -> tuple[Recommendation, ...]:
     """The choices whose metrics all have a page."""
     known = {page.name: page for page in index.pages}
     return tuple(
-        Advice(
+        Recommendation(
             choice.evaluate,
             choice.have,
             choice.data,

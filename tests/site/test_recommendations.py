@@ -11,10 +11,10 @@ pytest.importorskip("zensical", reason="the extra site is not installed")
 
 from metrichub import Hub
 from metrichub.catalog.registry import Registry
-from metrichub.site.recommendations import Advice, advice
+from metrichub.site.recommendations import Recommendation, recommendations
 from metrichub.site.site_index import SiteIndex
 
-ALL = advice(SiteIndex.of(Registry.installed()))
+ALL = recommendations(SiteIndex.of(Registry.installed()))
 # The columns of a choice, as a reader would understand what stands under "have".
 COLUMNS = {
     "reference translations": {"references"},
@@ -35,7 +35,9 @@ COLUMNS = {
 
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: f"{one.evaluate}, {one.have}")
-def test_three_to_five_metrics_read_what_one_has_and_the_lines_make_a_hub(one: Advice) -> None:
+def test_three_to_five_metrics_read_what_one_has_and_the_lines_make_a_hub(
+    one: Recommendation,
+) -> None:
     assert 3 <= len(one.metrics) <= 5
     hub = Hub([metric.spec for metric in one.metrics],
               **{name: "openai(model='m')" for name in one.options})  # fmt: skip
@@ -59,4 +61,4 @@ def test_metrics_that_people_s_ratings_were_held_to_come_first_the_best_of_them_
 
 
 def test_without_the_metrics_nothing_is_advised() -> None:
-    assert advice(SiteIndex(())) == ()
+    assert recommendations(SiteIndex(())) == ()
