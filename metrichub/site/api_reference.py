@@ -54,9 +54,9 @@ def reference() -> Iterator[DocPage]:
         names = tuple(_names(module))
         about = _text(module)
         summary = re.sub(r"<[^>]+>", "", about).strip().partition("\n")[0]
-        below = [one for one in MODULES if one.rpartition(".")[0] == path != "metrichub"]
+        below = [name for name in MODULES if name.rpartition(".")[0] == path != "metrichub"]
         page = page_of("reference.html", path=path, about=about, names=names, below=below)
-        words = " ".join(one.name for one in names)
+        words = " ".join(shown.name for shown in names)
         yield DocPage(f"reference/{path}.html", path, summary, API, page, words=words)
 
 
@@ -65,21 +65,23 @@ def _names(module: Any) -> Iterator[_Name]:
 
     A module without one offers the classes and functions of its own.
     """
-    members = (one for one in module.members.values() if not one.is_alias)
-    own = (one.name for one in members if one.is_class or one.is_function)
+    members = (member for member in module.members.values() if not member.is_alias)
+    own = (member.name for member in members if member.is_class or member.is_function)
     listed = getattr(import_module(module.path), "__all__", None)
     for name in listed or [name for name in own if not name.startswith("_")]:
-        found = module.members.get(name)
-        if found is not None and not found.is_module:
-            yield _shown(found, found.name)
+        member = module.members.get(name)
+        if member is not None and not member.is_module:
+            yield _shown(member, member.name)
 
 
-def _shown(found: Any, name: str, above: str = "") -> _Name:
+def _shown(member: Any, name: str, above: str = "") -> _Name:
     members: tuple[_Name, ...] = ()
-    if found.is_class:
-        public = [one for one in found.all_members.values() if _is_told(one)]
-        members = tuple(_shown(one, one.name, f"{name}.") for one in public)
-    return _Name(name, f"{above}{name}", found.kind.value, _signature(found), _text(found), members)
+    if member.is_class:
+        public = [below for below in member.all_members.values() if _is_told(below)]
+        members = tuple(_shown(below, below.name, f"{name}.") for below in public)
+    return _Name(
+        name, f"{above}{name}", member.kind.value, _signature(member), _text(member), members
+    )
 
 
 def _is_told(member: Any) -> bool:
@@ -91,31 +93,31 @@ def _is_told(member: Any) -> bool:
         return False
 
 
-def _signature(found: Any) -> str:
-    if found.is_attribute:
-        return f"{found.name} = {found.value}" if found.value else ""
-    if not (found.is_function or found.is_class):
+def _signature(member: Any) -> str:
+    if member.is_attribute:
+        return f"{member.name} = {member.value}" if member.value else ""
+    if not (member.is_function or member.is_class):
         return ""
-    text = str(found.signature())
+    text = str(member.signature())
     return re.sub(r"\(self, |\(self\)|\(cls, |\(cls\)", _without_self, text, count=1)
 
 
-def _without_self(found: re.Match[str]) -> str:
-    return "()" if found[0].endswith(")") else "("
+def _without_self(match: re.Match[str]) -> str:
+    return "()" if match[0].endswith(")") else "("
 
 
-def _text(found: Any) -> str:
+def _text(member: Any) -> str:
     """The docstring as HTML: its prose, its examples, and what it raises."""
-    if not found.docstring:
+    if not member.docstring:
         return ""
     parts: list[str] = []
-    for section in found.docstring.parsed:
+    for section in member.docstring.parsed:
         kind, value = section.kind.value, section.value
         if kind == "text":
             parts += map(_fenced, value.split("\n\n"))
         elif kind == "examples":
             parts += [
-                text if one.value == "text" else f"```python\n{text}\n```" for one, text in value
+                text if part.value == "text" else f"```python\n{text}\n```" for part, text in value
             ]
         elif kind in ("raises", "attributes", "parameters", "returns", "yields"):
             parts.append(_items(kind, value))
@@ -135,9 +137,9 @@ def _items(kind: str, values: Any) -> str:
     head = {"raises": "Raises", "attributes": "Attributes", "parameters": "Parameters",
             "returns": "Returns", "yields": "Yields"}[kind]  # fmt: skip
     lines = []
-    for one in values:
-        name = one.annotation if kind == "raises" else getattr(one, "name", "")
+    for item in values:
+        name = item.annotation if kind == "raises" else getattr(item, "name", "")
         lines.append(
-            f"- `{name}`: {' '.join(one.description.split())}" if name else f"- {one.description}"
+            f"- `{name}`: {' '.join(item.description.split())}" if name else f"- {item.description}"
         )
     return f"{head}:\n\n" + "\n".join(lines)

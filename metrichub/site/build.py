@@ -55,7 +55,7 @@ def build_site(
     links = Links(index)
     sources = {page.path: _page(page, links) for page in index.pages}
     beside = tuple(doc_pages(index, commands))
-    starts = [(one.path, one.title) for one in beside if one.group == GUIDES]
+    starts = [(page.path, page.title) for page in beside if page.group == GUIDES]
     sources["index.html"] = pages.gallery_page(index, starts)
     problems = (*(f"{name}: {reason}" for name, reason in index.broken.items()), *links.problems)
     if strict and problems:

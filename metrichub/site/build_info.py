@@ -56,8 +56,8 @@ class BuildInfo:
 
 def _named(urls: list[str]) -> str:
     """The repository among the addresses of a distribution, each "label, address"."""
-    found = {}
+    addresses = {}
     for line in urls:
         label, _, address = line.partition(",")
-        found["".join(filter(str.isalnum, label.lower()))] = address.strip()
-    return next((found[label] for label in _LABELS if label in found), "")
+        addresses["".join(filter(str.isalnum, label.lower()))] = address.strip()
+    return next((addresses[label] for label in _LABELS if label in addresses), "")

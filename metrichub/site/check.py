@@ -69,8 +69,8 @@ def _read(path: Path) -> _Reading:
 
 
 def _of_page(site: _Site, name: str, page: _Reading) -> Iterator[str]:
-    for found in page.active:
-        yield f"an event handler, {found}"
+    for handler in page.active:
+        yield f"an event handler, {handler}"
     for address in page.fetched:
         parts = urlsplit(address)
         if parts.scheme != "data" and (parts.scheme or parts.netloc):
@@ -90,10 +90,10 @@ def _dead(site: _Site, name: str, address: str) -> str | None:
     if parts.path.startswith("/"):
         return f"the address {address} isn't relative"
     target = posixpath.normpath(posixpath.join(posixpath.dirname(name), unquote(parts.path)))
-    found = target if parts.path else name
-    if found not in site.files:
+    page = target if parts.path else name
+    if page not in site.files:
         return f"{address} isn't there"
     anchor = unquote(parts.fragment)
-    if anchor and found in site.pages and anchor not in site.pages[found].anchors:
+    if anchor and page in site.pages and anchor not in site.pages[page].anchors:
         return f"{address}: the page has no such anchor"
     return None

@@ -37,18 +37,18 @@ def command_line(info: CommandInfo) -> DocPage:
 def _commands(name: str, info: CommandInfo) -> Iterator[_Shown]:
     """A command, and those below it."""
     text = inspect.cleandoc(info.get("help") or "").replace("\b\n", "")
-    given = [one for one in info["params"] if not one.get("hidden")]
+    shown = [p for p in info["params"] if not p.get("hidden")]
+    arguments = [p for p in shown if p["param_type_name"] == "argument"]
     yield _Shown(
         name,
         name.replace(" ", "-"),
         tuple(" ".join(part.split()) for part in text.split("\n\n") if part.strip()),
-        tuple(one["metavar"] if one.get("metavar") else one["name"].upper() for one in given
-              if one["param_type_name"] == "argument"),
-        tuple(_option(one) for one in given if one["param_type_name"] == "option"),
-    )  # fmt: skip
-    for below, found in info.get("commands", {}).items():
-        if not found.get("hidden"):
-            yield from _commands(f"{name} {below}", found)
+        tuple(p["metavar"] if p.get("metavar") else p["name"].upper() for p in arguments),
+        tuple(_option(p) for p in shown if p["param_type_name"] == "option"),
+    )
+    for below, command in info.get("commands", {}).items():
+        if not command.get("hidden"):
+            yield from _commands(f"{name} {below}", command)
 
 
 def _option(info: CommandInfo) -> _Option:

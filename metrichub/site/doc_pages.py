@@ -66,8 +66,8 @@ def _link(path: Path, index: SiteIndex) -> Callable[[str], str | None]:
         if target.parts[-2:] == ("examples", "README.md"):
             return f"../{example_report.PATH}" if example_report.is_in(index) else None
         # Cards are links between folders of a clone, wherever they are installed.
-        found = re.fullmatch(r"(?:\.\./)*metric_cards/(\w+)/README\.md", parts.path)
-        card = next((page for page in index.pages if found and page.name == found[1]), None)
+        match = re.fullmatch(r"(?:\.\./)*metric_cards/(\w+)/README\.md", parts.path)
+        card = next((page for page in index.pages if match and page.name == match[1]), None)
         return f"../{quote(card.path)}{anchor}" if card else None
 
     return link
@@ -87,6 +87,6 @@ def _changelog(index: SiteIndex) -> Iterator[DocPage]:
 
 def _elsewhere() -> DocPage:
     summary = "Known metrics that metrichub doesn't include, and where to find them."
-    known = sorted(all_elsewhere(), key=lambda one: one.title.casefold())
+    known = sorted(all_elsewhere(), key=lambda metric: metric.title.casefold())
     page = page_of("elsewhere.html", known=known, summary=summary)
     return DocPage("elsewhere.html", "Metrics not included", summary, REFERENCE, page)

@@ -59,8 +59,8 @@ def generate(
         check=False,
     )
     if ran.returncode:
-        said = re.sub(r"\x1b\[[\d;]*m", "", ran.stdout + ran.stderr)
-        raise SiteError(f"the site generator failed: {said.strip()}")
+        output = re.sub(r"\x1b\[[\d;]*m", "", ran.stdout + ran.stderr)
+        raise SiteError(f"the site generator failed: {output.strip()}")
     site = project / "site"
     for name in _LEFT_OUT:
         (site / name).unlink(missing_ok=True)
@@ -83,9 +83,9 @@ def secured(page: str) -> str:
     """
     hashes = sorted(
         {
-            _hash(found["code"])
-            for found in _SCRIPT.finditer(page)
-            if not re.search(r"\bsrc=|application/json", found["attributes"])
+            _hash(script["code"])
+            for script in _SCRIPT.finditer(page)
+            if not re.search(r"\bsrc=|application/json", script["attributes"])
         }
     )
     policy = "; ".join(

@@ -45,10 +45,10 @@ class Links:
         def link(href: str) -> str | None:
             if urlsplit(href).scheme in _OUTSIDE:
                 return href
-            found = self._inside(page, href)
-            if found is None:
+            address = self._inside(page, href)
+            if address is None:
                 self.problems.append(f"{page.name}: the link {href!r} leads nowhere on the site")
-            return found
+            return address
 
         return link
 
@@ -85,10 +85,10 @@ class Links:
         for other in (page, *self.index.pages):
             if prompt := self.prompts(other).get(target):
                 return f"{_address(page, other)}#{prompt.anchor}"
-        found = self.index.by_folder.get(target.parent) if target.name == "README.md" else None
-        if found is None or not self._has(found, parts.fragment):
+        card = self.index.by_folder.get(target.parent) if target.name == "README.md" else None
+        if card is None or not self._has(card, parts.fragment):
             return None
-        return _address(page, found) + (f"#{parts.fragment}" if parts.fragment else "")
+        return _address(page, card) + (f"#{parts.fragment}" if parts.fragment else "")
 
     def _has(self, page: CardPage, anchor: str) -> bool:
         return not anchor or unquote(anchor) in self._anchors[page.path]
@@ -107,15 +107,15 @@ def _prompts(page: CardPage) -> Mapping[Path, PromptPage]:
     linked = [
         Path(os.path.normpath(folder / unquote(href))) for href in _PROMPT.findall(page.card.body)
     ]
-    wanted = [*sorted((folder / "prompts").glob("*.md")), *linked]
-    found: dict[Path, PromptPage] = {}
-    for path in dict.fromkeys(wanted):
+    paths = [*sorted((folder / "prompts").glob("*.md")), *linked]
+    prompts: dict[Path, PromptPage] = {}
+    for path in dict.fromkeys(paths):
         text = _read(path, folder) if path != folder / "README.md" else None
         if text is not None:
             anchor = f"prompt-{slug(path.stem)}"
-            number = sum(prompt.anchor.startswith(anchor) for prompt in found.values())
-            found[path] = PromptPage(path.stem, anchor + f"-{number + 1}" * bool(number), text)
-    return found
+            number = sum(prompt.anchor.startswith(anchor) for prompt in prompts.values())
+            prompts[path] = PromptPage(path.stem, anchor + f"-{number + 1}" * bool(number), text)
+    return prompts
 
 
 def _read(path: Path, folder: Path) -> str | None:

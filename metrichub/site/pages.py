@@ -110,8 +110,8 @@ def _measured_of(page: CardPage) -> Iterator[MeasuredRow]:
 
 def pictures() -> tuple[Path, ...]:
     """The pictures of the front page, where they are."""
-    found = (guides.folder() / "pictures" / f"report-{name}.png" for name in ("light", "dark"))
-    return tuple(path for path in found if path.is_file())
+    paths = (guides.folder() / "pictures" / f"report-{name}.png" for name in ("light", "dark"))
+    return tuple(path for path in paths if path.is_file())
 
 
 def _welcome() -> str:
@@ -167,19 +167,19 @@ def _templates() -> Environment:
     return made
 
 
-def _highlighted(found: re.Match[str]) -> str:
+def _highlighted(block: re.Match[str]) -> str:
     """A block of code in colour; an example is copied without its prompts and its output."""
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import get_lexer_by_name
     from pygments.util import ClassNotFound
 
-    language, code = found[1], unescape(found[2])
+    language, code = block[1], unescape(block[2])
     examples = _examples(code) if language in ("python", "pycon") else ""
     try:
         lexer = get_lexer_by_name("pycon" if examples else language)
     except ClassNotFound:
-        return found[0]
+        return block[0]
     return page_of(
         "code.html",
         language=language,

@@ -26,8 +26,8 @@ class Suggestion:
         """What it asks, and its agreement."""
         asks = JUDGES[self.page.card.judge] if self.page.card.judge else ""
         vectors = "an embedder" if self.page.card.embedder else ""
-        said = [f"asks {text}" for text in (asks, vectors) if text]
-        return "; ".join([*said, *([self.agreement] if self.agreement else [])])
+        needs = [f"asks {text}" for text in (asks, vectors) if text]
+        return "; ".join([*needs, *([self.agreement] if self.agreement else [])])
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Recommendation:
     @property
     def options(self) -> Mapping[str, str]:
         """The judge and the embedder that the metrics need, by option."""
-        cards = [one.page.card for one in self.metrics]
+        cards = [metric.page.card for metric in self.metrics]
         asked = {"judge": any(card.judge for card in cards),
                  "embedder": any(card.embedder for card in cards)}  # fmt: skip
         return {name: _JUDGE for name, needed in asked.items() if needed}
@@ -50,14 +50,14 @@ class Recommendation:
     @property
     def command(self) -> str:
         """The line for a shell."""
-        metrics = " ".join(f"-m {_quoted(one.spec)}" for one in self.metrics)
+        metrics = " ".join(f"-m {_quoted(metric.spec)}" for metric in self.metrics)
         options = "".join(f' --{name} "{spec}"' for name, spec in self.options.items())
         return f"metrichub score {self.data} {metrics}{options}"
 
     @property
     def python(self) -> str:
         """The lines for Python."""
-        specs = ", ".join(f'"{one.spec}"' for one in self.metrics)
+        specs = ", ".join(f'"{metric.spec}"' for metric in self.metrics)
         options = "".join(f', {name}="{spec}"' for name, spec in self.options.items())
         return (
             "from metrichub import Hub, read\n"
@@ -75,8 +75,8 @@ def recommendations(index: SiteIndex) -> tuple[Recommendation, ...]:
             choice.have,
             choice.data,
             tuple(
-                Suggestion(one.spec, known[one.name], one.agreement, one.value)
-                for one in choice.metrics
+                Suggestion(metric.spec, known[metric.name], metric.agreement, metric.value)
+                for metric in choice.metrics
             ),
         )
         for choice in choices({name: page.entry for name, page in known.items()})

@@ -41,10 +41,10 @@ class LiveSite:
         """
         importlib.invalidate_caches()
         installed = Registry.installed()
-        found = _stamps(installed)
-        if found == self.seen:
+        stamps = _stamps(installed)
+        if stamps == self.seen:
             return None
-        self.seen = found
+        self.seen = stamps
         folder = self.home / str(self.builds)
         built = build_site(folder, installed, commands=self.commands)
         self.builds += 1

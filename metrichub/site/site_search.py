@@ -31,9 +31,9 @@ def put_search(site: Path, index: SiteIndex, doc_pages: Sequence[DocPage]) -> No
     starter = site / "assets" / "iframe-worker.js"
     text = starter.read_text(encoding="utf-8").replace('"@@WORKER@@"', json.dumps(worker))
     starter.write_text(text, encoding="utf-8")
-    found = json.loads((site / "search.json").read_text(encoding="utf-8"))
+    generated = json.loads((site / "search.json").read_text(encoding="utf-8"))
     written = json.dumps(
-        {"config": found["config"], **search_data(index, doc_pages)},
+        {"config": generated["config"], **search_data(index, doc_pages)},
         ensure_ascii=False, separators=(",", ":"),
     )  # fmt: skip
     (site / "search.json").write_text(written, encoding="utf-8")

@@ -53,12 +53,12 @@ def build_version(out: Path, info: BuildInfo, **options: Any) -> Built:
 
 def _versions(out: Path) -> list[str]:
     """The names of the folders with a site of a version, the newest first."""
-    found = {}
+    versions = {}
     for folder in out.iterdir():
         try:
             version = Version(folder.name)
         except InvalidVersion:
             continue
         if is_site(folder):
-            found[folder.name] = version
-    return sorted(found, key=lambda name: found[name], reverse=True)
+            versions[folder.name] = version
+    return sorted(versions, key=lambda name: versions[name], reverse=True)
