@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from metrichub.data.batch import BLOCK_CHARACTERS, Batch
 from metrichub.data.columns import column_of
 from metrichub.data.frames import Data
-from metrichub.data.given import batches_of, check_options, systems_of
+from metrichub.data.inputs import batches_of, check_options, systems_of
 from metrichub.data.objects import TextOf, objects_of
 from metrichub.data.tables import is_stream
 from metrichub.data.values import names_of
