@@ -12,7 +12,7 @@ from metrichub.agreement.from_ratings import RatedScores, column, directions_of,
 from metrichub.agreement.options import CorrelationOptions, RatingOptions
 from metrichub.cli.judging import JudgeOptions
 from metrichub.cli.systems import MetricOptions, measure
-from metrichub.data.rows import Samples
+from metrichub.data.samples import Samples
 
 if TYPE_CHECKING:
     from metrichub.agreement.agreement import Agreement

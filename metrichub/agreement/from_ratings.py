@@ -15,7 +15,7 @@ from metrichub.cli.judging import JudgeOptions
 from metrichub.cli.systems import MetricOptions, measure
 from metrichub.data import columns as names
 from metrichub.data.columns import column_of
-from metrichub.data.rows import Samples
+from metrichub.data.samples import Samples
 from metrichub.errors import MissingColumn, did_you_mean
 
 if TYPE_CHECKING:

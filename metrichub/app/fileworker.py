@@ -20,7 +20,7 @@ from metrichub.data.systems import check_same_samples
 from metrichub.errors import InputError, MetrichubError, MissingColumn
 
 if TYPE_CHECKING:
-    from metrichub.data.rows import Samples
+    from metrichub.data.samples import Samples
     from metrichub.hub import Hub
     from metrichub.report.report import Report
 

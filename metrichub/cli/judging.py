@@ -14,7 +14,7 @@ from metrichub.cli.groups import option_group
 from metrichub.cli.output import emit, shown_as
 from metrichub.cli.program import Command, note
 from metrichub.data.reading import Reading
-from metrichub.data.rows import Samples
+from metrichub.data.samples import Samples
 from metrichub.errors import InputError
 from metrichub.judge.protocol import VOTE_RULES
 from metrichub.report.export import usage_counts

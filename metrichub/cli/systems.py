@@ -22,7 +22,7 @@ from metrichub.data import stream as source
 from metrichub.data.files import formats
 from metrichub.data.huggingface import DatasetAddress, is_address
 from metrichub.data.reading import Reading
-from metrichub.data.rows import Samples
+from metrichub.data.samples import Samples
 from metrichub.errors import InputError, ScoringError
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from metrichub.data import stream as source
 from metrichub.data.formats import READERS
 from metrichub.data.parquet import parquet, parquet_folder
 from metrichub.data.readers import file_formats, read_file, with_readers
-from metrichub.data.rows import Samples as Samples
+from metrichub.data.samples import Samples as Samples
 from metrichub.data.stream import STDIN as STDIN
 from metrichub.errors import FileError, InputError, did_you_mean
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-from metrichub.data.rows import ROWS, Samples
+from metrichub.data.samples import ROWS, Samples
 from metrichub.errors import (
     FileError,
     InputError,

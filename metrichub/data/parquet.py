@@ -9,7 +9,7 @@ from typing import Any
 
 from metrichub.data.formats import check_width
 from metrichub.data.paths import column_of_path
-from metrichub.data.rows import Samples
+from metrichub.data.samples import Samples
 from metrichub.data.stream import PIECE, Source, over
 from metrichub.errors import FileError, MissingDependency
 

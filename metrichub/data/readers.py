@@ -14,7 +14,7 @@ from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from metrichub.data.columns import ALIASES
-from metrichub.data.rows import Samples
+from metrichub.data.samples import Samples
 from metrichub.data.stream import Source
 from metrichub.errors import MetrichubError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from metrichub.data import columns as names
-from metrichub.data.rows import Samples
+from metrichub.data.samples import Samples
 from metrichub.errors import FileError, InputError, MissingColumn
 
 

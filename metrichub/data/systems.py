@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import PurePath
 
 from metrichub.data import columns as names
-from metrichub.data.rows import Samples
+from metrichub.data.samples import Samples
 from metrichub.data.stream import STDIN
 from metrichub.errors import MissingColumn
 

@@ -11,7 +11,7 @@ from typing import Any
 from metrichub.data.batch import Batch
 from metrichub.data.frames import Data, Tabular, only_split
 from metrichub.data.reading import Reading
-from metrichub.data.rows import ROWS, Samples
+from metrichub.data.samples import ROWS, Samples
 from metrichub.errors import FileError, InputError, MetrichubError, MissingDependency
 
 

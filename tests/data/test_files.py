@@ -16,7 +16,7 @@ import pytest
 
 from metrichub.data import files
 from metrichub.data import stream as source
-from metrichub.data.rows import Samples
+from metrichub.data.samples import Samples
 from metrichub.errors import FileError, InputError, MissingDependency
 
 

@@ -23,7 +23,7 @@ import metrichub
 from metrichub import Hub
 from metrichub.data import files
 from metrichub.data import stream as source
-from metrichub.data.rows import ROWS
+from metrichub.data.samples import ROWS
 from metrichub.errors import FileError, InputError, MissingColumn
 from tests.toy_metrics import Overlap
 
