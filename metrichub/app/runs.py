@@ -26,7 +26,7 @@ from metrichub.app.pool import Pool
 from metrichub.app.problem import Problem, problem
 from metrichub.app.settings import ServerSettings
 from metrichub.data.files import format_of, formats
-from metrichub.data.stream import PACKED, packed_suffix
+from metrichub.data.source import PACKED, packed_suffix
 
 
 @dataclass

@@ -18,7 +18,7 @@ from metrichub.cli.judging import JudgeOptions
 from metrichub.cli.program import Settings, note
 from metrichub.cli.progress import progress
 from metrichub.data import columns as names
-from metrichub.data import stream as source
+from metrichub.data import source
 from metrichub.data.files import formats
 from metrichub.data.huggingface import DatasetAddress, is_address
 from metrichub.data.reading import Reading

@@ -16,13 +16,12 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from metrichub.data import huggingface
-from metrichub.data import stream as source
+from metrichub.data import huggingface, source
 from metrichub.data.formats import READERS
 from metrichub.data.parquet import parquet, parquet_folder
 from metrichub.data.readers import file_formats, read_file, with_readers
 from metrichub.data.samples import Samples as Samples
-from metrichub.data.stream import STDIN as STDIN
+from metrichub.data.source import STDIN as STDIN
 from metrichub.errors import FileError, InputError, did_you_mean
 
 BATCH_CHARACTERS = 4_000_000

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from metrichub.data.columns import ALIASES, column_of_alias, holds_passages
 from metrichub.data.readers import is_log
 from metrichub.data.samples import Samples
-from metrichub.data.stream import Source
+from metrichub.data.source import Source
 from metrichub.errors import FileError
 
 Reader = Callable[[Source, int], Iterator[Samples]]

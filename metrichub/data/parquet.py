@@ -10,7 +10,7 @@ from typing import Any
 from metrichub.data.formats import check_width
 from metrichub.data.paths import column_of_path
 from metrichub.data.samples import Samples
-from metrichub.data.stream import PIECE, Source, over
+from metrichub.data.source import PIECE, Source, over
 from metrichub.errors import FileError, MissingDependency
 
 _MOST_ROWS = 100_000

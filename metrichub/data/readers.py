@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from metrichub.data.columns import ALIASES
 from metrichub.data.samples import Samples
-from metrichub.data.stream import Source
+from metrichub.data.source import Source
 from metrichub.errors import MetrichubError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from metrichub.data import columns as names
 from metrichub.data.samples import Samples
-from metrichub.data.stream import STDIN
+from metrichub.data.source import STDIN
 from metrichub.errors import MissingColumn
 
 

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from metrichub.data import files
-from metrichub.data import stream as source
+from metrichub.data import files, source
 from metrichub.data.samples import Samples
 from metrichub.errors import FileError, InputError, MissingDependency
 

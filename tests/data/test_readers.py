@@ -21,8 +21,7 @@ from polars.io.plugins import register_io_source
 
 import metrichub
 from metrichub import Hub
-from metrichub.data import files
-from metrichub.data import stream as source
+from metrichub.data import files, source
 from metrichub.data.samples import ROWS
 from metrichub.errors import FileError, InputError, MissingColumn
 from tests.toy_metrics import Overlap
