@@ -48,26 +48,26 @@ class ErrorRate(Metric):
         """Edits, hits and both lengths, (N,) each; no hits without an alignment."""
         prediction, reference = self._prepared(prediction), self._prepared(reference)
         if self.alignment:
-            found = edit_counts(prediction, reference, self.tokenizer)
-            hits, errors = found.hits, found.substitutions + found.deletions + found.insertions
+            counts = edit_counts(prediction, reference, self.tokenizer)
+            hits, errors = counts.hits, counts.substitutions + counts.deletions + counts.insertions
         else:
             errors = levenshtein(prediction, reference, self.tokenizer)
             hits = np.zeros_like(errors)
-        given, wanted = (lengths(texts, self.tokenizer) for texts in (prediction, reference))
-        return {"errors": errors, "hits": hits, "given": given, "wanted": wanted}
+        predicted, expected = (lengths(texts, self.tokenizer) for texts in (prediction, reference))
+        return {"errors": errors, "hits": hits, "given": predicted, "wanted": expected}
 
     def score(self, errors: Array, hits: Array, given: Array, wanted: Array) -> Scores:
         """Rates and counts. Without tokens in the reference, as jiwer 4 defines them."""
         rate = {"score": errors / _or_one(wanted)}
         if not self.alignment:
             return rate
-        kept = (hits / _or_one(wanted)) * (hits / _or_one(given))
-        kept = np.where(wanted + given == 0, 1.0, kept)
+        preserved = (hits / _or_one(wanted)) * (hits / _or_one(given))
+        preserved = np.where(wanted + given == 0, 1.0, preserved)
         substitutions = wanted + given - 2 * hits - errors
         return rate | {
             "mer": errors / _or_one(hits + errors),
-            "wil": 1 - kept,
-            "wip": kept,
+            "wil": 1 - preserved,
+            "wip": preserved,
             "hits": hits,
             "substitutions": substitutions,
             "deletions": wanted - hits - substitutions,

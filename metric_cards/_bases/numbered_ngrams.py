@@ -41,10 +41,10 @@ def numbered_ngrams(
     for length in range(2, max_order + 1):
         whole = np.flatnonzero(left >= length)
         context = numbers[whole]
-        found, order, changed = _numbered(context * kinds + tokens[whole + length - 1])
+        longer, order, changed = _numbered(context * kinds + tokens[whole + length - 1])
         numbers = np.zeros_like(tokens)
-        numbers[whole] = found
-        yield Ngrams(found, text[whole], context, order, changed)
+        numbers[whole] = longer
+        yield Ngrams(longer, text[whole], context, order, changed)
 
 
 def _numbered(keys: Integers | Words) -> tuple[Integers, Integers, Flags]:

@@ -8,13 +8,13 @@ from typing import Any
 from metrichub.errors import InputError, what
 
 
-def own_texts(metric: str, column: str, given: Sequence[Any]) -> list[str]:
+def own_texts(metric: str, column: str, texts: Sequence[Any]) -> list[str]:
     """What was given, without the blank texts.
 
     Raises:
         InputError: something in it is no text.
     """
-    for text in given:
+    for text in texts:
         if not isinstance(text, str):
             raise InputError(f"{metric}: {column!r} holds {what(text)}, not text")
-    return [text for text in given if text.strip()]
+    return [text for text in texts if text.strip()]

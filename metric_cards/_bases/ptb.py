@@ -53,8 +53,8 @@ def words_by_chunk(text: str) -> list[str]:
 
 def caption_words(chunk: str) -> str:
     """The words of text without white space, with spaces between them; maybe none."""
-    found = _WORDS.findall(chunk.lower().translate(_QUOTES))
-    return " ".join(map(_word, found))
+    words = _WORDS.findall(chunk.lower().translate(_QUOTES))
+    return " ".join(map(_word, words))
 
 
 class _Chunks(dict[str, str]):

@@ -81,11 +81,11 @@ class Sets(NamedTuple):
         first = order[changed[:-1]]
         of = np.empty(len(order), np.int64)
         of[order] = np.cumsum(changed[:-1]) - 1
-        kept = np.zeros(shape[0], np.bool_)
-        kept[first] = True
-        kept = kept[row]
-        one = np.ones(int(kept.sum()))
-        return cls(of, Sparse(of[row[kept]], column[kept], one, (len(first), shape[1])))
+        selected = np.zeros(shape[0], np.bool_)
+        selected[first] = True
+        selected = selected[row]
+        ones = np.ones(int(selected.sum()))
+        return cls(of, Sparse(of[row[selected]], column[selected], ones, (len(first), shape[1])))
 
 
 class Different(NamedTuple):

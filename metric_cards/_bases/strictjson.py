@@ -85,10 +85,10 @@ def _no_constant(_: str) -> None:
 
 
 def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise _Refused("duplicate_keys")
-    return found
+    return members
 
 
 # `json.loads` would make one for every text.
@@ -103,8 +103,8 @@ def _depth(text: str) -> int:
     deepest = depth = 0
     if text.count("[") + text.count("{") <= DEPTH:
         return deepest
-    for found in _STRUCTURE.finditer(text):
-        depth += (found[0] in "[{") - (found[0] in "]}")
+    for bracket in _STRUCTURE.finditer(text):
+        depth += (bracket[0] in "[{") - (bracket[0] in "]}")
         deepest = max(deepest, depth)
     return deepest
 

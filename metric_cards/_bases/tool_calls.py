@@ -66,8 +66,8 @@ def text_of_calls(calls: Sequence[Any] | Mapping[str, Any]) -> str:
             without a list, as it may be meant for one of several.
     """
     message = calls[0] if isinstance(calls, Sequence) and len(calls) == 1 else calls
-    if (found := _calls_of_message(message)) is not message:
-        calls = found or []
+    if (message_calls := _calls_of_message(message)) is not message:
+        calls = message_calls or []
     if isinstance(calls, Mapping):
         raise ValueError("is one object; give a list of calls, [] for none")
     for place, entry in enumerate(calls):
@@ -100,8 +100,8 @@ def _written(entry: Any) -> tuple[str, Any]:
         entry = entry["function"]
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         raise _NoCall("doesn't name a tool")
-    given = (entry[key] for key in ARGUMENTS if entry.get(key) is not None)
-    return entry["name"], next(given, None)
+    arguments = (entry[key] for key in ARGUMENTS if entry.get(key) is not None)
+    return entry["name"], next(arguments, None)
 
 
 def _call(entry: Any) -> Call:

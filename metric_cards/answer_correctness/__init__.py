@@ -58,10 +58,10 @@ class AnswerCorrectness(JudgeMetric, EmbedderMetric):
             return missing
         measures = {"factuality": self._factuality, "similarity": self._similarity}
         weights = self._weights()
-        found = await asyncio.gather(*(measures[part](prediction, reference) for part in weights))
+        parts = await asyncio.gather(*(measures[part](prediction, reference) for part in weights))
         row: dict[str, float] = {}
         step: dict[str, object] = {}
-        for part in found:
+        for part in parts:
             if isinstance(part, Unscored):
                 return part
             row |= part.row

@@ -40,18 +40,22 @@ class AnswerRelevancy(JudgeMetric, EmbedderMetric):
         """The score of one answer, with the generated questions and their cosines."""
         if not question.strip():
             return Unscored("there is no question")
-        found = await self.extract("questions", limit=self.n, answer=prediction, number=str(self.n))
-        if not found:
+        questions = await self.extract(
+            "questions", limit=self.n, answer=prediction, number=str(self.n)
+        )
+        if not questions:
             return Unscored("the answer gives rise to no question", "no_questions")
-        vectors = await self.embed([question, *found])
+        vectors = await self.embed([question, *questions])
         near = cosine(vectors[:1], vectors[1:])[0].tolist()
         mean = sum(near) / len(near)
         if math.isnan(mean):
             return Unscored("a question has no vector")
-        asked = [{"question": text, "cosine": one} for text, one in zip(found, near, strict=True)]
+        asked = [
+            {"question": text, "cosine": value} for text, value in zip(questions, near, strict=True)
+        ]
         if self.noncommittal is None:
             return WithTrace({"score": mean}, {"questions": asked})
-        verdicts = await self.verify("evaded", found, answer=prediction)
+        verdicts = await self.verify("evaded", questions, answer=prediction)
         evaded = {"all": all, "any": any}[self.noncommittal](affirmed(verdicts))
         score = 0.0 if evaded else mean
         return WithTrace({"score": score}, {"questions": asked, "evaded": verdicts})

@@ -103,9 +103,9 @@ class Bleu(Metric):
         mean = np.where(weights > 0, weights * logs, 0.0).sum(axis=-1)
         if self.effective_order:
             mean = mean * weights.sum() / (valid * weights).sum(axis=-1)
-        found = {"score": np.where(matches.any(axis=-1), penalty * np.exp(mean), 0.0)}
-        found |= {f"precision_{n + 1}": precisions[..., n] for n in range(self.max_order)}
-        return {**found, "brevity_penalty": penalty, "length_ratio": ratio}
+        scores = {"score": np.where(matches.any(axis=-1), penalty * np.exp(mean), 0.0)}
+        scores |= {f"precision_{n + 1}": precisions[..., n] for n in range(self.max_order)}
+        return {**scores, "brevity_penalty": penalty, "length_ratio": ratio}
 
     def score_samples(
         self, matches: Array, totals: Array, length: Array, reference_length: Array
@@ -139,8 +139,8 @@ class Bleu(Metric):
     def _reference_lengths(self, prediction: Texts, references: RaggedTexts) -> Integers:
         if self.reference_length == "closest":
             return closest_lengths(prediction, references, self.tokenize)
-        found = lengths(references, self.tokenize)
-        shortest: Integers = np.minimum.reduceat(found, references.offsets[:-1])
+        sizes = lengths(references, self.tokenize)
+        shortest: Integers = np.minimum.reduceat(sizes, references.offsets[:-1])
         return shortest
 
     @property

@@ -99,14 +99,14 @@ def _geometric(counts: Counts, alpha: float) -> Array:
     """
     precisions = [*np.moveaxis(_fractions(counts, 0), -1, 0)]
     for order in range(2, len(precisions)):
-        two, one = precisions[order - 2 : order]
-        prior = np.where(two == 0, 0.0, one**2 / two)
+        earlier, latest = precisions[order - 2 : order]
+        prior = np.where(earlier == 0, 0.0, latest**2 / earlier)
         total = np.where(counts.length > order, counts.totals[..., order], 0)
         precisions[order] = (counts.matches[..., order] + alpha * prior) / (total + alpha)
-    found = np.stack(precisions, axis=-1)
+    table = np.stack(precisions, axis=-1)
     if len(precisions) > 2:
-        found = np.where(counts.matches[..., 2:3] == 0, np.nan, found)
-    return found
+        table = np.where(counts.matches[..., 2:3] == 0, np.nan, table)
+    return table
 
 
 _RULES: dict[str, Callable[[Counts, float], Array]] = {

@@ -49,8 +49,8 @@ def shifted(words: str, reference: str) -> str:
     # The rate is lowered by the gain, not computed anew, because cer does so: 5/6 - (5/6 - 2/6) is
     # more than 2/6, and what is left over allows one more shift, which changes no number of edits.
     rate = edits / len(reference)
-    while found := _best(words, reference, edits):
-        edits, after = found
+    while best := _best(words, reference, edits):
+        edits, after = best
         gain = rate - edits / len(reference)
         if gain <= 0:
             break

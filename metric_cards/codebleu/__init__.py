@@ -44,7 +44,7 @@ class CodeBleu(Metric):
     def measure(self, prediction: Texts, references: RaggedTexts) -> dict[str, Array]:
         """Counts of n-grams of order 1 to 4, (N, 4), of lengths, subtrees and flows, (N,)."""
         grams = clipped_matches(prediction, references, "whitespace", 4)
-        recalled, wanted = self._recalled(prediction, references)
+        recalled, recallable = self._recalled(prediction, references)
         pairs = zip(prediction, references, strict=True)
         programs = [reader(self.language).shared(p, group) for p, group in pairs]
         counts = np.array(programs, np.int64).reshape(-1, 4).T
@@ -52,7 +52,7 @@ class CodeBleu(Metric):
             "matches": grams.matches,
             "totals": np.maximum(grams.totals, 1),
             "recalled": recalled,
-            "wanted": wanted,
+            "wanted": recallable,
             "length": lengths(prediction, "whitespace"),
             "closest": closest_lengths(prediction, references, "whitespace"),
             **dict(zip(("subtrees", "all_subtrees", "flows", "all_flows"), counts, strict=True)),
@@ -94,12 +94,12 @@ class CodeBleu(Metric):
         Single tokens that aren't keywords have a weight of 0.2.
         """
         predicted, reference = prediction.take(references.rows), references.items
-        given, asked = self._keywords(predicted), self._keywords(reference)
+        own, theirs = self._keywords(predicted), self._keywords(reference)
         matches = clipped_matches(predicted, reference, "whitespace", 4).matches.astype(float)
-        keywords = clipped_matches(given, asked, "whitespace", 1).matches[:, 0]
+        keywords = clipped_matches(own, theirs, "whitespace", 1).matches[:, 0]
         matches[:, 0] = 0.2 * matches[:, 0] + 0.8 * keywords
         totals = np.maximum(lengths(reference, "whitespace")[:, None] - _ORDERS, 0).astype(float)
-        totals[:, 0] = 0.2 * totals[:, 0] + 0.8 * lengths(asked, "whitespace")
+        totals[:, 0] = 0.2 * totals[:, 0] + 0.8 * lengths(theirs, "whitespace")
         totals = np.maximum(totals, 1)
         starts = references.offsets[:-1]
         return np.add.reduceat(matches, starts), np.add.reduceat(totals, starts)

@@ -71,10 +71,10 @@ class Reader:
             prediction, reference = self._bare(prediction), self._bare(reference.strip())
             predicted, expected = self._root(prediction), self._root(reference)
             known, trees = set(_subtrees(predicted)), _subtrees(expected)
-            found = Counter(self._flows(prediction, predicted))
+            own = Counter(self._flows(prediction, predicted))
             flows = Counter(self._flows(reference, expected))
             matched = sum(tree in known for tree in trees)
-            sums += [Shared(matched, len(trees), (found & flows).total(), flows.total())]
+            sums += [Shared(matched, len(trees), (own & flows).total(), flows.total())]
         return Shared(*map(sum, zip(*sums, strict=True)))
 
     def _bare(self, code: str) -> str:
@@ -108,8 +108,8 @@ class Reader:
         """One step for every place that gives a value to another or takes one from there."""
         spots, lines = self._tools.tree_to_token_index(root), code.split("\n")
         texts = [self._tools.index_to_code_token(spot, lines) for spot in spots]
-        found, _ = self._rules(root, dict(zip(spots, enumerate(texts), strict=True)), {})
-        steps = sorted((_Step(*step) for step in found), key=lambda step: step.place)
+        raw_steps, _ = self._rules(root, dict(zip(spots, enumerate(texts), strict=True)), {})
+        steps = sorted((_Step(*step) for step in raw_steps), key=lambda step: step.place)
         linked = {place for step in steps if step.places for place in (step.place, *step.places)}
         merged: dict[int, _Step] = {}
         for step in steps:
@@ -127,12 +127,12 @@ def reader(language: str) -> Reader:
 
 def _subtrees(root: Any) -> list[str]:
     """The root and all inner nodes that have children, each as the kinds of the nodes in it."""
-    found, nodes = [], [root]
+    subtrees, nodes = [], [root]
     while nodes:
         node = nodes.pop()
-        found.append(str(node))
+        subtrees.append(str(node))
         nodes += [child for child in node.children if child.children]
-    return found
+    return subtrees
 
 
 def _merged(first: _Step, second: _Step) -> _Step:

@@ -30,7 +30,7 @@ class ContextEntityRecall(JudgeMetric):
         passages = [text for text in contexts if text.strip()]
         if not passages:
             return Unscored("there is no context")
-        expected, found = await asyncio.gather(
+        expected, in_contexts = await asyncio.gather(
             self.extract("entities", text=reference), self.extract("entities", text=passages)
         )
         named: dict[str, str] = {}
@@ -38,10 +38,10 @@ class ContextEntityRecall(JudgeMetric):
             named.setdefault(self._key(entity), entity)
         if not named:
             return Unscored("the reference names no entity")
-        known = {self._key(entity) for entity in found}
+        known = {self._key(entity) for entity in in_contexts}
         score = len(known & named.keys()) / len(named)
         entities = [{"entity": text, "found": key in known} for key, text in named.items()]
-        return WithTrace({"score": score}, {"entities": entities, "context_entities": found})
+        return WithTrace({"score": score}, {"entities": entities, "context_entities": in_contexts})
 
     def _key(self, entity: str) -> str:
         return entity if self.match == "exact" else " ".join(entity.casefold().split())

@@ -19,8 +19,8 @@ class ContextRelevance(JudgeMetric):
         """The ratio of one sample, with the verdict on each sentence."""
         if not question.strip():
             return Unscored("there is no question")
-        found = [sentence for context in contexts for sentence in sentences(context)]
-        if not found:
+        candidates = [sentence for context in contexts for sentence in sentences(context)]
+        if not candidates:
             return Unscored("the contexts have no sentence")
-        verdicts = await self.verify("needed", found, question=question)
+        verdicts = await self.verify("needed", candidates, question=question)
         return WithTrace({"score": ratio(verdicts)}, {"sentences": verdicts})

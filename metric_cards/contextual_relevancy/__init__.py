@@ -22,11 +22,11 @@ class ContextualRelevancy(JudgeMetric):
             return Unscored("there is no question")
         if not any(context.strip() for context in contexts):
             return Unscored("there is no context")
-        found = await asyncio.gather(*(self._judged(question, context) for context in contexts))
-        verdicts = [verdict for judged in found for verdict in judged]
+        parts = await asyncio.gather(*(self._judged(question, context) for context in contexts))
+        verdicts = [verdict for judged in parts for verdict in judged]
         if not verdicts:
             return Unscored("the contexts state nothing")
-        return WithTrace({"score": ratio(verdicts)}, {"contexts": found})
+        return WithTrace({"score": ratio(verdicts)}, {"contexts": parts})
 
     async def _judged(self, question: str, context: str) -> list[Verdict]:
         # One question a passage, so that no verdict hangs on what else was retrieved.

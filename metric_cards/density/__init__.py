@@ -15,5 +15,5 @@ class Density(ExtractiveFragments):
 
     def measure(self, prediction: Texts, source: Texts) -> dict[str, Array]:
         """The sum of squared fragment lengths over the length of every prediction, (N,)."""
-        found = fragments(prediction.lower(), source.lower(), self.tokenizer)
-        return per_token(found.squared, found.prediction)
+        copied = fragments(prediction.lower(), source.lower(), self.tokenizer)
+        return per_token(copied.squared, copied.prediction)

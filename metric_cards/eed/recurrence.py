@@ -43,7 +43,7 @@ class Jumps(NamedTuple):
 def of_like_lengths(hypothesis: Sequence[str], reference: Sequence[str]) -> Iterator[Integers]:
     """The pairs in groups with about as long texts, so that their tables are full."""
     pairs = zip(hypothesis, reference, strict=True)
-    lengths = np.array([max(len(one), len(other)) for one, other in pairs], np.int64)
+    lengths = np.array([max(len(first), len(second)) for first, second in pairs], np.int64)
     order = np.argsort(lengths, kind="stable")
     ordered, start = [*lengths[order].tolist(), 0], 0
     for end in range(1, len(order) + 1):

@@ -56,17 +56,17 @@ class FactualCorrectness(JudgeMetric):
         pairs = {"precision": (prediction, [reference]), "recall": (reference, [prediction])}
         parts = self.outputs()[1:]
         verdicts = await asyncio.gather(*(self.checked_claims(*pairs[part]) for part in parts))
-        found = dict(zip(parts, verdicts, strict=True))
+        by_part = dict(zip(parts, verdicts, strict=True))
         for part in parts:
-            if not found[part]:
+            if not by_part[part]:
                 return no_claims(_MAKER[part])
-        row = {part: ratio(found[part]) for part in parts}
-        step = {f"{_MAKER[part]}_claims": found[part] for part in parts}
-        return WithTrace({"score": self._score(row, found), **row}, step)
+        row = {part: ratio(by_part[part]) for part in parts}
+        step = {f"{_MAKER[part]}_claims": by_part[part] for part in parts}
+        return WithTrace({"score": self._score(row, by_part), **row}, step)
 
-    def _score(self, row: Mapping[str, float], found: Mapping[str, Sequence[Verdict]]) -> float:
+    def _score(self, row: Mapping[str, float], verdicts: Mapping[str, Sequence[Verdict]]) -> float:
         if self.counts == "mixed" and self.mode != "precision":
-            counts = ClaimCounts.of(found["precision"], found["recall"])
+            counts = ClaimCounts.of(verdicts["precision"], verdicts["recall"])
             if self.mode == "f":
                 return f_beta(*counts, self.beta)
             return counts.true / (counts.true + counts.missed) if counts.true else 0.0

@@ -64,10 +64,10 @@ class GEval(OpenGradedMetric):
             criteria=self.criteria.strip() or (BY_STEPS if self.steps else QUALITY),
             steps="\n".join(f"{i}. {step}" for i, step in enumerate(steps, 1)),
         )
-        found = await self.graded(prompt, **texts)
-        if isinstance(found, Unscored):
-            return found
-        return found._replace(step={**found.step, "steps": steps})
+        grade = await self.graded(prompt, **texts)
+        if isinstance(grade, Unscored):
+            return grade
+        return grade._replace(step={**grade.step, "steps": steps})
 
     async def _written(self) -> Sequence[str]:
         """The judge's steps: the same request for every sample, so that it is made once."""

@@ -80,14 +80,14 @@ class JsonSchemaMatch(Metric):
             "fields_valid": valid / required,
         }
 
-    def _schema(self, given: Any) -> Schema:
+    def _schema(self, schema: Any) -> Schema:
         if isinstance(self.schema, str):
             return compiled(self.schema, self.formats)
         try:
-            return compiled(_text(given, files=False), self.formats)
+            return compiled(_text(schema, files=False), self.formats)
         except BrokenSchema as error:
             raise InputError(
-                f"{self.name}: the column 'schemas' holds {what(given)}, "
+                f"{self.name}: the column 'schemas' holds {what(schema)}, "
                 f"which isn't a JSON Schema: {error}"
             ) from None
 

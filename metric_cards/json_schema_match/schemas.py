@@ -97,8 +97,8 @@ class Schema:
         if not isinstance(schema, Mapping):
             return
         if "$ref" in schema:
-            found = resolver.lookup(schema["$ref"])
-            yield from self._fields(found.contents, found.resolver, value, path)
+            target = resolver.lookup(schema["$ref"])
+            yield from self._fields(target.contents, target.resolver, value, path)
         for part in (*schema.get("allOf", ()), *self._chosen(schema, value)):
             yield from self._fields(part, resolver, value, path)
         if isinstance(value, dict):

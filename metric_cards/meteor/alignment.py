@@ -59,12 +59,12 @@ def pair_tokens(prediction: Tokens, reference: Tokens, synonyms: Synonyms | None
 
 
 def _join(
-    partner: Integers, free: Flags, where: Integers, found: tuple[Integers, Integers]
+    partner: Integers, free: Flags, where: Integers, pairs: tuple[Integers, Integers]
 ) -> None:
     """Note the pairs that were found among the tokens at `where`."""
-    one, other = (where[side] for side in found)
-    partner[one] = other
-    free[one] = free[other] = False
+    predicted, expected = (where[side] for side in pairs)
+    partner[predicted] = expected
+    free[predicted] = free[expected] = False
 
 
 def _unpaired(free: Flags, predicted: Flags, offsets: Integers) -> Flags:
@@ -91,14 +91,14 @@ def _equal(tokens: Tokens, predicted: Flags) -> tuple[Integers, Integers]:
     # Within a run the prediction's places come first: a partner stands `theirs` places further on.
     run = np.cumsum(changed[:-1]) - 1
     behind = np.arange(len(place)) - (limits[:-1] + ours - theirs)[run]
-    one = np.flatnonzero(predicted[place] & (behind >= 0))
-    return place[one], place[one + theirs[run[one]]]
+    matched = np.flatnonzero(predicted[place] & (behind >= 0))
+    return place[matched], place[matched + theirs[run[matched]]]
 
 
 def _related(stems: Tokens, synonyms: Synonyms) -> tuple[Integers, Integers]:
     """The places of synonyms: from the end, each takes the last free one in the reference."""
-    one: list[int] = []
-    other: list[int] = []
+    predicted: list[int] = []
+    expected: list[int] = []
     words = stems.all_strings()
     for row in range(0, len(words), 2):
         start, middle = stems.offsets[row : row + 2].tolist()
@@ -109,10 +109,10 @@ def _related(stems: Tokens, synonyms: Synonyms) -> tuple[Integers, Integers]:
             word = words[row][place - start]
             last = [free[near][-1] for near in {*synonyms(word), word} if free.get(near)]
             if last:
-                one.append(place)
-                other.append(max(last))
+                predicted.append(place)
+                expected.append(max(last))
                 free[words[row + 1][max(last) - middle]].pop()
-    return np.array(one, np.int64), np.array(other, np.int64)
+    return np.array(predicted, np.int64), np.array(expected, np.int64)
 
 
 def _counted(partner: Integers, offsets: Integers) -> Pairs:

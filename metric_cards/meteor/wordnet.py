@@ -45,8 +45,8 @@ class WordNet:
     def synonyms(self, word: str) -> frozenset[str]:
         """The single words of all synsets of a word or of its base forms."""
         if word not in self._known:
-            found = (name for part in self._parts for name in part.synonyms(word.lower()))
-            self._known[word] = frozenset(name for name in found if "_" not in name)
+            names = (name for part in self._parts for name in part.synonyms(word.lower()))
+            self._known[word] = frozenset(name for name in names if "_" not in name)
         return self._known[word]
 
 

@@ -79,11 +79,11 @@ class Nist(CorpusMetric):
 
     def weigh(self, rows: Sequence[Row], corpus: CorpusNgrams) -> Mapping[str, Array]:
         """Information, n-grams and length of the references of each order, (R, K), and words."""
-        found = list(self._orders(rows, corpus))
+        orders = list(self._orders(rows, corpus))
         return {
-            "information": np.stack([order.information for order in found], axis=1),
-            "ngrams": np.stack([order.ngrams for order in found], axis=1),
-            "reference_length": np.stack([order.reference_length for order in found], axis=1),
+            "information": np.stack([order.information for order in orders], axis=1),
+            "ngrams": np.stack([order.ngrams for order in orders], axis=1),
+            "reference_length": np.stack([order.reference_length for order in orders], axis=1),
             "words": np.array([len(prediction) for prediction, _ in rows], np.int64),
         }
 

@@ -68,10 +68,10 @@ class Corpus:
         self.reference_length = np.bincount(self.row[len(rows) :], lengths[len(rows) :]) / each
         tokens, zero = _interned(texts, ignored)
         self.orders: list[_Order] = []
-        found: list[Ngrams] = []
+        earlier: list[Ngrams] = []
         for ngrams in numbered_ngrams(tokens, lengths, max_order):
-            self.orders.append(_Order(self, ngrams, _contexts(ngrams, found, zero)))
-            found = [*found[:1], ngrams]
+            self.orders.append(_Order(self, ngrams, _contexts(ngrams, earlier, zero)))
+            earlier = [*earlier[:1], ngrams]
 
     def scores(self, counts: Array) -> Scores:
         """The scores of b resamples, (b,), by how often each has every row, (b, R)."""
@@ -94,10 +94,10 @@ class Corpus:
         """
         place = np.full(int(number.max(initial=-1)) + 1, -1)
         place[numbers] = np.arange(len(numbers))
-        found = np.flatnonzero((place[number] >= 0) & self.counted[text])
-        document = self.documents.row[self.row[text[found]]]
+        occurring = np.flatnonzero((place[number] >= 0) & self.counted[text])
+        document = self.documents.row[self.row[text[occurring]]]
         shape = len(numbers), self.documents.number
-        return Sparse(place[number[found]], document, np.ones(len(found)), shape)
+        return Sparse(place[number[occurring]], document, np.ones(len(occurring)), shape)
 
 
 class _Contexts(NamedTuple):
@@ -133,10 +133,12 @@ class _Order:
         # What always follows its context is certain in every resample: 0 bits.
         total = np.bincount(ngrams.number[corpus.counted[ngrams.text]], minlength=len(context))
         before = np.bincount(contexts.number[corpus.counted[contexts.text]])
-        told = np.flatnonzero(total[number] < before[context[number]])
-        numbers, place = np.unique(number[told], return_inverse=True)
+        informative = np.flatnonzero(total[number] < before[context[number]])
+        numbers, place = np.unique(number[informative], return_inverse=True)
         before, self.context = np.unique(context[numbers], return_inverse=True)
-        self.matches = Sparse(row[told], place, times[told], (len(corpus.length), len(numbers)))
+        self.matches = Sparse(
+            row[informative], place, times[informative], (len(corpus.length), len(numbers))
+        )
         self.counts = corpus.occurrences(numbers, ngrams.number, ngrams.text)
         self.before = corpus.occurrences(before, contexts.number, contexts.text)
 

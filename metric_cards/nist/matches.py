@@ -112,8 +112,8 @@ class _Grams:
         heads = np.flatnonzero(begins)
         most = _each(np.maximum, self.referenced, heads)
         times = np.minimum(self.count[heads], most) * self.is_prediction[heads]
-        found = np.flatnonzero(times)
-        return heads[found], times[found]
+        matching = np.flatnonzero(times)
+        return heads[matching], times[matching]
 
     @cached_property
     def matched(self) -> Flags:
@@ -175,8 +175,8 @@ def reference_ngrams(rows: Sequence[Row], max_order: int) -> CorpusNgrams:
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     words = laid_end_to_end(texts)
     left = tokens_left(lengths)
-    found = [names[left >= order] for order, names in enumerate(ngram_names(words, max_order), 1)]
-    return CorpusNgrams.of(np.concatenate(found), len(words))
+    parts = [names[left >= order] for order, names in enumerate(ngram_names(words, max_order), 1)]
+    return CorpusNgrams.of(np.concatenate(parts), len(words))
 
 
 def _pooled(grams: _Grams, context: Integers) -> tuple[Array, Array]:
@@ -185,8 +185,8 @@ def _pooled(grams: _Grams, context: Integers) -> tuple[Array, Array]:
     pairs, times = grams.matches
     bits = np.zeros(len(column.text))
     bits[grams.first[pairs]] = times * _information(grams, context, pairs)
-    told = np.bincount(column.sample, bits, len(column.heads))
-    return told, column.mean_length
+    information = np.bincount(column.sample, bits, len(column.heads))
+    return information, column.mean_length
 
 
 def _best(grams: _Grams, context: Integers) -> tuple[Array, Array]:
@@ -195,11 +195,11 @@ def _best(grams: _Grams, context: Integers) -> tuple[Array, Array]:
     pairs, there, times = grams.matches_by_reference()
     order = np.lexsort((grams.first[pairs], grams.text[there]))
     bits = (times * _information(grams, context, pairs))[order]
-    told = np.bincount(grams.text[there][order], bits, len(column.lengths))
-    told[column.heads] = -1
-    ordered = np.lexsort((column.referenced, told, column.row))
+    information = np.bincount(grams.text[there][order], bits, len(column.lengths))
+    information[column.heads] = -1
+    ordered = np.lexsort((column.referenced, information, column.row))
     last = ordered[column.heads + column.number]
-    return told[last], column.referenced[last].astype(np.float64)
+    return information[last], column.referenced[last].astype(np.float64)
 
 
 def _information(grams: _Grams, context: Integers, pairs: Integers) -> Array:
@@ -211,10 +211,10 @@ def _information(grams: _Grams, context: Integers, pairs: Integers) -> Array:
     bits: Array = np.zeros(len(needed))
     # numpy's own logarithm may differ in the last bit.
     bits[needed] = np.fromiter(map(log2, ratio.tolist()), np.float64, len(ratio))
-    told: Array = bits[which]
-    return told
+    information: Array = bits[which]
+    return information
 
 
 def _each(function: np.ufunc, values: Integers, starts: Integers) -> Integers:
-    found: Integers = function.reduceat(values, starts) if len(starts) else values[:0]
-    return found
+    results: Integers = function.reduceat(values, starts) if len(starts) else values[:0]
+    return results

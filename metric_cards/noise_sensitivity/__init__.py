@@ -42,8 +42,8 @@ class NoiseSensitivity(JudgeMetric):
         if not passages:
             return Unscored("there is no context")
         claims, facts = await asyncio.gather(self.claims(prediction), self.claims(reference))
-        for name, found in {"prediction": claims, "reference": facts}.items():
-            if not found:
+        for name, statements in {"prediction": claims, "reference": facts}.items():
+            if not statements:
                 return no_claims(name)
         asked = [(claims, reference)]
         asked += [(items, text) for text in passages.values() for items in (facts, claims)]

@@ -89,15 +89,15 @@ class Novelty(CorpusMetric):
 
     def measure(self, prediction: Texts, references: RaggedTexts | None = None) -> list[KeptRow]:
         """The names of what each sample generated and knows."""
-        given = RaggedTexts.of([[]] * len(prediction)) if references is None else references
+        documents = RaggedTexts.of([[]] * len(prediction)) if references is None else references
         generated = names_of(prediction, self.tokenizer, self.n)
-        known = names_of(given.items, self.tokenizer, self.n)
+        known = names_of(documents.items, self.tokenizer, self.n)
         return list(
             zip(
                 cut(generated.ngrams, generated.offsets),
                 cut(generated.texts, np.arange(len(prediction) + 1)),
-                different_by_row(known.ngrams, known.offsets[given.offsets]),
-                different_by_row(known.texts, given.offsets),
+                different_by_row(known.ngrams, known.offsets[documents.offsets]),
+                different_by_row(known.texts, documents.offsets),
                 (prediction.tokens(self.tokenizer).lengths == 0).tolist(),
                 strict=True,
             )
@@ -105,8 +105,8 @@ class Novelty(CorpusMetric):
 
     def conclude(self, rows: Sequence[KeptRow]) -> Mapping[str, float]:
         """The fraction of all n-grams and of all texts."""
-        found = self._pooled(self._counts(_rows(rows)), np.ones((1, len(rows))))
-        return {name: float(values[0]) for name, values in found.items()}
+        scores = self._pooled(self._counts(_rows(rows)), np.ones((1, len(rows))))
+        return {name: float(values[0]) for name, values in scores.items()}
 
     def resampler(self, rows: Sequence[KeptRow]) -> Resampler:
         """What is new depends on which references are drawn, or with a file on nothing."""
@@ -185,5 +185,5 @@ class Novelty(CorpusMetric):
         return _Counts(novel, total, np.where(empty, np.nan, absent(texts, known.texts)))
 
 
-def _rows(kept: Sequence[KeptRow]) -> list[Row]:
-    return [Row(ngrams, text, Known(*known), empty) for ngrams, text, *known, empty in kept]
+def _rows(rows: Sequence[KeptRow]) -> list[Row]:
+    return [Row(ngrams, text, Known(*known), empty) for ngrams, text, *known, empty in rows]

@@ -22,11 +22,11 @@ class New:
         known = np.concatenate([np.zeros(0, np.uint64), *documents])
         document = np.repeat(np.arange(len(documents)), [len(own) for own in documents])
         place = np.minimum(np.searchsorted(kinds, known), max(len(kinds) - 1, 0))
-        found = np.flatnonzero(kinds[place] == known) if len(kinds) else place[:0]
+        shared = np.flatnonzero(kinds[place] == known) if len(kinds) else place[:0]
         shape = len(kinds), len(documents)
-        self._known = Sparse(place[found], document[found], np.ones(len(found)), shape)
-        one = np.ones(len(each), np.int64)
-        self._rows = Sparse(self.row, self.kind, one, (len(names), len(kinds)))
+        self._known = Sparse(place[shared], document[shared], np.ones(len(shared)), shape)
+        ones = np.ones(len(each), np.int64)
+        self._rows = Sparse(self.row, self.kind, ones, (len(names), len(kinds)))
 
     def numbers(self, weights: Array) -> Array:
         """How many names of each row no drawn document knows, (d, R), of weights (d, D)."""

@@ -59,7 +59,7 @@ class Readability(Metric):
         length = words / sentences
         difficult = 100 * difficult_words / words
         weight = 5.88 if self.convention == "papers" else 5.8
-        found = {
+        scores = {
             "score": 206.835 - 1.015 * length - 84.6 * syllables / words,
             "flesch_kincaid_grade": 0.39 * length + 11.8 * syllables / words - 15.59,
             "gunning_fog": 0.4 * (length + 100 * complex_words / words),
@@ -71,6 +71,6 @@ class Readability(Metric):
             "dale_chall": 0.1579 * difficult + 0.0496 * length + 3.6365 * (difficult > 5),
         }
         if self.convention == "papers":
-            return found
-        blank = {name: sentences if name in ("smog", "rix") else words for name in found}
-        return {name: np.where(blank[name] == 0, 0.0, value) for name, value in found.items()}
+            return scores
+        blank = {name: sentences if name in ("smog", "rix") else words for name in scores}
+        return {name: np.where(blank[name] == 0, 0.0, value) for name, value in scores.items()}

@@ -132,8 +132,8 @@ def _sentences(text: str) -> list[list[str]]:
 
     # sentencex takes no lone surrogates; no word holds one.
     readable = text if text.isascii() else text.encode("utf-8", "replace").decode()
-    found = (WORD.findall(sentence) for sentence in segment("en", readable))
-    return [words for words in found if words]
+    by_sentence = (WORD.findall(sentence) for sentence in segment("en", readable))
+    return [words for words in by_sentence if words]
 
 
 def _is_complex(word: str) -> bool:

@@ -46,8 +46,8 @@ class RegexMatch(Metric):
             InputError: the sample's pattern isn't a regular expression.
         """
         expression = self._sample(pattern) if self.pattern is None else self._own
-        found = getattr(expression, self.mode)(prediction)
-        return {"score": int(found is not None)}
+        match = getattr(expression, self.mode)(prediction)
+        return {"score": int(match is not None)}
 
     @property
     def _own(self) -> re.Pattern[str]:

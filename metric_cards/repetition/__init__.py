@@ -75,9 +75,9 @@ class Repetition(Metric):
 def _recent(words: InternedIds, window: int) -> Flags:
     """Whether each word occurs among the `window` words before it in its text, (T,)."""
     order, changed = sort_equal(_names(words))
-    found = np.zeros(len(order), np.bool_)
-    found[order[1:]] = ~changed[1:-1] & (np.diff(order) <= window)
-    return found
+    repeated = np.zeros(len(order), np.bool_)
+    repeated[order[1:]] = ~changed[1:-1] & (np.diff(order) <= window)
+    return repeated
 
 
 def _in_repeated_pair(words: InternedIds) -> Flags:
@@ -87,9 +87,9 @@ def _in_repeated_pair(words: InternedIds) -> Flags:
     pairs = _names(words)[first] * kinds + words.ids[first + 1].astype(np.uint64)
     order, changed = sort_equal(pairs)
     repeated = first[order[~(changed[:-1] & changed[1:])]]
-    found = np.zeros(len(words.ids), np.bool_)
-    found[repeated] = found[repeated + 1] = True
-    return found
+    inside = np.zeros(len(words.ids), np.bool_)
+    inside[repeated] = inside[repeated + 1] = True
+    return inside
 
 
 def _names(words: InternedIds) -> Words:

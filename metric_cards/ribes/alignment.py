@@ -58,7 +58,7 @@ def _place_in_context(
     at = at[words.side[at] == 0]
     lengths = np.diff(words.segments)
     own, reference = (np.repeat(lengths[side::2], lengths[::2] + lengths[1::2]) for side in (0, 1))
-    follows, precedes, ahead, behind = (found[at] for found in (follows, precedes, ahead, behind))
+    follows, precedes, ahead, behind = (array[at] for array in (follows, precedes, ahead, behind))
     unknown = (follows == _UNKNOWN) | (precedes == _UNKNOWN)
     # The limit is nltk's; it keeps some words at both ends from their longest runs.
     limit = np.minimum(np.maximum(position[at], own[at] - position[at] + 1), reference[at])
@@ -79,7 +79,7 @@ def _runs(
     0 for none, `_UNKNOWN` for longer ones; with -1 for `step`, of runs that end with the word.
     And where the word stands in the reference by this run, (T,).
     """
-    size, found = np.zeros(len(position), np.int64), np.full(len(position), NOWHERE)
+    size, places = np.zeros(len(position), np.int64), np.full(len(position), NOWHERE)
     room = words.left - 1 if step > 0 else position
     kinds = words.ids.max(initial=0) + 1
     for length in range(2, _LONGEST + 1):
@@ -87,9 +87,9 @@ def _runs(
         at, gram = at[inside], gram[inside]
         names = gram * kinds + words.ids[at + step * (length - 1)]
         first, last, at, gram = _once(words, names, at)
-        size[first], found[first] = length, position[last]
+        size[first], places[first] = length, position[last]
     size[at] = _UNKNOWN
-    return size, found
+    return size, places
 
 
 def _place_by_longer_runs(words: InternedIds, place: Integers) -> None:
@@ -97,11 +97,11 @@ def _place_by_longer_runs(words: InternedIds, place: Integers) -> None:
     texts, limits = words.strings, list(spans(words.segments))
     unknown = np.flatnonzero(place == _IN_CONTEXT)
     text = np.searchsorted(words.segments, unknown, side="right") - 1
-    for one in np.unique(text).tolist():
-        start, end = limits[one]
+    for row in np.unique(text).tolist():
+        start, end = limits[row]
         starts = np.flatnonzero(place[start:end] == _IN_CONTEXT)
-        found = _in_context(starts.tolist(), texts[one], texts[one + 1])
-        place[start + starts] = list(found)
+        places = _in_context(starts.tolist(), texts[row], texts[row + 1])
+        place[start + starts] = list(places)
 
 
 def _in_context(starts: list[int], words: str, reference: str) -> Iterator[int]:

@@ -15,16 +15,16 @@ _LONGEST = 64
 def rising_pairs(numbers: Integers, offsets: Integers) -> Integers:
     """How many pairs of each row have the smaller number first, (R,)."""
     sizes = np.diff(offsets)
-    found = np.zeros(len(sizes), np.int64)
+    counts = np.zeros(len(sizes), np.int64)
     for size in np.flatnonzero(np.bincount(sizes)).tolist():
         rows = np.flatnonzero(sizes == size)
         table = numbers[offsets[rows, None] + np.arange(size)]
         if size > _LONGEST:
-            found[rows] = [_rising(row) for row in table.tolist()]
+            counts[rows] = [_rising(row) for row in table.tolist()]
         else:
             pairs = (table[:, :, None] < table[:, None, :]) & np.tri(size, k=-1, dtype=np.bool_).T
-            found[rows] = np.count_nonzero(pairs, axis=(1, 2))
-    return found
+            counts[rows] = np.count_nonzero(pairs, axis=(1, 2))
+    return counts
 
 
 def _rising(row: list[int]) -> int:

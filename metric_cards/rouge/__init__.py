@@ -116,10 +116,10 @@ class Rouge(Metric):
 
     def score(self, precision: Array, recall: Array, fmeasure: Array, count: Array) -> Scores:
         """The means over the samples (macro)."""
-        found: dict[str, Array] = {}
+        sums: dict[str, Array] = {}
         for i, names in enumerate(_OUTPUTS):
-            found |= zip(names, (fmeasure[..., i], precision[..., i], recall[..., i]), strict=True)
-        return {name: total / count for name, total in found.items()}
+            sums |= zip(names, (fmeasure[..., i], precision[..., i], recall[..., i]), strict=True)
+        return {name: total / count for name, total in sums.items()}
 
     def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """What the variant's best reference shares, marked in both texts.
@@ -221,8 +221,8 @@ class Rouge(Metric):
         wide = np.flatnonzero(characters.codes >= 128)
         symbols = wide[_WIDE(characters.codes[wide]) == _SYMBOL]
         number = row_sums(np.diff(np.searchsorted(symbols, characters.rows)), references.offsets)
-        found: list[int] = np.flatnonzero(none_read & (number > 0)).tolist()
-        return found
+        rows: list[int] = np.flatnonzero(none_read & (number > 0)).tolist()
+        return rows
 
 
 def _caption_words(texts: Texts, stem: Callable[[str], str]) -> Texts:

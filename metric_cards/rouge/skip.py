@@ -74,11 +74,11 @@ def weighted_lcs(
     """
     together = intern_both(prediction, reference, tokenizer)
     sizes = np.diff(together.segments).reshape(-1, 2)
-    found = WeightedMatches(np.zeros(len(prediction)), np.zeros(len(prediction)))
+    matches = WeightedMatches(np.zeros(len(prediction)), np.zeros(len(prediction)))
     for rows in _batches(sizes):
         predicted, expected = _padded(together, 2 * rows), _padded(together, 2 * rows + 1)
-        found.table[rows], found.runs[rows] = _weighted(predicted, expected, weight)
-    return found
+        matches.table[rows], matches.runs[rows] = _weighted(predicted, expected, weight)
+    return matches
 
 
 def _numbers(counts: Integers, gap: int, unigrams: bool) -> Integers:

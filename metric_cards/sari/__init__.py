@@ -78,14 +78,14 @@ class Sari(Metric):
         return means
 
     def _kept(self, grams: _Grams) -> tuple[Array, ...]:
-        kept = np.minimum(grams.source, grams.prediction)
+        retained = np.minimum(grams.source, grams.prediction)
         due = np.minimum(grams.source, grams.references)
-        right = np.minimum(kept, due)
+        right = np.minimum(retained, due)
         if self.variant == "easse":
-            return right, kept, right, due
+            return right, retained, right, due
         if self.variant == "hf":
-            return *_mean(right, kept), right, due
-        return *_mean(right, kept), *_mean(right, due)
+            return *_mean(right, retained), right, due
+        return *_mean(right, retained), *_mean(right, due)
 
     def _deleted(self, grams: _Grams) -> tuple[Array, ...]:
         gone = np.maximum(grams.source - grams.prediction, 0)
@@ -102,13 +102,13 @@ class Sari(Metric):
         row, kind = rows[order], np.minimum(order // max(len(every), 1), 2)
         first, second, third = map(self._tokens, (source, prediction, references.items))
         tokens = Tokens.joined(Tokens.joined(first, second), third).take(order)
-        for entries in ngram_counts(tokens, ORDERS):
-            found = entries.all()
-            limits, of = found.limits(row), kind[found.text]
-            here = row[found.text[limits[:-1]]]
+        for counts in ngram_counts(tokens, ORDERS):
+            grams = counts.all()
+            limits, of = grams.limits(row), kind[grams.text]
+            here = row[grams.text[limits[:-1]]]
             times = references.counts[here]
-            one, two, three = (row_sums(found.count * (of == side), limits) for side in range(3))
-            yield _Grams(here, one * times, two * times, three)
+            sums = [row_sums(grams.count * (of == side), limits) for side in range(3)]
+            yield _Grams(here, sums[0] * times, sums[1] * times, sums[2])
 
     def _tokens(self, column: Texts) -> Tokens:
         column = column.lower() if self.lowercase else column

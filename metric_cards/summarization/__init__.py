@@ -50,18 +50,19 @@ class Summarization(JudgeMetric):
         """The scores of one summary, with the verdict on each claim and both answers."""
         if missing := absent({"source": source, "summary": prediction}, prediction="summary"):
             return missing
-        claims, (asked, found) = await asyncio.gather(
+        claims, (in_source, in_summary) = await asyncio.gather(
             self._aligned(prediction, source), self._answered(prediction, source)
         )
         if not claims:
             return Unscored("the summary makes no claim", "no_claims")
-        if not asked:
+        if not in_source:
             return Unscored("the source gives no question to ask")
-        alignment, coverage = ratio(claims), _coverage(asked, found)
+        alignment, coverage = ratio(claims), _coverage(in_source, in_summary)
         score = min(alignment, coverage)
         row = {"score": score, "alignment": alignment, "coverage": coverage}
         row["passed"] = float(score >= self.threshold)
-        return WithTrace(row, {"claims": claims, "source_answers": asked, "summary_answers": found})
+        answers = {"source_answers": in_source, "summary_answers": in_summary}
+        return WithTrace(row, {"claims": claims, **answers})
 
     async def _aligned(self, summary: str, source: str) -> list[Verdict]:
         claims = await self.claims(summary)
@@ -80,7 +81,7 @@ class Summarization(JudgeMetric):
         )
 
 
-def _coverage(asked: Sequence[Verdict], found: Sequence[Verdict]) -> float:
+def _coverage(source: Sequence[Verdict], summary: Sequence[Verdict]) -> float:
     """Of the questions that the source answers yes, the fraction that the summary does too."""
-    kept = [mine for mine, its in zip(found, asked, strict=True) if its.verdict == "yes"]
-    return ratio(kept) if kept else 0.0
+    answerable = [mine for mine, its in zip(summary, source, strict=True) if its.verdict == "yes"]
+    return ratio(answerable) if answerable else 0.0

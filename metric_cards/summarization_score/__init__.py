@@ -40,7 +40,7 @@ class SummarizationScore(JudgeMetric):
             # The same prompt and field, so that both texts are held to the same standard.
             asked = await self.verify("answered", questions, summary=source)
             trace["source_answers"] = asked
-            questions = [one.item for one in asked if one.verdict == "yes"]
+            questions = [verdict.item for verdict in asked if verdict.verdict == "yes"]
             if not questions:
                 return WithTrace(Unscored("the source answers none of the questions"), trace)
         answers = await self.verify("answered", questions, summary=prediction)

@@ -69,11 +69,11 @@ class ToolCallAccuracy(Metric):
             count = len(expected.arguments | made.arguments)
         if not count:
             return 1.0
-        given = made.arguments
-        alike = (self._alike(given[k], v) for k, v in expected.arguments.items() if k in given)
+        own = made.arguments
+        alike = (self._alike(own[k], v) for k, v in expected.arguments.items() if k in own)
         return sum(alike) / count
 
-    def _alike(self, one: Hashable, other: Hashable) -> float:
-        if self.strings == "similar" and isinstance(one, str) and isinstance(other, str):
-            return Levenshtein.normalized_similarity(one, other)
-        return float(one == other)
+    def _alike(self, first: Hashable, second: Hashable) -> float:
+        if self.strings == "similar" and isinstance(first, str) and isinstance(second, str):
+            return Levenshtein.normalized_similarity(first, second)
+        return float(first == second)

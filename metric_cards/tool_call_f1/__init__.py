@@ -32,13 +32,13 @@ class ToolCallF1(Metric):
             return Unscored(f"the reference isn't a list of tool calls: {problem}")
         made, broken = read_calls(prediction)
         done, due = self._bag(made), self._bag(expected)
-        shared, given, wanted = (done & due).total(), done.total(), due.total()
-        if broken is None and given + wanted == 0:
-            shared = given = wanted = self.both_empty
+        shared, predicted, required = (done & due).total(), done.total(), due.total()
+        if broken is None and predicted + required == 0:
+            shared = predicted = required = self.both_empty
         return {
-            "score": 2 * shared / max(given + wanted, 1),
-            "precision": shared / max(given, 1),
-            "recall": shared / max(wanted, 1),
+            "score": 2 * shared / max(predicted + required, 1),
+            "precision": shared / max(predicted, 1),
+            "recall": shared / max(required, 1),
             "parsed": broken is None,
         }
 

@@ -60,9 +60,9 @@ class TopicAdherence(JudgeMetric):
     def score(self, helped: Array, strayed: Array, withheld: Array, declined: Array) -> Scores:
         """The fractions, from the numbers of requests answered, allowed, both or neither."""
         answered, allowed = helped + strayed, helped + withheld
-        found = {
+        rates = {
             "precision": helped / answered,
             "recall": helped / allowed,
             "accuracy": (helped + declined) / (answered + withheld + declined),
         }
-        return {"score": ({"f1": 2 * helped / (answered + allowed)} | found)[self.mode], **found}
+        return {"score": ({"f1": 2 * helped / (answered + allowed)} | rates)[self.mode], **rates}

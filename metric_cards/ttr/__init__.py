@@ -47,13 +47,13 @@ class TypeTokenRatio(Metric):
         words = intern_one(prediction.lower(), self.tokenizer)
         equal = equal_words(words)
         before = previous(words, equal)
-        found = {
+        indices = {
             **counted(words, equal, self.sample),
             "msttr": msttr(words, before, self.window),
             "mattr": mattr(words, before, self.window),
             "mtld": mtld(words, before, self.threshold, self.mtld),
         }
-        values = np.stack([found[name] for name in OUTPUTS], axis=1)
+        values = np.stack([indices[name] for name in OUTPUTS], axis=1)
         empty = np.flatnonzero(np.diff(words.offsets) == 0).tolist()
         values[empty] = nan
         defined = ~np.isnan(values)

@@ -43,8 +43,8 @@ def counted(words: InternedIds, equal: Equal, sample: int) -> dict[str, Array]:
     ends = offsets_of(np.bincount(text, minlength=len(words.offsets) - 1)) * 4
     texts = [data[start:end] for start, end in spans(ends)]
     kinds = {kind: number for number, kind in enumerate(dict.fromkeys(texts))}
-    found = [_of_frequencies(kind, sample) for kind in kinds]
-    table = np.array(found, np.float64).reshape(-1, len(COUNTED))
+    rows = [_of_frequencies(kind, sample) for kind in kinds]
+    table = np.array(rows, np.float64).reshape(-1, len(COUNTED))
     table = table[np.fromiter(map(kinds.__getitem__, texts), np.int64, len(texts))]
     return dict(zip(COUNTED, table.T, strict=True))
 
@@ -107,10 +107,10 @@ def previous(words: InternedIds, equal: Equal) -> Integers:
     """Where each word stands in its text for the last time before, or -1, (T,)."""
     order, changed = equal
     place = _places(words)
-    found = np.full(len(place), -1)
+    earlier = np.full(len(place), -1)
     same = ~changed[1:-1]
-    found[order[1:][same]] = place[order[:-1][same]]
-    return found
+    earlier[order[1:][same]] = place[order[:-1][same]]
+    return earlier
 
 
 def equal_words(words: InternedIds) -> Equal:

@@ -22,8 +22,8 @@ def mtld(words: InternedIds, before: Integers, threshold: float, variant: str) -
     """
     if variant == "mccarthy-jarvis":
         return _by_repeats(words.offsets, before, threshold)
-    found = (_of_text(text, threshold, variant) if text else nan for text in words.lists)
-    return np.array(list(found), np.float64)
+    values = (_of_text(text, threshold, variant) if text else nan for text in words.lists)
+    return np.array(list(values), np.float64)
 
 
 def _by_repeats(offsets: Integers, before: Integers, threshold: float) -> Array:
@@ -42,13 +42,13 @@ def _by_repeats(offsets: Integers, before: Integers, threshold: float) -> Array:
     values[some] = size / ((1 - (size - repeated) / size) / (1 - threshold))
     earlier, place = before[repeats], repeats - np.repeat(offsets[:-1], numbers)
     text = np.repeat(np.arange(len(sizes)), numbers)
-    for one in _completing(offsets, text, limits, earlier, place, threshold):
-        own, length = slice(limits[one], limits[one + 1]), int(sizes[one])
+    for row in _completing(offsets, text, limits, earlier, place, threshold):
+        own, length = slice(limits[row], limits[row + 1]), int(sizes[row])
         pairs = list(zip(earlier[own].tolist(), place[own].tolist(), strict=True))
         backwards = [(length - 1 - there, length - 1 - first) for first, there in pairs]
         backwards.sort(key=itemgetter(1))
-        both = (_words(found, length, threshold) for found in (pairs, backwards))
-        values[one] = sum(both) / 2
+        both = (_words(direction, length, threshold) for direction in (pairs, backwards))
+        values[row] = sum(both) / 2
     return values
 
 
@@ -73,8 +73,8 @@ def _completing(
     tokens = offsets[text + 1] - offsets[text] - earlier
     repeated = passed[offsets[text + 1]] - passed[offsets[text] + earlier]
     falls |= (tokens - repeated) / tokens <= threshold
-    found: list[int] = np.unique(text[falls]).tolist()
-    return found
+    texts: list[int] = np.unique(text[falls]).tolist()
+    return texts
 
 
 def _words(repeats: list[tuple[int, int]], size: int, threshold: float) -> float:

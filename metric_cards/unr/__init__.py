@@ -32,9 +32,9 @@ class UniqueNgramRatio(Metric):
         short = lengths(prediction, self.tokenizer) < self.shortest
         with np.errstate(invalid="ignore"):
             ratios = np.where(short[:, None], np.nan, unique / total)
-        found = {f"unr_{n + 1}": ratios[:, n] for n in range(ORDERS)}
+        scores = {f"unr_{n + 1}": ratios[:, n] for n in range(ORDERS)}
         reason = f"the text has fewer than {self.shortest} tokens"
         rows = np.flatnonzero(short).tolist()
         kinds = dict.fromkeys(rows, "too_short")
-        statistics = {"score": ratios.mean(axis=1), **found}
+        statistics = {"score": ratios.mean(axis=1), **scores}
         return Measured(statistics, dict.fromkeys(rows, reason), kinds)

@@ -88,11 +88,11 @@ def english(text: str) -> str:
     if "'" in text:
         text = re.sub(r"\s+'", "'", text)
     # The order of openai-whisper's rules matters only between these groups.
-    text = _WHOLE.sub(lambda found: _WORDS[found[0]], text)
+    text = _WHOLE.sub(lambda match: _WORDS[match[0]], text)
     if "'" in text:
-        text = _PERFECT.sub(lambda found: _PERFECTS[found[0]], text)
+        text = _PERFECT.sub(lambda match: _PERFECTS[match[0]], text)
         text = re.sub(r"n't\b", " not", text)
-        text = _CLITIC.sub(lambda found: _CLITICS[found[0]], text)
+        text = _CLITIC.sub(lambda match: _CLITICS[match[0]], text)
     if "," in text:
         text = _COMMA.sub(r"\1\2", text)
     text = _POINT.sub(r" \1", text)
@@ -119,7 +119,7 @@ def _form(name: Literal["NFKC", "NFKD"], text: str) -> str:
 @cache
 def _spellings() -> dict[str, str]:
     """British spellings with their American ones."""
-    found: dict[str, str] = json.loads(
+    spellings: dict[str, str] = json.loads(
         (Path(__file__).parent / "spellings.json").read_text(encoding="utf-8")
     )
-    return found
+    return spellings

@@ -69,8 +69,8 @@ def _halves(text: str) -> str:
     return " ".join([*parts, last])
 
 
-def _with_cents(found: re.Match[str]) -> str:
-    return f"{found[1]}{found[2]}.{int(found[3]):02d}"
+def _with_cents(match: re.Match[str]) -> str:
+    return f"{match[1]}{match[2]}.{int(match[3]):02d}"
 
 
 class _Reader:
@@ -112,7 +112,7 @@ class _Reader:
         """Read a zero, which strings digits together."""
         self.value = f"{self.value or ''}0"
 
-    def one(self, word: str, number: int, suffix: str = "") -> None:
+    def small(self, word: str, number: int, suffix: str = "") -> None:
         """Read a number from 1 to 19; a suffix ends it."""
         value, before = self.value, self._neighbour(-1)
         if value is None:
@@ -247,25 +247,25 @@ def _product(value: str, number: int) -> int | None:
 
 def _readings() -> dict[str, Callable[[_Reader, str], None]]:
     """How each word that may belong to a number is read."""
-    found: dict[str, Callable[[_Reader, str], None]] = {
+    readings: dict[str, Callable[[_Reader, str], None]] = {
         **dict.fromkeys(_ZEROS, _Reader.zero),
         **dict.fromkeys(_SIGNS, _Reader.sign),
         **dict.fromkeys(_CURRENCIES, _Reader.currency),
         **dict.fromkeys(("per", "percent"), _Reader.percent),
         **{"and": _Reader.conjunction, "point": _Reader.point},
         **dict.fromkeys(("double", "triple"), _Reader.repetition),
-        "zeroth": partial(_Reader.one, number=0, suffix="th"),
+        "zeroth": partial(_Reader.small, number=0, suffix="th"),
     }
-    kinds = ((_ONES, _Reader.one), (_TENS, _Reader.ten), (_MULTIPLIERS, _Reader.multiplier))
+    kinds = ((_ONES, _Reader.small), (_TENS, _Reader.ten), (_MULTIPLIERS, _Reader.multiplier))
     for names, read in kinds:
         for name, number in names.items():
             stem = name[:-1] + "ie" if names is _TENS else name
             plural = stem + ("es" if name == "six" else "s")
             ordinal, suffix = _ORDINALS.get(name, (stem + "th", "th"))
-            found[name] = partial(read, number=number)
-            found[plural] = partial(read, number=number, suffix="s")
-            found[ordinal] = partial(read, number=number, suffix=suffix)
-    return found
+            readings[name] = partial(read, number=number)
+            readings[plural] = partial(read, number=number, suffix="s")
+            readings[ordinal] = partial(read, number=number, suffix=suffix)
+    return readings
 
 
 _DECIMALS = {*_ONES, *_TENS, *_ZEROS}
