@@ -15,8 +15,8 @@ class NumberRecall(Metric):
 
     def observe(self, prediction: str, reference: str) -> Row:
         """How many numbers the reference has, and how many of them the prediction has too."""
-        said, wanted = numbers(prediction), numbers(reference)
-        return {"kept": (said & wanted).total(), "wanted": wanted.total()}
+        predicted, expected = numbers(prediction), numbers(reference)
+        return {"kept": (predicted & expected).total(), "wanted": expected.total()}
 
     def score(self, kept: Array, wanted: Array) -> Scores:
         """Kept over wanted; `nan` where the reference has no number."""
