@@ -55,9 +55,9 @@ class LocalEmbedder:
     def label(self) -> str:
         """The files that are used and how their vectors are pooled."""
         choice = self._choice()
-        said = {**choice.resolved, "pooling": self._pooling(choice.files)}
-        del said["layer"]
-        return f"local({', '.join(f'{name}={value!r}' for name, value in said.items())})"
+        settings = {**choice.resolved, "pooling": self._pooling(choice.files)}
+        del settings["layer"]
+        return f"local({', '.join(f'{name}={value!r}' for name, value in settings.items())})"
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """The unit vectors of the texts, (n, d); zero for a text without tokens.
@@ -67,10 +67,10 @@ class LocalEmbedder:
         """
         try:
             choice = self._choice()
-            found = await _gathering(choice, self._pooling(choice.files))(texts)
+            vectors = await _gathering(choice, self._pooling(choice.files))(texts)
         except (MetrichubError, ImportError) as error:
             raise JudgeUnavailable(str(error)) from error
-        return np.array(found, np.float64) if found else np.zeros((0, 0))
+        return np.array(vectors, np.float64) if vectors else np.zeros((0, 0))
 
     def _choice(self) -> Choice:
         return choose(self.model, self.revision, None, self.engine, self.dtype, "local")
@@ -78,9 +78,9 @@ class LocalEmbedder:
     def _pooling(self, files: ModelFiles) -> str:
         if self.pooling:
             return self.pooling
-        said = read_json(files, "1_Pooling/config.json")
-        modes = [mode for key, mode in _MODES.items() if said.get(key)]
-        others = [k for k, v in said.items() if k.startswith("pooling_mode") and v is True]
+        settings = read_json(files, "1_Pooling/config.json")
+        modes = [mode for key, mode in _MODES.items() if settings.get(key)]
+        others = [k for k, v in settings.items() if k.startswith("pooling_mode") and v is True]
         if others and len(modes) != len(others):
             raise JudgeUnavailable(
                 f"{files.name} pools by {', '.join(others)}; choose pooling='mean' or 'first'"
@@ -98,12 +98,12 @@ def _gathering(choice: Choice, pooling: str) -> Gathering[str, Vectors]:
 def _embedded(
     encoder: Encoder, texts: Sequence[str], pooling: str, limit: int | None
 ) -> list[Vectors]:
-    return [_pooled(one, pooling) for one in encoder.vectors(texts, limit)]
+    return [_pooled(text, pooling) for text in encoder.vectors(texts, limit)]
 
 
-def _pooled(one: TokenVectors, pooling: str) -> Vectors:
-    vectors = one.vectors.astype(np.float64)
-    if one.added.all():
+def _pooled(text: TokenVectors, pooling: str) -> Vectors:
+    vectors = text.vectors.astype(np.float64)
+    if text.added.all():
         return np.zeros(vectors.shape[1])
     pooled = vectors[0] if pooling == "first" else vectors.mean(axis=0)
     return np.asarray(pooled / (np.linalg.norm(pooled) or 1.0))

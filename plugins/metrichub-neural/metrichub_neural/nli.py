@@ -87,12 +87,12 @@ class NliJudge:
         )
         try:
             files = self._files()
-            found = await _gathering(files, self.dtype)([Question(item, texts) for item in items])
+            answers = await _gathering(files, self.dtype)([Question(item, texts) for item in items])
         except (MetrichubError, ImportError) as error:
             raise JudgeUnavailable(str(error)) from error
         return [
             Verdict(place, item, self._word(answer, verdicts), _reason(answer))
-            for place, (item, answer) in enumerate(zip(items, found, strict=True))
+            for place, (item, answer) in enumerate(zip(items, answers, strict=True))
         ]
 
     async def grade(

@@ -44,11 +44,11 @@ class BertScoreMetric(EncoderMetric):
     def __post_init__(self) -> None:
         """Check the parameters, and that there is a baseline if one is needed."""
         super().__post_init__()
-        given = self.baseline
-        if given is not None and (len(given) != 3 or not self.rescale or max(given) >= 1):
+        baseline = self.baseline
+        if baseline is not None and (len(baseline) != 3 or not self.rescale or max(baseline) >= 1):
             allowed = "three numbers below 1, for precision, recall and F1, with rescale=True"
-            raise ParameterError(self.name, "baseline", given, allowed)
-        if self.rescale and given is None and not self._published():
+            raise ParameterError(self.name, "baseline", baseline, allowed)
+        if self.rescale and baseline is None and not self._published():
             named = self.model or default_model(self.language)
             raise ParameterError(
                 self.name,
@@ -67,8 +67,8 @@ class BertScoreMetric(EncoderMetric):
 
     def resolved(self) -> Mapping[str, object]:
         """The model as it is run, and the baseline."""
-        found = dict(super().resolved())
-        return {**found, "baseline": tuple(self.stretch())} if self.rescale else found
+        resolved = dict(super().resolved())
+        return {**resolved, "baseline": tuple(self.stretch())} if self.rescale else resolved
 
     def stretch(self) -> Baseline:
         """What scores are rescaled by."""
@@ -118,11 +118,11 @@ def matches(encoder: Encoder, pairs: Sequence[tuple[str, str]]) -> list[Match]:
     unique, index = distinct(pairs)
     texts = list(dict.fromkeys(text for pair in unique for text in pair))
     weightless = _weightless(encoder)
-    found = {
-        text: _Text(one.ids, _unit(one.vectors), ~np.isin(one.ids, weightless), one.cut)
-        for text, one in zip(texts, encoder.vectors(texts), strict=True)
+    read = {
+        text: _Text(row.ids, _unit(row.vectors), ~np.isin(row.ids, weightless), row.cut)
+        for text, row in zip(texts, encoder.vectors(texts), strict=True)
     }
-    made = [_match(found[prediction], found[reference]) for prediction, reference in unique]
+    made = [_match(read[prediction], read[reference]) for prediction, reference in unique]
     return [made[place] for place in index.tolist()]
 
 
@@ -139,8 +139,8 @@ def means(match: Match) -> tuple[float, float]:
 def f1(precision: np.ndarray, recall: np.ndarray) -> np.ndarray:
     """The harmonic mean; 0 where both are 0."""
     with np.errstate(all="ignore"):
-        found = 2 * precision * recall / (precision + recall)
-    return np.where(np.isfinite(found), found, 0.0)
+        scores = 2 * precision * recall / (precision + recall)
+    return np.where(np.isfinite(scores), scores, 0.0)
 
 
 def rescaled(value: np.ndarray, baseline: float) -> np.ndarray:
@@ -154,11 +154,11 @@ def _weightless(encoder: Encoder) -> list[int]:
     return [special[name] for name in _WEIGHTLESS if name in special]
 
 
-def _match(one: _Text, other: _Text) -> Match:
-    similar = one.units @ other.units.T
+def _match(first: _Text, second: _Text) -> Match:
+    similar = first.units @ second.units.T
     best, other_best = (np.clip(similar.max(axis=axis), -1.0, 1.0) for axis in (1, 0))
-    mine, others = (one.ids, best, one.weighed), (other.ids, other_best, other.weighed)
-    return Match(*mine, *others, (one.cut, other.cut))
+    mine, others = (first.ids, best, first.weighed), (second.ids, other_best, second.weighed)
+    return Match(*mine, *others, (first.cut, second.cut))
 
 
 def _unit(vectors: FloatArray) -> FloatArray:

@@ -37,8 +37,8 @@ def default_layer(model: str) -> int | None:
 
 def baseline_of(language: str, model: str, layer: int) -> Baseline | None:
     """The baseline of a model's layer in a language; None where nobody measured it."""
-    found = _baselines().get((language, model), ())
-    return found[layer] if layer < len(found) else None
+    layers = _baselines().get((language, model), ())
+    return layers[layer] if layer < len(layers) else None
 
 
 @cache

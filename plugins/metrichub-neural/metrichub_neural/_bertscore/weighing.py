@@ -50,12 +50,12 @@ class IdfCorpus:
 
     def resampled(self, counts: Array) -> Scores:
         """The means of resamples, which have each row so many times: (b, R) -> (b,) each."""
-        found = [self._weighed(count) for count in counts]
+        resamples = [self._weighed(count) for count in counts]
         return {
             name: np.array(
                 [
-                    np.average(one[name], weights=count)
-                    for one, count in zip(found, counts, strict=True)
+                    np.average(scores[name], weights=count)
+                    for scores, count in zip(resamples, counts, strict=True)
                 ]
             )
             for name in ("score", "precision", "recall")
@@ -64,9 +64,9 @@ class IdfCorpus:
     def _weighed(self, counts: Array) -> dict[str, Array]:
         weights = self._weights(counts)[self._ids]
         sums = np.bincount(self._side, weights, len(self._lengths))
-        found = np.bincount(self._side, weights * self._best, len(self._lengths))
+        weighted = np.bincount(self._side, weights * self._best, len(self._lengths))
         with np.errstate(all="ignore"):
-            means = np.where(sums > 0, found / sums, 0.0).reshape(-1, 2)
+            means = np.where(sums > 0, weighted / sums, 0.0).reshape(-1, 2)
         means[self._lengths[::2] == 0] = 0.0
         precision, recall = means.T
         score = f1(precision, recall)

@@ -67,13 +67,13 @@ class LabelMetric(ClassifierMetric):
     def measure(self, prediction: Texts) -> Mapping[str, Array]:
         """The label's probability for each text, and whether it reaches the threshold, (N,)."""
         (place,) = self.places(self.target)
-        found = self.classified(list(prediction))
-        probability = np.array([one.probabilities[place] for one in found], np.float64)
+        rows = self.classified(list(prediction))
+        probability = np.array([row.probabilities[place] for row in rows], np.float64)
         return {
             "probability": probability,
             "reached": (probability >= self.threshold).astype(np.float64),
-            "cut_predictions": np.array([one.cut for one in found], np.float64),
-            "texts": np.ones(len(found)),
+            "cut_predictions": np.array([row.cut for row in rows], np.float64),
+            "texts": np.ones(len(rows)),
         }
 
     def score(

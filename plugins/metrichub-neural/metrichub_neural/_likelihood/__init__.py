@@ -50,15 +50,15 @@ class LikelihoodMetric(Metric):
     def likelihoods(self, conditions: Sequence[str], texts: Sequence[str]) -> Measured:
         """Each text's likelihood after its condition: sums, and its own mean, (N,)."""
         model = causal_of(self._files(), self.dtype)
-        found = model.likelihoods(
+        likelihoods = model.likelihoods(
             list(zip(conditions, texts, strict=True)),
             start=self.start,
             window=self.window,
             stride=self.stride,
         )
-        tokens = np.array([one.tokens for one in found], np.float64)
+        tokens = np.array([each.tokens for each in likelihoods], np.float64)
         none = tokens == 0
-        nll = np.where(none, np.nan, [one.nll for one in found])
+        nll = np.where(none, np.nan, [each.nll for each in likelihoods])
         size = [float(len(text.encode("utf-8", "replace"))) for text in texts]
         undefined = {
             row: "too_short" if texts[row].strip() else "no_tokens"

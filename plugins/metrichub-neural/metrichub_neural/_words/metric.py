@@ -58,10 +58,10 @@ class WordMetric(EncoderMetric):
         """Check the parameters, and that each of them has an effect."""
         super().__post_init__()
         for name, default in (("tokenizer", "13a"), ("lowercase", False)):
-            given = getattr(self, name)
-            if self.layer is not None and given != default:
+            value = getattr(self, name)
+            if self.layer is not None and value != default:
                 allowed = f"{default!r} with a layer, whose tokens are the model's"
-                raise ParameterError(self.name, name, given, allowed)
+                raise ParameterError(self.name, name, value, allowed)
 
     def prepare(self, vectors: FloatArray) -> Array | None:
         """What is compared of a text, from the vectors of its words, (n, d); None if nothing is."""
@@ -97,14 +97,14 @@ class WordMetric(EncoderMetric):
         mine, others = self._read(prediction), self._read(reference)
         pairs = [self._pair(*pair) for pair in zip(mine, others, strict=True)]
         columns = np.array(pairs, np.float64).reshape(len(mine), len(self.quantities)).T
-        unscored = np.flatnonzero([one.ready is None for one in others]).tolist()
+        unscored = np.flatnonzero([text.ready is None for text in others]).tolist()
         return Measured(
             {
                 **dict(zip(self.quantities, columns, strict=True)),
-                "cut_predictions": np.array([float(one.cut) for one in mine]),
-                "cut_references": np.array([float(one.cut) for one in others]),
-                "words": np.array([float(one.words) for one in mine]),
-                "unknown": np.array([float(one.unknown) for one in mine]),
+                "cut_predictions": np.array([float(text.cut) for text in mine]),
+                "cut_references": np.array([float(text.cut) for text in others]),
+                "words": np.array([float(text.words) for text in mine]),
+                "unknown": np.array([float(text.unknown) for text in mine]),
                 "texts": np.ones(len(mine)),
             },
             dict.fromkeys(unscored, "the reference has no words"),
@@ -112,13 +112,13 @@ class WordMetric(EncoderMetric):
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """How many texts were cut, and how many words have no vector of their own."""
-        found = [*super().notes(totals), *self.cut_notes(totals)]
+        notes = [*super().notes(totals), *self.cut_notes(totals)]
         if unknown := int(totals["unknown"]):
-            found.append(
+            notes.append(
                 f"{self.name}: {unknown} of {int(totals['words'])} words of predictions have no "
                 "vector of their own, and got the mean of all vectors"
             )
-        return found
+        return notes
 
     def _pair(self, prediction: _Read, reference: _Read) -> tuple[float, ...]:
         """`nan` if the reference has nothing to compare; 0 if the prediction hasn't."""
@@ -131,16 +131,16 @@ class WordMetric(EncoderMetric):
         unique, place = distinct(list(texts))
         _, first = np.unique(place, return_index=True)
         vectors = self._alone(texts.take(first)) if self.layer is None else self._in_context(unique)
-        found = [
+        read = [
             _Read(
-                self.prepare(one.vectors) if len(one.vectors) else None,
-                len(one.vectors),
-                one.unknown,
-                one.cut,
+                self.prepare(words.vectors) if len(words.vectors) else None,
+                len(words.vectors),
+                words.unknown,
+                words.cut,
             )
-            for one in vectors
+            for words in vectors
         ]
-        return [found[row] for row in place.tolist()]
+        return [read[row] for row in place.tolist()]
 
     def _alone(self, texts: Texts) -> list[Words]:
         words = words_of(texts, self.tokenizer, self.lowercase)
@@ -149,16 +149,16 @@ class WordMetric(EncoderMetric):
     def _in_context(self, texts: Sequence[str]) -> list[Words]:
         """The vectors of tokens, but for those that the model frames a text with."""
         return [
-            Words(one.vectors[~one.added], cut=one.cut) for one in self.encoder().vectors(texts)
+            Words(row.vectors[~row.added], cut=row.cut) for row in self.encoder().vectors(texts)
         ]
 
     def _files(self) -> ModelFiles:
         return find_model(self.model or DEFAULT_MODEL, self.revision, needed_by=self.name)
 
 
-def cosine_of(one: Array, other: Array) -> float:
+def cosine_of(first: Array, second: Array) -> float:
     """The cosine of two unit vectors."""
-    return float(np.clip(one @ other, -1.0, 1.0))
+    return float(np.clip(first @ second, -1.0, 1.0))
 
 
 def unit(vectors: Array) -> Array | None:

@@ -37,8 +37,8 @@ def words_of(texts: Texts, tokenizer: str, lowercase: bool) -> list[list[str]]:
 def looked_up(words: Sequence[Sequence[str]], table: WordVectors) -> list[Words]:
     """The vectors of each text's words, the same wherever a word stands."""
     ends = np.cumsum([0, *map(len, words)])
-    found = table.of([word for text in words for word in text])
+    known = table.of([word for text in words for word in text])
     return [
-        Words(found.vectors[start:end], int((~found.own[start:end]).sum()))
+        Words(known.vectors[start:end], int((~known.own[start:end]).sum()))
         for start, end in spans(ends)
     ]

@@ -27,11 +27,11 @@ class BertScore(BertScoreMetric):
 
     def measure(self, prediction: Texts, reference: Texts) -> Measured:
         """Precision, recall and F1 of each pair, and whether its texts were cut, (N,)."""
-        found = matches(self.encoder(), list(zip(prediction, reference, strict=True)))
-        sides = np.array([means(match) for match in found]).reshape(len(found), 2)
+        pairs = matches(self.encoder(), list(zip(prediction, reference, strict=True)))
+        sides = np.array([means(match) for match in pairs]).reshape(len(pairs), 2)
         precision, recall = sides.T
         base = self.stretch()
-        cut = np.array([match.cut for match in found], np.float64).reshape(len(found), 2)
+        cut = np.array([match.cut for match in pairs], np.float64).reshape(len(pairs), 2)
         reasons = {
             row: "the reference has no tokens" for row in np.flatnonzero(np.isnan(recall)).tolist()
         }
@@ -42,7 +42,7 @@ class BertScore(BertScoreMetric):
                 "f1": np.where(np.isnan(recall), np.nan, rescaled(f1(precision, recall), base.f1)),
                 "cut_predictions": cut[:, 0],
                 "cut_references": cut[:, 1],
-                "texts": np.ones(len(found)),
+                "texts": np.ones(len(pairs)),
             },
             reasons,
         )

@@ -25,32 +25,32 @@ class BertScoreIdf(BertScoreMetric, CorpusMetric):
     def measure(self, prediction: Texts, references: RaggedTexts) -> list[Row | Unscored]:
         """The tokens of each pair with their best cosines, for each prediction."""
         pairs = [
-            (one, other)
-            for one, others in zip(prediction, references, strict=True)
+            (mine, other)
+            for mine, others in zip(prediction, references, strict=True)
             for other in others
         ]
-        found = iter(matches(self.encoder(), pairs))
-        return [_row([next(found) for _ in others]) for others in references]
+        matched = iter(matches(self.encoder(), pairs))
+        return [_row([next(matched) for _ in others]) for others in references]
 
     def conclude(self, rows: Sequence[Row]) -> Mapping[str, float]:
         """The mean over the predictions, each by its best reference."""
         if not rows:
             return dict.fromkeys(("score", "precision", "recall"), float("nan"))
-        found = IdfCorpus(rows, self.stretch()).scores()
-        return {name: float(values.mean()) for name, values in found.items()}
+        scores = IdfCorpus(rows, self.stretch()).scores()
+        return {name: float(values.mean()) for name, values in scores.items()}
 
     def samples(self, rows: Sequence[Row]) -> Mapping[str, Sequence[float]]:
         """The scores of each prediction, with the weights of all rows together."""
-        found = IdfCorpus(rows, self.stretch()).scores()
-        return {name: values.tolist() for name, values in found.items()}
+        scores = IdfCorpus(rows, self.stretch()).scores()
+        return {name: values.tolist() for name, values in scores.items()}
 
     def resampler(self, rows: Sequence[Row]) -> Resampler | None:
         """What weighs and scores resamples, each with the weights of its own references."""
         return IdfCorpus(rows, self.stretch()).resampled if rows else None
 
 
-def _row(found: Sequence[Match]) -> Row | Unscored:
-    sides = [_sides(match) for match in found]
+def _row(pairs: Sequence[Match]) -> Row | Unscored:
+    sides = [_sides(match) for match in pairs]
     row = tuple(pair for pair in sides if pair[1][0])
     return row or Unscored("no reference has tokens")
 

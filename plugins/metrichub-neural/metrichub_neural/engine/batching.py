@@ -49,7 +49,7 @@ def in_batches(
         places = order[start : start + max(1, budget // longest)]
         places = places[: _evenly(tokens[places], budget)]
         try:
-            found = run(places)
+            outputs = run(places)
         except OutOfMemory as error:
             if len(places) == 1:
                 raise ModelError(
@@ -57,7 +57,7 @@ def in_batches(
                 ) from error
             budget = longest * len(places) // 2
             continue
-        yield places, found
+        yield places, outputs
         start += len(places)
         done += int(tokens[places].sum())
         report_progress(done / whole)
@@ -79,18 +79,18 @@ def padded(rows: Sequence[Integers], padding: int) -> Batch:
     return ids, mask.astype(np.int64)
 
 
-def finite(found: FloatArray, again: Callable[[], FloatArray] | None, name: str) -> FloatArray:
+def finite(outputs: FloatArray, again: Callable[[], FloatArray] | None, name: str) -> FloatArray:
     """What a model gave, or else what it gives in 32 bits, where a number isn't finite.
 
     Raises:
         ModelError: it isn't finite in 32 bits either.
     """
-    if np.isfinite(found).all():
-        return found
-    found = found if again is None else again()
-    if not np.isfinite(found).all():
+    if np.isfinite(outputs).all():
+        return outputs
+    outputs = outputs if again is None else again()
+    if not np.isfinite(outputs).all():
         raise ModelError(f"{name} gave numbers that aren't finite, in 32 bits too")
-    return found
+    return outputs
 
 
 def distinct(items: Sequence[Any]) -> tuple[list[Any], Integers]:

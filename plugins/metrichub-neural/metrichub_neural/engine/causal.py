@@ -46,21 +46,21 @@ class TorchCausal(TorchModel):
     def forward(self, ids: Integers, mask: Integers) -> FloatArray:
         """The negative log-likelihood of every token but the first, (b, l - 1), in 32 bits."""
         functional = self._torch.nn.functional
-        given, shown = self.tensor(ids), self.tensor(mask)
+        tokens, attention = self.tensor(ids), self.tensor(mask)
 
         def run(model: Any) -> Any:
-            logits = model(input_ids=given, attention_mask=shown).logits[:, :-1]
+            logits = model(input_ids=tokens, attention_mask=attention).logits[:, :-1]
             rows = max(1, _SLICE // logits.shape[-1])
-            flat, wanted = logits.flatten(0, 1), given[:, 1:].flatten()
+            flat, next_tokens = logits.flatten(0, 1), tokens[:, 1:].flatten()
             parts = [
                 functional.cross_entropy(
                     flat[start : start + rows].float(),
-                    wanted[start : start + rows],
+                    next_tokens[start : start + rows],
                     reduction="none",
                 )
-                for start in range(0, len(wanted), rows)
+                for start in range(0, len(next_tokens), rows)
             ]
-            return self._torch.cat(parts).view(given[:, 1:].shape)
+            return self._torch.cat(parts).view(tokens[:, 1:].shape)
 
         return self.run(run)
 
@@ -99,16 +99,16 @@ class Causal:
             raise ModelError(f"{self.name} has no token to start with; choose start=False")
         unique, places = distinct(texts)
         conditions = self.tokenizer.bare([condition for condition, _ in unique])
-        wanted = self.tokenizer.bare([text for _, text in unique])
+        targets = self.tokenizer.bare([text for _, text in unique])
         head = np.array([self.start] if start else [], np.int64)
         size = min(window or self.limit, self.limit)
         chunks = [
             chunk
-            for place, (before, ids) in enumerate(zip(conditions, wanted, strict=True))
+            for place, (before, ids) in enumerate(zip(conditions, targets, strict=True))
             for chunk in _chunks(place, head, before, ids, size, stride or max(1, size // 2))
         ]
-        found = self._summed(chunks, len(unique))
-        return [found[place] for place in places.tolist()]
+        sums = self._summed(chunks, len(unique))
+        return [sums[place] for place in places.tolist()]
 
     def _summed(self, chunks: Sequence[Chunk], texts: int) -> list[Likelihood]:
         nll, tokens = np.zeros(texts), np.zeros(texts, np.int64)

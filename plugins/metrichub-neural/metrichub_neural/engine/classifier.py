@@ -45,10 +45,10 @@ class TorchClassifier(TorchModel):
 
     def forward(self, ids: Integers, mask: Integers, types: Integers | None) -> FloatArray:
         """The score of each label before it is a probability, (b, labels)."""
-        given = {"input_ids": self.tensor(ids), "attention_mask": self.tensor(mask)}
+        inputs = {"input_ids": self.tensor(ids), "attention_mask": self.tensor(mask)}
         if types is not None:
-            given["token_type_ids"] = self.tensor(types)
-        return self.run(lambda model: model(**given).logits)
+            inputs["token_type_ids"] = self.tensor(types)
+        return self.run(lambda model: model(**inputs).logits)
 
 
 class Classifier:
@@ -63,9 +63,9 @@ class Classifier:
     ) -> None:
         self.name, self.tokenizer, self._runner = name, tokenizer, runner
         self.labels = labels_of(config)
-        self._apart = config.get("problem_type") == "multi_label_classification"
+        self._multi_label = config.get("problem_type") == "multi_label_classification"
         self._types = int(str(config.get("type_vocab_size") or 0)) > 1
-        self._store: Store[Classified] = Store(lambda one: one.nbytes)
+        self._store: Store[Classified] = Store(lambda value: value.nbytes)
 
     def of_texts(self, texts: Sequence[str]) -> list[Classified]:
         """What the model says of each text; equal texts are run once, for all metrics."""
@@ -77,8 +77,8 @@ class Classifier:
     def of_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[Classified]:
         """What the model says of each pair; equal pairs are run once."""
         unique, places = distinct(pairs)
-        found = self._run(self.tokenizer.encode_pairs(unique))
-        return [found[place] for place in places.tolist()]
+        rows = self._run(self.tokenizer.encode_pairs(unique))
+        return [rows[place] for place in places.tolist()]
 
     def _run(self, encoded: Sequence[Encoded]) -> list[Classified]:
         def run(places: Integers) -> FloatArray:
@@ -87,19 +87,19 @@ class Classifier:
             types = padded([row.types for row in rows], 0)[0] if self._types else None
             return self._runner.forward(ids, mask, types)
 
-        found: dict[int, Probabilities] = {}
-        lengths = [len(one.ids) for one in encoded]
+        scores: dict[int, Probabilities] = {}
+        lengths = [len(text.ids) for text in encoded]
         for places, logits in in_batches(lengths, budget(), run, self.name):
             for place, row in zip(places.tolist(), self._probabilities(logits), strict=True):
-                found[place] = row
+                scores[place] = row
         return [
-            Classified(found[place], len(one.ids), one.cut) for place, one in enumerate(encoded)
+            Classified(scores[place], len(text.ids), text.cut) for place, text in enumerate(encoded)
         ]
 
     def _probabilities(self, logits: FloatArray) -> Probabilities:
         wide = logits.astype(np.float64)
         # One label alone, or several that don't exclude each other.
-        if self._apart or wide.shape[1] == 1:
+        if self._multi_label or wide.shape[1] == 1:
             return np.asarray(1 / (1 + np.exp(-wide)))
         powers = np.exp(wide - wide.max(axis=1, keepdims=True))
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
@@ -125,10 +125,10 @@ def classifier_of(files: ModelFiles, dtype: str) -> Classifier:
 
 def labels_of(config: Mapping[str, object]) -> dict[str, int]:
     """The place of each label by its name in lower case, as config.json has them."""
-    said = config.get("id2label")
-    if not isinstance(said, Mapping):
+    names = config.get("id2label")
+    if not isinstance(names, Mapping):
         return {}
-    return {str(name).strip().lower(): int(place) for place, name in said.items()}
+    return {str(name).strip().lower(): int(place) for place, name in names.items()}
 
 
 def label_at(files: ModelFiles, start: str) -> int | None:
@@ -137,9 +137,9 @@ def label_at(files: ModelFiles, start: str) -> int | None:
     Raises:
         ModelError: there are several.
     """
-    found = {
+    places = {
         name: at for name, at in labels_of(read_config(files)).items() if name.startswith(start)
     }
-    if len(found) > 1:
-        raise ModelError(f"{files.name} has several labels {start!r}: {', '.join(found)}")
-    return next(iter(found.values()), None)
+    if len(places) > 1:
+        raise ModelError(f"{files.name} has several labels {start!r}: {', '.join(places)}")
+    return next(iter(places.values()), None)

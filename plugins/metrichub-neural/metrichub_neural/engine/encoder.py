@@ -151,7 +151,7 @@ class Encoder:
         """The tokens of each text with their vectors; of at most `limit` tokens if it is given."""
         if limit is not None and limit >= self.tokenizer.limit:
             limit = None
-        store = self._stores.setdefault(limit, Store(lambda one: one.vectors.nbytes))
+        store = self._stores.setdefault(limit, Store(lambda value: value.vectors.nbytes))
         return store.get(texts, lambda absent: self._made(absent, limit))
 
     def forget(self) -> None:
@@ -160,8 +160,8 @@ class Encoder:
 
     def _made(self, texts: Sequence[str], limit: int | None) -> list[TokenVectors]:
         encoded = self.tokenizer.encode(texts, limit)
-        found: dict[int, TokenVectors] = {}
-        lengths = [len(one.ids) for one in encoded]
+        vectors_of: dict[int, TokenVectors] = {}
+        lengths = [len(text.ids) for text in encoded]
 
         def run(places: Integers) -> FloatArray:
             rows = [encoded[place].ids for place in places]
@@ -169,13 +169,13 @@ class Encoder:
 
         for places, vectors in in_batches(lengths, budget(), run, self.name):
             for place, rows in zip(places.tolist(), vectors, strict=True):
-                found[place] = _cut_out(encoded[place], rows)
-        return [found[place] for place in range(len(texts))]
+                vectors_of[place] = _cut_out(encoded[place], rows)
+        return [vectors_of[place] for place in range(len(texts))]
 
 
-def _cut_out(one: Encoded, rows: FloatArray) -> TokenVectors:
+def _cut_out(text: Encoded, rows: FloatArray) -> TokenVectors:
     # A copy, so that the batch's memory can go.
-    return TokenVectors(one.ids, np.array(rows[: len(one.ids)]), one.added, one.cut)
+    return TokenVectors(text.ids, np.array(rows[: len(text.ids)]), text.added, text.cut)
 
 
 def _layers_of(config: Mapping[str, Any]) -> int:

@@ -51,16 +51,16 @@ class Entailment:
         windows = [self._windows(question) for question in questions]
         pairs = [
             (window, question.item)
-            for question, found in zip(questions, windows, strict=True)
-            for window in found
+            for question, own in zip(questions, windows, strict=True)
+            for window in own
         ]
-        found = iter(self._classifier.of_pairs(pairs))
+        results = iter(self._classifier.of_pairs(pairs))
         answers = []
         for own in windows:
-            rows = [next(found) for _ in own]
-            said = [row.probabilities for row in rows]
-            yes = [float(one[self._yes]) for one in said]
-            no = [0.0 if self._no is None else float(one[self._no]) for one in said]
+            rows = [next(results) for _ in own]
+            probabilities = [row.probabilities for row in rows]
+            yes = [float(row[self._yes]) for row in probabilities]
+            no = [0.0 if self._no is None else float(row[self._no]) for row in probabilities]
             cut = self._classifier.tokenizer.limit if any(row.cut for row in rows) else None
             answers.append(_best(own, yes, no)._replace(cut_at=cut))
         return answers
@@ -70,7 +70,7 @@ class Entailment:
         tokenizer = self._classifier.tokenizer
         (item,) = tokenizer.bare([question.item])
         room = max(1, tokenizer.limit - len(item) - _FRAME)
-        found: list[str] = []
+        windows: list[str] = []
         for text in question.texts:
             parts, counts = self._sentences(text)
             start = 0
@@ -79,17 +79,17 @@ class Entailment:
                 while stop < len(parts) and used + counts[stop] <= room:
                     used += counts[stop]
                     stop += 1
-                found.append(" ".join(parts[start:stop]))
+                windows.append(" ".join(parts[start:stop]))
                 # The last sentence begins the next window too, unless it is all of this one.
                 start = stop if stop == len(parts) or stop - 1 == start else stop - 1
-        return found
+        return windows
 
     def _sentences(self, text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
         return _counted(self, text)
 
     def count(self, parts: Sequence[str]) -> list[int]:
         """The number of tokens of each text."""
-        return [len(one) for one in self._classifier.tokenizer.bare(parts)]
+        return [len(ids) for ids in self._classifier.tokenizer.bare(parts)]
 
 
 def choose_entailment(files: ModelFiles) -> tuple[int, int | None]:
@@ -100,8 +100,8 @@ def choose_entailment(files: ModelFiles) -> tuple[int, int | None]:
     """
     yes = label_at(files, "entail")
     if yes is None:
-        said = read_config(files).get("id2label") or {}
-        names = ", ".join(map(str, said.values())) or "none"
+        labels = read_config(files).get("id2label") or {}
+        names = ", ".join(map(str, labels.values())) or "none"
         raise ModelError(f"{files.name} has no label for entailment (it has: {names})")
     return yes, label_at(files, "contradict")
 

@@ -42,21 +42,21 @@ class TorchModel:
             OutOfMemory: it doesn't fit.
             ModelError: it isn't finite in 32 bits either.
         """
-        found = self._once(forward)
+        outputs = self._once(forward)
         narrow = self.model.dtype != self._torch.float32
-        return finite(found, (lambda: self._widely(forward)) if narrow else None, self.name)
+        return finite(outputs, (lambda: self._widely(forward)) if narrow else None, self.name)
 
     def _once(self, forward: Callable[[Any], Any]) -> FloatArray:
         try:
             with self._torch.inference_mode():
-                found = forward(self.model).float().cpu().numpy()
+                outputs = forward(self.model).float().cpu().numpy()
         except RuntimeError as error:
             if not _is_memory(error, self._torch):
                 raise
             if self._torch.cuda.is_available():
                 self._torch.cuda.empty_cache()
             raise OutOfMemory(str(error)) from error
-        return np.asarray(found, np.float32)
+        return np.asarray(outputs, np.float32)
 
     def _widely(self, forward: Callable[[Any], Any]) -> FloatArray:
         narrow = self.model.dtype
@@ -76,10 +76,10 @@ class TorchEncoder(TorchModel):
 
     def forward(self, ids: Integers, mask: Integers) -> FloatArray:
         """The vectors of every token, (b, l, d)."""
-        given = {"input_ids": self.tensor(ids), "attention_mask": self.tensor(mask)}
+        inputs = {"input_ids": self.tensor(ids), "attention_mask": self.tensor(mask)}
         if self._embeddings:
-            return self.run(lambda model: model(**given, output_hidden_states=True)[1][0])
-        return self.run(lambda model: model(**given)[0])
+            return self.run(lambda model: model(**inputs, output_hidden_states=True)[1][0])
+        return self.run(lambda model: model(**inputs)[0])
 
 
 def load_encoder(
@@ -120,7 +120,7 @@ def load_model(auto: str, files: ModelFiles, dtype: str, **more: Any) -> Any:
         more["use_safetensors"] = True
     try:
         with quiet():
-            model, found = getattr(transformers, auto).from_pretrained(
+            model, loading = getattr(transformers, auto).from_pretrained(
                 str(files.folder),
                 dtype=getattr(torch, dtype),
                 local_files_only=True,
@@ -133,7 +133,7 @@ def load_model(auto: str, files: ModelFiles, dtype: str, **more: Any) -> Any:
         reason = " ".join(str(error).split())
         raise ModelError(f"{files.name} can't be read from {files.folder}: {reason}") from error
     # Weights that aren't in the files would be random ones.
-    if missing := sorted(found["missing_keys"]):
+    if missing := sorted(loading["missing_keys"]):
         raise ModelError(f"{files.name} has no weights for {missing[0]} ({auto} needs them)")
     return model
 

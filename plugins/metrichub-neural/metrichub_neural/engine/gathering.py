@@ -44,7 +44,7 @@ class Gathering(Generic[Q, A]):
             asked, self._waiting[loop] = self._waiting[loop], []
             every = [question for questions, _ in asked for question in questions]
             try:
-                found = await asyncio.to_thread(self._locked, every)
+                answers = await asyncio.to_thread(self._locked, every)
             # Whoever asked gets what went wrong.
             except Exception as error:  # noqa: BLE001
                 for _, answered in asked:
@@ -54,7 +54,7 @@ class Gathering(Generic[Q, A]):
             start = 0
             for questions, answered in asked:
                 if not answered.done():
-                    answered.set_result(found[start : start + len(questions)])
+                    answered.set_result(answers[start : start + len(questions)])
                 start += len(questions)
 
     def _locked(self, questions: Sequence[Q]) -> Sequence[A]:

@@ -36,23 +36,23 @@ class OnnxEncoder:
             reason = " ".join(str(error).split())
             raise ModelError(f"{name} can't be read from {path}: {reason}") from error
         self.name = name
-        self._inputs = {one.name for one in self._session.get_inputs()}
-        outputs = [one for one in self._session.get_outputs() if len(one.shape) == 3]
+        self._inputs = {entry.name for entry in self._session.get_inputs()}
+        outputs = [output for output in self._session.get_outputs() if len(output.shape) == 3]
         if not outputs:
             raise ModelError(f"{path} gives no vectors of tokens")
         self._output = outputs[0].name
 
     def forward(self, ids: Integers, mask: Integers) -> FloatArray:
         """The vectors of every token, (b, l, d)."""
-        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        given = {name: array for name, array in given.items() if name in self._inputs}
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        inputs = {name: array for name, array in inputs.items() if name in self._inputs}
         try:
-            found = self._session.run([self._output], given)[0]
+            vectors = self._session.run([self._output], inputs)[0]
         except Exception as error:
             if "alloc" in str(error).lower():
                 raise OutOfMemory(str(error)) from error
             raise
-        return finite(np.asarray(found, np.float32), None, self.name)
+        return finite(np.asarray(vectors, np.float32), None, self.name)
 
 
 def load_encoder(files: ModelFiles) -> OnnxEncoder:

@@ -17,8 +17,8 @@ CPU_TOKENS, GPU_TOKENS = 4_096, 32_768
 @cache
 def device() -> str:
     """The device that models run on: METRICHUB_DEVICE, or else a GPU if there is one."""
-    if said := os.environ.get(DEVICE):
-        return said
+    if chosen := os.environ.get(DEVICE):
+        return chosen
     if find_spec("torch") is None:
         return "cpu"
     import torch

@@ -31,10 +31,10 @@ class Store(Generic[V]):
     def get(self, texts: Sequence[str], make: Callable[[list[str]], Sequence[V]]) -> list[V]:
         """The value of every text; those that aren't here are made, each distinct text once."""
         with self._lock:
-            found = {text: self._kept[text] for text in dict.fromkeys(texts) if text in self._kept}
-            absent = [text for text in dict.fromkeys(texts) if text not in found]
+            values = {text: self._kept[text] for text in dict.fromkeys(texts) if text in self._kept}
+            absent = [text for text in dict.fromkeys(texts) if text not in values]
             made = dict(zip(absent, make(absent), strict=True)) if absent else {}
-            for text in found:
+            for text in values:
                 self._kept.move_to_end(text)
             for text, value in made.items():
                 self._kept[text] = value
@@ -42,5 +42,5 @@ class Store(Generic[V]):
             while self._bytes > self._capacity:
                 _, value = self._kept.popitem(last=False)
                 self._bytes -= self._size_of(value)
-            found |= made
-            return [found[text] for text in texts]
+            values |= made
+            return [values[text] for text in texts]

@@ -57,13 +57,13 @@ class Tokenizer:
     ) -> None:
         self._backend = backend
         backend.no_padding()
-        said = read_json(files, "tokenizer_config.json")
+        settings = read_json(files, "tokenizer_config.json")
         self.limit = limit_of(files, config)
         if self.limit < _UNLIMITED:
             backend.enable_truncation(self.limit)
         else:
             backend.no_truncation()
-        named = {**read_json(files, "special_tokens_map.json"), **said}
+        named = {**read_json(files, "special_tokens_map.json"), **settings}
         texts = {name: _content(named.get(name)) for name in _SPECIAL}
         ids = {name: backend.token_to_id(text) for name, text in texts.items() if text}
         known = {name: number for name, number in ids.items() if number is not None}
@@ -85,20 +85,19 @@ class Tokenizer:
         stripped = [well_formed(text).strip() for text in texts]
         ready = [f"{self._prefix}{text}" if text else "" for text in stripped]
         backend = self._backend if limit in (None, self.limit) else self._cutting(limit)
-        return [_encoded(one) for one in backend.encode_batch(ready)]
+        return [_encoded(encoding) for encoding in backend.encode_batch(ready)]
 
     def encode_as_given(self, texts: Sequence[str]) -> list[Encoded]:
         """The tokens of each text with the white space that it has, as classifiers read it."""
-        return [
-            _encoded(one) for one in self._backend.encode_batch([well_formed(t) for t in texts])
-        ]
+        ready = [well_formed(text) for text in texts]
+        return [_encoded(encoding) for encoding in self._backend.encode_batch(ready)]
 
     def encode_pairs(self, pairs: Iterable[tuple[str, str]]) -> list[Encoded]:
         """The tokens of each pair of texts together, the longer of which is cut."""
         listed = list(pairs)
         short = {text: self._shortened(text) for pair in listed for text in pair}
-        found = self._backend.encode_batch([(short[one], short[other]) for one, other in listed])
-        return [_encoded(one) for one in found]
+        encodings = self._backend.encode_batch([(short[a], short[b]) for a, b in listed])
+        return [_encoded(encoding) for encoding in encodings]
 
     def _shortened(self, text: str) -> str:
         """As much of a text as the model could take if it were alone.
@@ -108,8 +107,8 @@ class Tokenizer:
         text = well_formed(text)
         if len(text) <= self.limit:
             return text
-        found = self._unframed.encode(text, add_special_tokens=False)
-        return text[: found.offsets[-1][1]] if found.overflowing else text
+        encoding = self._unframed.encode(text, add_special_tokens=False)
+        return text[: encoding.offsets[-1][1]] if encoding.overflowing else text
 
     @cached_property
     def _unframed(self) -> Any:
@@ -118,8 +117,8 @@ class Tokenizer:
     def bare(self, texts: Sequence[str]) -> list[Integers]:
         """The tokens of each text as it is, none added and none cut."""
         ready = [well_formed(text) for text in texts]
-        found = self._bare.encode_batch(ready, add_special_tokens=False)
-        return [np.array(one.ids, np.int64) for one in found]
+        encodings = self._bare.encode_batch(ready, add_special_tokens=False)
+        return [np.array(encoding.ids, np.int64) for encoding in encodings]
 
     def pieces(self, words: Sequence[str]) -> list[Integers]:
         """The tokens of each word as it stands behind another one in a text."""
@@ -176,17 +175,17 @@ def rebuilt_tokenizer(files: ModelFiles, config: Mapping[str, Any], **more: Any)
         raise MissingDependency(needed_by, str(error.name), extra) from error
     try:
         with quiet():
-            found = transformers.AutoTokenizer.from_pretrained(
+            tokenizer = transformers.AutoTokenizer.from_pretrained(
                 str(files.folder), local_files_only=True, trust_remote_code=False, **more
             )
-            backend = found.backend_tokenizer
+            backend = tokenizer.backend_tokenizer
     except ImportError:
         raise
     # Whatever the libraries raise for files that are cut off, or of an unknown kind.
     except Exception as error:
         reason = " ".join(str(error).split())
         raise ModelError(f"the tokenizer in {files.folder} can't be read: {reason}") from error
-    special = {name: getattr(found, f"{name}_id") for name in _SPECIAL}
+    special = {name: getattr(tokenizer, f"{name}_id") for name in _SPECIAL}
     known = {name: number for name, number in special.items() if number is not None}
     return Tokenizer(backend, config, files, known)
 
@@ -194,14 +193,14 @@ def rebuilt_tokenizer(files: ModelFiles, config: Mapping[str, Any], **more: Any)
 def limit_of(files: ModelFiles, config: Mapping[str, Any] | None = None) -> int:
     """How many tokens a text may have: the fewer of the model's positions and the tokenizer's."""
     config = read_config(files) if config is None else config
-    said = read_json(files, "tokenizer_config.json")
+    settings = read_json(files, "tokenizer_config.json")
     limits: list[int] = [_UNLIMITED]
     positions: object = config.get("max_position_embeddings") or config.get("n_positions")
     # T5 and DeBERTa have positions relative to each other.
     if isinstance(positions, int) and positions > 0 and config.get("model_type") != "t5":
         limits.append(positions - 2 * (config.get("model_type") in _OFFSET))
-    if isinstance(given := said.get("model_max_length"), (int, float)) and given > 0:
-        limits.append(int(given))
+    if isinstance(longest := settings.get("model_max_length"), (int, float)) and longest > 0:
+        limits.append(int(longest))
     return min(limits)
 
 
@@ -216,10 +215,10 @@ def read_json(files: ModelFiles, name: str) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ModelError(f"{path} can't be read: {error}") from error
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _content(token: object) -> str | None:
@@ -228,7 +227,7 @@ def _content(token: object) -> str | None:
     return token if isinstance(token, str) else None
 
 
-def _encoded(one: Any) -> Encoded:
-    added = np.array(one.special_tokens_mask, np.bool_)
-    ids, types = np.array(one.ids, np.int64), np.array(one.type_ids, np.int64)
-    return Encoded(ids, added, types, bool(one.overflowing))
+def _encoded(encoding: Any) -> Encoded:
+    added = np.array(encoding.special_tokens_mask, np.bool_)
+    ids, types = np.array(encoding.ids, np.int64), np.array(encoding.type_ids, np.int64)
+    return Encoded(ids, added, types, bool(encoding.overflowing))

@@ -45,9 +45,9 @@ class Embeddings:
         """The vectors of some words."""
         unique, place = np.unique(np.array(words, object), return_inverse=True)
         pieces = self._tokenizer.pieces(unique.tolist())
-        found = [self._of_pieces(ids) for ids in pieces]
-        own = np.array([one is not None for one in found], np.bool_)
-        vectors = [self._mean if one is None else one for one in found]
+        means = [self._of_pieces(ids) for ids in pieces]
+        own = np.array([mean is not None for mean in means], np.bool_)
+        vectors = [self._mean if mean is None else mean for mean in means]
         stacked = np.array(vectors, np.float32).reshape(len(unique), self._matrix.shape[1])
         return Known(stacked[place], own[place])
 
@@ -72,8 +72,8 @@ class Table:
 
 def table_of(files: ModelFiles) -> Path | None:
     """The text file of word vectors in a folder that has nothing else; None for a model."""
-    found = sorted(files.folder.glob("*.txt"))
-    return found[0] if len(found) == 1 and files.file("config.json") is None else None
+    tables = sorted(files.folder.glob("*.txt"))
+    return tables[0] if len(tables) == 1 and files.file("config.json") is None else None
 
 
 @lru_cache(maxsize=4)

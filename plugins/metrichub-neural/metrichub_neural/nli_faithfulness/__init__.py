@@ -32,14 +32,14 @@ class NliFaithfulness(TorchMetric):
         parts = [sentences(text) for text in prediction]
         questions = [
             Question(part, (text,))
-            for found, text in zip(parts, source, strict=True)
-            for part in found
+            for split, text in zip(parts, source, strict=True)
+            for part in split
         ]
         answers = iter(entailment_of(self.files(), self.dtype).answers(questions))
         entailed, contradicted = np.full(len(parts), np.nan), np.full(len(parts), np.nan)
         cut = np.zeros(len(parts))
-        for row, found in enumerate(parts):
-            own = [next(answers) for _ in found]
+        for row, split in enumerate(parts):
+            own = [next(answers) for _ in split]
             cut[row] = any(answer.cut_at for answer in own)
             if own and source[row].strip():
                 entailed[row] = np.mean([answer.entailed for answer in own])

@@ -24,9 +24,9 @@ class Perplexity(LikelihoodMetric):
 
     def measure(self, prediction: Texts) -> Measured:
         """Summed likelihoods, and each text's own perplexity, (N,)."""
-        found = self.likelihoods([self.prompt] * len(prediction), list(prediction))
-        sums = dict(found.statistics)
-        return found._replace(statistics={**sums, "mean": np.exp(sums["mean"])})
+        measured = self.likelihoods([self.prompt] * len(prediction), list(prediction))
+        sums = dict(measured.statistics)
+        return measured._replace(statistics={**sums, "mean": np.exp(sums["mean"])})
 
     def score(self, nll: Array, tokens: Array, bytes: Array, mean: Array, count: Array) -> Scores:
         """Micro over all tokens, macro over the texts, and bits for each byte."""

@@ -29,12 +29,12 @@ class Regard(ClassifierMetric):
     def measure(self, prediction: Texts) -> Mapping[str, Array]:
         """The probability of each kind of regard for each text, (N,)."""
         places = self.places(*LABELS)
-        found = self.classified(list(prediction))
-        kinds = np.array([one.probabilities[places] for one in found], np.float64)
+        rows = self.classified(list(prediction))
+        kinds = np.array([row.probabilities[places] for row in rows], np.float64)
         return {
-            **dict(zip(LABELS, kinds.reshape(len(found), len(LABELS)).T, strict=True)),
-            "cut_predictions": np.array([one.cut for one in found], np.float64),
-            "texts": np.ones(len(found)),
+            **dict(zip(LABELS, kinds.reshape(len(rows), len(LABELS)).T, strict=True)),
+            "cut_predictions": np.array([row.cut for row in rows], np.float64),
+            "texts": np.ones(len(rows)),
         }
 
     def score(  # the statistics

@@ -54,9 +54,9 @@ class Smart(EncoderMetric):
         """Check the parameters, and that no model is named that isn't asked."""
         super().__post_init__()
         for name, default in (("model", None), ("revision", None), ("layer", None)):
-            given = getattr(self, name)
-            if self.matcher != "bertscore" and given != default:
-                raise ParameterError(self.name, name, given, "None without matcher='bertscore'")
+            value = getattr(self, name)
+            if self.matcher != "bertscore" and value != default:
+                raise ParameterError(self.name, name, value, "None without matcher='bertscore'")
 
     def inputs(self) -> tuple[str, ...]:
         """The prediction and what it is held against."""
@@ -97,10 +97,10 @@ class Smart(EncoderMetric):
         ]
         pairs = {pair for row in rows for mine, other in row for pair in product(mine, other)}
         like = self._matched(sorted(pairs))
-        found = np.array([_of_sample(row, like) for row in rows]).reshape(len(rows), 3, 3)
-        blank = np.flatnonzero(np.isnan(found[:, 0, 0])).tolist()
+        scores = np.array([_of_sample(row, like) for row in rows]).reshape(len(rows), 3, 3)
+        blank = np.flatnonzero(np.isnan(scores[:, 0, 0])).tolist()
         return Measured(
-            {name: found[:, number] for number, name in enumerate(("precision", "recall", "f"))},
+            {name: scores[:, number] for number, name in enumerate(("precision", "recall", "f"))},
             dict.fromkeys(blank, f"the {' and the '.join(_SIDES[self.against])} can't be read"),
         )
 
@@ -127,8 +127,8 @@ def _split(text: str) -> list[str]:
 
 def _of_sample(sides: Sequence[tuple[Sequence[str], Sequence[str]]], like: Likeness) -> Array:
     """Precision, recall and F of each type, (3, 3), by the better side; `nan` without a side."""
-    found = [_of_side(mine, other, like) for mine, other in sides]
-    scored = [one for one in found if one is not None]
+    both = [_of_side(mine, other, like) for mine, other in sides]
+    scored = [scores for scores in both if scores is not None]
     return np.max(scored, axis=0) if scored else np.full((3, 3), np.nan)
 
 
@@ -138,7 +138,7 @@ def _of_side(mine: Sequence[str], other: Sequence[str], like: Likeness) -> Array
         return None
     if not mine:
         return np.zeros((3, 3))
-    matrix = np.array([[like[one, another] for another in other] for one in mine])
+    matrix = np.array([[like[first, second] for second in other] for first in mine])
     if np.isnan(matrix).all():
         return None
     precision, recall = variants_of(np.nan_to_num(matrix)).T

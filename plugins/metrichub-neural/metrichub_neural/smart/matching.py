@@ -30,8 +30,8 @@ def by_string(matcher: str, pairs: Sequence[Pair]) -> Likeness:
     metric = metric_of(matcher)
     predictions, references = zip(*pairs, strict=True)
     report = Hub(metric).evaluate(predictions=list(predictions), references=list(references))
-    found = report.samples()[metric.name]
-    values = found[matcher if metric.name == "rouge" else "score"]
+    samples = report.samples()[metric.name]
+    values = samples[matcher if metric.name == "rouge" else "score"]
     return dict(zip(pairs, np.asarray(values, np.float64).tolist(), strict=True))
 
 
@@ -39,5 +39,5 @@ def by_model(encoder: Encoder, pairs: Sequence[Pair]) -> Likeness:
     """BERTScore's F1 of each pair, 0 to 1."""
     sides = [means(match) for match in matches(encoder, pairs)]
     precision, recall = np.array(sides, np.float64).reshape(len(pairs), 2).T
-    found = np.where(np.isnan(recall), np.nan, np.clip(f1(precision, recall), 0.0, 1.0))
-    return dict(zip(pairs, found.tolist(), strict=True))
+    scores = np.where(np.isnan(recall), np.nan, np.clip(f1(precision, recall), 0.0, 1.0))
+    return dict(zip(pairs, scores.tolist(), strict=True))

@@ -32,8 +32,8 @@ class Vendi(EmbedderMetric, CorpusMetric):
         norms = np.linalg.norm(vectors, axis=1) if vectors.size else np.zeros(0)
         if not norms.any():
             return Unscored("no prediction has a vector", "no_vector")
-        kept = vectors[norms > 0] / norms[norms > 0, None]
-        return tuple(map(tuple, kept.tolist()))
+        unit = vectors[norms > 0] / norms[norms > 0, None]
+        return tuple(map(tuple, unit.tolist()))
 
     def conclude(self, rows: Sequence[Row | Gram]) -> Mapping[str, float]:
         """The score of all predictions of all rows together; `nan` without a row."""

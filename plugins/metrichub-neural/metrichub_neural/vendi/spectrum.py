@@ -36,16 +36,16 @@ def condensed(rows: Sequence[Row | Gram]) -> Sequence[Row | Gram]:
         return list(rows)
     if len(vectors):
         sums.append(Gram(vectors.T @ vectors, len(vectors)))
-    return [Gram(sum(one.products for one in sums), sum(one.vectors for one in sums))]  # type: ignore[arg-type]  # an array
+    return [Gram(sum(gram.products for gram in sums), sum(gram.vectors for gram in sums))]  # type: ignore[arg-type]  # an array
 
 
 def shares(rows: Sequence[Row | Gram]) -> Array:
     """The eigenvalues of all vectors' similarities over their sum, the number of vectors."""
-    (found, *more) = condensed(rows)
-    if isinstance(found, Gram):
-        matrix = found.products
+    (first, *more) = condensed(rows)
+    if isinstance(first, Gram):
+        matrix = first.products
     else:
-        vectors = _stacked([found, *more])
+        vectors = _stacked([first, *more])
         matrix = vectors @ vectors.T
     values = np.linalg.eigvalsh(matrix)
     return np.asarray(values / values.sum())

@@ -62,9 +62,9 @@ class Wmd(Metric):
         """The distance of each pair and its bound, (N,)."""
         bags = self._bags(prediction) | self._bags(reference)
         pairs = list(zip(prediction, reference, strict=True))
-        found = {pair: self._distances(bags[pair[0]], bags[pair[1]]) for pair in set(pairs)}
-        score, bound = np.array([found[pair] for pair in pairs]).reshape(len(pairs), 2).T
-        blank = [row for row, pair in enumerate(pairs) if np.isnan(found[pair][0])]
+        by_pair = {pair: self._distances(bags[pair[0]], bags[pair[1]]) for pair in set(pairs)}
+        score, bound = np.array([by_pair[pair] for pair in pairs]).reshape(len(pairs), 2).T
+        blank = [row for row, pair in enumerate(pairs) if np.isnan(by_pair[pair][0])]
         at_fault = [row for row in blank if bags[reference[row]] is not None]
         return Measured(
             {"distance": score, "bound": bound},
@@ -86,36 +86,36 @@ class Wmd(Metric):
         exact = REQUIRES if self.exact else ()
         return (*self.card.requires, *exact, *requires_of(self._files()))
 
-    def _distances(self, one: Bag | None, other: Bag | None) -> tuple[float, float]:
-        if one is None or other is None:
+    def _distances(self, first: Bag | None, second: Bag | None) -> tuple[float, float]:
+        if first is None or second is None:
             return np.nan, np.nan
-        costs = distances(one.vectors, other.vectors)
-        bound = relaxed(one.shares, other.shares, costs)
-        return (transported(one.shares, other.shares, costs) if self.exact else bound), bound
+        costs = distances(first.vectors, second.vectors)
+        bound = relaxed(first.shares, second.shares, costs)
+        return (transported(first.shares, second.shares, costs) if self.exact else bound), bound
 
     def _bags(self, texts: Texts) -> dict[str, Bag | None]:
         """The words of each text; None where none of them has a vector."""
         table = word_vectors(self._files())
         words = words_of(texts, self.tokenizer, self.lowercase)
-        counts = {text: self._counted(found) for text, found in zip(texts, words, strict=True)}
+        counts = {text: self._counted(row) for text, row in zip(texts, words, strict=True)}
         return {text: self._bag(table, count) for text, count in counts.items()}
 
     def _counted(self, words: Sequence[str]) -> Counter[str]:
         """How often each word is there that counts; a text of stop words alone keeps them."""
         stop = ENGLISH if self.stop_words == "english" else frozenset(self.stop_words or ())
         spoken = Counter(word for word in words if any(category(c) not in "PSZC" for c in word))
-        kept = Counter({word: count for word, count in spoken.items() if word not in stop})
-        return kept or spoken
+        content = Counter({word: count for word, count in spoken.items() if word not in stop})
+        return content or spoken
 
     def _bag(self, table: WordVectors, counts: Counter[str]) -> Bag | None:
         words = sorted(counts)
         if not words:
             return None
-        found = table.of(words)
-        if not found.own.any():
+        known = table.of(words)
+        if not known.own.any():
             return None
-        number = np.array([counts[word] for word in words], np.float64)[found.own]
-        vectors = found.vectors[found.own].astype(np.float64)
+        number = np.array([counts[word] for word in words], np.float64)[known.own]
+        vectors = known.vectors[known.own].astype(np.float64)
         if self.normalize:
             norms = np.linalg.norm(vectors, axis=1, keepdims=True)
             vectors = vectors / np.where(norms > 0, norms, 1)

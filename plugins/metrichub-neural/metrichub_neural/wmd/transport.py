@@ -13,10 +13,10 @@ _STEPS = 10_000_000
 """More than texts of thousands of words need; the default of 100,000 is for smaller ones."""
 
 
-def distances(one: Array, other: Array) -> Array:
+def distances(first: Array, second: Array) -> Array:
     """The Euclidean distances of vectors, (n, d) and (m, d), in 64 bits: (n, m)."""
     # One row at a time: the shorter formula by inner products rounds small distances away.
-    return np.array([np.linalg.norm(other - vector, axis=1) for vector in one])
+    return np.array([np.linalg.norm(second - vector, axis=1) for vector in first])
 
 
 def transported(shares: Array, other_shares: Array, costs: Array) -> float:
