@@ -17,6 +17,7 @@ from metrichub.data.tables import is_stream
 from metrichub.data.values import names_of
 from metrichub.errors import InputError, ParameterError
 from metrichub.evaluation.measure import Measure, measured
+from metrichub.evaluation.measurement import Nested
 from metrichub.evaluation.observation import is_async
 from metrichub.evaluation.progress import Progress
 from metrichub.evaluation.reduce import Reduction, name_of
@@ -24,7 +25,6 @@ from metrichub.evaluation.run_options import OTHER_METHODS, check_run, finish_ro
 from metrichub.metric import Metric, MetricLike, load_metrics
 from metrichub.models.usage import Budget, Limits, Usage
 from metrichub.report.report import Report
-from metrichub.report.scores import Nested
 
 if TYPE_CHECKING:
     from metrichub.embed import Embedder

@@ -12,8 +12,8 @@ from metrichub.cli.groups import option_group
 from metrichub.errors import MetrichubError
 
 if TYPE_CHECKING:
+    from metrichub.evaluation.measurement import Nested
     from metrichub.hub import Hub
-    from metrichub.report.scores import Nested
     from metrichub.report.thresholds import Threshold
 
 

@@ -1,7 +1,8 @@
-"""Measurement: what metrics measured of samples, before anything is asked of it."""
+"""Measurement: what metrics measured of samples, with scores, explanations and signatures."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -9,17 +10,21 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.data.columns import column_of
 from metrichub.data.fingerprint import digest_of
 from metrichub.data.metadata import Metadata
 from metrichub.errors import ReportError, did_you_mean, what
 from metrichub.evaluation.buckets import BucketSizes
-from metrichub.evaluation.explanation import Trace
+from metrichub.evaluation.explanation import Explanation, Trace
 from metrichub.evaluation.lengths import Lengths, summed_lengths
 from metrichub.evaluation.letters import ByTokenizer
-from metrichub.evaluation.result import Result
+from metrichub.evaluation.result import Outputs, Result
 from metrichub.evaluation.stored import StoredSamples
 from metrichub.evaluation.units import Units, clusters
+from metrichub.metric import has_sample_scores
 from metrichub.models.usage import Usage
+
+Nested = dict[str, dict[str, float]]
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,100 @@ class Measurement:
     metadata: Metadata = field(default_factory=dict, repr=False)
     buckets: BucketSizes | None = field(default=None, repr=False)
     lengths: Lengths | None = field(default=None, repr=False, compare=False)
+
+    def scores(self) -> Nested:
+        """The nested dict: metric -> output -> score, and counts of samples without a score.
+
+        "pending" counts samples that wait for a batch, "errors" those for which a call to a judge
+        failed, "unanswered" those whose prediction has no score by the metric's definition, and
+        "unscored" all others.
+        """
+        nested: Nested = {}
+        for name, result in self.results.items():
+            nested[name] = result.scores()
+            trace = self.traces.get(name, Trace())
+            failed, waiting = trace.failed, trace.waits.total()
+            unanswered = result.unanswered.total()
+            counts = {
+                "unscored": result.unscored - failed - waiting - unanswered,
+                "unanswered": unanswered,
+                "errors": failed,
+                "pending": waiting,
+            }
+            nested[name] |= {what: count for what, count in counts.items() if count}
+        return nested
+
+    def samples(self) -> dict[str, Outputs]:
+        """The scores of every sample: metric -> output -> (N,); `nan` where unscored.
+
+        Raises:
+            ReportError: the report is pooled.
+        """
+        return {name: result.samples() for name, result in self.results.items()}
+
+    @property
+    def failed(self) -> int:
+        """How many scores are missing, over all metrics, because a call to a judge failed."""
+        return sum(found.failed for found in self.traces.values())
+
+    def explain(self, metric: str, sample: int) -> Explanation:
+        """Why a sample has its scores: its status, and the judge's answers for each candidate.
+
+        Raises:
+            ReportError: there is no such metric or sample, or the report is pooled.
+        """
+        chosen_metrics(metric, self.results, "the report")
+        if not 0 <= sample < self.size:
+            raise ReportError(f"no sample {sample} in a report of {self.size}")
+        result, found = self.results[metric], self.traces.get(metric, Trace())
+        scores = {name: float(values[sample]) for name, values in result.samples().items()}
+        steps = found.steps.get(sample, ())
+        if not steps and self.texts:
+            steps = self.texts.steps(result.metric, sample)
+        if why := found.pending.get(sample) or found.errors.get(sample):
+            return Explanation(found.status(sample), why, scores, steps)
+        if reason := result.why(sample):
+            return Explanation("undefined", reason, scores, steps)
+        return Explanation("ok", None, scores, steps)
+
+    def replies(self, metric: str, sample: int) -> list[Any]:
+        """The model's replies about a sample, one per call, from the call store.
+
+        A reply that isn't stored (a judge with cache=False, or a cleared store) is None.
+
+        Raises:
+            ReportError: there is no such metric or sample.
+        """
+        self.explain(metric, sample)
+        keys = self.traces.get(metric, Trace()).calls.get(sample, ())
+        if not keys:
+            return []
+        from metrichub.models.store import store
+
+        found = [store().get(key) for key in keys]
+        return [None if answer is None else json.loads(answer.reply) for answer in found]
+
+    def signatures(self) -> dict[str, str]:
+        """Each metric's signature: parameters, definition, prompts, version, reduction, candidates.
+
+        Everything except the version decides which reports can be merged and compared. "samples" is
+        included if `samples()` follows another convention than the corpus score, as for sentence
+        BLEU.
+        """
+        return {
+            name: f"{result.signature}{self._counts({*map(column_of, result.metric.inputs())})}"
+            f"{'|samples:sentence-level' * has_sample_scores(result.metric)}"
+            for name, result in self.results.items()
+        }
+
+    def prompts(self) -> dict[str, Mapping[str, Any]]:
+        """What each metric's judge model was told: metric -> prompt -> its "text" and "examples".
+
+        Templates, without the samples. A metric is left out if it asks no model, or if its prompts
+        aren't known.
+        """
+        found = {name: result.signature.templates for name, result in self.results.items()}
+        return {name: templates for name, templates in found.items() if templates}
 
     def units(self, result: Result, cluster: str | None = None) -> Units:
         """The units that a test or interval draws: samples, clusters of them, or buckets.
@@ -148,6 +247,14 @@ class Measurement:
             metadata={},
             runs={name: tuple(run.pool() for run in runs) for name, runs in self.runs.items()},
             lengths=summed_lengths(self.lengths),
+        )
+
+    def _counts(self, read: Collection[str]) -> str:
+        """How many texts a sample has of each column that is read, if references or several."""
+        return "".join(
+            f"|{column}:{low if low == high else f'{low}-{high}'}"
+            for column, (low, high) in self.candidates.items()
+            if column in read and (column == "references" or high > 1)
         )
 
 

@@ -2,99 +2,32 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from metrichub.data.columns import column_of, note_of_fallback
 from metrichub.errors import ReportError
 from metrichub.evaluation import letters, significance
-from metrichub.evaluation.explanation import Explanation, Trace
+from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.intervals import NO_INTERVAL, Interval
 from metrichub.evaluation.lengths import LENGTHS_UNKNOWN
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.resample import SEED
-from metrichub.evaluation.result import NO_REASON, NO_SAMPLES, NOTHING_COUNTED, Outputs, Result
+from metrichub.evaluation.result import NO_REASON, NO_SAMPLES, NOTHING_COUNTED, Result
 from metrichub.evaluation.signature import PROMPTS_UNKNOWN
 from metrichub.evaluation.votes import agreement_notes
-from metrichub.metric import Metric, has_sample_scores
+from metrichub.metric import Metric
 
 if TYPE_CHECKING:
     from metrichub.report.repeats import RepeatedScore
-
-Nested = dict[str, dict[str, float]]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ReportScores(Measurement):
     """A report's scores, intervals, explanations, signatures and notes."""
-
-    def scores(self) -> Nested:
-        """The nested dict: metric -> output -> score, and counts of samples without a score.
-
-        "pending" counts samples that wait for a batch, "errors" those for which a call to a judge
-        failed, "unanswered" those whose prediction has no score by the metric's definition, and
-        "unscored" all others.
-        """
-        nested: Nested = {}
-        for name, result in self.results.items():
-            nested[name] = result.scores()
-            trace = self.traces.get(name, Trace())
-            failed, waiting = trace.failed, trace.waits.total()
-            unanswered = result.unanswered.total()
-            counts = {
-                "unscored": result.unscored - failed - waiting - unanswered,
-                "unanswered": unanswered,
-                "errors": failed,
-                "pending": waiting,
-            }
-            nested[name] |= {what: count for what, count in counts.items() if count}
-        return nested
-
-    @property
-    def failed(self) -> int:
-        """How many scores are missing, over all metrics, because a call to a judge failed."""
-        return sum(found.failed for found in self.traces.values())
-
-    def explain(self, metric: str, sample: int) -> Explanation:
-        """Why a sample has its scores: its status, and the judge's answers for each candidate.
-
-        Raises:
-            ReportError: there is no such metric or sample, or the report is pooled.
-        """
-        chosen_metrics(metric, self.results, "the report")
-        if not 0 <= sample < self.size:
-            raise ReportError(f"no sample {sample} in a report of {self.size}")
-        result, found = self.results[metric], self.traces.get(metric, Trace())
-        scores = {name: float(values[sample]) for name, values in result.samples().items()}
-        steps = found.steps.get(sample, ())
-        if not steps and self.texts:
-            steps = self.texts.steps(result.metric, sample)
-        if why := found.pending.get(sample) or found.errors.get(sample):
-            return Explanation(found.status(sample), why, scores, steps)
-        if reason := result.why(sample):
-            return Explanation("undefined", reason, scores, steps)
-        return Explanation("ok", None, scores, steps)
-
-    def replies(self, metric: str, sample: int) -> list[Any]:
-        """The model's replies about a sample, one per call, from the call store.
-
-        A reply that isn't stored (a judge with cache=False, or a cleared store) is None.
-
-        Raises:
-            ReportError: there is no such metric or sample.
-        """
-        self.explain(metric, sample)
-        keys = self.traces.get(metric, Trace()).calls.get(sample, ())
-        if not keys:
-            return []
-        from metrichub.models.store import store
-
-        found = [store().get(key) for key in keys]
-        return [None if answer is None else json.loads(answer.reply) for answer in found]
 
     def repeated(self) -> dict[str, dict[str, RepeatedScore]]:
         """The mean and standard deviation of repeated runs: metric -> output -> `RepeatedScore`.
@@ -110,14 +43,6 @@ class ReportScores(Measurement):
                 "makes one run of them"
             )
         return repeated_scores(self.runs)
-
-    def samples(self) -> dict[str, Outputs]:
-        """The scores of every sample: metric -> output -> (N,); `nan` where unscored.
-
-        Raises:
-            ReportError: the report is pooled.
-        """
-        return {name: result.samples() for name, result in self.results.items()}
 
     def intervals(
         self,
@@ -165,36 +90,6 @@ class ReportScores(Measurement):
         units = partial(self.units, cluster=cluster)
         found = none | significance.intervals(drawn, units, level, resamples, seed)
         return ByOutput({name: found[name] for name in results})
-
-    def signatures(self) -> dict[str, str]:
-        """Each metric's signature: parameters, definition, prompts, version, reduction, candidates.
-
-        Everything except the version decides which reports can be merged and compared. "samples" is
-        included if `samples()` follows another convention than the corpus score, as for sentence
-        BLEU.
-        """
-        return {
-            name: f"{result.signature}{self._counts({*map(column_of, result.metric.inputs())})}"
-            f"{'|samples:sentence-level' * has_sample_scores(result.metric)}"
-            for name, result in self.results.items()
-        }
-
-    def prompts(self) -> dict[str, Mapping[str, Any]]:
-        """What each metric's judge model was told: metric -> prompt -> its "text" and "examples".
-
-        Templates, without the samples. A metric is left out if it asks no model, or if its prompts
-        aren't known.
-        """
-        found = {name: result.signature.templates for name, result in self.results.items()}
-        return {name: templates for name, templates in found.items() if templates}
-
-    def _counts(self, read: Collection[str]) -> str:
-        """How many texts a sample has of each column that is read, if references or several."""
-        return "".join(
-            f"|{column}:{low if low == high else f'{low}-{high}'}"
-            for column, (low, high) in self.candidates.items()
-            if column in read and (column == "references" or high > 1)
-        )
 
     def notes(self) -> dict[str, Sequence[str]]:
         """Notes for the reader of the scores, by metric, such as why samples are unscored."""
