@@ -113,7 +113,7 @@ class Hub:
 
     def _repr_html_(self) -> str:
         """What each metric reads and gives, as a table for notebooks."""
-        from metrichub.report.notebook import hub_table
+        from metrichub.report.scoreboard import hub_table
 
         return hub_table(self.metrics).html()
 

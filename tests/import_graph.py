@@ -30,8 +30,8 @@ Imports = Mapping[str, frozenset[str]]
 
 OPTIONAL = frozenset({"agreement", "bridges", "app", "site"})
 """Packages that stand on the core: it works without them, and they without one another."""
-THIN = "metrichub.report.rated"
-"""The module whose methods return what an optional package makes; it imports the types alone."""
+THIN = "metrichub.report.report"
+"""The module with methods that return what an optional package makes; it imports types alone."""
 
 
 @cache

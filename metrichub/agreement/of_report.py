@@ -16,10 +16,9 @@ from metrichub.agreement.report_votes import verdicts_correlated, votes_correlat
 from metrichub.agreement.verdicts import VerdictAgreement, verdict_agreement
 from metrichub.agreement.votes import are_preferences
 from metrichub.errors import InputError, MissingColumn, ReportError, did_you_mean, what
-from metrichub.evaluation.measurement import chosen_metrics
+from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.units import how_to_keep
 from metrichub.metric import Metric
-from metrichub.report.scores import ReportScores
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def agreement_of(
-    report: ReportScores,
+    report: Measurement,
     human: str | Iterable[str] | Mapping[str, Sequence[Any]] | None,
     *,
     preferences: Data | None,
@@ -69,7 +68,7 @@ def agreement_of(
 
 
 def calibrated_means_of(
-    report: ReportScores,
+    report: Measurement,
     human: str,
     *,
     metrics: str | Iterable[str] | None,
@@ -88,7 +87,7 @@ def calibrated_means_of(
 
 
 def verdict_agreement_of(
-    report: ReportScores, human: str, metric: str, *, output: str, cut: float, confidence: float
+    report: Measurement, human: str, metric: str, *, output: str, cut: float, confidence: float
 ) -> VerdictAgreement:
     """What `Report.verdicts` returns."""
     samples = chosen_samples(report, metric)[metric]
@@ -104,7 +103,7 @@ def verdict_agreement_of(
     )
 
 
-def _column(report: ReportScores, name: str) -> Sequence[Any]:
+def _column(report: Measurement, name: str) -> Sequence[Any]:
     """A column that the report kept."""
     if not isinstance(name, str):
         raise ReportError(f"human names a column of the report; it is {what(name)}")
@@ -117,13 +116,13 @@ def _column(report: ReportScores, name: str) -> Sequence[Any]:
     return report.metadata[name]
 
 
-def _labels(report: ReportScores, name: str | None, usual: Sequence[str]) -> Sequence[Any] | None:
+def _labels(report: Measurement, name: str | None, usual: Sequence[str]) -> Sequence[Any] | None:
     """The column of items or systems: the named one, or the first of the usual ones."""
     return _column(report, name) if name is not None else usual_labels(report.metadata, usual)
 
 
 def scores_by_label(
-    report: ReportScores, metrics: str | Iterable[str] | None = None, *, all_outputs: bool = False
+    report: Measurement, metrics: str | Iterable[str] | None = None, *, all_outputs: bool = False
 ) -> tuple[dict[str, NDArray[np.float64]], dict[str, str]]:
     """The scores of samples by a label an output, "bleu" or "rouge.rougeL", and directions."""
     scores: dict[str, NDArray[np.float64]] = {}
@@ -137,7 +136,7 @@ def scores_by_label(
 
 
 def verdicts_by_label(
-    report: ReportScores, metrics: str | Iterable[str] | None = None
+    report: Measurement, metrics: str | Iterable[str] | None = None
 ) -> dict[str, Sequence[str | None]]:
     """Which of prediction (a) and reference (b) each metric puts first, by its name.
 
@@ -160,7 +159,7 @@ def verdicts_by_label(
 
 
 def judges_of(
-    report: ReportScores, labels: Iterable[str], confidence: float = 0.95
+    report: Measurement, labels: Iterable[str], confidence: float = 0.95
 ) -> list[JudgeConsistency]:
     """How far judges agree with themselves that were asked several times, or in both orders."""
     found = []
@@ -181,20 +180,20 @@ def compares(metric: Metric) -> bool:
     return "choose" in getattr(metric, "asks", {})
 
 
-def chosen_samples(report: ReportScores, metrics: str | Iterable[str] | None) -> Mapping[str, Any]:
+def chosen_samples(report: Measurement, metrics: str | Iterable[str] | None) -> Mapping[str, Any]:
     """The scores of the samples of the chosen metrics: metric -> output -> (N,)."""
     chosen = chosen_metrics(metrics, report.results, "the report")
     return {name: report.results[name].samples() for name in chosen}
 
 
-def sources_of(report: ReportScores, labels: Iterable[str]) -> tuple[dict[str, str], list[str]]:
+def sources_of(report: Measurement, labels: Iterable[str]) -> tuple[dict[str, str], list[str]]:
     """The signatures of the metrics with these labels, and their BibTeX."""
     chosen = {label.partition(".")[0] for label in labels}
     signatures = {name: line for name, line in report.signatures().items() if name in chosen}
     return signatures, [report.results[name].metric.card.bibtex for name in signatures]
 
 
-def each_note(report: ReportScores, protocol: str | None) -> list[str]:
+def each_note(report: Measurement, protocol: str | None) -> list[str]:
     """That scores saw references together which the protocol scores one by one."""
     _, most = report.candidates.get("references", (0, 0))
     if protocol is None or most < 2 or protocol_of(protocol).references != "each":

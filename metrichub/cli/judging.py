@@ -17,7 +17,6 @@ from metrichub.data.reading import Reading
 from metrichub.data.samples import Samples
 from metrichub.errors import InputError
 from metrichub.judge.protocol import VOTE_RULES
-from metrichub.report.export import usage_counts
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
@@ -156,6 +155,9 @@ def show_estimate(
     output: Path | None,
 ) -> None:
     """Print what scoring these files would ask of models."""
+    # Loads numpy, which --help does without.
+    from metrichub.report.export import usage_counts
+
     found: dict[str, Usage] = {}
     for name, batches in systems.items():
         reading = Reading(batches, hub.needs(), columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -20,7 +20,7 @@ from metrichub.evaluation.lengths import Lengths, summed_lengths
 from metrichub.evaluation.letters import ByTokenizer
 from metrichub.evaluation.result import Outputs, Result
 from metrichub.evaluation.stored import StoredSamples
-from metrichub.evaluation.units import Units, clusters
+from metrichub.evaluation.units import Units, clusters, groups
 from metrichub.metric import has_sample_scores
 from metrichub.models.usage import Usage
 
@@ -56,6 +56,23 @@ class Measurement:
     metadata: Metadata = field(default_factory=dict, repr=False)
     buckets: BucketSizes | None = field(default=None, repr=False)
     lengths: Lengths | None = field(default=None, repr=False, compare=False)
+
+    def __getitem__(self, metric: str) -> dict[str, float]:
+        """The scores of one metric, as in `scores()`.
+
+        Raises:
+            ReportError: no such metric.
+        """
+        chosen_metrics([metric], self.results, "the report")
+        return self.scores()[metric]
+
+    def __contains__(self, metric: object) -> bool:
+        """Whether the report has scores of a metric of this name."""
+        return metric in self.results
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the metrics."""
+        return iter(self.results)
 
     def scores(self) -> Nested:
         """The nested dict: metric -> output -> score, and counts of samples without a score.
@@ -218,6 +235,22 @@ class Measurement:
             name: digest_of([*sizes, *(d[name] for _, d in self.segments)], index)
             for name in sorted(columns)
         }
+
+    def by(self, column: str) -> dict[Any, Self]:
+        """A report for each value of a column that the report kept, in order of first appearance.
+
+        Subgroups can be compared between systems like whole reports. Samples without a value are
+        under None. Usage belongs to all samples, so none of the reports has it.
+
+        Raises:
+            ReportError: there is no such column, it holds lists, or the report keeps no samples.
+        """
+        if any(result.pooled for result in self.results.values()):
+            raise ReportError(
+                "groups need the samples, which weren't kept; evaluate with samples=True"
+            )
+        index = groups(column, self.metadata, self.size)
+        return {value: self.take(samples) for value, samples in index.items()}
 
     def pool(self) -> Self:
         """The same corpus scores without the samples, in memory that doesn't grow with them.

@@ -21,6 +21,7 @@ from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.lengths import Lengths
 from metrichub.evaluation.letters import ByTokenizer, Letters
+from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
@@ -30,12 +31,11 @@ from metrichub.evaluation.stats import BucketSums, Stats
 from metrichub.metric import Array, CorpusMetric, Metric, Unscored, load_metric, load_metrics
 from metrichub.models.resolve import VARIABLES
 from metrichub.models.usage import Usage
-from metrichub.report.report import Report
 from metrichub.report.serialize import ANY_FORMAT, FORMAT, PACKED
 from metrichub.report.tables import json_safe
 
 
-def load(path: Path, metrics: Sequence[Any]) -> Report:
+def load(path: Path, metrics: Sequence[Any]) -> Measurement:
     """Read a report; see `Report.load`."""
     try:
         content = json.loads(_text(path))
@@ -52,7 +52,7 @@ def load(path: Path, metrics: Sequence[Any]) -> Report:
             metric = own.get(name) or _metric(path, name, found)
             _same_definition(path, found, metric)
             results[name] = _result(found, metric, prompts.get(name, {}))
-        report = Report(
+        report = Measurement(
             results,
             content["size"],
             tuple((number, dict(digests)) for number, digests in content["segments"]),
@@ -107,7 +107,7 @@ def _check_format(path: Path, found: object) -> None:
     raise ReportError(f"{path} isn't a saved report; save one with report.save() or --save")
 
 
-def _whole(report: Report) -> None:
+def _whole(report: Measurement) -> None:
     """Raise `ValueError` if the parts of a report don't fit together."""
     sizes = [report.size, sum(size for size, _ in report.segments)]
     if not isinstance(report.size, int) or len(set(sizes)) > 1:

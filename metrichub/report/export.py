@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from metrichub.errors import MissingDependency
+from metrichub.evaluation.explanation import Trace
+from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.significance import SignificanceOptions
+from metrichub.report.by_output import intervals_of
 from metrichub.report.captions import about_intervals, caption
+from metrichub.report.notes import notes_of
+from metrichub.report.repeats import repeated_scores
 from metrichub.report.scoreboard import (
     OutputChoice,
     ScoreFormat,
@@ -14,21 +21,20 @@ from metrichub.report.scoreboard import (
     output_columns,
     score_table,
 )
-from metrichub.report.tables import Table
+from metrichub.report.tables import Table, json_safe
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from metrichub.evaluation.intervals import Interval
     from metrichub.models.usage import Usage
-    from metrichub.report.report import Report
 
 RESAMPLES = 1000
 """How many resamples an interval is made of where nobody says."""
 
 
 def document(
-    report: Report,
+    report: Measurement,
     intervals: Mapping[str, Mapping[str, Interval]] | None = None,
     signatures: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
@@ -38,7 +44,7 @@ def document(
         found["intervals"] = intervals
     if signatures is not None:
         found["signatures"] = signatures
-    if notes := report.notes():
+    if notes := notes_of(report):
         found["notes"] = notes
     if report.usage.calls or report.usage.cached:
         found["usage"] = usage_counts(report.usage)
@@ -48,9 +54,14 @@ def document(
                 output: {k: v for k, v in repeated._asdict().items() if k != "samples"}
                 for output, repeated in outputs.items()
             }
-            for metric, outputs in report.repeated().items()
+            for metric, outputs in repeated_scores(report.runs).items()
         }
     return found
+
+
+def json_of(value: Mapping[str, Any], indent: int | None) -> str:
+    """A value as JSON, with null for `nan`."""
+    return json.dumps(json_safe(value), ensure_ascii=False, indent=indent)
 
 
 def usage_counts(usage: Usage, seconds: bool = True) -> dict[str, Any]:
@@ -60,12 +71,12 @@ def usage_counts(usage: Usage, seconds: bool = True) -> dict[str, Any]:
     return {name: round(v, 9) if isinstance(v, float) else v for name, v in counts.items()}
 
 
-def headlines(report: Report) -> set[tuple[str, str]]:
+def headlines(report: Measurement) -> set[tuple[str, str]]:
     """The metrics' headline outputs."""
     return set(chosen(report, "headline"))
 
 
-def flat(report: Report, outputs: OutputChoice, separator: str) -> dict[str, float]:
+def flat(report: Measurement, outputs: OutputChoice, separator: str) -> dict[str, float]:
     """The scores by one key each; see `Report.flatten`."""
     shown = chosen(report, ScoreFormat(outputs).outputs)
     return {
@@ -76,31 +87,28 @@ def flat(report: Report, outputs: OutputChoice, separator: str) -> dict[str, flo
     }
 
 
-def table(report: Report, outputs: OutputChoice, intervals: bool) -> Table:
+def table(report: Measurement, outputs: OutputChoice, intervals: bool) -> Table:
     """The scores with all their digits, a row an output; see `Report.to_csv`."""
     shown = chosen(report, ScoreFormat(outputs).outputs)
-    whole = Table.of(report, report.intervals() if intervals else None)
+    whole = Table.of(report, intervals_of(report) if intervals else None)
     return whole._replace(rows=[row for row in whole.rows if tuple(row[:2]) in shown])
 
 
 def shown(
-    report: Report,
+    report: Measurement,
     outputs: OutputChoice = "headline",
     intervals: bool = False,
     percent: bool = False,
 ) -> Table:
     """The scores as people read them, a row an output; see `Report.to_markdown`."""
-    found = report.intervals() if intervals else {}
+    found = intervals_of(report) if intervals else {}
     return score_table(report, report.scores(), found, ScoreFormat(outputs, percent))
 
 
-def captioned(report: Report, outputs: OutputChoice, intervals: bool, percent: bool) -> Table:
+def captioned(report: Measurement, outputs: OutputChoice, intervals: bool, percent: bool) -> Table:
     """The same with what a paper says below it: samples, intervals and signatures."""
-    # Loads numpy, which this module's other callers do without.
-    from metrichub.evaluation.significance import SignificanceOptions
-
     form = ScoreFormat(outputs, percent)
-    found = report.intervals() if intervals else {}
+    found = intervals_of(report) if intervals else {}
     table = score_table(report, report.scores(), found, form)
     columns = output_columns({"": report}, form)
     about = about_intervals(columns, {"": found}, SignificanceOptions())
@@ -108,11 +116,8 @@ def captioned(report: Report, outputs: OutputChoice, intervals: bool, percent: b
     return table._replace(caption=caption(report.size, about), signatures=signatures)
 
 
-def frame(report: Report) -> DataFrame:
+def frame(report: Measurement) -> DataFrame:
     """The scores of the samples as columns; see `Report.to_frame`."""
-    # Loads numpy, which this module's other callers do without.
-    from metrichub.evaluation.explanation import Trace
-
     try:
         import pandas
     except ImportError:

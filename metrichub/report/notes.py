@@ -1,12 +1,21 @@
-"""Notes of several systems: each told once, with the systems that it is about."""
+"""Notes: what a reader of scores should know, such as why samples have none."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from math import isnan
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from metrichub.report.report import Report
+from metrichub.data.columns import column_of, note_of_fallback
+from metrichub.evaluation import letters, significance
+from metrichub.evaluation.explanation import Trace
+from metrichub.evaluation.lengths import LENGTHS_UNKNOWN
+from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.result import NO_REASON, NO_SAMPLES, NOTHING_COUNTED, Result
+from metrichub.evaluation.signature import PROMPTS_UNKNOWN
+from metrichub.evaluation.votes import agreement_notes
+from metrichub.metric import Metric
+from metrichub.report.repeats import repeated_scores
 
 
 class SharedNote(NamedTuple):
@@ -17,14 +26,90 @@ class SharedNote(NamedTuple):
     systems: Sequence[str]
 
 
-def shared_notes(systems: Mapping[str, Report]) -> list[SharedNote]:
+def shared_notes(systems: Mapping[str, Measurement]) -> list[SharedNote]:
     """The notes of every metric, in the order in which systems have them."""
     found: dict[tuple[str, str], list[str]] = {}
-    for name, report in systems.items():
-        for metric, texts in report.notes().items():
+    for name, measurement in systems.items():
+        for metric, texts in notes_of(measurement).items():
             for text in texts:
                 found.setdefault((metric, text), []).append(name)
     return [
         SharedNote(metric, text, () if len(names) == len(systems) else names)
         for (metric, text), names in found.items()
     ]
+
+
+def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
+    """The notes of every metric that has any; see `Report.notes`."""
+    found: dict[str, Sequence[str]] = {}
+    for name, result in measurement.results.items():
+        trace = measurement.traces.get(name, Trace())
+        why = _without_score(measurement.size, result, trace)
+        why += [f"{n} failed: {cause}" for cause, n in trace.causes.most_common()]
+        why += [f"{n} pending: {cause}" for cause, n in trace.waits.most_common()]
+        why += _of_runs(measurement.runs.get(name, ()))
+        why += agreement_notes(trace.votes)
+        read = {*map(column_of, result.metric.inputs())}
+        found_in = {column: n for column, n in measurement.read_from.items() if column in read}
+        why += [note_of_fallback(column, names) for column, names in found_in.items()]
+        if measurement.buckets is not None:
+            why += (
+                [f"no intervals or tests: {significance.NOT_KEPT}"]
+                if result.untestable
+                else measurement.buckets.notes()
+            )
+        why += letters.notes(result.metric, measurement.letters.get(name, {}))
+        if mixed := measurement.mixed_forms.get(name):
+            why.append(
+                f"the texts write {', '.join(mixed[:3])} in several Unicode forms, as one "
+                "character and as a letter with marks, which don't match; normalize all texts, "
+                "for example to NFC"
+            )
+        if not result.signature.prompts and result.metric.templates():
+            why.append(PROMPTS_UNKNOWN)
+        if measurement.size and measurement.lengths is None and _bound_to_length(result.metric):
+            why.append(LENGTHS_UNKNOWN)
+        if notes := [*why, *result.notes()]:
+            found[name] = notes
+    return found
+
+
+def _without_score(size: int, result: Result, trace: Trace) -> list[str]:
+    """Why samples have no score, or all together."""
+    why = [] if size else [NO_SAMPLES]
+    why += [f"{n} unscored: {reason}" for reason, n in result.reasons.most_common()]
+    told = trace.failed + trace.waits.total() + result.reasons.total()
+    if (rest := result.unscored - told) > 0:
+        # Of a metric that is being written, as it has no card yet.
+        own = rest == size and not result.metric.card.path
+        hint = "; is a `return` missing in its code?" if own else ""
+        why.append(f"{rest} unscored: {NO_REASON}{hint}")
+    if result.mostly_unread:
+        why.append(f"no score: {significance.MOSTLY_UNREAD}")
+    elif result.count and _undefined(result):
+        why.append(f"no score: {NOTHING_COUNTED}")
+    if unanswered := result.unanswered.total():
+        why.append(
+            f"{unanswered} of {size} samples are unanswered and left out of the mean; "
+            "systems with different unanswered samples can't be ranked by this score"
+        )
+    return why
+
+
+def _of_runs(runs: Sequence[Result]) -> list[str]:
+    """The scores of repeated runs, with their standard deviation."""
+    if not runs:
+        return []
+    found = repeated_scores({"": runs})[""]["score"]
+    scores = ", ".join(f"{score:.4f}" for score in found.runs)
+    return [f"score in {len(found.runs)} runs: {scores} (standard deviation {found.std:.4f})"]
+
+
+def _undefined(result: Result) -> bool:
+    scores = result.scores()
+    return all(isnan(scores[output]) for output in result.metric.headline())
+
+
+def _bound_to_length(metric: Metric) -> bool:
+    scales = (metric.card.scale(output) for output in metric.headline())
+    return any(scale and scale.length_bound for scale in scales)

@@ -11,7 +11,8 @@ from metrichub.errors import MissingDependency, ReportError, what
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.ranking import PairedTests, paired_tests
 from metrichub.evaluation.resample import SEED, check_positive
-from metrichub.evaluation.significance import SignificanceOptions
+from metrichub.evaluation.significance import Comparison, SignificanceOptions
+from metrichub.report.by_output import ByOutput, intervals_of
 from metrichub.report.captions import (
     about_intervals,
     about_tests,
@@ -20,7 +21,6 @@ from metrichub.report.captions import (
     without_differences,
     without_intervals,
 )
-from metrichub.report.report import Report
 from metrichub.report.scoreboard import (
     OutputChoice,
     ScoreFormat,
@@ -64,7 +64,7 @@ class Ranking(PairedTests):
             "baseline": first,
             "about": {"sacrebleu_bootstrap_p": ABOUT_SACREBLEU_P},
             "samples": next(iter(self.reports.values())).size,
-            "scores": {name: Report.of(one).scores() for name, one in self.reports.items()},
+            "scores": {name: one.scores() for name, one in self.reports.items()},
             "sentence": self.sentence,
             "ranks": self.ranks,
             "comparisons": self.against(first),
@@ -159,12 +159,11 @@ class Ranking(PairedTests):
     @cached_property
     def _drawn(self) -> dict[str, dict[str, dict[str, Interval]]]:
         how = self.options.of_intervals()
-        return {name: Report.of(one).intervals(**how) for name, one in self.reports.items()}
+        return {name: intervals_of(one, **how) for name, one in self.reports.items()}
 
     def signatures(self) -> list[str]:
         """The signatures of the metrics; several for a metric in which the systems differ."""
-        reports = [Report.of(one) for one in self.reports.values()]
-        found = (text for report in reports for text in report.signatures().values())
+        found = (text for one in self.reports.values() for text in one.signatures().values())
         return list(dict.fromkeys(found))
 
     def foot(self, *, outputs: OutputChoice = "headline", intervals: bool = False) -> list[str]:
@@ -196,6 +195,20 @@ class Ranking(PairedTests):
 
     def _scores(self, form: ScoreFormat, intervals: bool) -> Table:
         return scoreboard(self.reports, self, self.intervals() if intervals else {}, form)
+
+
+def compare_two(
+    one: Measurement,
+    other: Measurement,
+    metrics: str | Iterable[str] | None,
+    options: SignificanceOptions,
+) -> ByOutput[Comparison]:
+    """The tests of one system against another; see `Report.compare`."""
+    if not isinstance(other, Measurement):
+        raise ReportError(f"compare takes another report, not {what(other)}")
+    systems = {"the other system": other, "this system": one}
+    ranking = compare_all(systems, metrics=metrics, **options._asdict())
+    return ByOutput(ranking.against("the other system")["this system"])
 
 
 def compare_all(

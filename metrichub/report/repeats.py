@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data.batch import Batch
+from metrichub.errors import ReportError
 from metrichub.evaluation.explanation import Trace, TraceItem
 from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Measurement
@@ -66,7 +67,16 @@ def together(reports: Sequence[Measurement]) -> Measurement:
 
 
 def repeated_scores(runs: Mapping[str, Sequence[Result]]) -> dict[str, dict[str, RepeatedScore]]:
-    """Metric -> output -> `RepeatedScore`."""
+    """Metric -> output -> `RepeatedScore`.
+
+    Raises:
+        ReportError: there are no runs.
+    """
+    if not runs:
+        raise ReportError(
+            "no runs were repeated; evaluate with repeats=3 in a hub without a vote, as a vote "
+            "makes one run of them"
+        )
     return {name: _repeated(found) for name, found in runs.items()}
 
 

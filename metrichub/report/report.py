@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from metrichub.errors import ReportError, what
-from metrichub.evaluation.measurement import Measurement, chosen_metrics
+from metrichub.catalog.requirements import optional_package
+from metrichub.evaluation.intervals import Interval
+from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.merge import merged
 from metrichub.evaluation.resample import SEED
-from metrichub.evaluation.significance import Comparison
-from metrichub.evaluation.units import groups
-from metrichub.report.rated import RatedReport
+from metrichub.evaluation.significance import Comparison, SignificanceOptions
+from metrichub.report import export
+from metrichub.report.by_output import intervals_of
+from metrichub.report.notes import notes_of
+from metrichub.report.repeats import RepeatedScore, repeated_scores
+from metrichub.report.scoreboard import OutputChoice
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from metrichub.report.scoreboard import OutputChoice
+    from metrichub.agreement import Agreement, CalibratedMean, VerdictAgreement
+    from metrichub.agreement.correlation import CorrelationKeywords
+    from metrichub.data.frames import Data
+
+AGREEMENT = "metrichub.agreement.of_report"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Report(RatedReport):
+class Report(Measurement):
     """What a hub measured: scores, samples, intervals, tests, explanations and export.
 
     `Hub.evaluate` returns one, and `Report.load` reads a saved one.
@@ -32,24 +40,46 @@ class Report(RatedReport):
     @classmethod
     def of(cls, measurement: Measurement) -> Report:
         """The report on these measurements."""
-        return cls(**{part.name: getattr(measurement, part.name) for part in fields(measurement)})
+        return cls(**vars(measurement))
 
-    def __getitem__(self, metric: str) -> dict[str, float]:
-        """The scores of one metric, as in `scores()`.
+    def repeated(self) -> dict[str, dict[str, RepeatedScore]]:
+        """The mean and standard deviation of repeated runs: metric -> output -> `RepeatedScore`.
+
+        Raises `ReportError` if there was only one run.
+        """
+        return repeated_scores(self.runs)
+
+    def intervals(
+        self,
+        *,
+        metrics: str | Iterable[str] | None = None,
+        level: float = 0.95,
+        resamples: int = 1000,
+        seed: int = SEED,
+        cluster: str | None = None,
+    ) -> dict[str, dict[str, Interval]]:
+        """Intervals of the corpus scores: metric -> output -> `Interval`.
+
+        Samples are drawn with replacement; all metrics share the draws, whichever `metrics` are
+        chosen. Scores of the resamples equal sacrebleu's for the same seed. From 100 samples on,
+        an interval is that of the resamples' percentiles; with fewer, Student's t times their
+        standard deviation, or Wilson's interval of that standard error for scores from 0 to 1;
+        fewer than 5 have none, and `Interval.why` says so. Shares (see `Scale`) have Wilson's.
+        `cluster` names a column of `metadata`, such as the document of a sentence: samples that
+        share a value aren't independent, and are drawn together. If no samples are kept, the
+        buckets of their key are drawn (see `Hub.evaluate`); metrics that don't add up have `nan`.
 
         Raises:
-            ReportError: no such metric.
+            ReportError: there is no such metric or column, or the report is pooled.
+            ParameterError: level isn't between 0 and 1, or resamples isn't positive.
         """
-        chosen_metrics([metric], self.results, "the report")
-        return self.scores()[metric]
+        return intervals_of(
+            self, metrics=metrics, level=level, resamples=resamples, seed=seed, cluster=cluster
+        )
 
-    def __contains__(self, metric: object) -> bool:
-        """Whether the report has scores of a metric of this name."""
-        return metric in self.results
-
-    def __iter__(self) -> Iterator[str]:
-        """The names of the metrics."""
-        return iter(self.results)
+    def notes(self) -> dict[str, Sequence[str]]:
+        """Notes for the reader of the scores, by metric, such as why samples are unscored."""
+        return notes_of(self)
 
     def compare(
         self,
@@ -64,66 +94,39 @@ class Report(RatedReport):
     ) -> dict[str, dict[str, Comparison]]:
         """Paired tests of this system against another on the same samples.
 
-        Differences are this report's scores minus the other's.
+        Differences are this report's scores minus the other's. Two-sided approximate randomisation
+        (`trials`) gives p-values, corrected by Holm's method over the headline outputs of each
+        metric, and the paired bootstrap (`resamples`) gives intervals and p-values. Both use
+        sacrebleu's random draws and definitions of p for the same seed (ties count as extreme, so
+        two identical systems get p = 1). sacrebleu's bootstrap p-value calls too many differences
+        significant (11 to 20 of 100 where there is none, at .05); randomisation doesn't. For three
+        systems or more, `metrichub.compare_all` corrects over all pairs. `metrics` chooses one or
+        several of the metrics that both reports have; `cluster` names a column of `metadata`, and
+        samples that share a value of it are drawn and swapped together.
 
-        Runs two-sided approximate randomisation (`trials`), with p-values corrected by Holm's
-        method over the headline outputs of each metric, and the paired bootstrap (`resamples`),
-        with its intervals and p-values. Both use sacrebleu's random draws and definitions of p for
-        the same seed (ties count as extreme, so two identical systems get p = 1). sacrebleu's
-        bootstrap p-value calls too many differences significant (11 to 20 of 100 where there is
-        none, at .05); randomisation doesn't. For three systems or more, `metrichub.compare_all`
-        corrects over all pairs. `metrics` chooses one or several of the metrics that both reports
-        have; `cluster` names a column of `metadata`, and samples that share a value of it are drawn
-        and swapped together.
-
-        Tests and scores use the samples that both systems have scores for. If the systems left
-        different samples unanswered, `Comparison.withheld` says so: the higher score then doesn't
-        show which system is better.
+        Tests and scores use the samples that both systems have scores for. Where they left others
+        unanswered, `Comparison.withheld` says why the higher score shows no better system.
 
         Raises:
             ReportError: the reports are of different samples, have no common metric or none of the
                 chosen names, have metrics with other parameters or definitions, or are pooled.
         """
-        from metrichub.report.notebook import ByOutput
-        from metrichub.report.ranking import compare_all
+        from metrichub.report.ranking import compare_two
 
-        if not isinstance(other, Report):
-            raise ReportError(f"compare takes another report, not {what(other)}")
-        how: dict[str, Any] = {"level": level, "resamples": resamples, "trials": trials}
-        systems = {"the other system": other, "this system": self}
-        ranking = compare_all(systems, metrics=metrics, **how, seed=seed, cluster=cluster)
-        return ByOutput(ranking.against("the other system")["this system"])
-
-    def by(self, column: str) -> dict[Any, Report]:
-        """A report for each value of a column that the report kept, in order of first appearance.
-
-        Subgroups can be compared between systems like whole reports. Samples without a value are
-        under None. Usage belongs to all samples, so none of the reports has it.
-
-        Raises:
-            ReportError: there is no such column, it holds lists, or the report keeps no samples.
-        """
-        if any(result.pooled for result in self.results.values()):
-            raise ReportError(
-                "groups need the samples, which weren't kept; evaluate with samples=True"
-            )
-        index = groups(column, self.metadata, self.size)
-        return {value: self.take(samples) for value, samples in index.items()}
+        options = SignificanceOptions(level, resamples, trials, seed, cluster)
+        return compare_two(self, other, metrics, options)
 
     def merge(self, *others: Report) -> Report:
         """The report of this one's samples followed by the others'; equals measuring all at once.
 
-        For reports that keep no samples, sums of fractions may differ in the last digit.
-
-        A sample that is in two reports would count twice. It is found by its `id` where both kept
-        that column (and by `system` and `epoch`); without ids, or with samples=False, it isn't.
+        Of reports that keep no samples, sums of fractions may differ in the last digit. A sample
+        that is in two reports would count twice: it is found by its `id` where both kept that
+        column (and by `system` and `epoch`), but not with samples=False.
 
         Raises:
             ReportError: the reports have different metrics, parameters or definitions, or share
                 samples; or one is pooled and has a metric that doesn't add up.
         """
-        from metrichub.evaluation.merge import merged
-
         return merged((self, *others))
 
     def save(self, path: str | Path) -> None:
@@ -146,7 +149,89 @@ class Report(RatedReport):
         """
         from metrichub.report.deserialize import load
 
-        return load(Path(path), metrics)
+        return cls.of(load(Path(path), metrics))
+
+    def agreement(
+        self,
+        human: str | Iterable[str] | Mapping[str, Sequence[Any]] | None = None,
+        *,
+        preferences: Data | None = None,
+        item: str | None = None,
+        system: str | None = None,
+        metrics: str | Iterable[str] | None = None,
+        all_outputs: bool = False,
+        **how: Unpack[CorrelationKeywords],
+    ) -> Agreement:
+        """How far the scores of samples agree with people; no metric runs again.
+
+        `human` names columns of `metadata` with ratings: numbers, lists of several raters' numbers,
+        yes and no, or MQM errors; or it maps names to ratings. For metrics that ask a judge which
+        of two texts is better, a column of "a", "b" and "tie" says whether people prefer the
+        prediction (a) or the reference (b). `preferences` instead holds votes between the outputs
+        of two systems: a table or a file with the columns item, system_a, system_b and winner.
+
+        `item` is the column that identifies the input of a sample (by default doc_id, item or id),
+        `system` that of the system. Scores change their sign where lower is better. Only headline
+        outputs are shown, unless `all_outputs` is set. The other arguments are those of
+        `metrichub.agreement.correlate` or `correlate_preferences`.
+
+        Raises:
+            MissingColumn: the report has no such column.
+            InputError: a column holds no ratings, or items and systems don't arrange the samples.
+            ParameterError: there is no such protocol, level or coefficient.
+            ReportError: there is no such metric, or the report keeps no samples.
+        """
+        chosen = {"preferences": preferences, "item": item, "system": system, "metrics": metrics}
+        found: Agreement = optional_package(AGREEMENT, "report.agreement").agreement_of(
+            self, human, **chosen, all_outputs=all_outputs, **how
+        )
+        return found
+
+    def calibrated(
+        self,
+        human: str,
+        *,
+        metrics: str | Iterable[str] | None = None,
+        confidence: float = 0.95,
+        weight: float | None = None,
+    ) -> dict[str, dict[str, CalibratedMean]]:
+        """An estimate of people's mean rating: metric -> headline output -> `CalibratedMean`.
+
+        `human` is a column of ratings on the scale of the scores, empty for unrated samples; the
+        rated samples must be a random choice of all. The mean score is corrected by its error on
+        those samples (prediction-powered inference; see `metrichub.agreement.calibrated_mean`).
+
+        Raises:
+            MissingColumn: the report has no such column.
+            InputError: there are fewer than two ratings.
+            ReportError: there is no such metric, or the report keeps no samples.
+        """
+        found: dict[str, dict[str, CalibratedMean]] = optional_package(
+            AGREEMENT, "report.calibrated"
+        ).calibrated_means_of(self, human, metrics=metrics, confidence=confidence, weight=weight)
+        return found
+
+    def verdicts(
+        self,
+        human: str,
+        metric: str,
+        *,
+        output: str = "score",
+        cut: float = 0.5,
+        confidence: float = 0.95,
+    ) -> VerdictAgreement:
+        """A metric's yes and no compared with people's: error rates, kappa, disagreements.
+
+        `human` is a column of labels; a score of at least `cut` (at most, if low is good) is a yes.
+
+        Raises:
+            MissingColumn: the report has no such column.
+            ReportError: there is no such metric or output, or the report keeps no samples.
+        """
+        found: VerdictAgreement = optional_package(
+            AGREEMENT, "report.verdicts"
+        ).verdict_agreement_of(self, human, metric, output=output, cut=cut, confidence=confidence)
+        return found
 
     def flatten(
         self, *, outputs: OutputChoice = "headline", separator: str = "/"
@@ -156,24 +241,18 @@ class Report(RatedReport):
         `outputs` is "headline" (those that each card lists as headline) or "all". The key of the
         output `score` is the metric's name alone.
         """
-        from metrichub.report.export import flat
-
-        return flat(self, outputs, separator)
+        return export.flat(self, outputs, separator)
 
     def to_dict(self) -> dict[str, Any]:
         """Scores, the number of samples, signatures, notes, and the judges' usage.
 
         Plain dicts, texts and numbers; `nan` where there is no score. `save` keeps the samples too.
         """
-        from metrichub.report.export import document
-
-        return document(self, signatures=self.signatures())
+        return export.document(self, signatures=self.signatures())
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """The result of `to_dict` as JSON, with null where there is no score."""
-        from metrichub.report.tables import json_safe
-
-        return json.dumps(json_safe(self.to_dict()), ensure_ascii=False, indent=indent)
+        return export.json_of(self.to_dict(), indent)
 
     def to_frame(self) -> DataFrame:
         """A pandas data frame with a row per sample: scores ("bleu.score") and reasons for none.
@@ -186,49 +265,30 @@ class Report(RatedReport):
             ReportError: the report is pooled.
             MissingDependency: pandas isn't installed.
         """
-        from metrichub.report.export import frame
-
-        return frame(self)
+        return export.frame(self)
 
     def to_csv(self, *, outputs: OutputChoice = "headline", intervals: bool = False) -> str:
         """The table of scores as CSV in full precision; for samples use `to_frame().to_csv()`.
 
         `outputs` is "headline" (those that each card lists as headline) or "all"; `intervals` adds
-        95% bootstrap intervals.
-
-        Raises:
-            ReportError: intervals of a pooled report.
+        95% bootstrap intervals, and raises `ReportError` for a pooled report.
         """
-        from metrichub.report.export import table
-
-        return table(self, outputs, intervals).csv()
+        return export.table(self, outputs, intervals).csv()
 
     def to_markdown(
-        self,
-        *,
-        outputs: OutputChoice = "headline",
-        intervals: bool = False,
-        percent: bool = False,
+        self, *, outputs: OutputChoice = "headline", intervals: bool = False, percent: bool = False
     ) -> str:
         """The table of scores in Markdown; the caption has sample size, intervals and signatures.
 
         Takes the arguments of `to_csv`; `percent` shows outputs that range from 0 to 1 in percent.
         """
-        from metrichub.report.export import captioned
-
-        return captioned(self, outputs, intervals, percent).markdown()
+        return export.captioned(self, outputs, intervals, percent).markdown()
 
     def to_latex(
-        self,
-        *,
-        outputs: OutputChoice = "headline",
-        intervals: bool = False,
-        percent: bool = False,
+        self, *, outputs: OutputChoice = "headline", intervals: bool = False, percent: bool = False
     ) -> str:
         """The table of scores in LaTeX (package booktabs). Takes the arguments of `to_markdown`."""
-        from metrichub.report.export import captioned
-
-        return captioned(self, outputs, intervals, percent).latex()
+        return export.captioned(self, outputs, intervals, percent).latex()
 
     def to_html(
         self,
@@ -240,9 +300,8 @@ class Report(RatedReport):
     ) -> None:
         """Write one HTML file with scores, plots and all samples.
 
-        `others` are systems to compare with this one; `name` is then this one's name. Options are
-        those of `metrichub.report.html.write`: level, resamples, trials, seed, cluster, ids, human,
-        explained, size, progress.
+        `others` are systems to compare with this one, whose name is then `name`. Options are those
+        of `metrichub.report.html.write`: level, resamples, trials, seed, cluster, ids and so on.
 
         Raises:
             ReportError: the report is pooled, or the systems can't be compared.
@@ -264,8 +323,7 @@ class Report(RatedReport):
 
         Raises:
             MissingDependency: matplotlib isn't installed.
-            ReportError: there is no such metric or output, the samples differ, or a report is
-                pooled.
+            ReportError: there is no such metric or output, or samples differ or weren't kept.
         """
         from metrichub.report.html.figure import figure
 
@@ -277,13 +335,9 @@ class Report(RatedReport):
 
         return isinstance(other, Report) and statistics(self) == statistics(other)
 
-    __hash__ = None  # type: ignore[assignment]  # what isn't compared by identity has none
-
     def _repr_html_(self) -> str:
         """The scores as a table, for notebooks."""
-        from metrichub.report.export import shown
-
-        return shown(self).html()
+        return export.shown(self).html()
 
     def __repr__(self) -> str:
         """The size and the main scores."""
@@ -292,6 +346,4 @@ class Report(RatedReport):
 
     def __str__(self) -> str:
         """The scores as a plain table."""
-        from metrichub.report.export import shown
-
-        return shown(self).text()
+        return export.shown(self).text()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from metrichub.data.columns import column_of
 from metrichub.errors import ParameterError
 from metrichub.evaluation.labels import output_label
 from metrichub.report.tables import NAME, Cell, Score, Table, first_of
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from metrichub.evaluation.measurement import Measurement
     from metrichub.evaluation.ranking import PairedTests
     from metrichub.evaluation.significance import Comparison
+    from metrichub.metric import Metric
 
 OutputChoice = Literal["headline", "all"]
 """Which outputs of a metric are shown: those that its card names to be read first, or all."""
@@ -165,6 +167,21 @@ def differences(tests: PairedTests, form: ScoreFormat) -> Table:
     return Table(head, rows, caption=f"Difference from {first}{corrected}")
 
 
+def hub_table(metrics: Iterable[Metric]) -> Table:
+    """The metrics of a hub: what each reads, gives and is set to."""
+    rows = [
+        [
+            metric.name,
+            metric.card.summary,
+            ", ".join(dict.fromkeys(map(column_of, metric.inputs()))),
+            ", ".join(_with_arrows(metric)),
+            metric.label(),
+        ]
+        for metric in metrics
+    ]
+    return Table(["metric", "what it measures", "reads", "headline outputs", "as"], rows)
+
+
 def fitted(board: Table, width: int | None) -> list[Table]:
     """A scoreboard as tables of a width: turned if need be, or cut between outputs."""
     if width is None or _width(board) <= width:
@@ -198,6 +215,10 @@ def output_columns(reports: Mapping[str, Measurement], form: ScoreFormat) -> lis
         decimals = 1 if percent else _decimals(values, scale, output)
         columns.append(OutputColumn(metric, output, label, head, 100 if percent else 1, decimals))
     return columns
+
+
+def _with_arrows(metric: Metric) -> Iterable[str]:
+    return (name + ARROWS.get(metric.card.better(name), "") for name in metric.card.headline)
 
 
 def _decimals(values: Sequence[float], scale: Scale | None, output: str) -> int:

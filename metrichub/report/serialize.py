@@ -18,9 +18,9 @@ from metrichub.data.files import replacing, write_text
 from metrichub.errors import ReportError, what
 from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import json_value
+from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
 from metrichub.metric import Array
-from metrichub.report.report import Report
 from metrichub.report.tables import json_safe
 
 ANY_FORMAT = "metrichub-report-"
@@ -28,7 +28,7 @@ FORMAT = f"{ANY_FORMAT}1"
 PACKED = ".gz"
 
 
-def save(report: Report, path: Path) -> None:
+def save(report: Measurement, path: Path) -> None:
     """Write a report; see `Report.save`."""
     text = f"{file_text(report)}\n"
     if path.suffix.lower() != PACKED:
@@ -39,7 +39,7 @@ def save(report: Report, path: Path) -> None:
         new.write_bytes(gzip.compress(text.encode("ascii"), mtime=0))
 
 
-def file_text(report: Report) -> str:
+def file_text(report: Measurement) -> str:
     """The text of a report's file.
 
     Raises:
@@ -63,7 +63,7 @@ def file_text(report: Report) -> str:
     )
 
 
-def statistics(report: Report) -> str:
+def statistics(report: Measurement) -> str:
     """What two equal reports share, as text: statistics and signatures.
 
     Raises:
@@ -72,7 +72,7 @@ def statistics(report: Report) -> str:
     return _json(lambda: _statistics(report))
 
 
-def _statistics(report: Report) -> dict[str, Any]:
+def _statistics(report: Measurement) -> dict[str, Any]:
     return {
         "size": report.size,
         "results": {name: _plain(result) for name, result in report.results.items()},
@@ -110,7 +110,7 @@ def _plain(result: Result) -> dict[str, Any]:
     }
 
 
-def _prompts(report: Report) -> list[dict[str, Any]]:
+def _prompts(report: Measurement) -> list[dict[str, Any]]:
     """Each prompt once, with the metrics whose judge it was for."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for metric, templates in report.prompts().items():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -15,9 +13,9 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
     from metrichub.evaluation.intervals import Interval
+    from metrichub.evaluation.measurement import Measurement
     from metrichub.evaluation.ranking import PairedTests
     from metrichub.evaluation.significance import Comparison
-    from metrichub.report.report import Report
 
 
 class Score(NamedTuple):
@@ -57,7 +55,7 @@ class Table(NamedTuple):
 
     @classmethod
     def of(
-        cls, report: Report, intervals: Mapping[str, Mapping[str, Interval]] | None = None
+        cls, report: Measurement, intervals: Mapping[str, Mapping[str, Interval]] | None = None
     ) -> Table:
         """A report's scores, a row an output, with intervals, and counts of samples without one."""
         nested = report.scores()
@@ -81,7 +79,7 @@ class Table(NamedTuple):
     @classmethod
     def beside(
         cls,
-        reports: Mapping[str, Report],
+        reports: Mapping[str, Measurement],
         intervals: Mapping[str, Mapping[str, Mapping[str, Interval]]] | None = None,
         ranks: Mapping[str, Mapping[str, Mapping[str, int]]] | None = None,
     ) -> Table:
@@ -164,6 +162,9 @@ class Table(NamedTuple):
 
     def csv(self) -> str:
         """The table as CSV with full precision; `nan` is an empty cell."""
+        import csv
+        import io
+
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self.head)

@@ -10,7 +10,6 @@ from metrichub import Hub, Report, compare_all
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.html import write
 from metrichub.report.html.answer import WIDTH, PageAnswer, answer_of
-from metrichub.report.scores import ReportScores
 
 REFERENCES = ["the cat sat on the mat"] * 12
 GOOD = ["the cat sat on the mat", "the cat sat on a mat"] * 6
@@ -92,6 +91,6 @@ def test_a_page_shows_the_intervals_of_a_ranking_that_is_known(
     ranking = compare_all(systems, resamples=50, trials=500)
     assert set(ranking.intervals()) == {"a", "b"}
     # They are kept, so that no report is resampled again.
-    monkeypatch.delattr(ReportScores, "intervals")
+    monkeypatch.delattr(Report, "intervals")
     write(tmp_path / "page.html", systems, resamples=50, trials=500, ranking=ranking)
     assert "Wilson" in (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from metrichub import Hub, load_metric
 from metrichub.authoring import Metric, Secret
 from metrichub.evaluation.intervals import Interval
-from metrichub.report.notebook import ByOutput
+from metrichub.report.by_output import ByOutput
 
 REFERENCES = ["the cat sat on the mat"] * 12
 ONES = ["the cat sat on the mat", "a cat sat"] * 6

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from metrichub.evaluation.resample import SEED
 
 if TYPE_CHECKING:
+    from metrichub.evaluation.measurement import Measurement
     from metrichub.report.ranking import Ranking
-    from metrichub.report.report import Report
 
 EXPLAINED = 200
 """Samples that a metric without a judge explains: the first, the lowest and the highest."""
@@ -21,7 +21,7 @@ SIZE = 64_000_000
 
 def write(  # noqa: PLR0913  # the options of one call, each by its name
     path: str | Path,
-    systems: Mapping[str, Report],
+    systems: Mapping[str, Measurement],
     *,
     ids: Sequence[Any] | None = None,
     level: float = 0.95,

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from metrichub.catalog.frontmatter import Scale
 from metrichub.evaluation.intervals import Interval
+from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.captions import (
     about_intervals,
@@ -18,7 +19,6 @@ from metrichub.report.captions import (
     without_intervals,
 )
 from metrichub.report.ranking import Ranking
-from metrichub.report.report import Report
 from metrichub.report.scoreboard import (
     OutputColumn,
     ScoreFormat,
@@ -69,7 +69,7 @@ class PageAnswer(NamedTuple):
 
 
 def answer_of(
-    systems: Mapping[str, Report],
+    systems: Mapping[str, Measurement],
     ranking: Ranking | None,
     intervals: Intervals,
     options: SignificanceOptions,
@@ -94,7 +94,7 @@ def answer_of(
 
 def _paper(
     board: Table,
-    systems: Mapping[str, Report],
+    systems: Mapping[str, Measurement],
     ranking: Ranking | None,
     about: str,
 ) -> Table:
@@ -107,7 +107,7 @@ def _paper(
 
 def _chart(
     column: OutputColumn,
-    systems: Mapping[str, Report],
+    systems: Mapping[str, Measurement],
     ranking: Ranking | None,
     intervals: Intervals,
 ) -> RangeChart | None:
@@ -146,7 +146,7 @@ def _chart(
 
 
 def _bounds(
-    column: OutputColumn, systems: Mapping[str, Report], low: float, high: float
+    column: OutputColumn, systems: Mapping[str, Measurement], low: float, high: float
 ) -> tuple[float, float]:
     """The scale of one system's score: its range as far as the card knows it."""
     scales = (r.results[column.metric].metric.card.scale(column.output) for r in systems.values())

@@ -14,10 +14,12 @@ from metrichub.catalog.requirements import optional_package
 from metrichub.errors import MissingDependency, ReportError
 from metrichub.evaluation.explanation import json_value
 from metrichub.evaluation.lengths import COUNTED
+from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import comparable
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.metric import has_sample_scores
 from metrichub.models.usage import Usage
+from metrichub.report.by_output import intervals_of
 from metrichub.report.html import charts, numbers
 from metrichub.report.html.answer import WIDTH, answer_of
 from metrichub.report.html.escape import digest, inside_script, readable, script_json
@@ -36,7 +38,6 @@ from metrichub.report.html.records import (
 from metrichub.report.html.slices import slices_of, text_lengths
 from metrichub.report.notes import shared_notes
 from metrichub.report.ranking import Ranking, compare_all
-from metrichub.report.report import Report
 from metrichub.report.tables import Table
 from metrichub.web.theme import theme
 
@@ -55,7 +56,7 @@ OF_RATINGS = ("scatter.js", "people.js")
 
 
 def report_page(
-    systems: Mapping[str, Report],
+    systems: Mapping[str, Measurement],
     ids: Sequence[Any] | None,
     options: SignificanceOptions,
     limits: PageLimits,
@@ -78,7 +79,7 @@ def report_page(
         intervals = ranking.intervals()
     else:
         how = options.of_intervals()
-        intervals = {name: report.intervals(**how) for name, report in systems.items()}
+        intervals = {name: intervals_of(report, **how) for name, report in systems.items()}
     records = records_of(systems, outputs, limits, tell)
     tell("drawing", 0, None)
     people = _people(systems, outputs, options, human)
@@ -137,7 +138,7 @@ def report_page(
 
 
 def _people(
-    systems: Mapping[str, Report],
+    systems: Mapping[str, Measurement],
     outputs: Sequence[tuple[str, str, Scores]],
     options: SignificanceOptions,
     human: str | Iterable[str] | None,
@@ -169,7 +170,7 @@ def _policy(scripts: Sequence[str], style: str) -> str:
 
 
 def _data(
-    systems: Mapping[str, Report],
+    systems: Mapping[str, Measurement],
     ids: Sequence[Any] | None,
     outputs: Sequence[tuple[str, str, Scores]],
     records: Records,
@@ -192,13 +193,13 @@ def _data(
     }
 
 
-def _lengths(report: Report) -> dict[str, Any] | None:
+def _lengths(report: Measurement) -> dict[str, Any] | None:
     """The words of every sample, by which the page filters."""
     found = text_lengths(report)
     return {"of": found[0], "values": found[1].tolist()} if found else None
 
 
-def _metadata(systems: Mapping[str, Report]) -> dict[str, Sequence[Any]]:
+def _metadata(systems: Mapping[str, Measurement]) -> dict[str, Sequence[Any]]:
     """The columns of the reports; those that differ, once per system."""
     found: dict[str, Sequence[Any]] = {}
     for system, report in systems.items():
@@ -208,7 +209,7 @@ def _metadata(systems: Mapping[str, Report]) -> dict[str, Sequence[Any]]:
     return found
 
 
-def _sentence_level(systems: Mapping[str, Report]) -> list[str]:
+def _sentence_level(systems: Mapping[str, Measurement]) -> list[str]:
     """The metrics whose samples are scored by a convention of their own, as sentence BLEU is."""
     results = {name: r for report in systems.values() for name, r in report.results.items()}
     return [name for name, result in results.items() if has_sample_scores(result.metric)]
@@ -221,7 +222,7 @@ def _tests(ranking: Ranking | None) -> tuple[Table, Table] | None:
     return Table.compared(ranking), Table.compared(ranking, all_outputs=True)
 
 
-def _notes(systems: Mapping[str, Report]) -> list[str]:
+def _notes(systems: Mapping[str, Measurement]) -> list[str]:
     """The notes of every metric, those of all systems told once and without naming them."""
     return [
         f"{', '.join(names)}, {metric}: {text}" if names else f"{metric}: {text}"
@@ -229,7 +230,7 @@ def _notes(systems: Mapping[str, Report]) -> list[str]:
     ]
 
 
-def _signatures(systems: Mapping[str, Report]) -> dict[str, list[str]]:
+def _signatures(systems: Mapping[str, Measurement]) -> dict[str, list[str]]:
     """The signatures of every metric: several if candidates or versions differ by the system."""
     found: dict[str, list[str]] = {}
     for report in systems.values():
@@ -239,7 +240,7 @@ def _signatures(systems: Mapping[str, Report]) -> dict[str, list[str]]:
     return found
 
 
-def _usage(systems: Mapping[str, Report]) -> Table | None:
+def _usage(systems: Mapping[str, Measurement]) -> Table | None:
     """What judges were asked, a row a system; nothing if nobody was."""
     used = {name: report.usage for name, report in systems.items() if report.usage != Usage()}
     if not used:
@@ -249,6 +250,6 @@ def _usage(systems: Mapping[str, Report]) -> Table | None:
     return Table(["system", *(name.replace("_", " ") for name in names)], rows)
 
 
-def _citations(systems: Mapping[str, Report]) -> str:
+def _citations(systems: Mapping[str, Measurement]) -> str:
     found = (r.metric.card.bibtex for s in systems.values() for r in s.results.values())
     return "\n\n".join(dict.fromkeys(filter(None, found)))

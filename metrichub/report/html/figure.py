@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from metrichub.errors import ReportError, did_you_mean
+from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import comparable
 from metrichub.report.html.outputs import Scores
 from metrichub.report.html.plots import Plot, comparison_plot, distributions, scatters
-from metrichub.report.report import Report
 
 
 def figure(
-    report: Report, metric: str | Sequence[str] | None, output: str, other: Report | None
+    report: Measurement, metric: str | Sequence[str] | None, output: str, other: Measurement | None
 ) -> Plot:
     """The plot of one metric, of several against each other, or of two reports.
 
@@ -30,7 +30,7 @@ def figure(
     )
 
 
-def _scores(metric: str, output: str, systems: Mapping[str, Report]) -> Scores:
+def _scores(metric: str, output: str, systems: Mapping[str, Measurement]) -> Scores:
     values = {}
     for name, report in systems.items():
         if metric not in report.results:

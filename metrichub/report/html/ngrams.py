@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.report.report import Report
+from metrichub.evaluation.measurement import Measurement
 from metrichub.text import Integers, Texts, Words, offsets_of, sort_equal
 from metrichub.text.tokenize.reference import is_unspaced
 
@@ -88,7 +88,7 @@ class SystemNgrams(NamedTuple):
         }
 
 
-def ngrams_of(systems: Mapping[str, Report]) -> SystemNgrams | None:
+def ngrams_of(systems: Mapping[str, Measurement]) -> SystemNgrams | None:
     """The n-grams that systems differ in; None for one system, or without texts or references."""
     if not 2 <= len(systems) <= MOST_SYSTEMS:
         return None
@@ -276,7 +276,7 @@ class _Corpus:
         return Texts([self.texts[text]]).tokens(TOKENIZER).strings(0)[start : start + order]
 
 
-def _items(report: Report, column: str) -> list[Sequence[str]] | None:
+def _items(report: Measurement, column: str) -> list[Sequence[str]] | None:
     """The texts of a column, a list a sample; None where a batch lacks it."""
     if not report.texts:
         return None

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from metrichub.evaluation.explanation import Trace, json_value
+from metrichub.evaluation.measurement import Measurement
 from metrichub.report.export import headlines
 from metrichub.report.html.escape import script_json
 from metrichub.report.html.outputs import Scores, Values
-from metrichub.report.report import Report
 
 CHUNK = 250
 """Samples whose texts are read together."""
@@ -51,7 +51,7 @@ class Records(NamedTuple):
     explained: Mapping[str, int]
 
 
-def outputs_of(systems: Mapping[str, Report]) -> list[tuple[str, str, Scores]]:
+def outputs_of(systems: Mapping[str, Measurement]) -> list[tuple[str, str, Scores]]:
     """The sample scores of every metric and output, with a system's `nan` where it has none.
 
     Raises:
@@ -69,13 +69,13 @@ def outputs_of(systems: Mapping[str, Report]) -> list[tuple[str, str, Scores]]:
     return listed
 
 
-def _better(systems: Mapping[str, Report], metric: str, output: str) -> str:
+def _better(systems: Mapping[str, Measurement], metric: str, output: str) -> str:
     result = next(r.results[metric] for r in systems.values() if metric in r.results)
     return result.metric.card.better(output)
 
 
 def score_columns(
-    systems: Mapping[str, Report], outputs: Iterable[tuple[str, str, Scores]]
+    systems: Mapping[str, Measurement], outputs: Iterable[tuple[str, str, Scores]]
 ) -> list[dict[str, Any]]:
     """The numbers of every output as the page sorts them; None where unscored."""
     first = set().union(*map(headlines, systems.values()))
@@ -109,7 +109,7 @@ def _number(value: float) -> float | str | None:
     return None if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
-def problems_of(report: Report) -> dict[str, Any]:
+def problems_of(report: Measurement) -> dict[str, Any]:
     """The samples that a metric gives no score: status and reason, each reason told once."""
     found = {}
     for name, result in report.results.items():
@@ -132,7 +132,7 @@ def problems_of(report: Report) -> dict[str, Any]:
 class SystemRecords:
     """One system's samples, with the metrics that say what they saw."""
 
-    report: Report
+    report: Measurement
 
     def texts(self, sample: int) -> dict[str, Any]:
         """The columns of a sample; nothing where none were kept."""
@@ -159,7 +159,7 @@ class SystemRecords:
 
 
 def records_of(
-    systems: Mapping[str, Report],
+    systems: Mapping[str, Measurement],
     outputs: Sequence[tuple[str, str, Scores]],
     limits: PageLimits,
     tell: Callable[[str, int, int], object] = lambda *_: None,

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.evaluation.lengths import COUNTED, sample_lengths
+from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.evaluation.units import groups
-from metrichub.report.report import Report
+from metrichub.report.by_output import intervals_of
 from metrichub.report.scoreboard import ScoreFormat, output_columns
 from metrichub.report.tables import Cell, Table
 
@@ -33,7 +34,7 @@ class Slices(NamedTuple):
     about: str = ""
 
 
-def slices_of(systems: Mapping[str, Report], options: SignificanceOptions) -> list[Slices]:
+def slices_of(systems: Mapping[str, Measurement], options: SignificanceOptions) -> list[Slices]:
     """By each column of few values that all systems share, and by length."""
     first = next(iter(systems.values()))
     found = [*_by_columns(systems)][:_MOST_COLUMNS]
@@ -45,7 +46,7 @@ def slices_of(systems: Mapping[str, Report], options: SignificanceOptions) -> li
     ]
 
 
-def _by_columns(systems: Mapping[str, Report]) -> Iterator[tuple[str, SampleGroups, str]]:
+def _by_columns(systems: Mapping[str, Measurement]) -> Iterator[tuple[str, SampleGroups, str]]:
     first, *others = systems.values()
     for name, values in first.metadata.items():
         if any(isinstance(value, list) for value in values):
@@ -61,7 +62,7 @@ def _by_columns(systems: Mapping[str, Report]) -> Iterator[tuple[str, SampleGrou
                 yield name, shown, ""
 
 
-def text_lengths(report: Report) -> tuple[str, NDArray[np.int64]] | None:
+def text_lengths(report: Measurement) -> tuple[str, NDArray[np.int64]] | None:
     """What tells how long a sample is, such as its reference, and its words; None without texts."""
     if not report.texts:
         return None
@@ -72,7 +73,7 @@ def text_lengths(report: Report) -> tuple[str, NDArray[np.int64]] | None:
     return None
 
 
-def _by_length(report: Report) -> tuple[str, SampleGroups, str] | None:
+def _by_length(report: Measurement) -> tuple[str, SampleGroups, str] | None:
     """Four groups of about equal size, by the words of the reference."""
     found = text_lengths(report)
     if found is None or report.size < _FEWEST:
@@ -90,7 +91,10 @@ def _by_length(report: Report) -> tuple[str, SampleGroups, str] | None:
 
 
 def _table(
-    title: str, systems: Mapping[str, Report], parts: SampleGroups, options: SignificanceOptions
+    title: str,
+    systems: Mapping[str, Measurement],
+    parts: SampleGroups,
+    options: SignificanceOptions,
 ) -> Table:
     several = len(systems) > 1
     form = ScoreFormat(level=options.level)
@@ -109,9 +113,9 @@ def _table(
     return Table(head, rows)
 
 
-def _intervals(part: Report, size: int, options: SignificanceOptions) -> Mapping[str, Any]:
+def _intervals(part: Measurement, size: int, options: SignificanceOptions) -> Mapping[str, Any]:
     """The intervals of what adds up, which take a moment."""
     if size > MOST_SAMPLES or (options.cluster and options.cluster not in part.metadata):
         return {}
     kept: Sequence[str] = [name for name, result in part.results.items() if result.adds_up]
-    return part.intervals(metrics=kept, **options.of_intervals()) if kept else {}
+    return intervals_of(part, metrics=kept, **options.of_intervals()) if kept else {}
