@@ -103,11 +103,6 @@ class Novelty(CorpusMetric):
             )
         )
 
-    def conclude(self, rows: Sequence[KeptRow]) -> Mapping[str, float]:
-        """The fraction of all n-grams and of all texts."""
-        scores = self._pooled(self._counts(_rows(rows)), np.ones((1, len(rows))))
-        return {name: float(values[0]) for name, values in scores.items()}
-
     def resampler(self, rows: Sequence[KeptRow]) -> Resampler:
         """What is new depends on which references are drawn, or with a file on nothing."""
         named = _rows(rows)
@@ -127,15 +122,10 @@ class Novelty(CorpusMetric):
 
         return scores
 
-    def samples(self, rows: Sequence[KeptRow]) -> Mapping[str, Sequence[float]]:
-        """The fraction of each text's n-grams; 1 if the text as a whole is new, else 0."""
-        novel, total, new = self._counts(_rows(rows))
-        with np.errstate(invalid="ignore"):
-            return {"score": (novel / total).tolist(), "texts": new.tolist()}
-
     def survey(self, rows: Sequence[KeptRow]) -> Training:
         """What the references of these rows know, unless a file has the training texts."""
-        return Training(Known.union(row.known for row in _rows(rows) if self.corpus is None))
+        own = rows if self.corpus is None else ()
+        return Training(Known.union(Known(*known) for _, _, *known, _ in own))
 
     def weigh(self, rows: Sequence[KeptRow], corpus: Training) -> Mapping[str, Array]:
         """New and all n-grams of each row, and new and all texts, (R,) each."""

@@ -22,6 +22,9 @@ class CorpusMetric(Metric):
     """A metric that doesn't add up: `conclude` computes the scores from the rows of all samples.
 
     `observe` or `measure` returns a picklable object per row; None or `Unscored` leaves it out.
+
+    Write `conclude`, or `survey`, `weigh` and `score`, from which it follows, as do `samples`. The
+    rest gives the same numbers and only saves: `resampler` time, `condense` memory.
     """
 
     resamples: ClassVar[bool] = True
