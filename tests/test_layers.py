@@ -175,7 +175,7 @@ def test_the_core_imports_no_optional_package_and_none_of_these_another() -> Non
     texts = {name: path.read_text("utf-8") for name, path in import_graph.modules().items()}
     by_name = [name for name, text in texts.items() if "optional_package(" in text]
     assert sorted({*by_name} - {home}) == [
-        "metrichub.cli.systems",
+        "metrichub.cli.measuring",
         "metrichub.report.html.document",
         "metrichub.report.report",
     ]

@@ -23,7 +23,8 @@ from metrichub.agreement.from_ratings import (
 )
 from metrichub.agreement.options import CorrelationOptions, RatingOptions
 from metrichub.cli.judging import JudgeOptions
-from metrichub.cli.systems import MetricOptions, chosen_hub
+from metrichub.cli.measuring import chosen_hub
+from metrichub.cli.shared_options import MetricOptions
 from metrichub.data.files import Samples, read
 
 if TYPE_CHECKING:

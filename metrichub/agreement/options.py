@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from metrichub.cli.groups import option_group
-from metrichub.cli.systems import CONFIDENCE, seed_option
+from metrichub.cli.shared_options import CONFIDENCE, option_group, seed_option
 
 _DRAWS = ("items", "systems", "both")
 

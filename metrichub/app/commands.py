@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrichub.cli.groups import option_group
 from metrichub.cli.program import Command, note
+from metrichub.cli.shared_options import option_group
 from metrichub.errors import MissingDependency
 from metrichub.models.resolve import VARIABLES
 

@@ -10,22 +10,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from metrichub.catalog.registry import spec_of
-from metrichub.cli.display import Display, display_options
 from metrichub.cli.judging import JudgeOptions, judge_options, tell_usage
-from metrichub.cli.names import named_files
+from metrichub.cli.measuring import chosen_hub, measure, tell_notes, tell_unranked
 from metrichub.cli.output import emit, format_option, output_option, shown_as, terminal_width
 from metrichub.cli.page import report_option, write_page
 from metrichub.cli.program import Command, note
-from metrichub.cli.systems import (
+from metrichub.cli.shared_options import (
+    Display,
     MetricOptions,
     ResamplingOptions,
-    chosen_hub,
+    display_options,
     key_option,
-    measure,
     metric_options,
+    named_files,
     resampling_options,
-    tell_notes,
-    tell_unranked,
 )
 from metrichub.data.files import STDIN, read, read_batches
 from metrichub.data.systems import check_same_samples

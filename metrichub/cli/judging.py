@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrichub.cli.groups import option_group
 from metrichub.cli.output import emit, shown_as
 from metrichub.cli.program import Command, note
+from metrichub.cli.shared_options import option_group
 from metrichub.data.reading import Reading
 from metrichub.data.samples import Samples
 from metrichub.errors import InputError

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrichub.cli.measuring import System
 from metrichub.cli.output import output_file
-from metrichub.cli.systems import System
 from metrichub.report.tables import json_safe
 
 if TYPE_CHECKING:

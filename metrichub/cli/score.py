@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from metrichub.cli.calibrate import calibrate_option, calibrated_of
-from metrichub.cli.display import Display, display_options
-from metrichub.cli.groups import option_group
 from metrichub.cli.judging import (
     JudgeOptions,
     judge_options,
     show_estimate,
     tell_usage,
 )
-from metrichub.cli.names import named_files
+from metrichub.cli.measuring import System, chosen_hub, measure, tell_notes, tell_unranked
 from metrichub.cli.output import (
     emit,
     format_option,
@@ -30,17 +28,16 @@ from metrichub.cli.output import (
 from metrichub.cli.page import report_option, write_page
 from metrichub.cli.program import Command
 from metrichub.cli.sample_rows import rendered, samples_file
-from metrichub.cli.systems import (
+from metrichub.cli.shared_options import (
+    Display,
     MetricOptions,
     ResamplingOptions,
-    System,
-    chosen_hub,
+    display_options,
     key_option,
-    measure,
     metric_options,
+    named_files,
+    option_group,
     resampling_options,
-    tell_notes,
-    tell_unranked,
 )
 from metrichub.cli.thresholds import ThresholdOptions, failures, threshold_options
 from metrichub.data.files import STDIN, Samples, read_batches, read_columns, write_text

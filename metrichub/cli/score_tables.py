@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from metrichub.cli.display import Display
-from metrichub.cli.systems import ResamplingOptions
+from metrichub.cli.shared_options import Display, ResamplingOptions
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.captions import (
     about_intervals,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrichub.cli.groups import option_group
+from metrichub.cli.shared_options import option_group
 from metrichub.errors import MetrichubError
 
 if TYPE_CHECKING:

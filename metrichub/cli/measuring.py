@@ -1,26 +1,21 @@
-"""What `score` and `compare` share: choosing metrics, reading systems' files, measuring them."""
+"""How commands measure: the hub of the chosen metrics, a report for each system, and its notes."""
 
 from __future__ import annotations
 
 import logging
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from metrichub.catalog.requirements import optional_package
-from metrichub.cli.groups import option_group
 from metrichub.cli.judging import JudgeOptions
 from metrichub.cli.program import Settings, note
 from metrichub.cli.progress import progress
-from metrichub.data import columns as names
+from metrichub.cli.shared_options import MetricOptions
 from metrichub.data import source
-from metrichub.data.files import formats
-from metrichub.data.huggingface import DatasetAddress, is_address
 from metrichub.data.reading import Reading
 from metrichub.data.samples import Samples
 from metrichub.errors import InputError, ScoringError
@@ -31,174 +26,6 @@ if TYPE_CHECKING:
     from metrichub.report.report import Report
 
 _log = logging.getLogger("metrichub")
-
-
-def _column_names(
-    _: click.Context, parameter: click.Parameter, given: Sequence[str]
-) -> dict[str, str]:
-    chosen: dict[str, str] = {}
-    for pair in (pair for text in given for pair in re.split(r",(?=\w+=)", text)):
-        column, equals, name = pair.partition("=")
-        if not equals or not column or not name:
-            raise click.BadParameter(
-                f"{pair!r} isn't COLUMN=NAME; write for example references=gold", param=parameter
-            )
-        column = names.column_of_alias(column)
-        if chosen.setdefault(column, name) != name:
-            raise click.BadParameter(
-                f"{column} is mapped to {chosen[column]!r} and to {name!r}; choose one (several "
-                "references of a sample are a list in one column)",
-                param=parameter,
-            )
-    return chosen
-
-
-class _InputFormat(click.Choice[str]):
-    """A format of files; plugins' are looked up when the option is used or explained."""
-
-    def __init__(self) -> None:
-        self.case_sensitive = True
-
-    @property
-    def choices(self) -> Sequence[str]:  # type: ignore[override]
-        return formats()
-
-
-@dataclass(frozen=True)
-class MetricOptions:
-    """Which metrics score which columns, and how."""
-
-    metrics: Sequence[str]
-    columns: Mapping[str, str]
-    keep: Sequence[str]
-    reduce: str | None
-    workers: int
-    input_format: str | None
-    split: str | None
-    subset: str | None
-
-    def addresses(self, files: Sequence[str]) -> tuple[str, ...]:
-        """The files, where an address of a data set has the split and the subset that are chosen.
-
-        Raises:
-            UsageError: there is no address that they could be chosen for.
-        """
-        if not (self.split or self.subset):
-            return tuple(files)
-        if not any(map(is_address, files)):
-            raise click.UsageError("--split and --subset apply to data sets only; give hf://NAME")
-        return tuple(
-            str(DatasetAddress.parse(name).choosing(self.split, self.subset))
-            if is_address(name)
-            else name
-            for name in files
-        )
-
-
-metric_options = option_group(
-    "chosen",
-    MetricOptions,
-    click.option(
-        "-m",
-        "--metric",
-        "metrics",
-        metavar="SPEC",
-        multiple=True,
-        help="A metric: bleu, 'bleu(max_order=2)', the preset 'wer(whisper)' or 'bleu2 = "
-        "bleu(max_order=2)'; or a module of Hugging Face evaluate, "
-        "evaluate:./folder, whose code will run; repeatable.",
-    ),
-    click.option(
-        "--columns",
-        metavar="COLUMN=NAME",
-        multiple=True,
-        callback=_column_names,
-        help="Which columns of the file to read: predictions=answer,references=doc.gold.0",
-    ),
-    click.option(
-        "--keep",
-        metavar="COLUMN",
-        multiple=True,
-        callback=lambda _, __, given: [name for names in given for name in names.split(",")],
-        help="A column to keep in the report; repeatable.  [default: all with short values]",
-    ),
-    click.option(
-        "--reduce",
-        metavar="HOW",
-        help="How to reduce several candidates of a sample to one score: best, worst, mean, max, "
-        "min or first.  [default: best, or mean for metrics without a direction]",
-    ),
-    click.option(
-        "--workers",
-        metavar="N",
-        type=click.IntRange(1),
-        default=1,
-        show_default=True,
-        help="The number of processes; the scores are the same.",
-    ),
-    click.option(
-        "--input-format",
-        type=_InputFormat(),
-        help="The format of the files.  [default: by their suffixes; jsonl for stdin]",
-    ),
-    click.option("--split", metavar="NAME", help="The split of the data set hf://NAME to read."),
-    click.option(
-        "--subset", metavar="NAME", help="The subset (configuration) of the data set to read."
-    ),
-)
-"""-m, --columns, --keep, --reduce, --workers and --input-format as `chosen`."""
-
-
-CONFIDENCE = click.FloatRange(0, 1, min_open=True, max_open=True)
-seed_option = click.option("--seed", type=int, default=12345, show_default=True)
-
-
-@dataclass(frozen=True)
-class ResamplingOptions:
-    """How samples are drawn again for intervals and tests."""
-
-    level: float
-    resamples: int
-    seed: int
-    cluster: str | None
-
-
-resampling_options = option_group(
-    "resampling",
-    ResamplingOptions,
-    click.option(
-        "--level",
-        type=CONFIDENCE,
-        default=0.95,
-        show_default=True,
-        help="The confidence level of the intervals.",
-    ),
-    click.option(
-        "--resamples",
-        type=click.IntRange(1),
-        default=1000,
-        show_default=True,
-        help="The number of bootstrap resamples for an interval.",
-    ),
-    seed_option,
-    click.option(
-        "--cluster",
-        metavar="COLUMN",
-        help="Resample the samples that share a value of this column together, for example "
-        "those of a document.",
-    ),
-)
-"""--level, --resamples, --seed and --cluster as `resampling`."""
-
-
-key_option = click.option(
-    "--key",
-    metavar="COLUMN",
-    multiple=True,
-    callback=lambda _, __, given: tuple(name for names in given for name in names.split(",")),
-    help="For large files: keep sums in 1,000 buckets instead of every sample. COLUMN identifies "
-    "a sample and decides its bucket.",
-)
 
 
 def chosen_hub(

@@ -1,0 +1,284 @@
+"""What commands share: groups of options, each of which reaches them as one value, and FILEs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from metrichub.catalog.registry import registry
+from metrichub.data import columns as names
+from metrichub.data.files import STDIN, formats
+from metrichub.data.huggingface import DatasetAddress, is_address
+from metrichub.data.systems import short_names
+
+if TYPE_CHECKING:
+    from metrichub.report.scoreboard import OutputChoice
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def option_group(
+    name: str, group: type, *options: Callable[[_Function], _Function]
+) -> Callable[[_Function], _Function]:
+    """Add options, in the order of the help, whose values a command takes as `name`, a `group`.
+
+    `group` is a dataclass with a field for each option that has a value.
+    """
+    taken = [field.name for field in fields(group)]
+
+    def decorate(function: _Function) -> _Function:
+        @wraps(function)
+        def grouped(*args: Any, **values: Any) -> Any:
+            gathered = group(**{field: values.pop(field) for field in taken})
+            return function(*args, **values, **{name: gathered})
+
+        decorated: Any = grouped
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated  # type: ignore[no-any-return]  # wraps keeps what the function takes
+
+    return decorate
+
+
+def _column_names(
+    _: click.Context, parameter: click.Parameter, given: Sequence[str]
+) -> dict[str, str]:
+    chosen: dict[str, str] = {}
+    for pair in (pair for text in given for pair in re.split(r",(?=\w+=)", text)):
+        column, equals, name = pair.partition("=")
+        if not equals or not column or not name:
+            raise click.BadParameter(
+                f"{pair!r} isn't COLUMN=NAME; write for example references=gold", param=parameter
+            )
+        column = names.column_of_alias(column)
+        if chosen.setdefault(column, name) != name:
+            raise click.BadParameter(
+                f"{column} is mapped to {chosen[column]!r} and to {name!r}; choose one (several "
+                "references of a sample are a list in one column)",
+                param=parameter,
+            )
+    return chosen
+
+
+class _InputFormat(click.Choice[str]):
+    """A format of files; plugins' are looked up when the option is used or explained."""
+
+    def __init__(self) -> None:
+        self.case_sensitive = True
+
+    @property
+    def choices(self) -> Sequence[str]:  # type: ignore[override]
+        return formats()
+
+
+@dataclass(frozen=True)
+class MetricOptions:
+    """Which metrics score which columns, and how."""
+
+    metrics: Sequence[str]
+    columns: Mapping[str, str]
+    keep: Sequence[str]
+    reduce: str | None
+    workers: int
+    input_format: str | None
+    split: str | None
+    subset: str | None
+
+    def addresses(self, files: Sequence[str]) -> tuple[str, ...]:
+        """The files, where an address of a data set has the split and the subset that are chosen.
+
+        Raises:
+            UsageError: there is no address that they could be chosen for.
+        """
+        if not (self.split or self.subset):
+            return tuple(files)
+        if not any(map(is_address, files)):
+            raise click.UsageError("--split and --subset apply to data sets only; give hf://NAME")
+        return tuple(
+            str(DatasetAddress.parse(name).choosing(self.split, self.subset))
+            if is_address(name)
+            else name
+            for name in files
+        )
+
+
+metric_options = option_group(
+    "chosen",
+    MetricOptions,
+    click.option(
+        "-m",
+        "--metric",
+        "metrics",
+        metavar="SPEC",
+        multiple=True,
+        help="A metric: bleu, 'bleu(max_order=2)', the preset 'wer(whisper)' or 'bleu2 = "
+        "bleu(max_order=2)'; or a module of Hugging Face evaluate, "
+        "evaluate:./folder, whose code will run; repeatable.",
+    ),
+    click.option(
+        "--columns",
+        metavar="COLUMN=NAME",
+        multiple=True,
+        callback=_column_names,
+        help="Which columns of the file to read: predictions=answer,references=doc.gold.0",
+    ),
+    click.option(
+        "--keep",
+        metavar="COLUMN",
+        multiple=True,
+        callback=lambda _, __, given: [name for names in given for name in names.split(",")],
+        help="A column to keep in the report; repeatable.  [default: all with short values]",
+    ),
+    click.option(
+        "--reduce",
+        metavar="HOW",
+        help="How to reduce several candidates of a sample to one score: best, worst, mean, max, "
+        "min or first.  [default: best, or mean for metrics without a direction]",
+    ),
+    click.option(
+        "--workers",
+        metavar="N",
+        type=click.IntRange(1),
+        default=1,
+        show_default=True,
+        help="The number of processes; the scores are the same.",
+    ),
+    click.option(
+        "--input-format",
+        type=_InputFormat(),
+        help="The format of the files.  [default: by their suffixes; jsonl for stdin]",
+    ),
+    click.option("--split", metavar="NAME", help="The split of the data set hf://NAME to read."),
+    click.option(
+        "--subset", metavar="NAME", help="The subset (configuration) of the data set to read."
+    ),
+)
+"""-m, --columns, --keep, --reduce, --workers and --input-format as `chosen`."""
+
+
+CONFIDENCE = click.FloatRange(0, 1, min_open=True, max_open=True)
+seed_option = click.option("--seed", type=int, default=12345, show_default=True)
+
+
+@dataclass(frozen=True)
+class ResamplingOptions:
+    """How samples are drawn again for intervals and tests."""
+
+    level: float
+    resamples: int
+    seed: int
+    cluster: str | None
+
+
+resampling_options = option_group(
+    "resampling",
+    ResamplingOptions,
+    click.option(
+        "--level",
+        type=CONFIDENCE,
+        default=0.95,
+        show_default=True,
+        help="The confidence level of the intervals.",
+    ),
+    click.option(
+        "--resamples",
+        type=click.IntRange(1),
+        default=1000,
+        show_default=True,
+        help="The number of bootstrap resamples for an interval.",
+    ),
+    seed_option,
+    click.option(
+        "--cluster",
+        metavar="COLUMN",
+        help="Resample the samples that share a value of this column together, for example "
+        "those of a document.",
+    ),
+)
+"""--level, --resamples, --seed and --cluster as `resampling`."""
+
+
+key_option = click.option(
+    "--key",
+    metavar="COLUMN",
+    multiple=True,
+    callback=lambda _, __, given: tuple(name for names in given for name in names.split(",")),
+    help="For large files: keep sums in 1,000 buckets instead of every sample. COLUMN identifies "
+    "a sample and decides its bucket.",
+)
+
+
+@dataclass(frozen=True)
+class Display:
+    """Which outputs tables have, and how their numbers are shown."""
+
+    outputs: OutputChoice
+    with_intervals: bool
+    percent: bool
+    with_signatures: bool
+
+
+display_options = option_group(
+    "display",
+    Display,
+    click.option(
+        "--outputs",
+        type=click.Choice(("headline", "all")),
+        default="headline",
+        show_default=True,
+        help="The outputs that tables and CSV show: the headline outputs of each metric's card, or "
+        "all. JSON always contains all.",
+    ),
+    click.option("--intervals", "with_intervals", is_flag=True, help="Add bootstrap intervals."),
+    click.option(
+        "--percent",
+        is_flag=True,
+        help="Show scores from 0 to 1 in percent; JSON and CSV keep fractions.",
+    ),
+    click.option(
+        "--signature", "with_signatures", is_flag=True, help="Add each metric's signature."
+    ),
+)
+"""--outputs, --intervals, --percent and --signature as `display`."""
+
+
+def named_files(files: Sequence[str]) -> dict[str, str]:
+    """The files by the names of their systems: those that were given, or short ones.
+
+    Raises:
+        UsageError: a file is given twice, two systems have one name, or a file that isn't there
+            has a metric's name.
+    """
+    given = [_named(text) for text in files]
+    paths = [path for _, path in given]
+    _check(paths)
+    unnamed = [path for name, path in given if not name]
+    short = dict(zip(unnamed, short_names(unnamed, alone=len(files) == 1), strict=True))
+    names = [name or short[path] for name, path in given]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise click.UsageError(f"two systems are called {twice[0]!r}; give them names: NAME=FILE")
+    return dict(zip(names, paths, strict=True))
+
+
+def _named(text: str) -> tuple[str, str]:
+    """The name and the path of "ours=out.jsonl"; a path alone has no name."""
+    found = re.fullmatch(r"([^=/\\]+)=(.+)", text)
+    return (found[1].strip(), found[2]) if found and not Path(text).exists() else ("", text)
+
+
+def _check(paths: Sequence[str]) -> None:
+    for path in paths:
+        if not Path(path).exists() and path in registry():
+            raise click.UsageError(
+                f"{path!r} is a metric, and no file has this name; write -m before each metric: -m "
+                f"{path}"
+            )
+    if twice := [path for path in paths if paths.count(path) > 1]:
+        what = "standard input" if twice[0] == STDIN else twice[0]
+        raise click.UsageError(f"{what} is given twice")
