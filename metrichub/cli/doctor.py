@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -15,11 +17,16 @@ import click
 from metrichub.catalog.listing import screen_width
 from metrichub.catalog.registry import Entry, Registry, registry
 from metrichub.catalog.requirements import lacking_of_extras
-from metrichub.cli.endpoints import endpoints, installed_judges, told, waiting
 from metrichub.cli.output import as_json
 from metrichub.cli.program import Command, version
+from metrichub.errors import MetrichubError
 from metrichub.models.cache import cache_folder
+from metrichub.models.resolve import EMBEDDERS, JUDGES, VARIABLES, about, embedder_of, judge_of
+from metrichub.models.secrets import without_password
 from metrichub.models.weights import models_here
+
+_OPENAI = "https://api.openai.com/v1"
+_SECONDS = 10.0
 
 _DEVELOPMENT = "test|bench"
 """Extras for those who work on a package."""
@@ -54,9 +61,9 @@ def doctor(context: click.Context, form: str, ask: bool) -> None:
         "shadowed": {e.qualified: _rival(installed, e) for e in installed.shadowed()},
         "extras": _extras(installed),
         "incomplete": dict(_incomplete(installed)),
-        "judges": installed_judges() | endpoints(ask),
+        "judges": _installed_judges() | _endpoints(ask),
         "models": {name: f"{size / 1e6:.0f} MB" for name, size in models_here().items()},
-        "waiting": waiting(installed.entries),
+        "waiting": _waiting(installed.entries),
     }
     click.echo(as_json(facts) if form == "json" else _text(facts), nl=False)
     context.exit(5 if broken or None in dependencies.values() else 0)
@@ -134,7 +141,7 @@ def _text(facts: Mapping[str, Any]) -> str:
             continue
         lines.append(f"{name}:" if value else f"{name}: none")
         width = max(map(len, value), default=0)
-        for key, item in told(value).items():
+        for key, item in _joined(value).items():
             text = "MISSING" if item is None else str(item)
             lines += _hanging(f"  {key.ljust(width)}  ", text, screen_width())
     return "".join(f"{line}\n" for line in lines)
@@ -147,3 +154,91 @@ def _hanging(start: str, text: str, width: int) -> list[str]:
     lines = textwrap.wrap(text, max(width - len(indent), 20), break_on_hyphens=False) or [""]
     shown = [f"{indent}{line}" for line in lines]
     return [*head, *shown] if head else [f"{start}{lines[0]}", *shown[1:]]
+
+
+def _endpoints(ask: bool) -> dict[str, str]:
+    """What each variable of the environment says, and whether the server answers, if it is asked.
+
+    No key, password or query of an address is in it.
+    """
+    address, key = os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
+    found = {
+        VARIABLES["judge"]: _chosen("judge", judge_of),
+        VARIABLES["embedder"]: _chosen("embedder", embedder_of),
+        "OPENAI_BASE_URL": without_password(address) if address else f"not set ({_OPENAI})",
+        "OPENAI_API_KEY": "set" if (key or "").strip() else "not set",
+    }
+    for name in ("METRICHUB_CACHE", "METRICHUB_NO_CACHE"):
+        if value := os.environ.get(name):
+            found[name] = value
+    found["endpoint"] = _answer() if ask else "not contacted; doctor --ask lists its models"
+    return found
+
+
+def _installed_judges() -> dict[str, str]:
+    """The names of the installed judges and embedders."""
+    return {
+        kind: ", ".join(entry.name for entry in Registry.installed(group, kind).entries)
+        for kind, group in (("judges", JUDGES), ("embedders", EMBEDDERS))
+    }
+
+
+def _waiting(entries: Iterable[Entry]) -> dict[str, list[str]]:
+    """The metrics that need what this machine doesn't say: what is needed -> their names."""
+    judge, embedder = (_asked(kind) for kind in ("judge", "embedder"))
+    found: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry.problem:
+            continue
+        card = entry.card
+        if card.judge and judge is None:
+            found.setdefault("a judge: --judge or METRICHUB_JUDGE", []).append(entry.name)
+        elif card.judge == "model" and not about(judge).is_model:
+            found.setdefault("a model as judge", []).append(entry.name)
+        if card.embedder and embedder is None:
+            found.setdefault("an embedder: --embedder or METRICHUB_EMBEDDER", []).append(entry.name)
+    return found
+
+
+def _joined(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The lists of names as texts, for reading."""
+    return {
+        what: f"{len(names)}: {', '.join(names)}" if isinstance(names, list) else names
+        for what, names in values.items()
+    }
+
+
+def _asked(kind: str) -> Any:
+    """The judge or the embedder that the environment chooses; None if it chooses none."""
+    spec = os.environ.get(VARIABLES[kind])
+    try:
+        return (judge_of if kind == "judge" else embedder_of)(spec) if spec else None
+    except MetrichubError:
+        return None
+
+
+def _chosen(kind: str, resolve: Any) -> str:
+    spec = os.environ.get(VARIABLES[kind])
+    if not spec:
+        return "not set"
+    try:
+        made = resolve(spec)
+    except MetrichubError as error:
+        return f"wrong: {error}"
+    return str(getattr(made, "label", spec))
+
+
+def _answer() -> str:
+    """Whether the server of the chosen judge, or the one that a model would have, answers."""
+    from metrichub.models.client import Connection
+    from metrichub.models.served import served_models
+
+    try:
+        judge = _asked("judge") or judge_of("openai")
+        if not isinstance(judge, Connection):
+            return f"none: {getattr(judge, 'label', judge)} has no server of its own"
+        models = served_models(replace(judge, timeout=_SECONDS, max_retries=0))
+    except MetrichubError as error:
+        return f"doesn't answer: {error}"
+    known = "" if judge.model in models else f", but {judge.model} isn't among them"
+    return f"answers with {len(models)} model{'s' * (len(models) != 1)}{known}"
