@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+import textwrap
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import click
 
 from metrichub.catalog.frontmatter import JUDGES
 from metrichub.catalog.listing import list_metrics, screen_width
-from metrichub.catalog.registry import registry, spec_of
-from metrichub.cli.output import as_json, shown_as
+from metrichub.catalog.pages import METRIC, search_index
+from metrichub.catalog.registry import Entry, registry, spec_of
+from metrichub.catalog.search import SearchPage
+from metrichub.catalog.studies import best_by_task
+from metrichub.cli.output import as_json, emit, shown_as
 from metrichub.cli.program import Command, note
 from metrichub.errors import did_you_mean
+from metrichub.report.tables import Table
 
-if TYPE_CHECKING:
-    from metrichub.catalog.registry import Entry
+_HEAD = (
+    *("name", "task", "setting", "output", "coefficient"),
+    *("agreement", "low", "high", "human ceiling", "chance"),
+)
+_SHOWN = 5
 
 
 @click.command("list", cls=Command)
@@ -54,20 +62,16 @@ def list_(
     metrichub list --task summarization --agreement relevance
     """
     if question:
-        from metrichub.cli.find import show_found
-
         if any((task, dimension, family, input_, judge, agreement)):
             raise click.UsageError(
                 "a QUESTION can't be combined with filters; give one or the other"
             )
-        show_found(" ".join(question), form)
+        _show_found(" ".join(question), form)
         return
     tags = {"dimension": dimension, "family": family, "input": input_, "judge": judge}
     if agreement:
-        from metrichub.cli.list_agreement import show_agreement
-
         # What people rated had a task, whatever the tags of the metric's card.
-        show_agreement(list_metrics(**tags), agreement, task, form)
+        _show_agreement(list_metrics(**tags), agreement, task, form)
         return
     entries = list_metrics(task=task, **tags)
     if not entries:
@@ -114,6 +118,69 @@ def _facts(name: str, entry: Entry) -> dict[str, Any]:
         "requires": card.requires,
         "needs": entry.install if entry.lacking else None,
     }
+
+
+def _show_found(question: str, form: str | None) -> None:
+    """The metrics, guides and metrics of other packages that a question finds."""
+    found = search_index().find(question)[:_SHOWN]
+    if not found:
+        note("no metric or guide matches; 'metrichub list' shows all metrics")
+    if shown_as(form) == "json":
+        click.echo(as_json([_found_facts(page) for page in found]), nl=False)
+        return
+    for page in found:
+        name, rest = (page.address, page.title) if page.kind == METRIC else (page.kind, page.title)
+        click.echo(f"{click.style(name, bold=True)}: {rest}")
+        click.echo(textwrap.fill(page.summary, screen_width(), initial_indent="  ",
+                                 subsequent_indent="  "))  # fmt: skip
+
+
+def _found_facts(page: SearchPage) -> dict[str, str | None]:
+    return {
+        "kind": page.kind,
+        "name": page.address if page.kind == METRIC else None,
+        "title": page.title,
+        "summary": page.summary,
+    }
+
+
+def _show_agreement(
+    entries: Iterable[Entry], dimension: str, task: str | None, form: str | None
+) -> None:
+    """The metrics that were measured, the best of each task first, with what a rater gets.
+
+    `task` is that of the texts that people rated.
+    """
+    rated = [entry for entry in entries if not entry.problem]
+    found = [
+        (registry().name_of(entry), name, best)
+        for entry in rated
+        for name, best in best_by_task(entry.studies, dimension).items()
+        if task in (None, name)
+    ]
+    if not found:
+        studies = [s for entry in rated for s in entry.studies if task in (None, s.task)]
+        known = {value.dimension for study in studies for value in study.shown_values}
+        have = f"; there are studies of: {', '.join(sorted(known))}" if known else ""
+        where = f" for {task}" if task else ""
+        if task and not have:
+            tasks = {study.task for entry in rated for study in entry.studies}
+            have = did_you_mean(task, tasks)
+            have = have or f"; there are studies for: {', '.join(sorted(tasks))}"
+        note(f"no metric has a study of agreement with people on {dimension!r}{where}{have}")
+    found.sort(key=lambda row: (row[1], -(row[2].value.value or 0.0)))
+    rows = [
+        (
+            *(name, about, study.spec, value.output, f"{value.coefficient} ({value.level})"),
+            *(value.value, value.low, value.high, value.ceiling, value.chance),
+        )
+        for name, about, (study, value) in found
+    ]
+    emit(
+        shown_as(form),
+        lambda: [Table(_HEAD, rows)],
+        lambda: [dict(zip(_HEAD, row, strict=True)) for row in rows],
+    )
 
 
 @click.command(cls=Command)
