@@ -22,8 +22,8 @@ _COMMANDS = {
     "new": ("metrichub.cli.author:new", "Write a new metric or plugin."),
     "check": ("metrichub.cli.author:check", "Run the contract tests on metrics."),
     "doctor": ("metrichub.cli.doctor:doctor", "Check the installation."),
-    "fetch": ("metrichub.cli.fetching:fetch", "Download a model that a metric needs."),
-    "cache": ("metrichub.cli.judging:cache", "Show, merge or clear stored answers of judges."),
+    "fetch": ("metrichub.cli.models:fetch", "Download a model that a metric needs."),
+    "cache": ("metrichub.cli.models:cache", "Show, merge or clear stored answers of judges."),
     "serve": ("metrichub.app.commands:serve", "Browse and try the metrics in a browser."),
     "site": ("metrichub.site.commands:site", "Build the site of all cards, or serve it."),
 }

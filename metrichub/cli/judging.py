@@ -1,4 +1,4 @@
-"""What commands share that ask judges: which judge, how often, at what cost; and the call store."""
+"""What commands share that ask judges: which judge, how often, and at what cost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from metrichub.cli.output import emit, shown_as
-from metrichub.cli.program import Command, note
+from metrichub.cli.program import note
 from metrichub.cli.shared_options import option_group
 from metrichub.data.reading import Reading
 from metrichub.data.samples import Samples
@@ -193,66 +193,3 @@ def tell_usage(reports: Mapping[str, Report]) -> None:
     for name, report in reports.items():
         if report.usage.calls or report.usage.cached:
             note(f"{name}: {report.usage}" if len(reports) > 1 else str(report.usage))
-
-
-@click.group("cache")
-def cache() -> None:
-    """Show, merge or clear the call store, so that no judge's answer is paid for twice."""
-
-
-@cache.command(cls=Command)
-@click.option("--format", "form", type=click.Choice(("table", "json")), help="The format.")
-def info(form: str | None) -> None:
-    """Show the folder, the size and the number of stored answers per model."""
-    from metrichub.models.store import store
-
-    kept = store()
-    models = kept.models()
-    size = sum(path.stat().st_size for path in kept.files())
-    emit(
-        shown_as(form),
-        lambda: Table(("model", "answers"), [(name, f"{n:,}") for name, n in models.items()]),
-        lambda: {"path": str(kept.path), "bytes": size, "models": models},
-        foot=(f"{kept.path}: {sum(models.values()):,} answers, {size / 1e6:,.1f} MB",),
-    )
-
-
-@cache.command(cls=Command)
-@click.option("--model", metavar="NAME", help="Delete only the answers of this model.")
-@click.option("--yes", is_flag=True, help="Don't ask.")
-def clear(model: str | None, yes: bool) -> None:
-    """Delete stored answers; the next run asks, and pays, for them again."""
-    from metrichub.models.store import store
-
-    kept = store()
-    models = kept.models()
-    if model is not None and model not in models:
-        raise click.UsageError(
-            f"no answers of {model!r} are stored (models: {', '.join(models) or 'none'})"
-        )
-    number = models[model] if model is not None else sum(models.values())
-    if number and not yes:
-        click.confirm(f"Delete {number:,} answers in {kept.path}?", abort=True, err=True)
-    kept.clear(model)
-    click.echo(f"{number:,} answers deleted")
-
-
-@cache.command(cls=Command)
-@click.argument(
-    "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path)
-)
-def merge(files: Sequence[Path]) -> None:
-    """Merge other call stores into this one: FILEs, or folders used as METRICHUB_CACHE.
-
-    The others stay unchanged. If several machines judged parts of the samples, each with its own
-    store, merge them into one that holds all answers.
-    """
-    from metrichub.models.store import store
-
-    kept = store()
-    paths = [path / kept.path.name if path.is_dir() else path for path in files]
-    if missing := [path for path in paths if not path.is_file()]:
-        raise click.UsageError(f"there is no call store {missing[0]}")
-    for path in paths:
-        click.echo(f"{path}: {kept.merge(path):,} answers merged")
-    click.echo(f"{kept.path}: {len(kept):,} answers")

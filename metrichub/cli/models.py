@@ -1,0 +1,98 @@
+"""`metrichub fetch` and `cache`: local models, and the stored answers of judges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from metrichub.cli.output import emit, shown_as
+from metrichub.cli.program import Command
+from metrichub.models.weights import fetch as fetched
+from metrichub.models.weights import offered
+from metrichub.report.tables import Table
+
+
+@click.command(cls=Command)
+@click.argument("name")
+@click.option("--revision", metavar="COMMIT", help="A commit, branch or tag.  [default: newest]")
+@click.option("--onnx", is_flag=True, help="Download the ONNX file instead of the safetensors.")
+@click.option("--yes", is_flag=True, help="Download without asking.")
+def fetch(name: str, revision: str | None, onnx: bool, yes: bool) -> None:
+    """Download a model from the Hugging Face Hub, after showing its size and licence.
+
+    No other command downloads models. Models are stored in the Hub's cache, which other programs
+    share; 'metrichub doctor' lists them.
+
+    metrichub fetch roberta-large
+    """
+    offer = offered(name, revision, onnx=onnx)
+    size = sum(offer.files.values()) / 1e6
+    click.echo(f"{name} at {offer.commit}: {size:.1f} MB, licence {offer.license}")
+    if not yes:
+        click.confirm("download it?", abort=True)
+    click.echo(str(fetched(offer).folder))
+
+
+@click.group("cache")
+def cache() -> None:
+    """Show, merge or clear the call store, so that no judge's answer is paid for twice."""
+
+
+@cache.command(cls=Command)
+@click.option("--format", "form", type=click.Choice(("table", "json")), help="The format.")
+def info(form: str | None) -> None:
+    """Show the folder, the size and the number of stored answers per model."""
+    from metrichub.models.store import store
+
+    kept = store()
+    models = kept.models()
+    size = sum(path.stat().st_size for path in kept.files())
+    emit(
+        shown_as(form),
+        lambda: Table(("model", "answers"), [(name, f"{n:,}") for name, n in models.items()]),
+        lambda: {"path": str(kept.path), "bytes": size, "models": models},
+        foot=(f"{kept.path}: {sum(models.values()):,} answers, {size / 1e6:,.1f} MB",),
+    )
+
+
+@cache.command(cls=Command)
+@click.option("--model", metavar="NAME", help="Delete only the answers of this model.")
+@click.option("--yes", is_flag=True, help="Don't ask.")
+def clear(model: str | None, yes: bool) -> None:
+    """Delete stored answers; the next run asks, and pays, for them again."""
+    from metrichub.models.store import store
+
+    kept = store()
+    models = kept.models()
+    if model is not None and model not in models:
+        raise click.UsageError(
+            f"no answers of {model!r} are stored (models: {', '.join(models) or 'none'})"
+        )
+    number = models[model] if model is not None else sum(models.values())
+    if number and not yes:
+        click.confirm(f"Delete {number:,} answers in {kept.path}?", abort=True, err=True)
+    kept.clear(model)
+    click.echo(f"{number:,} answers deleted")
+
+
+@cache.command(cls=Command)
+@click.argument(
+    "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path)
+)
+def merge(files: Sequence[Path]) -> None:
+    """Merge other call stores into this one: FILEs, or folders used as METRICHUB_CACHE.
+
+    The others stay unchanged. If several machines judged parts of the samples, each with its own
+    store, merge them into one that holds all answers.
+    """
+    from metrichub.models.store import store
+
+    kept = store()
+    paths = [path / kept.path.name if path.is_dir() else path for path in files]
+    if missing := [path for path in paths if not path.is_file()]:
+        raise click.UsageError(f"there is no call store {missing[0]}")
+    for path in paths:
+        click.echo(f"{path}: {kept.merge(path):,} answers merged")
+    click.echo(f"{kept.path}: {len(kept):,} answers")
