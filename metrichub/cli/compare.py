@@ -12,8 +12,15 @@ import click
 from metrichub.catalog.registry import spec_of
 from metrichub.cli.judging import JudgeOptions, judge_options, tell_usage
 from metrichub.cli.measuring import chosen_hub, measure, tell_notes, tell_unranked
-from metrichub.cli.output import emit, format_option, output_option, shown_as, terminal_width
-from metrichub.cli.page import report_option, write_page
+from metrichub.cli.output import (
+    emit,
+    format_option,
+    output_option,
+    report_option,
+    shown_as,
+    terminal_width,
+    write_page,
+)
 from metrichub.cli.program import Command, note
 from metrichub.cli.shared_options import (
     Display,

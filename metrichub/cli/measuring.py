@@ -12,8 +12,8 @@ import click
 
 from metrichub.catalog.requirements import optional_package
 from metrichub.cli.judging import JudgeOptions
+from metrichub.cli.output import progress
 from metrichub.cli.program import Settings, note
-from metrichub.cli.progress import progress
 from metrichub.cli.shared_options import MetricOptions
 from metrichub.data import source
 from metrichub.data.reading import Reading

@@ -1,12 +1,14 @@
-"""What commands print: a table on a terminal, JSON into a pipe, any format on request."""
+"""What commands print and write: results in a format, a page, and progress on a terminal."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,9 +16,14 @@ from metrichub.cli.program import broken
 from metrichub.data.files import write_text
 from metrichub.report.tables import Table, json_safe
 
+if TYPE_CHECKING:
+    from metrichub.report.report import Report
+
 FORMATS = ("table", "json", "csv", "markdown", "latex")
 _SUFFIXES = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"}
 _WRITTEN = (*_SUFFIXES, ".txt", "")
+Advance = Callable[[int], object]
+Tell = Callable[[str, int, int | None], object]
 
 format_option = click.option(
     "--format",
@@ -144,3 +151,108 @@ def _rendered(form: str, tables: Sequence[Table], foot: Sequence[str]) -> str:
         return "\n".join(table.latex() for table in tables)
     text = "\n\n".join(table.text() for table in tables)
     return "".join(f"{line}\n" for line in (text, *[""] * bool(foot), *foot))
+
+
+report_option = click.option(
+    "--report",
+    "page",
+    metavar="FILE",
+    callback=output_file,
+    help="Write an HTML page with the scores, tests, plots and all samples.",
+)
+
+
+def write_page(
+    path: Path | None,
+    reports: Mapping[str, Report],
+    ids: Sequence[Any] | None = None,
+    **options: Any,
+) -> None:
+    """Write the page if one was asked for; intervals and tests are made as `options` says."""
+    if path is None:
+        return
+    from metrichub.report.html import write
+
+    # A page may be passed on: a file's folders are nobody's business.
+    names = [Path(name).name or name for name in reports] if len(reports) == 1 else [*reports]
+    systems = dict(zip(names, reports.values(), strict=True))
+    with page_progress() as tell:
+        write(path, systems, ids=ids, progress=tell, **options)
+
+
+@contextmanager
+def progress(
+    total: Callable[[], float | None],
+    *,
+    after: float = 1.0,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[Advance | None]:
+    """What to call with the amount of work done; None where stderr is no terminal.
+
+    `total` says how much there is to do, as far as one knows by now, or None. The bar appears
+    with the first call later than `after` seconds, and goes at the end.
+    """
+    done = 0
+    with _display(after, clock) as tell:
+
+        def advance(amount: int) -> None:
+            nonlocal done
+            done += amount
+            tell("scoring", done, total)
+
+        yield advance if sys.stderr.isatty() else None
+
+
+@contextmanager
+def page_progress(
+    *, after: float = 1.0, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Tell | None]:
+    """What to tell of a page's making: what is done now, how much of it, and of how much.
+
+    None where stderr is no terminal; the display is that of `progress`.
+    """
+    with _display(after, clock) as tell:
+
+        def told(doing: str, done: int, total: int | None) -> None:
+            count = "" if total is None else f" {done:,} of {total:,} samples"
+            tell(f"report: {doing}{count}", done, lambda: total)
+
+        yield told if sys.stderr.isatty() else None
+
+
+@contextmanager
+def _display(
+    after: float, clock: Callable[[], float]
+) -> Iterator[Callable[[str, int, Callable[[], float | None]], None]]:
+    """What shows the bar from the first call that is late enough."""
+    started = clock()
+    shown: Callable[[str, int, float | None], None] | None = None
+    with ExitStack() as stack:
+
+        def tell(text: str, done: int, total: Callable[[], float | None]) -> None:
+            nonlocal shown
+            if shown is None and clock() - started >= after:
+                shown = stack.enter_context(_bar())
+            if shown is not None:
+                shown(text, done, total())
+
+        yield tell
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[str, int, float | None], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        # Names of metrics are no markup.
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.percentage:.0f}%"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda text, done, total: bar.update(
+            task, description=text, completed=done, total=total
+        )

@@ -22,10 +22,11 @@ from metrichub.cli.output import (
     format_option,
     output_option,
     report_file,
+    report_option,
     shown_as,
     terminal_width,
+    write_page,
 )
-from metrichub.cli.page import report_option, write_page
 from metrichub.cli.program import Command
 from metrichub.cli.sample_rows import rendered, samples_file
 from metrichub.cli.shared_options import (

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from metrichub.cli.progress import page_progress, progress
+from metrichub.cli.output import page_progress, progress
 from tests.commands import program, write_systems
 
 
