@@ -61,6 +61,16 @@ def report_file(
     return path
 
 
+def samples_file(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> Path | None:
+    """The path of a file to write, whose suffix says how."""
+    path = output_file(context, parameter, value)
+    if path and path.suffix.lower() not in (".jsonl", ".csv"):
+        raise click.BadParameter(f"{value}: the name has to end in .jsonl or .csv", param=parameter)
+    return path
+
+
 def _result_file(
     context: click.Context, parameter: click.Parameter, value: str | None
 ) -> Path | None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from metrichub.cli.calibrate import calibrate_option, calibrated_of
 from metrichub.cli.judging import (
     JudgeOptions,
     judge_options,
@@ -21,130 +20,35 @@ from metrichub.cli.output import (
     emit,
     format_option,
     output_option,
-    report_file,
-    report_option,
     shown_as,
     terminal_width,
-    write_page,
 )
 from metrichub.cli.program import Command
-from metrichub.cli.sample_rows import rendered, samples_file
+from metrichub.cli.score_options import (
+    Results,
+    TextFiles,
+    ThresholdOptions,
+    failures,
+    result_options,
+    text_options,
+    threshold_options,
+)
 from metrichub.cli.shared_options import (
     Display,
     MetricOptions,
     ResamplingOptions,
     display_options,
-    key_option,
     metric_options,
     named_files,
-    option_group,
     resampling_options,
 )
-from metrichub.cli.thresholds import ThresholdOptions, failures, threshold_options
-from metrichub.data.files import STDIN, Samples, read_batches, read_columns, write_text
+from metrichub.data.files import STDIN, Samples, read_batches, read_columns
 from metrichub.data.huggingface import is_address, read_splits
 from metrichub.errors import InputError
 
 if TYPE_CHECKING:
     from metrichub.evaluation.ranking import PairedTests
     from metrichub.report.report import Report
-
-
-@dataclass(frozen=True)
-class TextFiles:
-    """Files of plain text, one sample a line: the files of each column that was named."""
-
-    predictions: str | None
-    references: tuple[str, ...]
-    sources: str | None
-    questions: str | None
-
-    def columns(self) -> dict[str, list[str]]:
-        """The files of each column that was named."""
-        single = {
-            "predictions": self.predictions,
-            "sources": self.sources,
-            "questions": self.questions,
-        }
-        found = {column: [path] for column, path in single.items() if path}
-        return found | ({"references": list(self.references)} if self.references else {})
-
-
-text_options = option_group(
-    "texts",
-    TextFiles,
-    click.option(
-        "-p", "--predictions", metavar="FILE", help="Predictions as plain text, one per line."
-    ),
-    click.option(
-        "-r",
-        "--references",
-        metavar="FILE",
-        multiple=True,
-        help="References, one per line; repeatable.",
-    ),
-    click.option("-s", "--sources", metavar="FILE", help="Sources, one per line."),
-    click.option("-q", "--questions", metavar="FILE", help="Questions, one per line."),
-)
-
-
-@dataclass(frozen=True)
-class Results:
-    """What is shown or written beside the table of scores."""
-
-    samples_out: Path | None
-    save: Path | None
-    page: Path | None
-    by: str | None
-    key: Sequence[str]
-    calibrate: str | None
-
-    def check(self, systems: int) -> None:
-        """Raise `UsageError` for what doesn't go together."""
-        if self.save and systems > 1:
-            raise click.UsageError(
-                "--save saves the report of one system; give one FILE, or choose a --split"
-            )
-        if self.calibrate and systems > 1:
-            raise click.UsageError("--calibrate works on one system; give one FILE")
-        if self.key and (self.samples_out or self.page or self.by is not None):
-            raise click.UsageError(
-                "--key keeps only sums, but --samples, --report and --by need the samples; leave "
-                "it out"
-            )
-
-    @property
-    def need_samples(self) -> bool:
-        """Whether the scores of samples are needed, and not only those of the corpus."""
-        files = self.samples_out or self.save or self.page
-        return bool(files or self.by is not None or self.calibrate)
-
-
-result_options = option_group(
-    "results",
-    Results,
-    click.option(
-        "--samples",
-        "samples_out",
-        metavar="FILE",
-        callback=samples_file,
-        help="Write the scores of every sample to FILE (.jsonl or .csv); for bleu, sentence BLEU.",
-    ),
-    click.option(
-        "--save",
-        metavar="FILE",
-        callback=report_file,
-        help="Save the report for compare (.json or .json.gz).",
-    ),
-    report_option,
-    click.option(
-        "--by",
-        metavar="COLUMN",
-        help="Add the scores of each group of samples, by the values of a column.",
-    ),
-    key_option,
-    calibrate_option,
-)
 
 
 @click.command(cls=Command)
@@ -229,7 +133,7 @@ def score(
         for name, report in listed.items()
         if display.with_intervals
     }
-    from metrichub.cli.score_tables import ScoreTables
+    from metrichub.cli.score_results import ScoreTables, calibrated_of, write_files
 
     found = ScoreTables(listed, intervals, tests, display, resampling)
     calibrated = calibrated_of(reports, results.calibrate, resampling.level)
@@ -240,7 +144,7 @@ def score(
         output=output,
         foot=found.foot() if shown == "table" else (),
     )
-    _write(systems, reports, results, resampling)
+    write_files(systems, reports, results, resampling)
     tell_notes(reports)
     tell_unranked(unranked)
     tell_usage(reports)
@@ -319,18 +223,3 @@ def _tested(
     if len(reports) > 1 and shown in ("table", "markdown", "latex"):
         return quick_tests(reports, cluster)
     return None, unranked(reports)
-
-
-def _write(
-    systems: Mapping[str, System],
-    reports: Mapping[str, Report],
-    results: Results,
-    resampling: ResamplingOptions,
-) -> None:
-    """Write the files that were asked for: scores of samples, the report, and its page."""
-    if results.samples_out:
-        write_text(results.samples_out, rendered(results.samples_out, systems))
-    first = next(iter(systems.values()))
-    if results.save:
-        first.report.save(results.save)
-    write_page(results.page, reports, first.ids, **asdict(resampling))

@@ -1,0 +1,182 @@
+"""The options of `score` alone: files of plain text, what is written, thresholds for CI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from metrichub.cli.output import report_file, report_option, samples_file
+from metrichub.cli.shared_options import key_option, option_group
+from metrichub.errors import MetrichubError
+
+if TYPE_CHECKING:
+    from metrichub.evaluation.measurement import Nested
+    from metrichub.hub import Hub
+    from metrichub.report.thresholds import Threshold
+
+
+@dataclass(frozen=True)
+class TextFiles:
+    """Files of plain text, one sample a line: the files of each column that was named."""
+
+    predictions: str | None
+    references: tuple[str, ...]
+    sources: str | None
+    questions: str | None
+
+    def columns(self) -> dict[str, list[str]]:
+        """The files of each column that was named."""
+        single = {
+            "predictions": self.predictions,
+            "sources": self.sources,
+            "questions": self.questions,
+        }
+        found = {column: [path] for column, path in single.items() if path}
+        return found | ({"references": list(self.references)} if self.references else {})
+
+
+text_options = option_group(
+    "texts",
+    TextFiles,
+    click.option(
+        "-p", "--predictions", metavar="FILE", help="Predictions as plain text, one per line."
+    ),
+    click.option(
+        "-r",
+        "--references",
+        metavar="FILE",
+        multiple=True,
+        help="References, one per line; repeatable.",
+    ),
+    click.option("-s", "--sources", metavar="FILE", help="Sources, one per line."),
+    click.option("-q", "--questions", metavar="FILE", help="Questions, one per line."),
+)
+
+
+@dataclass(frozen=True)
+class Results:
+    """What is shown or written beside the table of scores."""
+
+    samples_out: Path | None
+    save: Path | None
+    page: Path | None
+    by: str | None
+    key: Sequence[str]
+    calibrate: str | None
+
+    def check(self, systems: int) -> None:
+        """Raise `UsageError` for what doesn't go together."""
+        if self.save and systems > 1:
+            raise click.UsageError(
+                "--save saves the report of one system; give one FILE, or choose a --split"
+            )
+        if self.calibrate and systems > 1:
+            raise click.UsageError("--calibrate works on one system; give one FILE")
+        if self.key and (self.samples_out or self.page or self.by is not None):
+            raise click.UsageError(
+                "--key keeps only sums, but --samples, --report and --by need the samples; leave "
+                "it out"
+            )
+
+    @property
+    def need_samples(self) -> bool:
+        """Whether the scores of samples are needed, and not only those of the corpus."""
+        files = self.samples_out or self.save or self.page
+        return bool(files or self.by is not None or self.calibrate)
+
+
+result_options = option_group(
+    "results",
+    Results,
+    click.option(
+        "--samples",
+        "samples_out",
+        metavar="FILE",
+        callback=samples_file,
+        help="Write the scores of every sample to FILE (.jsonl or .csv); for bleu, sentence BLEU.",
+    ),
+    click.option(
+        "--save",
+        metavar="FILE",
+        callback=report_file,
+        help="Save the report for compare (.json or .json.gz).",
+    ),
+    report_option,
+    click.option(
+        "--by",
+        metavar="COLUMN",
+        help="Add the scores of each group of samples, by the values of a column.",
+    ),
+    key_option,
+    click.option(
+        "--calibrate",
+        metavar="COLUMN",
+        help="Add an estimate of people's mean score, from their labels of a random part of the "
+        "samples.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class ThresholdOptions:
+    """The bounds of scores, as they were typed."""
+
+    fail_under: tuple[str, ...]
+    fail_over: tuple[str, ...]
+
+    def of(self, hub: Hub) -> list[Threshold]:
+        """The thresholds of both options, checked against the hub.
+
+        Raises:
+            UsageError: one that is none, or that the hub can't be held to.
+        """
+        return [
+            *(_threshold(text, "--fail-under", ">=", hub) for text in self.fail_under),
+            *(_threshold(text, "--fail-over", "<=", hub) for text in self.fail_over),
+        ]
+
+
+def _threshold(text: str, option: str, equals: str, hub: Hub) -> Threshold:
+    from metrichub.report.thresholds import Threshold
+
+    try:
+        found = Threshold.parse(text, equals)
+        found.check({metric.name: metric for metric in hub.metrics})
+    except MetrichubError as error:
+        raise click.UsageError(f"{option} {error}") from error
+    if option == "--fail-over" and found.least:
+        raise click.UsageError(f"{option} {text!r} sets a minimum; write --fail-under {text!r}")
+    return found
+
+
+threshold_options = option_group(
+    "bounds",
+    ThresholdOptions,
+    click.option(
+        "--fail-under",
+        metavar="METRIC=N",
+        multiple=True,
+        help="Exit with 1 if the score is below N; or write the condition, 'wer<=0.2'.",
+    ),
+    click.option(
+        "--fail-over",
+        metavar="METRIC=N",
+        multiple=True,
+        help="Exit with 1 if the score is above N.",
+    ),
+)
+"""--fail-under and --fail-over as `bounds`."""
+
+
+def failures(bounds: Sequence[Threshold], scores: Mapping[str, Nested]) -> Iterator[str]:
+    """A line for each score of each system that fails its threshold."""
+    for name, nested in scores.items():
+        for bound in bounds:
+            score = nested[bound.metric][bound.output]
+            if not bound.holds(score):
+                where = f"{name}: " if len(scores) > 1 else ""
+                yield f"{where}{bound.name} is {score:.6g}, {bound.failure(score)}"

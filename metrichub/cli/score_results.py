@@ -1,0 +1,249 @@
+"""What `score` shows and writes: tables, a document, calibrated means, the scores of samples."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from metrichub.cli.measuring import System
+from metrichub.cli.output import write_page
+from metrichub.cli.program import note
+from metrichub.cli.score_options import Results
+from metrichub.cli.shared_options import Display, ResamplingOptions
+from metrichub.data.files import write_text
+from metrichub.evaluation.significance import SignificanceOptions
+from metrichub.report.captions import (
+    about_intervals,
+    about_tests,
+    caption,
+    legend,
+    without_intervals,
+)
+from metrichub.report.export import document
+from metrichub.report.scoreboard import (
+    Intervals,
+    ScoreFormat,
+    chosen,
+    fitted,
+    output_columns,
+    score_table,
+    scoreboard,
+)
+from metrichub.report.tables import Cell, Table, json_safe
+
+if TYPE_CHECKING:
+    from metrichub.evaluation.ranking import PairedTests
+    from metrichub.report.report import Report
+
+_HEAD = ("calibrated", "calibrated low", "calibrated high", "labels")
+_OWN = ("file", "sample", "scores", "explanations")
+"""What a row has of its own."""
+
+
+@dataclass(frozen=True)
+class ScoreTables:
+    """The scores of one system or several, as tables and as a document."""
+
+    reports: Mapping[str, Report]
+    intervals: Mapping[str, Intervals]
+    tests: PairedTests | None
+    display: Display
+    resampling: ResamplingOptions
+
+    def tables(self, form: str, width: int | None) -> Sequence[Table]:
+        """The tables of a format; those of a terminal are fitted to its width."""
+        if form == "csv":
+            return [self._rows()]
+        how = ScoreFormat(self.display.outputs, self.display.percent, self.resampling.level)
+        name, *others = self.reports
+        if others:
+            table = scoreboard(self.reports, self.tests, self.intervals, how)
+        else:
+            report = self.reports[name]
+            table = score_table(report, report.scores(), self.intervals.get(name, {}), how)
+        if form in ("markdown", "latex"):
+            return [table._replace(caption=self._caption(table, how), signatures=self.signatures())]
+        return fitted(table, width) if others else [table]
+
+    def foot(self) -> list[str]:
+        """What is said below a table of text: the results of tests, and signatures."""
+        form = ScoreFormat(self.display.outputs)
+        board = scoreboard(self.reports, self.tests, {}, form)
+        said = [*self.tests.sentences, legend(board, self.tests)] if self.tests else []
+        said += without_intervals(output_columns(self.reports, form), self.intervals)
+        return [*filter(None, said), *(self.signatures() if self.display.with_signatures else ())]
+
+    def signatures(self) -> list[str]:
+        """The signatures of all systems, each once."""
+        found = (s for report in self.reports.values() for s in report.signatures().values())
+        return list(dict.fromkeys(found))
+
+    def document(self) -> Mapping[str, Any]:
+        """The scores of one system for JSON, or of several by their names."""
+        documents = {
+            name: document(
+                report,
+                self.intervals.get(name),
+                report.signatures() if self.display.with_signatures else None,
+            )
+            for name, report in self.reports.items()
+        }
+        return next(iter(documents.values())) if len(documents) == 1 else {"systems": documents}
+
+    def _rows(self) -> Table:
+        """A row an output with all its digits, the signatures of the first as a last column."""
+        table = Table.beside(self.reports, self.intervals)
+        shown = {key for r in self.reports.values() for key in chosen(r, self.display.outputs)}
+        rows = [row for row in table.rows if tuple(row[:2]) in shown]
+        if not self.display.with_signatures:
+            return Table(table.head, rows)
+        found = next(iter(self.reports.values())).signatures()
+        return Table([*table.head, "signature"], [[*row, found[str(row[0])]] for row in rows])
+
+    def _caption(self, table: Table, form: ScoreFormat) -> str:
+        columns = output_columns(self.reports, form)
+        options = SignificanceOptions(**asdict(self.resampling))
+        about = about_intervals(columns, self.intervals, options)
+        size = next(iter(self.reports.values())).size
+        return caption(size, about, about_tests(table, self.tests))
+
+
+class Calibrated(NamedTuple):
+    """The calibrated means of a report: metric -> output -> its mean; empty if none were asked."""
+
+    means: Mapping[str, Mapping[str, Any]]
+
+    def beside(self, tables: Sequence[Table], form: str) -> Sequence[Table]:
+        """Tables with one of the calibrated means last, or in CSV with columns of them."""
+        if not self.means:
+            return tables
+        if form == "csv":
+            return [_with_columns(table, self.means) for table in tables]
+        rows: list[list[Cell]] = [
+            [metric, output, *mean[:3], mean.labelled]
+            for metric, outputs in self.means.items()
+            for output, mean in outputs.items()
+        ]
+        return [*tables, Table(["metric", "output", *_HEAD], rows)]
+
+    def document(self) -> dict[str, Any]:
+        """The calibrated means for JSON."""
+        found = {
+            metric: {output: mean._asdict() for output, mean in outputs.items()}
+            for metric, outputs in self.means.items()
+        }
+        return {"calibrated": found} if found else {}
+
+
+def calibrated_of(reports: Mapping[str, Report], column: str | None, level: float) -> Calibrated:
+    """The calibrated mean of every headline output of the one report; none without a column."""
+    if column is None:
+        return Calibrated({})
+    (report,) = reports.values()
+    found = report.calibrated(column, confidence=level)
+    means = [one for outputs in found.values() for one in outputs.values()]
+    for said in dict.fromkeys(_said(one) for one in means if one.few or one.why):
+        note(f"{column}: {said}")
+    return Calibrated(found)
+
+
+def _with_columns(table: Table, means: Mapping[str, Mapping[str, Any]]) -> Table:
+    rows = []
+    for row in table.rows:
+        mean = means.get(str(row[0]), {}).get(str(row[1]))
+        rows.append([*row, *((*mean[:3], mean.labelled) if mean else (None,) * 4)])
+    return table._replace(head=[*table.head, *_HEAD], rows=rows)
+
+
+def _said(one: Any) -> str:
+    """Why there is no interval, or how few labels the mean rests on."""
+    if one.why is not None:
+        return str(one.why)
+    return f"{one.rarer} of {one.labelled} labels differ from the most common one; label more"
+
+
+def write_files(
+    systems: Mapping[str, System],
+    reports: Mapping[str, Report],
+    results: Results,
+    resampling: ResamplingOptions,
+) -> None:
+    """Write the files that were asked for: scores of samples, the report, and its page."""
+    if results.samples_out:
+        write_text(results.samples_out, rendered(results.samples_out, systems))
+    first = next(iter(systems.values()))
+    if results.save:
+        first.report.save(results.save)
+    write_page(results.page, reports, first.ids, **asdict(resampling))
+
+
+def rendered(path: Path, systems: Mapping[str, System]) -> str:
+    """The text of the file: a line a sample, with the columns that no metric read.
+
+    JSONL has the explanations of judges too: status, reason, claims, verdicts.
+    """
+    rows = [
+        ({"file": name} if len(systems) > 1 else {}) | row
+        for name, system in systems.items()
+        for row in _rows(system)
+    ]
+    if path.suffix.lower() == ".jsonl":
+        return "".join(f"{_line(row)}\n" for row in rows)
+    flat = [_flat(row) for row in rows]
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(dict.fromkeys(k for row in flat for k in row)))
+    writer.writeheader()
+    writer.writerows(json_safe(flat))
+    return out.getvalue()
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    """The row as readable JSON; a lone surrogate has no UTF-8, so such a row is escaped."""
+    text = json.dumps(json_safe(row), ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(json_safe(row))
+    return text
+
+
+def _rows(system: System) -> Iterator[dict[str, Any]]:
+    scores = {
+        metric: {output: values.tolist() for output, values in outputs.items()}
+        for metric, outputs in system.report.samples().items()
+    }
+    metadata = {
+        f"metadata.{name}" if name in _OWN else name: values
+        for name, values in system.report.metadata.items()
+    }
+    for i in range(system.report.size):
+        row: dict[str, Any] = {"sample": i} | {n: values[i] for n, values in metadata.items()}
+        row["scores"] = {
+            metric: {output: values[i] for output, values in outputs.items()}
+            for metric, outputs in scores.items()
+        }
+        yield row | _explained(system.report, i)
+
+
+def _explained(report: Report, sample: int) -> dict[str, Any]:
+    """What stands behind the scores of the metrics that ask judges."""
+    found = {name: report.explain(name, sample) for name in report.traces}
+    explanations = {
+        name: {"status": why.status, "reason": why.reason, "steps": why.steps}
+        for name, why in found.items()
+    }
+    return {"explanations": explanations} if explanations else {}
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    flat = {name: row[name] for name in row if name not in ("scores", "explanations")}
+    for metric, outputs in row["scores"].items():
+        flat |= {f"{metric}.{output}": value for output, value in outputs.items()}
+    for metric, why in row.get("explanations", {}).items():
+        flat |= {f"{metric}.status": why["status"], f"{metric}.reason": why["reason"]}
+    return flat
