@@ -81,24 +81,24 @@ class Agreement:
         Raises:
             InputError: no row matches, or several do.
         """
-        given = {
+        criteria = {
             "metric": metric,
             "dimension": dimension,
             "level": level,
             "coefficient": coefficient,
         }
-        found = [r for r in self.rows if r.metric not in (CEILING, CHANCE) or metric == r.metric]
-        for name, value in given.items():
-            known = list(dict.fromkeys(getattr(row, name) for row in found))
+        rows = [r for r in self.rows if r.metric not in (CEILING, CHANCE) or metric == r.metric]
+        for name, value in criteria.items():
+            known = list(dict.fromkeys(getattr(row, name) for row in rows))
             if value is not None and value not in known:
                 listed = ", ".join(known)
                 hint = did_you_mean(value, known)
                 raise InputError(f"there is no {name} {value!r}{hint} (known: {listed})")
-            found = [row for row in found if value in (None, getattr(row, name))]
-        if len(found) != 1:
-            asked = [name for name in given if len({getattr(r, name) for r in found}) > 1]
-            raise InputError(f"{len(found)} rows match; choose one by {', '.join(asked)}")
-        return found[0]
+            rows = [row for row in rows if value in (None, getattr(row, name))]
+        if len(rows) != 1:
+            asked = [name for name in criteria if len({getattr(r, name) for r in rows}) > 1]
+            raise InputError(f"{len(rows)} rows match; choose one by {', '.join(asked)}")
+        return rows[0]
 
     @property
     def metrics(self) -> list[str]:
@@ -184,8 +184,8 @@ class Agreement:
         values = {name: self.row(name, dimension, **which).value for name in self.metrics}
 
         @cache
-        def p_of(one: str, other: str) -> float:
-            test = self.compare(one, other, dimension, **which, swap=swap, draws=draws)
+        def p_of(a: str, b: str) -> float:
+            test = self.compare(a, b, dimension, **which, swap=swap, draws=draws)
             return test.p
 
         if not corrected:
@@ -220,7 +220,7 @@ class Agreement:
         bibtex = [protocol_of(self.protocol).bibtex] if self.protocol else []
         if self.drawn.draws:
             bibtex.append(DRAWS_BIBTEX)
-        entries = dict.fromkeys(one for one in [*bibtex, *self.citations] if one)
+        entries = dict.fromkeys(entry for entry in [*bibtex, *self.citations] if entry)
         lines = [self.line(), *dict.fromkeys(self.signatures.values())]
         return "\n\n".join(["\n".join(lines), *entries])
 
@@ -233,13 +233,13 @@ class Agreement:
 
     def judge_table(self) -> tuple[list[str], list[list[str | float | None]]]:
         """The head and the rows of the judges' consistency; no rows without judges."""
-        found = [one.as_dict() for one in self.judges]
+        rows = [judge.as_dict() for judge in self.judges]
         head = [
             name
-            for name in (found[0] if found else ())
-            if any(name in ("metric", "runs") or not isnan(row[name]) for row in found)
+            for name in (rows[0] if rows else ())
+            if any(name in ("metric", "runs") or not isnan(row[name]) for row in rows)
         ]
-        return head, [[row[name] for name in head] for row in found]
+        return head, [[row[name] for name in head] for row in rows]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values; `nan` where there is none."""
@@ -285,9 +285,9 @@ def _shown(cell: str | float | None) -> str:
 
 def _without_nan(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_nan(one) for key, one in value.items()}
+        return {key: _without_nan(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_without_nan(one) for one in value]
+        return [_without_nan(item) for item in value]
     return None if isinstance(value, float) and isnan(value) else value
 
 

@@ -63,8 +63,8 @@ def resampled(
         options = options._replace(epsilon=epsilon)
     blocks = _blocks(scores.shape, drawn)
     if special := _SPECIAL.get(name):
-        found = [special(scores, human, block, options) for block in blocks]
-        return np.concatenate([np.empty(0), *found])
+        parts = [special(scores, human, block, options) for block in blocks]
+        return np.concatenate([np.empty(0), *parts])
     if level == "item" and drawn.draw == "items":
         values = coefficient(name).of_rows(*rows_at(level, scores, human), options, 0.0)
         return _means_of_drawn(values, [block.items for block in blocks])
@@ -72,10 +72,10 @@ def resampled(
         values = coefficient(name).of_rows(*rows_at(level, scores, human), options, 0.0)
         return _means_of_drawn(values, [block.systems for block in blocks])
     if level == "item" and (of_weights := weighted_items(name, scores, human, options)):
-        found = [of_weights(draw_counts(block.systems), _item_counts(block)) for block in blocks]
-        return np.concatenate([np.empty(0), *found])
-    found = [_materialised(level, name, scores, human, block, options) for block in blocks]
-    return np.concatenate([np.empty(0), *found])
+        parts = [of_weights(draw_counts(block.systems), _item_counts(block)) for block in blocks]
+        return np.concatenate([np.empty(0), *parts])
+    parts = [_materialised(level, name, scores, human, block, options) for block in blocks]
+    return np.concatenate([np.empty(0), *parts])
 
 
 def interval_of(values: Array, confidence: float) -> tuple[float, float]:
@@ -118,12 +118,12 @@ def _means_of_drawn(values: Array, blocks: list[Index | None]) -> Array:
     """The mean of the drawn groups' values, of those that are defined."""
     there = ~np.isnan(values)
     filled = np.where(there, values, 0)
-    found = [np.empty(0)]
+    means = [np.empty(0)]
     with np.errstate(invalid="ignore", divide="ignore"):
         for index in blocks:
             weights = draw_counts(index)
-            found.append(weights @ filled / (weights @ there.astype(np.float64)))
-    return np.concatenate(found)
+            means.append(weights @ filled / (weights @ there.astype(np.float64)))
+    return np.concatenate(means)
 
 
 def _taken(values: Array, block: _Block, k: int) -> Array:
@@ -136,23 +136,23 @@ def _soft(scores: Array, human: Array, block: _Block, _: Options) -> Array:
     """Soft pairwise accuracy, each pair of systems weighed by how often both were drawn."""
     i, j = np.triu_indices(len(scores), 1)
     apart: Array | None = None
-    found = []
+    accuracies = []
     for k in range(block.size):
         if block.items is not None or apart is None:
             drawn = block._replace(systems=None)
             apart = p_distances(_taken(scores, drawn, k), _taken(human, drawn, k))
         weights = np.ones(len(scores)) if block.systems is None else draw_counts(block.systems)[k]
         pairs = weights[i] * weights[j]
-        found.append(1 - (pairs * apart).sum() / pairs.sum() if pairs.any() else np.nan)
-    return np.array(found)
+        accuracies.append(1 - (pairs * apart).sum() / pairs.sum() if pairs.any() else np.nan)
+    return np.array(accuracies)
 
 
 def _ranked(scores: Array, human: Array, block: _Block, options: Options) -> Array:
-    found = [
+    taus = [
         ranked_pairs(_taken(scores, block, k), _taken(human, block, k), options.threshold).tau_wmt
         for k in range(block.size)
     ]
-    return np.array(found)
+    return np.array(taus)
 
 
 _SPECIAL = {"soft_pairwise_accuracy": _soft, "tau_wmt": _ranked}

@@ -33,12 +33,12 @@ def pearson(scores: ArrayLike, human: ArrayLike) -> float:
     >>> pearson([1e-200, 2e-200, 4e-200, 3e-200], [1, 2, 4, 3])
     1.0
     """
-    return _one(pearson_rows, scores, human)
+    return _value_of(pearson_rows, scores, human)
 
 
 def spearman(scores: ArrayLike, human: ArrayLike) -> float:
     """Spearman's rho, with mid-ranks for ties; `nan` if either is constant."""
-    return _one(spearman_rows, scores, human)
+    return _value_of(spearman_rows, scores, human)
 
 
 def tau_b(scores: ArrayLike, human: ArrayLike) -> float:
@@ -47,12 +47,12 @@ def tau_b(scores: ArrayLike, human: ArrayLike) -> float:
     >>> round(tau_b([1, 1, 2, 2, 3], [1, 2, 2, 3, 3]), 12)
     0.75
     """
-    return _one(lambda x, z: tau_b_of(pair_counts(x, z)), scores, human)
+    return _value_of(lambda x, z: tau_b_of(pair_counts(x, z)), scores, human)
 
 
 def tau_c(scores: ArrayLike, human: ArrayLike) -> float:
     """Stuart's tau-c, for scales of different lengths; `nan` if either is constant."""
-    return _one(lambda x, z: tau_c_of(pair_counts(x, z)), scores, human)
+    return _value_of(lambda x, z: tau_c_of(pair_counts(x, z)), scores, human)
 
 
 def acc_eq(scores: ArrayLike, human: ArrayLike, epsilon: float = 0.0) -> float:
@@ -63,7 +63,7 @@ def acc_eq(scores: ArrayLike, human: ArrayLike, epsilon: float = 0.0) -> float:
     >>> acc_eq([1, 2, 2], [1, 2, 3])  # one pair of three is tied by the metric alone
     0.6666666666666666
     """
-    return _one(lambda x, z: accuracy_of(pair_counts(x, z, epsilon)), scores, human)
+    return _value_of(lambda x, z: accuracy_of(pair_counts(x, z, epsilon)), scores, human)
 
 
 def tau_23(scores: ArrayLike, human: ArrayLike) -> float:
@@ -77,28 +77,30 @@ def auc(scores: ArrayLike, labels: ArrayLike) -> float:
     >>> auc([0.9, 0.4, 0.4, 0.1], [1, 1, 0, 0])  # of four pairs three are right, one is half
     0.875
     """
-    return _one(auc_rows, scores, labels)
+    return _value_of(auc_rows, scores, labels)
 
 
 def balanced_accuracy(scores: ArrayLike, labels: ArrayLike, cut: float) -> float:
     """The mean of the true positive and true negative rates; a score of at least `cut` is yes."""
-    return _one(lambda x, z: _balanced(x, z, cut), scores, labels)
+    return _value_of(lambda x, z: _balanced(x, z, cut), scores, labels)
 
 
-def _one(of: Callable[[Array, Array], Array], x: ArrayLike, z: ArrayLike) -> float:
-    one, other = np.asarray(x, np.float64), np.asarray(z, np.float64)
-    if one.shape != other.shape or one.ndim != 1:
-        raise InputError(
-            f"the two vectors must have the same length, not shapes {one.shape} and {other.shape}"
-        )
-    return float(of(one[None], other[None])[0])
+def _value_of(of: Callable[[Array, Array], Array], x: ArrayLike, z: ArrayLike) -> float:
+    scores, human = np.asarray(x, np.float64), np.asarray(z, np.float64)
+    if scores.shape != human.shape or scores.ndim != 1:
+        shapes = f"{scores.shape} and {human.shape}"
+        raise InputError(f"the two vectors must have the same length, not shapes {shapes}")
+    return float(of(scores[None], human[None])[0])
 
 
 def _balanced(x: ArrayLike, z: ArrayLike, cut: float) -> Array:
-    one, other = joint(x, z)
-    yes, no = other > 0, other <= 0
+    scores, human = joint(x, z)
+    yes, no = human > 0, human <= 0
     with np.errstate(invalid="ignore", divide="ignore"):
-        right = (yes & (one >= cut)).sum(1) / yes.sum(1), (no & (one < cut)).sum(1) / no.sum(1)
+        right = (
+            (yes & (scores >= cut)).sum(1) / yes.sum(1),
+            (no & (scores < cut)).sum(1) / no.sum(1),
+        )
     return np.asarray((right[0] + right[1]) / 2)
 
 
@@ -139,8 +141,8 @@ def _cut(x: Array, z: Array, options: Options, _: Array | float) -> Array:
 
 
 COEFFICIENTS: Mapping[str, Coefficient] = {
-    one.name: one
-    for one in (
+    entry.name: entry
+    for entry in (
         Coefficient("pearson", "Pearson's r", lambda x, z, *_: pearson_rows(x, z)),
         Coefficient("spearman", "Spearman's rho", lambda x, z, *_: spearman_rows(x, z)),
         Coefficient("tau_b", "Kendall's tau-b", lambda x, z, *_: tau_b_of(pair_counts(x, z))),

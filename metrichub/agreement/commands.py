@@ -108,46 +108,46 @@ def agreement(
 
     metrichub agreement pairs.jsonl -m pairwise --human winner
     """
-    found, scores = correlated(file, chosen, judging, rated, how, all_outputs=all_outputs)
-    bounds = [_bound(text, found) for text in fail_under]
-    ranks = dict(_ranks(found)) if with_ranks else {}
-    signatures = [found.line(), *(found.signatures.values() if with_citations else ())]
+    result, scores = correlated(file, chosen, judging, rated, how, all_outputs=all_outputs)
+    bounds = [_bound(text, result) for text in fail_under]
+    ranks = dict(_ranks(result)) if with_ranks else {}
+    signatures = [result.line(), *(result.signatures.values() if with_citations else ())]
     form = shown_as(form, output)
     emit(
         form,
-        lambda: tables_of(found, ranks, signatures, form),
-        lambda: document_of(found, ranks, with_citations),
+        lambda: tables_of(result, ranks, signatures, form),
+        lambda: document_of(result, ranks, with_citations),
         output=output,
-        foot=found.cite().splitlines() if with_citations else signatures,
+        foot=result.cite().splitlines() if with_citations else signatures,
     )
     if plot:
         from metrichub.agreement.forest import forest
 
-        forest(found).savefig(plot)
+        forest(result).savefig(plot)
     if data:
-        _write_studies(found, chosen.metrics, data, each=how.each_reference)
-    for text in found.notes:
+        _write_studies(result, chosen.metrics, data, each=how.each_reference)
+    for text in result.notes:
         note(text)
     for report in scores.reports:
         tell_notes({file: report})
         tell_usage({file: report})
-    failed = [line for metric, least in bounds for line in _failures(found, metric, least)]
+    failed = [line for metric, least in bounds for line in _failures(result, metric, least)]
     for line in failed:
         click.echo(f"metrichub: failed: {line}", err=True)
     errors = any(report.failed for report in scores.reports)
     context.exit(1 if failed else 4 if errors else 0)
 
 
-def _ranks(found: Agreement) -> Iterator[tuple[Place, dict[str, int]]]:
+def _ranks(result: Agreement) -> Iterator[tuple[Place, dict[str, int]]]:
     """The ranks of the metrics for each dimension, level and coefficient."""
-    places = dict.fromkeys((r.dimension, r.level, r.coefficient) for r in found.rows)
+    places = dict.fromkeys((r.dimension, r.level, r.coefficient) for r in result.rows)
     for dimension, level, coefficient in places:
         if level != "average":
-            ranks = found.ranks(dimension, level=level, coefficient=coefficient)
+            ranks = result.ranks(dimension, level=level, coefficient=coefficient)
             yield (dimension, level, coefficient), ranks
 
 
-def _bound(text: str, found: Agreement) -> tuple[str, float]:
+def _bound(text: str, result: Agreement) -> tuple[str, float]:
     """The metric and the least agreement in "rouge.rouge1=0.2"."""
     name, _, number = text.rpartition("=")
     try:
@@ -158,24 +158,24 @@ def _bound(text: str, found: Agreement) -> tuple[str, float]:
         raise click.BadParameter(
             f"{text!r} isn't METRIC=N, for example chrf=0.3", param_hint="--fail-under"
         )
-    if name not in found.metrics:
-        known = ", ".join(found.metrics)
+    if name not in result.metrics:
+        known = ", ".join(result.metrics)
         raise click.UsageError(
-            f"--fail-under {name}: no such metric{did_you_mean(name, found.metrics)} "
+            f"--fail-under {name}: no such metric{did_you_mean(name, result.metrics)} "
             f"(metrics: {known})"
         )
     return name, least
 
 
-def _failures(found: Agreement, metric: str, least: float) -> Iterator[str]:
+def _failures(result: Agreement, metric: str, least: float) -> Iterator[str]:
     """A line for each value of a metric that is below the bound, or isn't there."""
-    for row in found.rows:
+    for row in result.rows:
         if row.metric == metric and not row.value >= least:
             what = f"{row.coefficient} of {row.level} with {row.dimension}"
             yield f"{metric}: {what} is {row.value:.4f}, below {least:g}"
 
 
-def _write_studies(found: Agreement, specs: Sequence[str], data: str, *, each: bool) -> None:
+def _write_studies(result: Agreement, specs: Sequence[str], data: str, *, each: bool) -> None:
     """Write a study for every metric, and say where.
 
     Raises:
@@ -190,7 +190,7 @@ def _write_studies(found: Agreement, specs: Sequence[str], data: str, *, each: b
         spec = spec_of(text)
         entry = registry().find(spec.metric)
         study = study_of(
-            found,
+            result,
             spec.alias or spec.metric,
             spec=text,
             data={"name": data, "title": data},

@@ -37,13 +37,13 @@ class JudgeConsistency(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """Its numbers by flat names: "same", "same_low", "same_high"."""
-        found: dict[str, Any] = {}
+        numbers: dict[str, Any] = {}
         for name, value in self._asdict().items():
             if isinstance(value, Share):
-                found |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
+                numbers |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
             else:
-                found[name] = value
-        return found
+                numbers[name] = value
+        return numbers
 
 
 def judge_consistency(
@@ -63,9 +63,9 @@ def judge_consistency(
     scores = np.atleast_2d(np.asarray(runs, np.float64))
     order = _NONE
     if kept_order is not None:
-        kept = np.asarray(kept_order, np.float64)
-        kept = kept[~np.isnan(kept)]
-        order = wilson(round(float(kept.sum())), len(kept), confidence)
+        same_order = np.asarray(kept_order, np.float64)
+        same_order = same_order[~np.isnan(same_order)]
+        order = wilson(round(float(same_order.sum())), len(same_order), confidence)
     if len(scores) < 2:
         nan = float("nan")
         return JudgeConsistency(metric, len(scores), _NONE, nan, nan, order)

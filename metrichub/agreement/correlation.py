@@ -118,15 +118,17 @@ def correlate(  # noqa: PLR0913  # the options of one call, each by its name
 
 
 def with_sources(
-    found: Agreement,
+    agreement: Agreement,
     signatures: Mapping[str, str],
     citations: Sequence[str],
     notes: Sequence[str] = (),
     judges: Sequence[JudgeConsistency] = (),
 ) -> Agreement:
     """The same agreement with its metrics' signatures and BibTeX, more notes, and their judges."""
-    together = [*found.notes, *notes]
-    return replace(found, signatures=signatures, citations=citations, notes=together, judges=judges)
+    together = [*agreement.notes, *notes]
+    return replace(
+        agreement, signatures=signatures, citations=citations, notes=together, judges=judges
+    )
 
 
 def _values(
@@ -144,16 +146,16 @@ def _values(
                 protocol,
                 "it without a level or coefficient, which it sets itself",
             )
-        found = list(protocol_of(protocol).values)
+        pairs = list(protocol_of(protocol).values)
     else:
         named = _several(coefficients) or _usual(inputs)
         levels = _several(level) or ["item" if _has_groups(inputs, named) else "pooled"]
-        found = [(one, name) for one in levels for name in named]
-    for one, name in found:
+        pairs = [(at_level, name) for at_level in levels for name in named]
+    for at_level, name in pairs:
         coefficient(name)
-        check_level_of(one, name)
-        inputs.grid.check(one)
-    return found
+        check_level_of(at_level, name)
+        inputs.grid.check(at_level)
+    return pairs
 
 
 def _has_groups(inputs: Inputs, named: Sequence[str]) -> bool:
@@ -165,8 +167,8 @@ def _usual(inputs: Inputs) -> list[str]:
     return ["auc"] if labels or inputs.yes_from is not None else ["pearson", "spearman", "tau_b"]
 
 
-def _several(given: str | Sequence[str] | None) -> list[str]:
-    return [] if given is None else [given] if isinstance(given, str) else list(given)
+def _several(names: str | Sequence[str] | None) -> list[str]:
+    return [] if names is None else [names] if isinstance(names, str) else list(names)
 
 
 def _drawn(inputs: Inputs, draw: str | None, protocol: str | None) -> str:
@@ -186,7 +188,7 @@ def _rows(
 ) -> list[AgreementRow]:
     """A row for every metric, then the ceiling and chance."""
     where = (dimension, level, name)
-    found = []
+    rows = []
     for metric in inputs.scores:
         x, z = inputs.sides(metric, dimension, name)
         value = value_at(level, name, x, z, inputs.options)
@@ -199,13 +201,13 @@ def _rows(
         unscored = inputs.unscored(metric, dimension)
         counts = value.used, value.undefined, unscored
         row = AgreementRow(metric, *where, value.value, ends.low, ends.high, *counts, value.epsilon)
-        found.append(row._replace(note="; ".join(filter(None, notes))))
+        rows.append(row._replace(note="; ".join(filter(None, notes))))
     last = {
         CEILING: ceiling(level, name, inputs.raters(dimension, name), inputs.options),
         CHANCE: chance(level, name, inputs.ratings(dimension, name)),
     }
     none = float("nan")
-    return found + [AgreementRow(k, *where, v, none, none, 0, 0, 0) for k, v in last.items()]
+    return rows + [AgreementRow(k, *where, v, none, none, 0, 0, 0) for k, v in last.items()]
 
 
 def _ends(
@@ -222,9 +224,9 @@ def _ends(
         return Ends(float("nan"), float("nan"))
     units = DrawnUnits.of(how.draw, value.used, ~(np.isnan(sides[0]) | np.isnan(sides[1])))
     if level == "pooled" and name in LABELS:
-        found = ends_of_labels(*sides, name, options.cut, units, confidence)
-        if found is not None:
-            return found
+        of_labels = ends_of_labels(*sides, name, options.cut, units, confidence)
+        if of_labels is not None:
+            return of_labels
     drawn = resampled(level, name, *sides, how, options)
     return ends_of(drawn, value.value, level, name, units, confidence)
 
@@ -244,12 +246,12 @@ def _averages(
     rows = []
     for dimension in inputs.human:
         for metric in inputs.scores:
-            found = _Pair([], [])
+            pair = _Pair([], [])
             for level, name in values:
                 x, z = inputs.sides(metric, dimension, name)
-                found.values.append(value_at(level, name, x, z, inputs.options).value)
-                found.draws.append(resampled(level, name, x, z, how, inputs.options))
-            mean, drawn = float(np.mean(found.values)), np.mean(found.draws, axis=0)
+                pair.values.append(value_at(level, name, x, z, inputs.options).value)
+                pair.draws.append(resampled(level, name, x, z, how, inputs.options))
+            mean, drawn = float(np.mean(pair.values)), np.mean(pair.draws, axis=0)
             units = DrawnUnits.of(how.draw, len(values), ~(np.isnan(x) | np.isnan(z)))
             low, high, why = ends_of(drawn, mean, AVERAGE, name, units, confidence)
             where = dimension, AVERAGE, names

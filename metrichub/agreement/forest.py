@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _ACROSS = 3
 
 
-def forest(found: Agreement) -> Figure:
+def forest(agreement: Agreement) -> Figure:
     """A matplotlib figure with a panel for every dimension, level and coefficient.
 
     Raises:
@@ -26,17 +26,17 @@ def forest(found: Agreement) -> Figure:
     except ImportError:
         raise MissingDependency("a plot", "matplotlib", "pip install 'metrichub[plots]'") from None
     panels: dict[tuple[str, str, str], list[AgreementRow]] = {}
-    for row in found.rows:
+    for row in agreement.rows:
         panels.setdefault((row.dimension, row.level, row.coefficient), []).append(row)
     across = min(_ACROSS, len(panels))
     down = ceil(len(panels) / across)
-    height = 0.9 + 0.3 * len(found.metrics)
+    height = 0.9 + 0.3 * len(agreement.metrics)
     figure = Figure(figsize=(1 + 3.2 * across, down * height), layout="constrained")
     axes = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
-    for one, (place, rows) in zip(axes, panels.items(), strict=False):
-        _draw(one, place, rows)
-    for one in axes[len(panels) :]:
-        one.remove()
+    for panel, (place, rows) in zip(axes, panels.items(), strict=False):
+        _draw(panel, place, rows)
+    for panel in axes[len(panels) :]:
+        panel.remove()
     return figure
 
 

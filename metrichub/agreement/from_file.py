@@ -133,7 +133,7 @@ def _with_ratings(
 
     names = [*rated.human, *(["mqm"] if rated.severity else [])]
     items, systems = labels(samples, rated)
-    found = correlate(
+    agreement = correlate(
         scores.scores,
         {name: column(samples, name) for name in names},
         item=items,
@@ -142,4 +142,4 @@ def _with_ratings(
         yes_from=rated.yes_from,
         **how.values(),
     )
-    return scores.cited(found)
+    return scores.cited(agreement)

@@ -50,10 +50,10 @@ def with_votes(
     """How far scores of a file's samples order them as votes do."""
     from metrichub.agreement.report_votes import votes_correlated
 
-    found = votes_correlated(
+    agreement = votes_correlated(
         scores.scores, scores.better, votes, labels(samples, rated), how.values()
     )
-    return scores.cited(found)
+    return scores.cited(agreement)
 
 
 def pairs_correlated(
@@ -77,7 +77,7 @@ def pairs_correlated(
         scores.scores[name] = _sides(samples, name)
         scores.better[name] = directions.get(name, "higher")
     systems = _systems(samples)
-    found = correlate_preferences(
+    agreement = correlate_preferences(
         scores.scores,
         _preferred(samples, rated, systems),
         item=labels(samples, rated)[0],
@@ -85,7 +85,7 @@ def pairs_correlated(
         better=scores.better,
         **of_preferences({**how.values(), "yes_from": rated.yes_from}),
     )
-    return scores.cited(found), scores
+    return scores.cited(agreement), scores
 
 
 def _of_outputs(
@@ -96,9 +96,9 @@ def _of_outputs(
 
     a, b = rated.pair or ("", "")
     outputs = [*column(samples, a), *column(samples, b)]
-    given = {name: [*values, *values] for name, values in samples.columns.items()}
+    columns = {name: [*values, *values] for name, values in samples.columns.items()}
     lines = samples.lines and [*samples.lines, *samples.lines]
-    doubled = replace(samples, columns={**given, _PREDICTIONS: outputs}, lines=lines or None)
+    doubled = replace(samples, columns={**columns, _PREDICTIONS: outputs}, lines=lines or None)
     read = replace(chosen, columns={**chosen.columns, _PREDICTIONS: _PREDICTIONS})
     (system,) = measure(hub, {samples.path: [doubled]}, read, judging).values()
     scores, better = scores_by_label(system.report)
@@ -124,8 +124,8 @@ def _verdicts(
                 "with --pair A,B"
             )
     (system,) = measure(hub, {samples.path: [samples]}, chosen, judging).values()
-    found = verdicts_by_label(system.report)
-    return RatedScores(dict(found), {}, *sources_of(system.report, found), [system.report])
+    verdicts = verdicts_by_label(system.report)
+    return RatedScores(dict(verdicts), {}, *sources_of(system.report, verdicts), [system.report])
 
 
 def _sides(samples: Samples, name: str) -> Any:
@@ -164,7 +164,7 @@ def _words(value: Any, names: Sequence[tuple[Any, Any]]) -> Any:
     from metrichub.agreement.votes import side_of
 
     if isinstance(value, (list, tuple)):
-        return [_words(one, names) for one in value]
+        return [_words(vote, names) for vote in value]
     for pair in names:
         if (side := side_of(value, pair)) is not None:
             return {1.0: "a", -1.0: "b", 0.0: "tie"}.get(side)

@@ -38,7 +38,7 @@ class RatedScores:
     citations: list[str] = field(default_factory=list)
     reports: list[Report] = field(default_factory=list)
 
-    def cited(self, found: Agreement) -> Agreement:
+    def cited(self, agreement: Agreement) -> Agreement:
         """Their agreement with signatures, BibTeX, and how far judges agree with themselves."""
         from metrichub.agreement.correlation import with_sources
         from metrichub.agreement.of_report import judges_of
@@ -46,9 +46,9 @@ class RatedScores:
         judges = [
             judge
             for report in self.reports
-            for judge in judges_of(report, found.metrics, found.confidence)
+            for judge in judges_of(report, agreement.metrics, agreement.confidence)
         ]
-        return with_sources(found, self.signatures, self.citations, judges=judges)
+        return with_sources(agreement, self.signatures, self.citations, judges=judges)
 
 
 def column(samples: Samples, name: str) -> Sequence[Any]:
@@ -76,7 +76,7 @@ def one_row_an_output(
     for at, label in enumerate(labels):
         rows.setdefault(label, []).append(at)
     rated = {name: column(samples, name) for name in ratings}
-    found = {
+    columns = {
         name: [
             [values[at] for at in places] if name in rated else values[places[0]]
             for places in rows.values()
@@ -84,7 +84,7 @@ def one_row_an_output(
         for name, values in samples.columns.items()
     }
     lines = samples.lines and [samples.lines[places[0]] for places in rows.values()]
-    return replace(samples, columns=found, lines=lines or None)
+    return replace(samples, columns=columns, lines=lines or None)
 
 
 def one_row_an_error(
@@ -96,16 +96,16 @@ def one_row_an_error(
     """
     from metrichub.agreement.mqm import rater_span_scores
 
-    found = one_row_an_output(samples, severity, keys, ())
+    outputs = one_row_an_output(samples, severity, keys, ())
     segments = list(zip(*(column(samples, key) for key in keys), strict=True))
     kinds, who = (column(samples, name) if name else None for name in (category, rater))
     scores = rater_span_scores(segments, column(samples, severity), kinds, who)
     unmarked = {
-        name: [_MARK.sub("", one) if isinstance(one, str) else one for one in values]
-        for name, values in found.columns.items()
+        name: [_MARK.sub("", value) if isinstance(value, str) else value for value in values]
+        for name, values in outputs.columns.items()
     }
     rated = [list(scores[segment].values()) for segment in dict.fromkeys(segments)]
-    return replace(found, columns={**unmarked, "mqm": rated})
+    return replace(outputs, columns={**unmarked, "mqm": rated})
 
 
 def labels(
@@ -157,38 +157,38 @@ def scores_of_metrics(
     if each_reference:
         reading = [m for m in hub.metrics if _REFERENCES in map(column_of, m.inputs())]
         parts = [(reading, True), ([m for m in hub.metrics if m not in reading], False)]
-    found = RatedScores()
+    total = RatedScores()
     for metrics, each in parts:
         if not metrics:
             continue
         part = Hub(metrics, reduce_fn=hub.reduce_fn)
-        given, rows = _apart(part, samples, chosen.columns) if each else (samples, None)
-        (system,) = measure(part, {samples.path: [given]}, chosen, judging).values()
+        inputs, rows = _apart(part, samples, chosen.columns) if each else (samples, None)
+        (system,) = measure(part, {samples.path: [inputs]}, chosen, judging).values()
         scores, better = scores_by_label(system.report, all_outputs=all_outputs)
         signatures, citations = sources_of(system.report, scores)
         if rows is not None:
             scores = {name: _means(values, rows) for name, values in scores.items()}
             signatures = {name: f"{line}|mean of each" for name, line in signatures.items()}
-        found.scores |= scores
-        found.better |= better
-        found.signatures |= signatures
-        found.citations += citations
-        found.reports.append(system.report)
+        total.scores |= scores
+        total.better |= better
+        total.signatures |= signatures
+        total.citations += citations
+        total.reports.append(system.report)
     order = [metric.name for metric in hub.metrics]
-    labels = sorted(found.scores, key=lambda label: order.index(label.partition(".")[0]))
-    found.scores = {label: found.scores[label] for label in labels}
-    return found
+    labels = sorted(total.scores, key=lambda label: order.index(label.partition(".")[0]))
+    total.scores = {label: total.scores[label] for label in labels}
+    return total
 
 
 def _apart(hub: Hub, samples: Samples, columns: Mapping[str, str]) -> tuple[Samples, list[int]]:
     """The samples with one reference a row, and the sample of every row."""
     name = names.resolve(hub.needs(), samples, columns)[_REFERENCES]
-    lists = [one if isinstance(one, (list, tuple)) else [one] for one in samples[name]]
-    rows = [at for at, one in enumerate(lists) for _ in one]
-    given = {key: [values[at] for at in rows] for key, values in samples.columns.items()}
-    given[name] = [text for one in lists for text in one]
+    lists = [value if isinstance(value, (list, tuple)) else [value] for value in samples[name]]
+    rows = [at for at, texts in enumerate(lists) for _ in texts]
+    repeated = {key: [values[at] for at in rows] for key, values in samples.columns.items()}
+    repeated[name] = [text for texts in lists for text in texts]
     lines = samples.lines and [samples.lines[at] for at in rows]
-    return replace(samples, columns=given, lines=lines or None), rows
+    return replace(samples, columns=repeated, lines=lines or None), rows
 
 
 def _means(values: Any, rows: Sequence[int]) -> Any:

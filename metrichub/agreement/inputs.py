@@ -82,13 +82,13 @@ class Inputs:
             metrics, ratings, labels = _flattened(metrics, ratings)
         first = next(iter(metrics.values()))
         size = len(first) if hasattr(first, "__len__") else len(list(first))
-        read = {name: read_scores(name, given, size) for name, given in metrics.items()}
-        found = check_directions(metrics, better)
+        read = {name: read_scores(name, values, size) for name, values in metrics.items()}
+        directions = check_directions(metrics, better)
         return cls(
             Grid.of(size, *labels),
-            {name: -one if found[name] == "lower" else one for name, one in read.items()},
-            {name: read_ratings(name, given, size) for name, given in ratings.items()},
-            found,
+            {name: -x if directions[name] == "lower" else x for name, x in read.items()},
+            {name: read_ratings(name, values, size) for name, values in ratings.items()},
+            directions,
             # Scores become 1 and -1 by their own cut, so that all metrics have that in between.
             options if options.cut is None else options._replace(cut=0.0),
             yes_from,
@@ -116,17 +116,17 @@ class Inputs:
 
     def ratings(self, dimension: str, coefficient: str) -> Array:
         """The mean of people's ratings as (S, I), or what most said of labels."""
-        given = self.human[dimension]
+        ratings = self.human[dimension]
         if coefficient in LABELS:
-            return self.grid.matrix(given.labels(dimension, self.yes_from).majority())
-        return self.grid.matrix(given.mean)
+            return self.grid.matrix(ratings.labels(dimension, self.yes_from).majority())
+        return self.grid.matrix(ratings.mean)
 
     def raters(self, dimension: str, coefficient: str) -> list[Array]:
         """Each rater's ratings as a matrix (S, I)."""
-        given = self.human[dimension]
+        ratings = self.human[dimension]
         if coefficient in LABELS:
-            given = given.labels(dimension, self.yes_from)
-        return [self.grid.matrix(given.table[:, k]) for k in range(given.raters)]
+            ratings = ratings.labels(dimension, self.yes_from)
+        return [self.grid.matrix(ratings.table[:, k]) for k in range(ratings.raters)]
 
     def test(
         self, metrics: tuple[str, str], place: Place, swap: str | None, draws: int, seed: int
@@ -135,11 +135,11 @@ class Inputs:
         if swap is None:
             whole = self.grid.named_systems and place.coefficient != "acc_eq_calibrated"
             swap = "systems_xor_items" if whole else "items"
-        one, human = self.sides(metrics[0], place.dimension, place.coefficient)
-        other, _ = self.sides(metrics[1], place.dimension, place.coefficient)
+        first, human = self.sides(metrics[0], place.dimension, place.coefficient)
+        second, _ = self.sides(metrics[1], place.dimension, place.coefficient)
         how = Swapped(swap, draws, seed)
         return permutation_test(
-            place.level, place.coefficient, one, other, human, how, self.options
+            place.level, place.coefficient, first, second, human, how, self.options
         )
 
     def unscored(self, metric: str, dimension: str) -> int:
@@ -155,13 +155,13 @@ class Inputs:
                 [
                     str(grid.systems[grid.row[at]]),
                     str(grid.items[grid.column[at]]),
-                    {name: _given(one.table[at]) for name, one in sorted(self.human.items())},
+                    {name: known_values(r.table[at]) for name, r in sorted(self.human.items())},
                 ]
             )
             for at in range(grid.size)
         )
         digest = hashlib.sha256("\n".join(cells).encode()).hexdigest()
-        raters = max(one.raters for one in self.human.values())
+        raters = max(ratings.raters for ratings in self.human.values())
         return DataFacts(grid.size, len(grid.systems), len(grid.items), raters, digest)
 
 
@@ -171,15 +171,16 @@ def check_directions(metrics: Iterable[str], better: str | Mapping[str, str]) ->
     Raises:
         ParameterError: another word.
     """
-    given = {name: better for name in metrics} if isinstance(better, str) else better
-    found = {name: given.get(name, "higher") for name in metrics}
-    for name, direction in found.items():
+    named = {name: better for name in metrics} if isinstance(better, str) else better
+    directions = {name: named.get(name, "higher") for name in metrics}
+    for name, direction in directions.items():
         if direction not in DIRECTIONS:
             raise ParameterError(name, "better", direction, ", ".join(DIRECTIONS))
-    return found
+    return directions
 
 
-def _given(row: Array) -> list[float]:
+def known_values(row: Array) -> list[float]:
+    """The values of a row that aren't `nan`."""
     return [value for value in row.tolist() if not isnan(value)]
 
 
@@ -188,13 +189,13 @@ def _flattened(
 ) -> tuple[Many, Many, tuple[Iterable[Any], Iterable[Any]]]:
     """Matrices (S, I) as columns of samples, with the item and the system of each."""
     shape = np.shape(next(iter(metrics.values())))
-    for name, given in {**metrics, **ratings}.items():
-        if np.shape(given)[:2] != shape:
-            raise InputError(f"{name} has the shape {np.shape(given)}, not {shape}")
+    for name, values in {**metrics, **ratings}.items():
+        if np.shape(values)[:2] != shape:
+            raise InputError(f"{name} has the shape {np.shape(values)}, not {shape}")
     systems, items = np.indices(shape)
-    flat = {name: np.asarray(given, np.float64).ravel() for name, given in metrics.items()}
+    flat = {name: np.asarray(values, np.float64).ravel() for name, values in metrics.items()}
     rated = {
-        name: np.asarray(given, np.float64).reshape(shape[0] * shape[1], -1)
-        for name, given in ratings.items()
+        name: np.asarray(values, np.float64).reshape(shape[0] * shape[1], -1)
+        for name, values in ratings.items()
     }
     return flat, rated, (items.ravel(), systems.ravel())

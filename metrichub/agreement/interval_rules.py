@@ -128,5 +128,5 @@ def ends_of_share(value: float, name: str, pairs: int, confidence: float) -> End
 
 
 def _few(n: int, unit: str, least: int) -> str:
-    said = f"no interval: {n} {unit}{'s' * (n != 1)}, and it takes {least}"
-    return f"{said}; draw items alone" if unit == "system" else said
+    reason = f"no interval: {n} {unit}{'s' * (n != 1)}, and it takes {least}"
+    return f"{reason}; draw items alone" if unit == "system" else reason

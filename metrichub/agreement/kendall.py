@@ -54,13 +54,13 @@ def inversions(codes: Integers, group: Integers, groups: int) -> Array:
     # Sorted, they show the bit that each place has once the codes are parted by it.
     slots = np.sort(order)
     for bit in reversed(range(bits)):
-        one, one_after = order >> bit & 1 == 1, slots >> bit & 1 == 1
-        zeros, zeros_after = np.flatnonzero(~one), np.flatnonzero(~one_after)
+        is_one, is_one_after = order >> bit & 1 == 1, slots >> bit & 1 == 1
+        zeros, zeros_after = np.flatnonzero(~is_one), np.flatnonzero(~is_one_after)
         # The groups are in order throughout, so the owner of a place never changes.
         passed[zeros] += zeros - zeros_after
         moved = np.empty_like(order)
         moved[zeros_after] = order[zeros]
-        moved[np.flatnonzero(one_after)] = order[np.flatnonzero(one)]
+        moved[np.flatnonzero(is_one_after)] = order[np.flatnonzero(is_one)]
         order = moved
     return np.asarray(np.bincount(group, passed, minlength=groups), np.float64)
 

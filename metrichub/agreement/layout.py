@@ -46,7 +46,7 @@ class Grid:
         if item is None and system is not None:
             # The k-th output of every system is taken to be of the k-th item.
             item = _occurrences(system)
-            if len({system.count(one) for one in set(system)}) > 1:
+            if len({system.count(label) for label in set(system)}) > 1:
                 raise InputError(
                     "the systems have different numbers of outputs, so their order doesn't say "
                     "which are of one item: give the item of each sample"
@@ -61,9 +61,9 @@ class Grid:
     @classmethod
     def _of(cls, item: Sequence[Hashable], system: Sequence[Hashable], named_systems: bool) -> Grid:
         items, systems = dict.fromkeys(item), dict.fromkeys(system)
-        places = {one: i for i, one in enumerate(items)}, {s: i for i, s in enumerate(systems)}
-        column = np.array([places[0][one] for one in item], np.int64)
-        row = np.array([places[1][one] for one in system], np.int64)
+        places = {label: i for i, label in enumerate(items)}, {s: i for i, s in enumerate(systems)}
+        column = np.array([places[0][label] for label in item], np.int64)
+        row = np.array([places[1][label] for label in system], np.int64)
         cells, first, counts = np.unique(
             row * max(len(items), 1) + column, return_index=True, return_counts=True
         )
@@ -87,9 +87,9 @@ class Grid:
 
     def matrix(self, values: Array) -> Array:
         """Values of the samples (N,) as (S, I), `nan` where a system has no sample of an item."""
-        found = np.full((len(self.systems), len(self.items)), np.nan)
-        found[self.row, self.column] = values
-        return found
+        cells = np.full((len(self.systems), len(self.items)), np.nan)
+        cells[self.row, self.column] = values
+        return cells
 
     def check(self, level: str) -> None:
         """Raise `InputError` if the samples can't be read at a level."""
@@ -102,13 +102,13 @@ class Grid:
             )
 
 
-def _labels(name: str, given: Iterable[Any], size: int) -> list[Hashable]:
-    labels = given.tolist() if isinstance(given, np.ndarray) else list(given)
+def _labels(name: str, values: Iterable[Any], size: int) -> list[Hashable]:
+    labels = values.tolist() if isinstance(values, np.ndarray) else list(values)
     if len(labels) != size:
         raise InputError(f"there are {len(labels)} labels of the {name} for {size} samples")
-    for at, one in enumerate(labels):
-        if one is None or _is_nan(one) or not isinstance(one, Hashable):
-            raise InputError(f"sample {at} has no {name}: {one!r}")
+    for at, label in enumerate(labels):
+        if label is None or _is_nan(label) or not isinstance(label, Hashable):
+            raise InputError(f"sample {at} has no {name}: {label!r}")
     return labels
 
 
@@ -119,8 +119,8 @@ def _is_nan(label: object) -> bool:
 def _occurrences(labels: Sequence[Hashable]) -> list[int]:
     """How often each label came before."""
     seen: dict[Hashable, int] = {}
-    found = []
-    for one in labels:
-        found.append(seen.get(one, 0))
-        seen[one] = found[-1] + 1
-    return found
+    counts = []
+    for label in labels:
+        counts.append(seen.get(label, 0))
+        seen[label] = counts[-1] + 1
+    return counts

@@ -48,7 +48,7 @@ def value_at(
     Raises:
         ParameterError: there is no such level or coefficient, or the level doesn't have it.
     """
-    one = coefficient(name)
+    chosen = coefficient(name)
     check_level_of(level, name)
     if name == "soft_pairwise_accuracy":
         value = soft_pairwise_accuracy(scores, human)
@@ -60,11 +60,11 @@ def value_at(
         return Value(pairs.tau_wmt, pairs.pairs, pairs.unscored)
     x, z = rows_at(level, scores, human)
     if name == "acc_eq_calibrated":
-        found = calibrate(x, z)
+        tied = calibrate(x, z)
         there = (~np.isnan(x)).sum(1)
         used, rated = int((there > 1).sum()), int((there > 0).sum())
-        return Value(found.accuracy, used, rated - used, found.epsilon, found.ties_nearly_all)
-    values = one.of_rows(x, z, options, 0.0)
+        return Value(tied.accuracy, used, rated - used, tied.epsilon, tied.ties_nearly_all)
+    values = chosen.of_rows(x, z, options, 0.0)
     rated = int((~np.isnan(x)).any(1).sum())
     used = int((~np.isnan(values)).sum())
     return Value(mean_of(values), used, rated - used)
@@ -106,7 +106,7 @@ def ceiling(level: str, name: str, raters: list[Array], options: Options | None 
     options = options or Options()
     if name == "balanced_accuracy":
         options = options._replace(cut=0.5)
-    found = []
+    values = []
     for k, rater in enumerate(raters):
         rest = np.stack([other for at, other in enumerate(raters) if at != k])
         there = ~np.isnan(rest)
@@ -114,8 +114,8 @@ def ceiling(level: str, name: str, raters: list[Array], options: Options | None 
             others = np.where(there, rest, 0).sum(0) / there.sum(0)
         if name in LABELS:
             others = np.where(np.isnan(others), np.nan, others > 0.5)
-        found.append(value_at(level, name, rater, others, options).value)
-    return mean_of(np.array(found))
+        values.append(value_at(level, name, rater, others, options).value)
+    return mean_of(np.array(values))
 
 
 def chance(level: str, name: str, human: Array) -> float:

@@ -24,7 +24,7 @@ _DIGITS = 4
 
 
 def study_of(  # the facts of one study, each by its name
-    found: Agreement,
+    agreement: Agreement,
     metric: str,
     *,
     spec: str,
@@ -36,11 +36,11 @@ def study_of(  # the facts of one study, each by its name
     """The study of one metric; `data` gives the name, title, task, licence and citation."""
     last = {
         (row.metric, row.dimension, row.level, row.coefficient): row.value
-        for row in found.rows
+        for row in agreement.rows
         if row.metric in (CEILING, CHANCE)
     }
     values = []
-    for row in found.rows:
+    for row in agreement.rows:
         name, _, output = row.metric.partition(".")
         if name != metric:
             continue
@@ -48,18 +48,18 @@ def study_of(  # the facts of one study, each by its name
         numbers = map(_rounded, (row.value, row.low, row.high))
         others = (_rounded(last.get((kind, *place), float("nan"))) for kind in (CEILING, CHANCE))
         counts = row.used, row.undefined, row.unscored
-        found_here = [output or "score", *place, *numbers, *counts, *others]
-        values.append(StudyValue._make(found_here))
+        fields = [output or "score", *place, *numbers, *counts, *others]
+        values.append(StudyValue._make(fields))
     return Study(
         spec=spec,
-        signature=found.signatures[metric],
-        data={**data, **{k: v for k, v in found.data._asdict().items() if k != "samples"}},
+        signature=agreement.signatures[metric],
+        data={**data, **{k: v for k, v in agreement.data._asdict().items() if k != "samples"}},
         references=references,
-        protocol=found.protocol or NO_PROTOCOL,
-        draw=found.drawn.draw,
-        draws=found.drawn.draws,
-        seed=found.drawn.seed,
-        confidence=found.confidence,
+        protocol=agreement.protocol or NO_PROTOCOL,
+        draw=agreement.drawn.draw,
+        draws=agreement.drawn.draws,
+        seed=agreement.drawn.seed,
+        confidence=agreement.confidence,
         date=date,
         shown=shown,
         results=tuple(values),
@@ -72,13 +72,15 @@ def add_study(folder: Path, metric: str, study: Study) -> bool:
     One with the same numbers keeps its date and the version that it was measured with.
     """
     old = read_studies(folder)
-    places = [(one.data["name"], one.spec) for one in old]
+    places = [(earlier.data["name"], earlier.spec) for earlier in old]
     place = study.data["name"], study.spec
     if place in places and old[places.index(place)].same_numbers(study):
         return False
-    kept = [study if one == place else other for one, other in zip(places, old, strict=True)]
-    kept += [study] if place not in places else []
-    write_text(folder / FILE, studies_text(metric, kept))
+    studies = [
+        study if its_place == place else other for its_place, other in zip(places, old, strict=True)
+    ]
+    studies += [study] if place not in places else []
+    write_text(folder / FILE, studies_text(metric, studies))
     return True
 
 

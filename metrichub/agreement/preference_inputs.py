@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.agreement.bootstrap import Drawn, draw_counts
-from metrichub.agreement.inputs import DataFacts, Place, check_directions
+from metrichub.agreement.inputs import DataFacts, Place, check_directions, known_values
 from metrichub.agreement.interval_rules import DrawnUnits
 from metrichub.agreement.pair_coefficients import coefficient_of, outcomes_of
 from metrichub.agreement.permutation import AgreementTest
@@ -78,19 +78,15 @@ class PairInputs:
     def facts(self) -> DataFacts:
         """The size of the data, and a hash of people's preferences with their items and systems."""
         systems = self.systems or (("a",) * len(self.item), ("b",) * len(self.item))
+        human = sorted(self.human.items())
         cells = sorted(
-            json.dumps(
-                [str(item), str(a), str(b), {k: _given(v[at]) for k, v in self._sorted_human()}]
-            )
+            json.dumps([str(item), str(a), str(b), {k: known_values(v[at]) for k, v in human}])
             for at, (item, a, b) in enumerate(zip(self.item, *systems, strict=True))
         )
         digest = hashlib.sha256("\n".join(cells).encode()).hexdigest()
         raters = max(one.shape[1] for one in self.human.values())
         named = len({*systems[0], *systems[1]})
         return DataFacts(len(self.item), named, len(set(self.item)), raters, digest)
-
-    def _sorted_human(self) -> list[tuple[str, Array]]:
-        return sorted(self.human.items())
 
     def outcomes(self, metric: str, dimension: str) -> Array:
         """Each pair as one of nine outcomes (P, 9): the metric's -1, 0 or 1 by people's."""
@@ -99,9 +95,12 @@ class PairInputs:
     def units(self, outcomes: Array, draw: str) -> DrawnUnits:
         """Of how many items and systems the pairs are that have an outcome (P, 9)."""
         there = [bool(row.any()) for row in outcomes]
-        items = {one for one, has in zip(self.item, there, strict=True) if has}
+        items = {item for item, has in zip(self.item, there, strict=True) if has}
         systems = {
-            one for side in self.systems or () for one, has in zip(side, there, strict=True) if has
+            system
+            for side in self.systems or ()
+            for system, has in zip(side, there, strict=True)
+            if has
         }
         return DrawnUnits(draw, len(items), len(systems), sum(there))
 
@@ -173,7 +172,3 @@ def _lead(name: str, given: Any, size: int) -> Array:
 def _codes(labels: Sequence[Sequence[Hashable]]) -> _Codes:
     names = {one: at for at, one in enumerate(dict.fromkeys(x for of in labels for x in of))}
     return _Codes(tuple(np.array([names[x] for x in of], np.int64) for of in labels), len(names))
-
-
-def _given(row: Array) -> list[float]:
-    return [value for value in row.tolist() if not isnan(value)]
