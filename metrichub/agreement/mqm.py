@@ -45,8 +45,8 @@ def span_scores(
     >>> span_scores(["s1", "s1", "s2"], ["major", "minor", "no-error"])
     {'s1': -6.0, 's2': 0.0}
     """
-    found = rater_span_scores(segments, severities, categories, raters)
-    return {segment: sum(of.values()) / len(of) for segment, of in found.items()}
+    scores = rater_span_scores(segments, severities, categories, raters)
+    return {segment: sum(of.values()) / len(of) for segment, of in scores.items()}
 
 
 def rater_span_scores(
@@ -89,16 +89,16 @@ def span_ratings(dimension: str, values: Sequence[Any]) -> list[list[float] | No
     Raises:
         InputError: an entry isn't an error; the message says where.
     """
-    found: list[list[float] | None] = []
+    ratings: list[list[float] | None] = []
     for at, value in enumerate(values):
         if value is None or (isinstance(value, float) and isnan(value)):
-            found.append(None)
+            ratings.append(None)
             continue
         listed = isinstance(value, (list, tuple))
-        several = listed and bool(value) and all(isinstance(one, (list, tuple)) for one in value)
+        several = listed and bool(value) and all(isinstance(item, (list, tuple)) for item in value)
         raters = value if several else [value]
-        found.append([_of_rater(f"sample {at}: {dimension}", one) for one in raters])
-    return found
+        ratings.append([_of_rater(f"sample {at}: {dimension}", errors) for errors in raters])
+    return ratings
 
 
 def _of_rater(where: str, errors: Any) -> float:
@@ -107,7 +107,7 @@ def _of_rater(where: str, errors: Any) -> float:
             f"{where} is {what(errors)}; errors are a list of dicts with a severity, and a text "
             "without any has an empty list"
         )
-    weights = (_weight(where, one.get("severity"), one.get("category")) for one in errors)
+    weights = (_weight(where, error.get("severity"), error.get("category")) for error in errors)
     return -sum(weights, 0.0) or 0.0
 
 
@@ -122,5 +122,5 @@ def _weight(where: str, severity: Any, category: Any) -> float:
 
 def _errors(value: Any) -> Iterator[Any]:
     """The errors in a list of them, or in lists of several raters'."""
-    for one in value if isinstance(value, (list, tuple)) else ():
-        yield from one if isinstance(one, (list, tuple)) else (one,)
+    for item in value if isinstance(value, (list, tuple)) else ():
+        yield from item if isinstance(item, (list, tuple)) else (item,)

@@ -45,26 +45,26 @@ def agreement_of(
         raise ReportError(
             "human names columns of the report; pass ratings as {'quality': [4, 2, 5]}"
         )
-    given = named if isinstance(named, Mapping) else {k: _column(report, k) for k in named}
+    ratings = named if isinstance(named, Mapping) else {k: _column(report, k) for k in named}
     items, systems = _labels(report, item, ITEMS), _labels(report, system, SYSTEMS)
-    of_preferences = bool(given) and all(map(are_preferences, given.values()))
-    if preferences is None and not given:
+    of_preferences = bool(ratings) and all(map(are_preferences, ratings.values()))
+    if preferences is None and not ratings:
         raise ReportError("nothing to compare with; name a column of ratings, or pass preferences=")
-    if preferences is not None and given:
+    if preferences is not None and ratings:
         raise ReportError("pass columns of ratings or preferences=, not both")
     if of_preferences:
         verdicts = verdicts_by_label(report, metrics)
-        found = verdicts_correlated(verdicts, given, items, how)
+        agreement = verdicts_correlated(verdicts, ratings, items, how)
     else:
         scores, better = scores_by_label(report, metrics, all_outputs=all_outputs)
         if preferences is not None:
-            found = votes_correlated(scores, better, preferences, (items, systems), how)
+            agreement = votes_correlated(scores, better, preferences, (items, systems), how)
         else:
-            found = correlate(scores, given, item=items, system=systems, better=better, **how)
-    signatures, bibtex = sources_of(report, found.metrics)
+            agreement = correlate(scores, ratings, item=items, system=systems, better=better, **how)
+    signatures, bibtex = sources_of(report, agreement.metrics)
     notes = each_note(report, how.get("protocol"))
-    judges = judges_of(report, found.metrics, found.confidence)
-    return with_sources(found, signatures, bibtex, notes, judges)
+    judges = judges_of(report, agreement.metrics, agreement.confidence)
+    return with_sources(agreement, signatures, bibtex, notes, judges)
 
 
 def calibrated_means_of(
@@ -143,7 +143,7 @@ def verdicts_by_label(
     Raises:
         InputError: a metric scores outputs alone, and doesn't ask a judge which is better.
     """
-    found: dict[str, Sequence[str | None]] = {}
+    verdicts: dict[str, Sequence[str | None]] = {}
     for name, samples in chosen_samples(report, metrics).items():
         if not compares(report.results[name].metric):
             raise InputError(
@@ -151,28 +151,28 @@ def verdicts_by_label(
                 "preferences=, or on the command line both columns as --pair"
             )
         # The mean of several runs may lie anywhere between a win and a loss.
-        found[name] = [
-            None if isnan(one) else "a" if one > 0.5 else "b" if one < 0.5 else "tie"
-            for one in samples["score"].tolist()
+        verdicts[name] = [
+            None if isnan(score) else "a" if score > 0.5 else "b" if score < 0.5 else "tie"
+            for score in samples["score"].tolist()
         ]
-    return found
+    return verdicts
 
 
 def judges_of(
     report: Measurement, labels: Iterable[str], confidence: float = 0.95
 ) -> list[JudgeConsistency]:
     """How far judges agree with themselves that were asked several times, or in both orders."""
-    found = []
+    judges = []
     for label in labels:
         name, _, output = label.partition(".")
         if name not in report.results:
             continue
         runs = [run.samples()[output or "score"] for run in report.runs.get(name, ())]
         in_order = compares(report.results[name].metric)
-        kept = report.results[name].samples().get("consistent") if in_order else None
-        if runs or kept is not None:
-            found.append(judge_consistency(label, runs or [[]], kept, confidence))
-    return found
+        same_order = report.results[name].samples().get("consistent") if in_order else None
+        if runs or same_order is not None:
+            judges.append(judge_consistency(label, runs or [[]], same_order, confidence))
+    return judges
 
 
 def compares(metric: Metric) -> bool:
@@ -206,8 +206,8 @@ def each_note(report: Measurement, protocol: str | None) -> list[str]:
 
 def usual_labels(columns: Mapping[str, Sequence[Any]], usual: Sequence[str]) -> Any:
     """The first of the usual columns that is there, or None; so too where a sample has none."""
-    found = next((columns[one] for one in usual if one in columns), None)
-    return None if found is None or any(map(_missing, found)) else found
+    labels = next((columns[name] for name in usual if name in columns), None)
+    return None if labels is None or any(map(_missing, labels)) else labels
 
 
 def _missing(value: Any) -> bool:

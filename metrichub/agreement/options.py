@@ -12,12 +12,12 @@ from metrichub.cli.shared_options import CONFIDENCE, option_group, seed_option
 _DRAWS = ("items", "systems", "both")
 
 
-def _two(_: click.Context, parameter: click.Parameter, given: str | None) -> tuple[str, str] | None:
-    if given is None:
+def _two(_: click.Context, parameter: click.Parameter, text: str | None) -> tuple[str, str] | None:
+    if text is None:
         return None
-    a, _comma, b = given.partition(",")
+    a, _comma, b = text.partition(",")
     if not a or not b or "," in b:
-        raise click.BadParameter(f"{given!r} isn't two columns; write A,B", param=parameter)
+        raise click.BadParameter(f"{text!r} isn't two columns; write A,B", param=parameter)
     return a, b
 
 
@@ -112,8 +112,8 @@ class CorrelationOptions:
 
     def values(self) -> dict[str, Any]:
         """Those that were given, as `correlate` takes them."""
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in given.items() if value not in (None, ())}
+        options = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in options.items() if value not in (None, ())}
 
     @property
     def each_reference(self) -> bool:

@@ -66,20 +66,20 @@ def people_of(
     names = [human] if isinstance(human, str) else None if human is None else list(human)
     columns = rated_columns(systems, options.cluster, names)
     main = set().union(*map(headlines, systems.values()))
-    shown = [one for one in outputs if one[:2] in main]
+    shown = [output for output in outputs if output[:2] in main]
     if not columns.ratings or not shown:
         return None
-    found = [
+    agreements = [
         _agreement(systems, columns, names, options, len(shown))
         for names in (columns.numbers(), columns.labels())
         if names
     ]
     return People(
-        main=_main(found),
-        whole=[Table(*one.table()) for one in found],
-        said=[columns.sentence(), *_how(found)],
-        notes=list(dict.fromkeys(note for one in found for note in one.notes)),
-        lines=[one.line() for one in found],
+        main=_main(agreements),
+        whole=[Table(*agreement.table()) for agreement in agreements],
+        said=[columns.sentence(), *_how(agreements)],
+        notes=list(dict.fromkeys(note for agreement in agreements for note in agreement.notes)),
+        lines=[agreement.line() for agreement in agreements],
         data=_data(shown, columns),
     )
 
@@ -119,38 +119,41 @@ def _of_several(
 ) -> Agreement:
     """Agreement over systems that answered the same samples: each sample is an item."""
     size = next(iter(systems.values())).size
-    found = [scores_by_label(report) for report in systems.values()]
+    scored = [scores_by_label(report) for report in systems.values()]
     none = np.full(size, np.nan)
-    labels = dict.fromkeys(label for scores, _ in found for label in scores)
+    labels = dict.fromkeys(label for scores, _ in scored for label in scores)
     agreement = correlate(
         {
-            label: np.concatenate([scores.get(label, none) for scores, _ in found])
+            label: np.concatenate([scores.get(label, none) for scores, _ in scored])
             for label in labels
         },
         {
-            name: [one for r in systems.values() for one in r.metadata.get(name, [None] * size)]
+            name: [
+                rating for r in systems.values() for rating in r.metadata.get(name, [None] * size)
+            ]
             for name in names
         },
         item=list(range(size)) * len(systems),
         system=[name for name in systems for _ in range(size)],
-        better={label: way for _, better in found for label, way in better.items()},
+        better={label: way for _, better in scored for label, way in better.items()},
         **how,
     )
     sources = [sources_of(report, labels) for report in systems.values()]
     signatures = {name: line for lines, _ in sources for name, line in lines.items()}
-    bibtex = list(dict.fromkeys(one for _, entries in sources for one in entries))
+    bibtex = list(dict.fromkeys(entry for _, entries in sources for entry in entries))
     return with_sources(agreement, signatures, bibtex)
 
 
-def _read_first(found: Agreement) -> str:
-    """The coefficient that is read first: that of ranks, or the only one."""
-    names = [row.coefficient for row in found.rows]
-    return "spearman" if "spearman" in names else names[0]
+def _read_first(agreement: Agreement) -> list[AgreementRow]:
+    """The rows of the coefficient that is read first: that of ranks, or the only one."""
+    names = [row.coefficient for row in agreement.rows]
+    first = "spearman" if "spearman" in names else names[0]
+    return [row for row in agreement.rows if row.coefficient == first]
 
 
-def _main(found: Sequence[Agreement]) -> Table:
+def _main(agreements: Sequence[Agreement]) -> Table:
     """A row a metric, a column a rating; the ceiling and chance last."""
-    rows = [r for one in found for r in one.rows if r.coefficient == _read_first(one)]
+    rows = [row for agreement in agreements for row in _read_first(agreement)]
     places = {(row.metric, row.dimension): row for row in rows}
     metrics = sorted(dict.fromkeys(r.metric for r in rows), key=[CEILING, CHANCE].__contains__)
     dimensions = list(dict.fromkeys(row.dimension for row in rows))
@@ -167,42 +170,42 @@ def _cell(row: AgreementRow | None) -> Score:
     return Score(format_cell(row.value), interval=bounds)
 
 
-def _how(found: Sequence[Agreement]) -> list[str]:
+def _how(agreements: Sequence[Agreement]) -> list[str]:
     """What the table shows, in plain sentences."""
-    said = []
-    for one in found:
-        name = _read_first(one)
-        row = next(row for row in one.rows if row.coefficient == name)
-        dimensions = ", ".join(dict.fromkeys(row.dimension for row in one.rows))
-        said.append(f"{dimensions}: {coefficient(name).title} {_LEVELS[row.level]}.")
-    drawn, data = found[0].drawn, found[0].data
+    sentences = []
+    for agreement in agreements:
+        first = _read_first(agreement)[0]
+        dimensions = ", ".join(dict.fromkeys(row.dimension for row in agreement.rows))
+        title = coefficient(first.coefficient).title
+        sentences.append(f"{dimensions}: {title} {_LEVELS[first.level]}.")
+    drawn, data = agreements[0].drawn, agreements[0].data
     if drawn.draws:
         samples = "samples" if data.items == data.samples else "items"
         what = "systems and items" if drawn.draw == "both" else samples
-        share = f"{found[0].confidence * 100:g}%"
-        said.append(
+        share = f"{agreements[0].confidence * 100:g}%"
+        sentences.append(
             f"In brackets: {share} intervals, by {drawn.draws:,} bootstrap draws of {what}."
         )
     else:
-        said.append(
+        sentences.append(
             "There are too many samples for intervals on a page; 'metrichub agreement' has them."
         )
-    read = [r for one in found for r in one.rows if r.coefficient == _read_first(one)]
-    said += dict.fromkeys(f"{r.note.capitalize()}." for r in read if r.note and r.low != r.low)
-    return [*said, "Chance is the value for a constant score."]
+    rows = [row for agreement in agreements for row in _read_first(agreement)]
+    sentences += dict.fromkeys(f"{r.note.capitalize()}." for r in rows if r.note and r.low != r.low)
+    return [*sentences, "Chance is the value for a constant score."]
 
 
 def _data(outputs: Sequence[tuple[str, str, Scores]], columns: RatedColumns) -> dict[str, Any]:
     """The ratings of every sample, and where each headline output and people part most."""
     parted = []
     for metric, output, scores in outputs:
-        found = np.concatenate(list(scores.systems.values()))
-        turned = -found if scores.better == "lower" else found
+        pooled = np.concatenate(list(scores.systems.values()))
+        turned = -pooled if scores.better == "lower" else pooled
         for name, ratings in columns.ratings.items():
             ends = parted_samples(turned, np.concatenate(ratings), len(ratings[0]))
             parted.append({"metric": metric, "output": output, "rating": name, **ends})
     means = [
-        {"name": name, "values": [page_numbers(one) for one in values]}
+        {"name": name, "values": [page_numbers(of_system) for of_system in values]}
         for name, values in columns.ratings.items()
     ]
     return {"ratings": means, "parted": parted}
@@ -217,7 +220,7 @@ def parted_samples(scores: Values, ratings: Values, size: int) -> dict[str, Any]
     """
     there = np.flatnonzero(~np.isnan(scores) & ~np.isnan(ratings))
     mine, theirs = (
-        (mid_ranks(one[there][None])[0] - 0.5) / max(len(there), 1) for one in (scores, ratings)
+        (mid_ranks(side[there][None])[0] - 0.5) / max(len(there), 1) for side in (scores, ratings)
     )
     order = np.argsort(theirs - mine, kind="stable")
 

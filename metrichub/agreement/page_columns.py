@@ -49,13 +49,13 @@ class RatedColumns(NamedTuple):
 
     def sentence(self) -> str:
         """Which columns count as ratings, and which of numbers don't."""
-        found = ", ".join(self.ratings)
+        names = ", ".join(self.ratings)
         if self.named:
-            return f"The columns of people's ratings: {found}."
+            return f"The columns of people's ratings: {names}."
         left = "; ".join(f"{name} ({why})" for name, why in self.left_out.items())
         return (
             "Columns of numbers, of lists of numbers (several raters) or of yes and no that came "
-            f"with the samples count as people's ratings: {found}."
+            f"with the samples count as people's ratings: {names}."
             f"{f' Left out: {left}.' if left else ''}"
         )
 
@@ -69,15 +69,15 @@ def rated_columns(
         MissingColumn: no report has this column.
         ReportError: one that is named holds no ratings.
     """
-    kept = dict.fromkeys(name for report in systems.values() for name in report.metadata)
+    columns = dict.fromkeys(name for report in systems.values() for name in report.metadata)
     labels = {*ITEMS, *SYSTEMS, cluster}
-    found: dict[str, list[Ratings]] = {}
+    by_column: dict[str, list[Ratings]] = {}
     left_out: dict[str, str] = {}
-    for name in kept if named is None else named:
-        if name not in kept:
-            known = ", ".join(kept) or "none"
+    for name in columns if named is None else named:
+        if name not in columns:
+            known = ", ".join(columns) or "none"
             raise MissingColumn(
-                f"the report has no column {name!r}{did_you_mean(name, kept)} (columns: {known})"
+                f"the report has no column {name!r}{did_you_mean(name, columns)} (columns: {known})"
             )
         ratings = None if named is None and name in labels else _read(name, systems)
         if named is not None and ratings is None:
@@ -86,35 +86,35 @@ def rated_columns(
             )
         if ratings is None:
             continue
-        why = "" if named is not None else _no_rating(ratings, len(found))
+        why = "" if named is not None else _no_rating(ratings, len(by_column))
         if why:
             left_out[name] = why
         else:
-            found[name] = ratings
-    yes_or_no = frozenset(name for name, ratings in found.items() if _of_labels(ratings))
+            by_column[name] = ratings
+    yes_or_no = frozenset(name for name, ratings in by_column.items() if _of_labels(ratings))
     rated = [
         name
         for at, name in enumerate(systems)
-        if any(not np.isnan(ratings[at].table).all() for ratings in found.values())
+        if any(not np.isnan(ratings[at].table).all() for ratings in by_column.values())
     ]
-    means = {name: [one.mean for one in ratings] for name, ratings in found.items()}
+    means = {name: [of_system.mean for of_system in ratings] for name, ratings in by_column.items()}
     return RatedColumns(means, yes_or_no, left_out, rated, named is not None)
 
 
 def _read(name: str, systems: Mapping[str, Report]) -> list[Ratings] | None:
     """A column's ratings of each system; None where it holds anything else, or nothing."""
-    found = []
+    ratings = []
     for report in systems.values():
-        given = report.metadata.get(name, [None] * report.size)
-        if any(_is_long(one) for one in given):
+        column = report.metadata.get(name, [None] * report.size)
+        if any(_is_long(cell) for cell in column):
             return None
         try:
-            found.append(read_ratings(name, given, report.size))
+            ratings.append(read_ratings(name, column, report.size))
         except (InputError, OverflowError):
             return None
-    values = np.concatenate([one.table.ravel() for one in found])
+    values = np.concatenate([of_system.table.ravel() for of_system in ratings])
     values = values[~np.isnan(values)]
-    return found if len(values) and np.isfinite(values).all() else None
+    return ratings if len(values) and np.isfinite(values).all() else None
 
 
 def _is_long(value: Any) -> bool:
@@ -123,21 +123,21 @@ def _is_long(value: Any) -> bool:
 
 def _of_labels(ratings: Sequence[Ratings]) -> bool:
     """Whether all ratings are yes or no."""
-    return all(one.of_labels for one in ratings if not np.isnan(one.table).all())
+    return all(of_system.of_labels for of_system in ratings if not np.isnan(of_system.table).all())
 
 
 def _no_rating(ratings: Sequence[Ratings], before: int) -> str:
     """Why numbers are no ratings, or an empty text; `before` columns were found."""
-    means = [one.mean for one in ratings]
-    given = np.concatenate(means)
-    given = given[~np.isnan(given)]
-    distinct = len(np.unique(given))
+    means = [of_system.mean for of_system in ratings]
+    known = np.concatenate(means)
+    known = known[~np.isnan(known)]
+    distinct = len(np.unique(known))
     if distinct == 1:
         return "the same everywhere"
-    if len(means) > 1 and all(np.array_equal(means[0], one, equal_nan=True) for one in means):
+    if len(means) > 1 and all(np.array_equal(means[0], mean, equal_nan=True) for mean in means):
         return "the same for every system"
-    if distinct == len(given) and not (given % 1).any():
-        counted = len(given) > LONGEST_COUNT and bool((np.diff(given) == 1).all())
+    if distinct == len(known) and not (known % 1).any():
+        counted = len(known) > LONGEST_COUNT and bool((np.diff(known) == 1).all())
         if counted or distinct > LONGEST_SCALE:
             return "a different number for each sample"
     return f"more than {MOST} columns" if before == MOST else ""

@@ -80,9 +80,9 @@ def _kappa(tables: Array) -> Array:
 
 def _divided(part: Array, whole: Array) -> Array:
     """The shares, `nan` where the whole is nothing."""
-    found = np.full(np.shape(whole), np.nan)
-    np.divide(part, whole, where=whole > 0, out=found)
-    return found
+    shares = np.full(np.shape(whole), np.nan)
+    np.divide(part, whole, where=whole > 0, out=shares)
+    return shares
 
 
 COEFFICIENTS: Mapping[str, Callable[[Array], Array]] = {

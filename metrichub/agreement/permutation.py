@@ -55,8 +55,8 @@ class Swapped(NamedTuple):
 def permutation_test(
     level: str,
     name: str,
-    one: Array,
-    other: Array,
+    first: Array,
+    second: Array,
     human: Array,
     how: Swapped,
     options: Options | None = None,
@@ -69,8 +69,8 @@ def permutation_test(
         ParameterError: no such swap, or none for this coefficient.
     """
     _check(how, level, name)
-    missing = np.isnan(one) | np.isnan(other) | np.isnan(human)
-    a, b, z = (np.where(missing, np.nan, side) for side in (one, other, human))
+    missing = np.isnan(first) | np.isnan(second) | np.isnan(human)
+    a, b, z = (np.where(missing, np.nan, side) for side in (first, second, human))
     difference = (
         value_at(level, name, a, z, options).value - value_at(level, name, b, z, options).value
     )
@@ -94,9 +94,9 @@ def pair_swap_test(
     pair. If every item has the same number of pairs, it is an exact sign test.
     """
     pairs = (~np.isnan(right_one)).sum(1)
-    kept = pairs > 0
-    lead = (right_one - right_other)[kept]
-    pairs = pairs[kept]
+    compared = pairs > 0
+    lead = (right_one - right_other)[compared]
+    pairs = pairs[compared]
     difference = float((np.nansum(lead, axis=1) / pairs).mean())
     parted = np.nansum(np.abs(lead), axis=1).astype(np.int64)
     if len(set(pairs.tolist())) == 1:
@@ -131,8 +131,8 @@ def _check(how: Swapped, level: str, name: str) -> None:
 
 def _pairs_test(level: str, name: str, a: Array, b: Array, z: Array, how: Swapped) -> AgreementTest:
     own = name == "acc_eq_calibrated"
-    one, other = (_right(*rows_at(level, side, z), calibrated=own) for side in (a, b))
-    difference, _, p = pair_swap_test(one, other, how.draws, how.seed)
+    first, second = (_right(*rows_at(level, side, z), calibrated=own) for side in (a, b))
+    difference, _, p = pair_swap_test(first, second, how.draws, how.seed)
     twice = 2 if name == "tau_23" else 1
     return AgreementTest(twice * difference, p, "pairs", how.draws)
 
@@ -169,23 +169,23 @@ def _item_values(
     name: str, sides: tuple[Array, Array, Array], options: Options
 ) -> tuple[Array, Array]:
     """Each item's coefficient of both metrics; thresholds of tie calibration stay their own."""
-    found = []
+    values = []
     for side in sides[:2]:
         x, z = rows_at("item", side, sides[2])
         epsilon = calibrate(x, z).epsilon if name == "acc_eq_calibrated" else 0.0
-        found.append(coefficient(name).of_rows(x, z, options._replace(epsilon=epsilon), 0.0))
-    return found[0], found[1]
+        values.append(coefficient(name).of_rows(x, z, options._replace(epsilon=epsilon), 0.0))
+    return values[0], values[1]
 
 
 def _means(a: Array, b: Array, coins: Coins) -> tuple[Array, Array]:
     """The means over items of both metrics whose values changed places."""
-    found = []
-    for one, other in ((a, b), (b, a)):
-        values = np.where(coins, other, one)
+    means = []
+    for own, other in ((a, b), (b, a)):
+        values = np.where(coins, other, own)
         there = ~np.isnan(values)
         with np.errstate(invalid="ignore", divide="ignore"):
-            found.append(np.where(there, values, 0).sum(1) / there.sum(1))
-    return found[0], found[1]
+            means.append(np.where(there, values, 0).sum(1) / there.sum(1))
+    return means[0], means[1]
 
 
 def _materialised(
@@ -194,11 +194,11 @@ def _materialised(
     """The values from matrices whose cells changed places, one after the other."""
 
     def values(coins: Coins) -> tuple[Array, Array]:
-        found = [
-            [value_at(level, name, np.where(c, two, one), z, options).value for c in coins]
-            for one, two in ((a, b), (b, a))
+        both = [
+            [value_at(level, name, np.where(c, other, own), z, options).value for c in coins]
+            for own, other in ((a, b), (b, a))
         ]
-        return np.array(found[0]), np.array(found[1])
+        return np.array(both[0]), np.array(both[1])
 
     return values
 
@@ -221,9 +221,9 @@ def swapped_items(
         sums, defined = np.zeros((2, len(coins))), np.zeros((2, len(coins)))
         for part, form in zip(parts, forms, strict=True):
             tossed = np.ascontiguousarray(coins[:, :, part].transpose(2, 0, 1), np.float32)
-            for k, found in enumerate(form.values(tossed)):
-                there = ~np.isnan(found)
-                sums[k] += np.where(there, found, 0).sum(0)
+            for k, coefficients in enumerate(form.values(tossed)):
+                there = ~np.isnan(coefficients)
+                sums[k] += np.where(there, coefficients, 0).sum(0)
                 defined[k] += there.sum(0)
         with np.errstate(invalid="ignore", divide="ignore"):
             means = sums / defined
@@ -253,35 +253,35 @@ class _Forms:
 
     def values(self, coins: Single) -> tuple[Array, Array]:
         """The coefficient of every item and draw (I, b) of both metrics; coins are (I, b, S)."""
-        kept = 1 - coins
-        sums = [_quadratic(term, kept, coins) for term in self.terms]
+        stays = 1 - coins
+        sums = [_quadratic(term, stays, coins) for term in self.terms]
         return self._value(*(s[0] for s in sums)), self._value(*(s[1] for s in sums))
 
     def _value(self, top: Single, metric: Single | None = None) -> Array:
         with np.errstate(invalid="ignore", divide="ignore"):
             if metric is not None:
-                found = top.astype(np.float64) / np.sqrt(metric, dtype=np.float64)
-                return np.asarray(found / np.sqrt(self.human, dtype=np.float64)[:, None])
+                ratio = top.astype(np.float64) / np.sqrt(metric, dtype=np.float64)
+                return np.asarray(ratio / np.sqrt(self.human, dtype=np.float64)[:, None])
             share = top.astype(np.float64) / self.pairs[:, None]
             return np.asarray(2 * share - 1 if self.name == "tau_23" else share)
 
 
-def _quadratic(terms: list[Single], kept: Single, coins: Single) -> tuple[Single, Single]:
+def _quadratic(terms: list[Single], stays: Single, coins: Single) -> tuple[Single, Single]:
     """The sums over pairs of both metrics: A where the coin is 0, and where it is 1."""
     aa, ab, bb = terms
-    found = []
-    for one, other in ((kept, coins), (coins, kept)):
-        whole = (one @ aa * one).sum(2) + (other @ bb * other).sum(2)
-        found.append((whole + 2 * (one @ ab * other).sum(2)) / 2)
-    return found[0], found[1]
+    sums = []
+    for of_a, of_b in ((stays, coins), (coins, stays)):
+        whole = (of_a @ aa * of_a).sum(2) + (of_b @ bb * of_b).sum(2)
+        sums.append((whole + 2 * (of_a @ ab * of_b).sum(2)) / 2)
+    return sums[0], sums[1]
 
 
-def _differences(one: Array, other: Array) -> Array:
-    return np.asarray(one[:, :, None] - other[:, None, :])
+def _differences(a: Array, b: Array) -> Array:
+    return np.asarray(a[:, :, None] - b[:, None, :])
 
 
-def _signs(one: Array, other: Array) -> Single:
-    return np.sign(np.nan_to_num(_differences(one, other))).astype(np.float32)
+def _signs(a: Array, b: Array) -> Single:
+    return np.sign(np.nan_to_num(_differences(a, b))).astype(np.float32)
 
 
 def _coins(shape: tuple[int, ...], how: Swapped, swap: str) -> Iterator[Coins]:
@@ -300,8 +300,8 @@ def _coins(shape: tuple[int, ...], how: Swapped, swap: str) -> Iterator[Coins]:
         if swap == "systems_xor_items":
             yield of_systems ^ of_items
         else:
-            one = of_items if swap == "items" else of_systems
-            yield np.broadcast_to(one, (size, systems, items))
+            coins = of_items if swap == "items" else of_systems
+            yield np.broadcast_to(coins, (size, systems, items))
 
 
 def _standardised(values: Array) -> Array:

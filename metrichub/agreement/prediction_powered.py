@@ -91,12 +91,12 @@ def calibrated_mean(
     every = np.concatenate([f, u])
     shares = weight is None and np.isin(y, (0, 1)).all() and 0 <= every.min() <= every.max() <= 1
     if shares:
-        found = _of_yes_and_no(y, f, u, confidence)
+        estimate = _of_yes_and_no(y, f, u, confidence)
     else:
-        found = _of_ratings(y, f, u, confidence, weight)
+        estimate = _of_ratings(y, f, u, confidence, weight)
     rarer = len(y) - int(np.unique(y, return_counts=True)[1].max())
     counts = len(y), len(u), float(every.mean())
-    result = CalibratedMean(*found.whole, found.weight, *counts, *found.labels, rarer)
+    result = CalibratedMean(*estimate.whole, estimate.weight, *counts, *estimate.labels, rarer)
     if shares and len(y) < LEAST_YES_NO:
         return _without(result, f"{len(y)} yes/no labels: an interval takes {LEAST_YES_NO}")
     if not shares and rarer < LEAST_OTHERS:
@@ -105,7 +105,7 @@ def calibrated_mean(
     return result
 
 
-class _Found(NamedTuple):
+class _Estimate(NamedTuple):
     """The mean of all samples and that of the labels alone, with their ends."""
 
     whole: Share
@@ -113,45 +113,48 @@ class _Found(NamedTuple):
     labels: Share
 
 
-def _without(found: CalibratedMean, why: str) -> CalibratedMean:
+def _without(result: CalibratedMean, why: str) -> CalibratedMean:
     none = float("nan")
-    return found._replace(low=none, high=none, labels_low=none, labels_high=none, why=why)
+    return result._replace(low=none, high=none, labels_low=none, labels_high=none, why=why)
 
 
-def _of_yes_and_no(y: Array, f: Array, u: Array, confidence: float) -> _Found:
+def _of_yes_and_no(y: Array, f: Array, u: Array, confidence: float) -> _Estimate:
     """The share of yes among the judge's yes and no, by how often it says yes of all samples."""
     alone = agresti_coull(int(y.sum()), len(y), confidence)
     if not len(u):
-        return _Found(alone, 0.0, alone)
-    said, of_others = f >= _YES, u >= _YES
+        return _Estimate(alone, 0.0, alone)
+    judged_yes, of_others = f >= _YES, u >= _YES
     total = len(y) + len(u)
-    often = float(said.sum() + of_others.sum()) / total
+    often = float(judged_yes.sum() + of_others.sum()) / total
     yes, no = (
-        agresti_coull(int(y[part].sum()), int(part.sum()), confidence) for part in (said, ~said)
+        agresti_coull(int(y[part].sum()), int(part.sum()), confidence)
+        for part in (judged_yes, ~judged_yes)
     )
     # Nobody labelled a sample of which the judge says so: it counts as the others do.
-    yes, no = (one._replace(value=alone.value) if isnan(one.value) else one for one in (yes, no))
+    yes, no = (
+        share._replace(value=alone.value) if isnan(share.value) else share for share in (yes, no)
+    )
     slope = yes.value - no.value
     uncertain = (quantile(confidence) * slope) ** 2 * often * (1 - often) / total
     whole = weighted_sum([(often, yes), (1 - often, no)], uncertain)
-    return _Found(whole, slope * len(u) / total, alone)
+    return _Estimate(whole, slope * len(u) / total, alone)
 
 
-def _of_ratings(y: Array, f: Array, u: Array, confidence: float, weight: float | None) -> _Found:
+def _of_ratings(y: Array, f: Array, u: Array, confidence: float, weight: float | None) -> _Estimate:
     """The prediction-powered mean and the mean of labels, both by Student's t."""
-    found, n, others = prediction_powered(y, f, u, weight), len(y), len(u)
+    powered, n, others = prediction_powered(y, f, u, weight), len(y), len(u)
     # A weight that the labels chose takes a degree of freedom, as the slope of a regression does.
-    chosen = weight is None and found.weight > 0
+    chosen = weight is None and powered.weight > 0
     freedom = max(n - 1 - chosen, 1)
-    of_labels = found.of_labels * n / freedom
+    of_labels = powered.of_labels * n / freedom
     variance, spread = of_labels, of_labels**2 / freedom
     if others > 1:
-        of_others = found.of_others * others / (others - 1)
+        of_others = powered.of_others * others / (others - 1)
         variance, spread = variance + of_others, spread + of_others**2 / (others - 1)
     # Satterthwaite's (1946) degrees of freedom of a sum of two variances.
-    whole = _by_student(found.mean, variance, variance**2 / spread if spread else 1, confidence)
+    whole = _by_student(powered.mean, variance, variance**2 / spread if spread else 1, confidence)
     alone = _by_student(float(y.mean()), float(y.var(ddof=1)) / n, n - 1, confidence)
-    return _Found(whole, found.weight, alone)
+    return _Estimate(whole, powered.weight, alone)
 
 
 def _by_student(mean: float, variance: float, freedom: float, confidence: float) -> Share:

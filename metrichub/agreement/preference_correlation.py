@@ -74,17 +74,19 @@ def correlate_preferences(  # noqa: PLR0913  # the options of one call, each by 
     names = _coefficients(protocol, coefficient)
     how = Drawn(_drawn(inputs, draw), draws, seed)
     check_drawn(how)
-    rows = [r for one in inputs.human for r in _rows(inputs, one, names, how, confidence)]
+    rows = [
+        r for dimension in inputs.human for r in _rows(inputs, dimension, names, how, confidence)
+    ]
     notes = _notes(inputs, names)
     return Agreement(rows, inputs.facts(), how, confidence, protocol, notes, _inputs=inputs)
 
 
-def _coefficients(protocol: str | None, given: str | Sequence[str] | None) -> list[str]:
+def _coefficients(protocol: str | None, names: str | Sequence[str] | None) -> list[str]:
     if protocol is not None:
-        if given is not None or protocol_of(protocol).values != (("item", "tau_wmt"),):
+        if names is not None or protocol_of(protocol).values != (("item", "tau_wmt"),):
             raise ParameterError(None, "protocol", protocol, "only wmt20-darr for preferences")
         return ["tau_wmt"]
-    named = [given] if isinstance(given, str) else list(given or ("accuracy", "tau_wmt"))
+    named = [names] if isinstance(names, str) else list(names or ("accuracy", "tau_wmt"))
     for name in named:
         coefficient_of(name)
     return named
@@ -103,15 +105,15 @@ def _rows(
     side, none = most(inputs.human[dimension]), float("nan")
     outcomes = {metric: inputs.outcomes(metric, dimension) for metric in inputs.leads}
     drawn = inputs.resampled(dimension, how)
-    found = []
+    rows = []
     for name in names:
         of, where = coefficient_of(name), (dimension, LEVEL, name)
         tied = 0 if name in WITH_TIES else int((side == 0).sum())
-        for metric, one in outcomes.items():
-            value = float(of(one.sum(0)[None])[0])
-            pairs, units = counted(name, one), inputs.units(one, how.draw)
+        for metric, of_metric in outcomes.items():
+            value = float(of(of_metric.sum(0)[None])[0])
+            pairs, units = counted(name, of_metric), inputs.units(of_metric, how.draw)
             ends = ends_of(of(drawn[metric]), value, LEVEL, name, units, confidence)
-            alone = how.draw == "items" and units.items == int(one.sum())
+            alone = how.draw == "items" and units.items == int(of_metric.sum())
             if (
                 how.draws
                 and pairs
@@ -126,10 +128,10 @@ def _rows(
             ]
             counts = pairs, tied, inputs.unscored(metric, dimension)
             row = AgreementRow(metric, *where, value, ends.low, ends.high, *counts)
-            found.append(row._replace(note="; ".join(filter(None, notes))))
+            rows.append(row._replace(note="; ".join(filter(None, notes))))
         last = {CEILING: _ceiling(inputs.human[dimension], of), CHANCE: _chance(side, name)}
-        found += [AgreementRow(k, *where, v, none, none, 0, 0, 0) for k, v in last.items()]
-    return found
+        rows += [AgreementRow(k, *where, v, none, none, 0, 0, 0) for k, v in last.items()]
+    return rows
 
 
 def _ceiling(sides: Array, of: Callable[[Array], Array]) -> float:
@@ -158,7 +160,7 @@ def _notes(inputs: PairInputs, names: Sequence[str]) -> list[str]:
             "tau_wmt counts a metric's tie as discordant, as at WMT 2017 to 2020, and leaves out "
             "pairs that people tie"
         )
-    if any(one.shape[1] > 1 for one in inputs.human.values()):
+    if any(sides.shape[1] > 1 for sides in inputs.human.values()):
         notes.append("several raters of a pair count once, by what most of them prefer")
     for name, lead in inputs.leads.items():
         if (known := lead[~np.isnan(lead)]).size and not known.any():

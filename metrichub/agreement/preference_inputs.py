@@ -56,23 +56,23 @@ class PairInputs:
     ) -> PairInputs:
         """The inputs, checked."""
         metrics = scores if isinstance(scores, Mapping) else {"score": scores}
-        given = preferred if isinstance(preferred, Mapping) else {"preferred": preferred}
-        if not metrics or not given:
+        preferences = preferred if isinstance(preferred, Mapping) else {"preferred": preferred}
+        if not metrics or not preferences:
             raise InputError(f"there are no {'preferences' if metrics else 'scores'} to correlate")
-        human = {name: read_sides(name, list(one)) for name, one in given.items()}
+        human = {name: read_sides(name, list(values)) for name, values in preferences.items()}
         size = len(next(iter(human.values())))
         directions = check_directions(metrics, better)
         labels = tuple(range(size)) if item is None else tuple(item)
         sides = None if systems is None else (tuple(systems[0]), tuple(systems[1]))
         for name, length in [
-            *((name, len(one)) for name, one in human.items()),
+            *((name, len(table)) for name, table in human.items()),
             ("item", len(labels)),
-            *(("systems", len(one)) for one in sides or ()),
+            *(("systems", len(side)) for side in sides or ()),
         ]:
             if length != size:
                 raise InputError(f"{name} has {length} values for {size} pairs")
-        leads = {name: _lead(name, one, size) for name, one in metrics.items()}
-        turned = {n: -one if directions[n] == "lower" else one for n, one in leads.items()}
+        leads = {name: _lead(name, values, size) for name, values in metrics.items()}
+        turned = {n: -lead if directions[n] == "lower" else lead for n, lead in leads.items()}
         return cls(turned, human, directions, labels, sides)
 
     def facts(self) -> DataFacts:
@@ -84,7 +84,7 @@ class PairInputs:
             for at, (item, a, b) in enumerate(zip(self.item, *systems, strict=True))
         )
         digest = hashlib.sha256("\n".join(cells).encode()).hexdigest()
-        raters = max(one.shape[1] for one in self.human.values())
+        raters = max(table.shape[1] for table in self.human.values())
         named = len({*systems[0], *systems[1]})
         return DataFacts(len(self.item), named, len(set(self.item)), raters, digest)
 
@@ -112,11 +112,11 @@ class PairInputs:
     def resampled(self, dimension: str, how: Drawn) -> dict[str, Array]:
         """Metric -> how often each outcome is in every draw (draws, 9)."""
         outcomes = {metric: self.outcomes(metric, dimension) for metric in self.leads}
-        found: dict[str, list[Array]] = {metric: [np.empty((0, 9))] for metric in outcomes}
+        counts: dict[str, list[Array]] = {metric: [np.empty((0, 9))] for metric in outcomes}
         for weights in self._weights(how):
-            for metric, one in outcomes.items():
-                found[metric].append(weights @ one)
-        return {metric: np.concatenate(parts) for metric, parts in found.items()}
+            for metric, of_metric in outcomes.items():
+                counts[metric].append(weights @ of_metric)
+        return {metric: np.concatenate(parts) for metric, parts in counts.items()}
 
     def _weights(self, how: Drawn) -> Iterator[Array]:
         """How often each pair is drawn (b, P), by the items and the systems that are."""
@@ -146,29 +146,29 @@ class PairInputs:
         (item,) = _codes([self.item]).of
         order = np.argsort(item, kind="stable")
         first = np.flatnonzero(np.diff(item[order], prepend=-1))
-        one, other = (
+        a, b = (
             np.add.reduceat(self.outcomes(name, place.dimension)[order], first) for name in metrics
         )
-        observed = float(of(one.sum(0)[None])[0] - of(other.sum(0)[None])[0])
+        observed = float(of(a.sum(0)[None])[0] - of(b.sum(0)[None])[0])
         if isnan(observed):
             return AgreementTest(observed, float("nan"), "items", 0)
         coins = np.random.default_rng(seed).integers(0, 2, (draws, len(first))).astype(np.float64)
-        found = of(coins @ one + (1 - coins) @ other) - of(coins @ other + (1 - coins) @ one)
-        hits = int((np.abs(found) >= abs(observed) - 1e-12).sum())
+        differences = of(coins @ a + (1 - coins) @ b) - of(coins @ b + (1 - coins) @ a)
+        hits = int((np.abs(differences) >= abs(observed) - 1e-12).sum())
         return AgreementTest(observed, (hits + 1) / (draws + 1), "items", draws)
 
 
-def _lead(name: str, given: Any, size: int) -> Array:
+def _lead(name: str, values: Any, size: int) -> Array:
     """Which of each pair a metric puts first, by both scores or by its own verdicts."""
-    if len(given) == 2 and not any(isinstance(one, str) or one is None for one in given):
-        a = read_scores(f"{name} of a", given[0], size)
-        b = read_scores(f"{name} of b", given[1], size)
+    if len(values) == 2 and not any(isinstance(value, str) or value is None for value in values):
+        a = read_scores(f"{name} of a", values[0], size)
+        b = read_scores(f"{name} of b", values[1], size)
         return np.asarray(np.sign(a - b))
-    if len(given) != size:
-        raise InputError(f"{name} has {len(given)} verdicts for {size} pairs")
-    return most(read_sides(name, list(given)))
+    if len(values) != size:
+        raise InputError(f"{name} has {len(values)} verdicts for {size} pairs")
+    return most(read_sides(name, list(values)))
 
 
 def _codes(labels: Sequence[Sequence[Hashable]]) -> _Codes:
-    names = {one: at for at, one in enumerate(dict.fromkeys(x for of in labels for x in of))}
+    names = {label: at for at, label in enumerate(dict.fromkeys(x for of in labels for x in of))}
     return _Codes(tuple(np.array([names[x] for x in of], np.int64) for of in labels), len(names))

@@ -48,10 +48,10 @@ def preference_agreement(
     a, b = np.asarray(scores_a, np.float64), np.asarray(scores_b, np.float64)
     if not len(a) == len(b) == len(preferred):
         raise InputError(f"{len(a)}, {len(b)} scores and {len(preferred)} preferences don't match")
-    for at, one in enumerate(preferred):
-        if one not in CHOICES:
-            raise InputError(f"sample {at} prefers {one!r}; write 'a', 'b' or 'tie'")
-    side = np.array([{"a": 1, "b": -1, "tie": 0}[one] for one in preferred], np.float64)
+    for at, choice in enumerate(preferred):
+        if choice not in CHOICES:
+            raise InputError(f"sample {at} prefers {choice!r}; write 'a', 'b' or 'tie'")
+    side = np.array([{"a": 1, "b": -1, "tie": 0}[choice] for choice in preferred], np.float64)
     scored = ~(np.isnan(a) | np.isnan(b))
     counted = scored & (side != 0)
     lead = (np.sign(a - b) * side)[counted]
@@ -72,10 +72,10 @@ def ranked_pairs(
         dz, dx = human[k:] - human[:-k], scores[k:] - scores[:-k]
         far = np.abs(dz) >= threshold
         rated += int(far.sum())
-        found = far & ~np.isnan(dx)
-        scored += int(found.sum())
+        compared = far & ~np.isnan(dx)
+        scored += int(compared.sum())
         close += int((~np.isnan(dz) & ~far).sum())
-        leads.append((np.sign(dx) * np.where(dz > 0, 1, -1))[found])
+        leads.append((np.sign(dx) * np.where(dz > 0, 1, -1))[compared])
     return _of_leads(np.concatenate(leads), close, rated - scored, confidence)
 
 

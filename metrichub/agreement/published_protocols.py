@@ -42,8 +42,8 @@ def protocol_of(name: str) -> Protocol:
 
 
 _PROTOCOLS = {
-    one.name: one
-    for one in (
+    protocol.name: protocol
+    for protocol in (
         Protocol(
             "g-eval",
             "item-level Spearman and Kendall tau-b, each reference alone (UniEval, G-Eval)",

@@ -32,10 +32,10 @@ def krippendorff_alpha(ratings: ArrayLike, scale: RatingScale = "interval") -> f
     counts = counts[counts.sum(1) > 1]
     if not counts.size:
         return float("nan")
-    given = counts.sum(1)
+    per_item = counts.sum(1)
     # Pairs of ratings of one item, each item weighing as many as it has ratings.
-    coincidences = (counts / (given - 1)[:, None]).T @ counts
-    coincidences -= np.diag((counts / (given - 1)[:, None]).sum(0))
+    coincidences = (counts / (per_item - 1)[:, None]).T @ counts
+    coincidences -= np.diag((counts / (per_item - 1)[:, None]).sum(0))
     totals = coincidences.sum(1)
     expected = (np.outer(totals, totals) - np.diag(totals)) / (totals.sum() - 1)
     cost = _distance(values, totals, scale)

@@ -35,8 +35,8 @@ class Ratings(NamedTuple):
     @property
     def of_labels(self) -> bool:
         """Whether every rating is 0 or 1."""
-        given = self.table[~np.isnan(self.table)]
-        return bool(len(given)) and bool(np.isin(given, (0, 1)).all())
+        known = self.table[~np.isnan(self.table)]
+        return bool(len(known)) and bool(np.isin(known, (0, 1)).all())
 
     def labels(self, dimension: str, yes_from: float | None) -> Ratings:
         """The same as yes (1) and no (0): by a rating from which it is a yes, if not so given.
@@ -58,7 +58,7 @@ class Ratings(NamedTuple):
         return np.where(np.isnan(mean), np.nan, mean > 0.5)
 
 
-def read_ratings(dimension: str, given: Iterable[Any], size: int) -> Ratings:
+def read_ratings(dimension: str, values: Iterable[Any], size: int) -> Ratings:
     """Ratings from a number, a list of numbers or None a sample; "yes" and "no" are 1 and 0.
 
     A list of errors, dicts with a severity, is minus their weights (see `span_ratings`).
@@ -66,41 +66,41 @@ def read_ratings(dimension: str, given: Iterable[Any], size: int) -> Ratings:
     Raises:
         InputError: another length, or what is no number.
     """
-    if isinstance(given, np.ndarray) and given.dtype.kind in "fiub":
-        table = np.asarray(given, np.float64)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fiub":
+        table = np.asarray(values, np.float64)
         table = table[:, None] if table.ndim == 1 else table
         if table.ndim != 2 or len(table) != size:
-            raise InputError(f"{dimension} has the shape {given.shape} for {size} samples")
+            raise InputError(f"{dimension} has the shape {values.shape} for {size} samples")
         return Ratings(table)
-    given = list(given)
-    given = span_ratings(dimension, given) if are_spans(given) else given
-    cells = [one if isinstance(one, (list, tuple, np.ndarray)) else [one] for one in given]
+    values = list(values)
+    values = span_ratings(dimension, values) if are_spans(values) else values
+    cells = [value if isinstance(value, (list, tuple, np.ndarray)) else [value] for value in values]
     if len(cells) != size:
         raise InputError(f"{dimension} has {len(cells)} ratings for {size} samples")
     table = np.full((size, max((len(cell) for cell in cells), default=1) or 1), np.nan)
     for at, cell in enumerate(cells):
-        table[at, : len(cell)] = [_number(dimension, at, one) for one in cell]
+        table[at, : len(cell)] = [_number(dimension, at, value) for value in cell]
     return Ratings(table)
 
 
-def _number(dimension: str, at: int, given: Any) -> float:
-    if given is None:
+def _number(dimension: str, at: int, value: Any) -> float:
+    if value is None:
         return float("nan")
-    if isinstance(given, str):
-        word = given.strip().lower()
+    if isinstance(value, str):
+        word = value.strip().lower()
         if word in ("", "nan"):
             return float("nan")
         if word in _WORDS:
             return _WORDS[word]
     try:
-        return float(given)
+        return float(value)
     except (TypeError, ValueError):
         raise InputError(
-            f"sample {at}: {dimension} is {what(given)}; a rating is a number, or yes or no"
+            f"sample {at}: {dimension} is {what(value)}; a rating is a number, or yes or no"
         ) from None
 
 
-def read_scores(name: str, given: Sequence[Any] | Array, size: int) -> Array:
+def read_scores(name: str, values: Sequence[Any] | Array, size: int) -> Array:
     """A metric's scores of the samples (N,), `nan` where it has none.
 
     Raises:
@@ -108,7 +108,7 @@ def read_scores(name: str, given: Sequence[Any] | Array, size: int) -> Array:
     """
     try:
         scores = np.asarray(
-            [np.nan if one is None or one == "" else one for one in given], np.float64
+            [np.nan if value is None or value == "" else value for value in values], np.float64
         )
     except (TypeError, ValueError):
         raise InputError(f"the scores of {name} aren't one number per sample") from None

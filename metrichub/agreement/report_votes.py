@@ -38,7 +38,7 @@ def votes_correlated(
 
     votes = preferences if isinstance(preferences, Votes) else read_votes(preferences)
     return correlate_preferences(
-        {name: votes.scores(one, *labels) for name, one in scores.items()},
+        {name: votes.scores(values, *labels) for name, values in scores.items()},
         {"preferred": votes.words()},
         item=votes.item,
         systems=(votes.first, votes.second),

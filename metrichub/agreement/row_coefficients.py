@@ -42,26 +42,26 @@ class PairCounts(NamedTuple):
 
 def joint(x: ArrayLike, z: ArrayLike) -> tuple[Array, Array]:
     """Both as (R, n), with `nan` wherever either has it."""
-    one, other = np.atleast_2d(np.asarray(x, np.float64)), np.atleast_2d(np.asarray(z, np.float64))
-    missing = np.isnan(one) | np.isnan(other)
+    scores, human = (np.atleast_2d(np.asarray(side, np.float64)) for side in (x, z))
+    missing = np.isnan(scores) | np.isnan(human)
     if missing.any():
-        one, other = np.where(missing, np.nan, one), np.where(missing, np.nan, other)
-    return one, other
+        scores, human = np.where(missing, np.nan, scores), np.where(missing, np.nan, human)
+    return scores, human
 
 
 def pearson_rows(x: ArrayLike, z: ArrayLike) -> Array:
     """Pearson's r of each row."""
-    one, other = joint(x, z)
+    scores, human = joint(x, z)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        a, b = _centred(one), _centred(other)
-        found = (a * b).sum(1) / np.sqrt((a * a).sum(1) * (b * b).sum(1))
-    return np.asarray(np.clip(found, -1, 1))
+        a, b = _centred(scores), _centred(human)
+        r = (a * b).sum(1) / np.sqrt((a * a).sum(1) * (b * b).sum(1))
+    return np.asarray(np.clip(r, -1, 1))
 
 
 def spearman_rows(x: ArrayLike, z: ArrayLike) -> Array:
     """Spearman's rho of each row: Pearson's r of the mid-ranks."""
-    one, other = joint(x, z)
-    return pearson_rows(mid_ranks(one), mid_ranks(other))
+    scores, human = joint(x, z)
+    return pearson_rows(mid_ranks(scores), mid_ranks(human))
 
 
 def mid_ranks(x: Array) -> Array:
@@ -78,9 +78,9 @@ def mid_ranks(x: Array) -> Array:
     ends = np.ones(x.shape, bool)
     ends[:, :-1] = new[:, 1:]
     last = np.minimum.accumulate(np.where(ends, place, n - 1)[:, ::-1], axis=1)[:, ::-1]
-    found = np.empty_like(x)
-    np.put_along_axis(found, order, (first + last) / 2 + 1, 1)
-    return np.where(np.isnan(x), np.nan, found)
+    ranks = np.empty_like(x)
+    np.put_along_axis(ranks, order, (first + last) / 2 + 1, 1)
+    return np.where(np.isnan(x), np.nan, ranks)
 
 
 def pair_counts(x: ArrayLike, z: ArrayLike, epsilon: float = 0.0) -> PairCounts:
@@ -89,10 +89,10 @@ def pair_counts(x: ArrayLike, z: ArrayLike, epsilon: float = 0.0) -> PairCounts:
     Raises:
         ValueError: an epsilon above 0 for rows of very many values.
     """
-    one, other = joint(x, z)
-    if one.shape[1] > _FEW and not epsilon:
-        return PairCounts._make(grouped_pair_counts(one, other))
-    return _compared(one, other, epsilon)
+    scores, human = joint(x, z)
+    if scores.shape[1] > _FEW and not epsilon:
+        return PairCounts._make(grouped_pair_counts(scores, human))
+    return _compared(scores, human, epsilon)
 
 
 def _compared(x: Array, z: Array, epsilon: float) -> PairCounts:
@@ -125,16 +125,16 @@ def tau_b_of(counts: PairCounts) -> Array:
     c, d, tied_x, tied_z = counts[:4]
     with np.errstate(invalid="ignore", divide="ignore"):
         # The product of two numbers of pairs outgrows what a float64 holds exactly, so two roots.
-        found = (c - d) / np.sqrt(c + d + tied_x) / np.sqrt(c + d + tied_z)
-    return np.clip(found, -1, 1)
+        tau = (c - d) / np.sqrt(c + d + tied_x) / np.sqrt(c + d + tied_z)
+    return np.clip(tau, -1, 1)
 
 
 def tau_c_of(counts: PairCounts) -> Array:
     """Stuart's tau-c: 2 (C - D) / (n² (m - 1) / m), m the smaller number of distinct values."""
     n, m = counts.places, counts.distinct
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = 2 * (counts.concordant - counts.discordant) / (n**2 * (m - 1) / m)
-    return np.where(m > 1, found, np.nan)
+        tau = 2 * (counts.concordant - counts.discordant) / (n**2 * (m - 1) / m)
+    return np.where(m > 1, tau, np.nan)
 
 
 def accuracy_of(counts: PairCounts) -> Array:
@@ -148,10 +148,10 @@ def accuracy_of(counts: PairCounts) -> Array:
 
 def auc_rows(x: ArrayLike, z: ArrayLike) -> Array:
     """The area under the ROC curve of each row: x are scores, z labels, above 0 for yes."""
-    one, other = joint(x, z)
-    ranks, yes = mid_ranks(one), other > 0
+    scores, human = joint(x, z)
+    ranks, yes = mid_ranks(scores), human > 0
     p = yes.sum(1)
-    q = (~np.isnan(other)).sum(1) - p
+    q = (~np.isnan(human)).sum(1) - p
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((np.where(yes, ranks, 0).sum(1) - p * (p + 1) / 2) / (p * q))
 

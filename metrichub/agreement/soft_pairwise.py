@@ -56,12 +56,12 @@ def pairwise_p(scores: Array, *, draws: int = DRAWS, seed: int = SEED) -> Array:
     values = np.ascontiguousarray(scores, np.float32)
     drawn = signs @ values.T
     observed = values.sum(1)
-    found = np.full((len(scores), len(scores)), np.nan)
+    p_values = np.full((len(scores), len(scores)), np.nan)
     for i in range(len(scores)):
         later = slice(i + 1, None)
         differences = drawn[:, i : i + 1] - drawn[:, later]
-        found[i, later] = (differences >= observed[i] - observed[later]).mean(0)
-    return found
+        p_values[i, later] = (differences >= observed[i] - observed[later]).mean(0)
+    return p_values
 
 
 @lru_cache(maxsize=4)

@@ -20,22 +20,22 @@ _HEAD = [
 
 
 def tables_of(
-    found: Agreement, ranks: Mapping[Place, Mapping[str, int]], said: Sequence[str], form: str
+    agreement: Agreement, ranks: Mapping[Place, Mapping[str, int]], lines: Sequence[str], form: str
 ) -> list[Table]:
     """The table, then verdicts, and how far judges agree with themselves.
 
     CSV has one table, with the judges' columns. Markdown and LaTeX have lines below the last.
     """
-    head, rows = found.table()
+    head, rows = agreement.table()
     if ranks:
-        places = [ranks.get((r.dimension, r.level, r.coefficient), {}) for r in found.rows]
-        of_rows = [place.get(r.metric) for place, r in zip(places, found.rows, strict=True)]
+        places = [ranks.get((r.dimension, r.level, r.coefficient), {}) for r in agreement.rows]
+        of_rows = [place.get(r.metric) for place, r in zip(places, agreement.rows, strict=True)]
         head, rows = [*head, "rank"], [[*a, b] for a, b in zip(rows, of_rows, strict=True)]
-    judged, judges = found.judge_table()
+    judged, judges = agreement.judge_table()
     if form != "csv":
-        tables = [Table(head, rows), Table(_HEAD, _verdict_rows(found)), Table(judged, judges)]
+        tables = [Table(head, rows), Table(_HEAD, _verdict_rows(agreement)), Table(judged, judges)]
         *first, last = [table for table in tables if table.rows]
-        return [*first, last._replace(signatures=said)]
+        return [*first, last._replace(signatures=lines)]
     if not judges:
         return [Table(head, rows)]
     by_name = {row[0]: row[1:] for row in judges}
@@ -45,32 +45,33 @@ def tables_of(
 
 
 def document_of(
-    found: Agreement, ranks: Mapping[Place, Mapping[str, int]], cited: bool
+    agreement: Agreement, ranks: Mapping[Place, Mapping[str, int]], cited: bool
 ) -> dict[str, Any]:
     """What JSON has: the rows, ranks, verdicts with the samples to read, and citations."""
-    document = found.to_dict()
+    document = agreement.to_dict()
     if ranks:
         document["ranks"] = [
-            dict(zip(("dimension", "level", "coefficient"), place, strict=True)) | {"ranks": one}
-            for place, one in ranks.items()
+            dict(zip(("dimension", "level", "coefficient"), place, strict=True))
+            | {"ranks": of_place}
+            for place, of_place in ranks.items()
         ]
-    if verdicts := [one | two._asdict() for one, two in verdicts_of(found)]:
+    if verdicts := [names | table._asdict() for names, table in verdicts_of(agreement)]:
         document["verdicts"] = verdicts
-    return document | ({"cite": found.cite()} if cited else {})
+    return document | ({"cite": agreement.cite()} if cited else {})
 
 
-def verdicts_of(found: Agreement) -> Iterator[tuple[dict[str, str], VerdictAgreement]]:
+def verdicts_of(agreement: Agreement) -> Iterator[tuple[dict[str, str], VerdictAgreement]]:
     """Each metric's yes and no beside people's, where scores were cut into these."""
-    if not found.cut_into_verdicts:
+    if not agreement.cut_into_verdicts:
         return
-    for dimension in dict.fromkeys(row.dimension for row in found.rows):
-        for metric in found.metrics:
-            yield {"metric": metric, "dimension": dimension}, found.verdicts(metric, dimension)
+    for dimension in dict.fromkeys(row.dimension for row in agreement.rows):
+        for metric in agreement.metrics:
+            yield {"metric": metric, "dimension": dimension}, agreement.verdicts(metric, dimension)
 
 
-def _verdict_rows(found: Agreement) -> list[list[Cell]]:
+def _verdict_rows(agreement: Agreement) -> list[list[Cell]]:
     rows: list[list[Cell]] = []
-    for names, one in verdicts_of(found):
-        cells = [*one.tpr, *one.tnr, one.kappa, *one.confusion[0], *one.confusion[1]]
+    for names, table in verdicts_of(agreement):
+        cells = [*table.tpr, *table.tnr, table.kappa, *table.confusion[0], *table.confusion[1]]
         rows.append([*names.values(), *cells])
     return rows

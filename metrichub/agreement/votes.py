@@ -23,7 +23,7 @@ _SIDES = {"a": 1.0, "1": 1.0, "b": -1.0, "2": -1.0}
 _TIES = ("draw", "equal", "same", "both", "neither", "bothbad", "both_bad", "both bad")
 
 
-def side_of(given: Any, names: tuple[Any, Any] = ("a", "b")) -> float | None:
+def side_of(choice: Any, names: tuple[Any, Any] = ("a", "b")) -> float | None:
     """1 for a, -1 for b, 0 for a tie, `nan` where nothing is said; None if it says no such thing.
 
     Written as "a", "A", "model_a", "1" or the name of the one that is preferred; "tie" or "draw".
@@ -31,39 +31,41 @@ def side_of(given: Any, names: tuple[Any, Any] = ("a", "b")) -> float | None:
     >>> side_of("model_b"), side_of("tie (bothbad)"), side_of("gpt", ("gpt", "llama"))
     (-1.0, 0.0, 1.0)
     """
-    if given is None or given == "" or (isinstance(given, float) and isnan(given)):
+    if choice is None or choice == "" or (isinstance(choice, float) and isnan(choice)):
         return float("nan")
     for name, side in zip(names, (1.0, -1.0), strict=True):
-        if str(given).strip() == str(name):
+        if str(choice).strip() == str(name):
             return side
-    word = str(given).strip().lower()
+    word = str(choice).strip().lower()
     if word.startswith("tie") or word in _TIES:
         return 0.0
-    found = _SIDE.fullmatch(word)
-    return _SIDES[found[1]] if found and not isinstance(given, bool) else None
+    match = _SIDE.fullmatch(word)
+    return _SIDES[match[1]] if match and not isinstance(choice, bool) else None
 
 
 def are_preferences(values: Iterable[Any]) -> bool:
     """Whether a column says which of two outputs is preferred, by words and not by numbers."""
-    given = [one for value in values for one in _listed(value) if one not in (None, "")]
-    words = [one for one in given if isinstance(one, str) and not one.strip().isdigit()]
-    return bool(words) and all(side_of(one) is not None for one in given)
+    choices = [choice for value in values for choice in _listed(value) if choice not in (None, "")]
+    words = [
+        choice for choice in choices if isinstance(choice, str) and not choice.strip().isdigit()
+    ]
+    return bool(words) and all(side_of(choice) is not None for choice in choices)
 
 
-def read_sides(dimension: str, given: Sequence[Any], names: tuple[Any, Any] = ("a", "b")) -> Array:
+def read_sides(dimension: str, values: Sequence[Any], names: tuple[Any, Any] = ("a", "b")) -> Array:
     """Preferences of P pairs by up to R raters each, as `side_of` has them: (P, R).
 
     Raises:
         InputError: what is no preference; the text says where.
     """
-    cells = [_listed(value) for value in given]
+    cells = [_listed(value) for value in values]
     table = np.full((len(cells), max(map(len, cells), default=1) or 1), np.nan)
     for at, cell in enumerate(cells):
-        for rater, one in enumerate(cell):
-            side = side_of(one, names)
+        for rater, choice in enumerate(cell):
+            side = side_of(choice, names)
             if side is None:
                 raise InputError(
-                    f"pair {at}: {dimension} is {what(one)}; write 'a', 'b' or 'tie', or the "
+                    f"pair {at}: {dimension} is {what(choice)}; write 'a', 'b' or 'tie', or the "
                     "name of the preferred one"
                 )
             table[at, rater] = side
@@ -105,27 +107,28 @@ class Votes(NamedTuple):
         a, b = columns[_named(columns, FIRST)], columns[_named(columns, SECOND)]
         name = _named(columns, PREFERRED)
         pairs: dict[tuple[Hashable, Hashable, Hashable], list[float]] = {}
-        for number, (one, x, y, said) in enumerate(zip(items, a, b, columns[name], strict=True)):
-            side = side_of(said, (x, y))
+        rows = zip(items, a, b, columns[name], strict=True)
+        for number, (label, x, y, winner) in enumerate(rows):
+            side = side_of(winner, (x, y))
             if side is None or x == y:
-                wrong = f"{name} is {what(said)}" if x != y else f"{x!r} is compared with itself"
+                wrong = f"{name} is {what(winner)}" if x != y else f"{x!r} is compared with itself"
                 raise InputError(
                     f"vote {number}: {wrong}; write 'a', 'b', 'tie' or the system's name"
                 )
-            if (one, y, x) in pairs:
-                pairs[one, y, x].append(-side)
+            if (label, y, x) in pairs:
+                pairs[label, y, x].append(-side)
             else:
-                pairs.setdefault((one, x, y), []).append(side)
+                pairs.setdefault((label, x, y), []).append(side)
         sides = np.full((len(pairs), max(map(len, pairs.values()), default=1)), np.nan)
         for at, votes in enumerate(pairs.values()):
             sides[at, : len(votes)] = votes
-        voted, first, second = (tuple(one[k] for one in pairs) for k in range(3))
+        voted, first, second = (tuple(pair[k] for pair in pairs) for k in range(3))
         return cls(voted, first, second, sides)
 
     def words(self) -> list[list[str | None]]:
         """Each pair's votes as "a", "b", "tie" or None."""
-        said = {1.0: "a", -1.0: "b", 0.0: "tie"}
-        return [[said.get(side) for side in row] for row in self.sides.tolist()]
+        words = {1.0: "a", -1.0: "b", 0.0: "tie"}
+        return [[words.get(side) for side in row] for row in self.sides.tolist()]
 
     def check(self, item: Sequence[Any] | None, system: Sequence[Any] | None) -> _Places:
         """The position of each output among samples with these items and systems.
@@ -165,7 +168,7 @@ class Votes(NamedTuple):
         """
         places, known = self.check(item, system), np.append(scores, np.nan)
         a, b = (
-            known[[places.get(one, -1) for one in self._outputs(systems)]]
+            known[[places.get(output, -1) for output in self._outputs(systems)]]
             for systems in (self.first, self.second)
         )
         return a, b
@@ -175,12 +178,12 @@ class Votes(NamedTuple):
 
 
 def _named(columns: Mapping[str, Any], usual: Sequence[str]) -> str:
-    found = next((name for name in usual if name in columns), None)
-    if found is None:
+    column = next((name for name in usual if name in columns), None)
+    if column is None:
         known = ", ".join(columns)
         hint = did_you_mean(usual[0], columns)
         raise MissingColumn(f"votes have no column {usual[0]!r}{hint} (columns: {known})")
-    return found
+    return column
 
 
 def _listed(value: Any) -> Sequence[Any]:

@@ -75,8 +75,8 @@ def _values(name: str, terms: tuple[NDArray[Any], ...], pairs: Array) -> Array:
         if len(sums) == 2:
             share = sums[0].astype(np.float64) / sums[1]
             return np.asarray(2 * share - 1 if name == "tau_23" else share)
-        found = sums[0].astype(np.float64) / np.sqrt(sums[1], dtype=np.float64)
-        return np.asarray(found / np.sqrt(sums[2], dtype=np.float64))
+        ratio = sums[0].astype(np.float64) / np.sqrt(sums[1], dtype=np.float64)
+        return np.asarray(ratio / np.sqrt(sums[2], dtype=np.float64))
 
 
 def _scaled(differences: Array) -> Array:
