@@ -130,13 +130,16 @@ class Deadly(Metric):
 
 @dataclass(frozen=True, kw_only=True)
 class Raises(Metric):
-    """The length; a text "raise" raises."""
+    """The length; a text "raise" raises, and notes that it did."""
 
     card: ClassVar[Card] = card("raises", "prediction")
+    marker: str
 
     def observe(self, prediction: str) -> Row | Unscored:
         """The length, or an error."""
         if prediction == "raise":
+            with Path(self.marker).open("a") as file:
+                file.write("x")
             raise ZeroDivisionError("there is nothing to divide by")
         return {"score": len(prediction)}
 
@@ -186,11 +189,20 @@ class OnMachines:
             self.evaluate(hub, [rows(5), with_text(rows(5, 5), 2, "die")])
         assert len(marker.read_text()) == self.attempts
 
-    def test_a_metric_that_raises_ends_the_run_with_the_sample(self) -> None:
+    def test_a_metric_that_raises_ends_the_run_with_the_sample(self, tmp_path: Path) -> None:
+        marker = tmp_path / "raised"
         parts = [rows(4), with_text(rows(1500, 4), 1234, "raise")]
         said = "raises failed: ZeroDivisionError: there is nothing to divide by (the sample with "
-        with pytest.raises(ScoringError, match=f"^{re.escape(said)}id='q1238'\\)$"):
-            self.evaluate(Hub(Raises()), parts)
+        with pytest.raises(ScoringError, match=f"^{re.escape(said)}id='q1238'\\)$") as found:
+            self.evaluate(Hub(Raises(marker=str(marker))), parts)
+        assert found.value.metric == "raises"
+        # No engine tries again what would raise again.
+        assert marker.read_text() == "x"
+
+    def test_the_first_pass_ends_the_run_with_the_sample(self) -> None:
+        parts = [rows(4), with_text(rows(4, 4), 2, None)]  # type: ignore[arg-type]  # on purpose
+        with pytest.raises(InputError, match=r"predictions\[2\] .*\(the sample with id='q6'\)$"):
+            self.evaluate("cider", parts)
 
     def test_a_sample_that_cannot_be_scored_is_named_by_its_key(self) -> None:
         parts = [rows(4), with_text(rows(4, 4), 2, None)]  # type: ignore[arg-type]  # on purpose

@@ -3,19 +3,20 @@
 Every part is measured where it lies and leaves sums only, of 1,000 buckets that a sample's key
 chooses, so that neither order nor cut matters. A part that is measured twice, as its worker died,
 counts once, since engines hand on the result of one attempt.
+
+A part that can't be measured is its error, as bytes like any other: an exception would be tried
+again, and come back as an engine's own, with ours in the text of a traceback.
 """
 
 from __future__ import annotations
 
 import pickle
-import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from metrichub import errors
 from metrichub.bridges._given import Metrics, hub_of
 from metrichub.data import columns as names
 from metrichub.data.batch import Batch
@@ -47,11 +48,11 @@ class Pass(Protocol):
     """What is done to the samples of each part, and to what comes of several."""
 
     def measure(self, batches: Iterable[Any]) -> bytes:
-        """What some Arrow batches give."""
+        """What some Arrow batches give, or the error that they raise."""
         ...
 
     def merge(self, parts: Iterable[bytes]) -> bytes | None:
-        """What several parts give together; None of none."""
+        """What several parts give together, or the first error of them; None of none."""
         ...
 
 
@@ -108,14 +109,17 @@ class Parts:
     def measure(self, batches: Iterable[Any]) -> bytes:
         """What the samples of some Arrow batches add to the report.
 
-        Raises:
-            ScoringError: a metric that raised; the text names the sample by its key.
-            InputError: samples that can't be scored.
+        Or a `ScoringError` or `InputError`, whose text names the sample by its key.
         """
-        with self._located(batches) as seen:
-            coming = self._batches(seen)
-            found = measured(self._measure(), coming, samples=False, condensed=True, key=self.key)
-        return self.packed(found)
+
+        def work() -> Measurement:
+            with self._located(batches) as seen:
+                coming = self._batches(seen)
+                return measured(
+                    self._measure(), coming, samples=False, condensed=True, key=self.key
+                )
+
+        return self.packed(work)
 
     def first_pass(self) -> FirstPass | None:
         """The pass before this one, if a metric needs one."""
@@ -124,17 +128,21 @@ class Parts:
 
     def surveyed(self, metrics: tuple[CorpusMetric, ...], batches: Iterable[Any]) -> bytes:
         """What some of the metrics have to know of the corpus, of the samples of Arrow batches."""
-        with self._located(batches) as seen:
-            measure = replace(self._measure(), metrics=metrics)
-            return self.packed(surveyed(measure, metrics, self._batches(seen)))
+
+        def work() -> object:
+            with self._located(batches) as seen:
+                measure = replace(self._measure(), metrics=metrics)
+                return surveyed(measure, metrics, self._batches(seen))
+
+        return self.packed(work)
 
     def merge(self, parts: Iterable[bytes]) -> bytes | None:
-        """What several parts add together; None of none."""
-        found = self._joined(parts)
-        return None if found is None else self.packed(found)
+        """What several parts add together, or the first error of them; None of none."""
+        found = list(parts)
+        return self.packed(lambda: self._joined(found)) if found else None
 
     def report(self, parts: Iterable[bytes]) -> Report:
-        """The report of all parts."""
+        """The report of all parts; raises the first error of them."""
         found = self._joined(parts) or _unpacked(self.measure(()))
         return Report.of(found.without_samples())
 
@@ -163,6 +171,7 @@ class Parts:
         return Measure(hub.metrics, hub.reduce_fn, hub.block_characters, corpora=self.corpora)
 
     def _joined(self, parts: Iterable[bytes]) -> Measurement | None:
+        """Several parts as one; raises the first error of them."""
         found: list[Measurement] = list(map(_unpacked, parts))
         if not found:
             return None
@@ -187,9 +196,13 @@ class Parts:
         values = ", ".join(f"{name}={row[name]!r}" for name in self.key)
         return f" (the sample with {values})"
 
-    def packed(self, part: object) -> bytes:
-        """A part as bytes, to travel."""
-        return zlib.compress(self.dumps(part), 1)
+    def packed(self, work: Callable[[], object]) -> bytes:
+        """What some work gives, or the error that it raises, as bytes, to travel."""
+        try:
+            found = work()
+        except MetrichubError as error:
+            found = error
+        return zlib.compress(self.dumps(found), 1)
 
 
 @dataclass(frozen=True)
@@ -200,23 +213,20 @@ class FirstPass:
     metrics: tuple[CorpusMetric, ...]
 
     def measure(self, batches: Iterable[Any]) -> bytes:
-        """What the corpus has to be known for, of the samples of some Arrow batches.
-
-        Raises:
-            ScoringError, InputError: as in the second pass.
-        """
+        """What the corpus has to be known for, of the samples of some Arrow batches."""
         return self.parts.surveyed(self.metrics, batches)
 
     def merge(self, parts: Iterable[bytes]) -> bytes | None:
-        """What several parts say of the corpus together; None of none."""
+        """What several parts say of the corpus together, or their first error; None of none."""
+        found = list(parts)
+        return self.parts.packed(lambda: self._joined(found)) if found else None
+
+    def _joined(self, parts: Iterable[bytes]) -> dict[str, Any]:
         sums = [Survey(metric) for metric in self.metrics]
-        number = 0
         for part in map(_unpacked, parts):
-            number += 1
             for survey in sums:
                 survey.add(part[survey.metric.name])
-        found = {survey.metric.name: survey.total() for survey in sums}
-        return self.parts.packed(found) if number else None
+        return {survey.metric.name: survey.total() for survey in sums}
 
     def known(self, parts: Iterable[bytes]) -> Parts:
         """The second pass, with what the first found in all parts."""
@@ -245,18 +255,11 @@ class _Seen:
 
 
 def _unpacked(part: bytes) -> Any:
-    return pickle.loads(zlib.decompress(part))
-
-
-def raised(error: BaseException) -> MetrichubError | None:
-    """What a part raised on another machine, read from the traceback in an engine's error."""
-    found = re.findall(r"^\s*metrichub\.errors\.(\w+): (.*)$", str(error), re.MULTILINE)
-    for name, said in reversed(found):
-        kind = getattr(errors, name, None)
-        if isinstance(kind, type) and issubclass(kind, MetrichubError):
-            made: MetrichubError = kind.__new__(kind, said)
-            return made
-    return None
+    """What a part gave; raises the error that it is."""
+    found = pickle.loads(zlib.decompress(part))
+    if isinstance(found, MetrichubError):
+        raise found
+    return found
 
 
 def died(engine: str) -> MetricError:

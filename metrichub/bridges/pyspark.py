@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from metrichub.bridges._given import Metrics
-from metrichub.bridges._parts import WIDTH, Parts, Pass, died, raised
+from metrichub.bridges._parts import WIDTH, Parts, Pass, died
 from metrichub.errors import InputError, MissingDependency, what
 from metrichub.metric import GATHERED
 from metrichub.report.report import Report
@@ -57,18 +57,9 @@ def evaluate_dataframe(
     # mapInArrow takes a dot in a name for a path.
     quoted = (f"`{name.replace('`', '``')}`" for name in names)
     chosen = frame.select(*(col(name).alias(f"c{i}") for i, name in enumerate(quoted)))
-
-    try:
-        if first := parts.first_pass():
-            parts = first.known(_merged(chosen, names, first))
-        return parts.report(_merged(chosen, names, parts))
-    # Of Spark's own, or of the bridge to Java.
-    except Exception as error:
-        if found := raised(error):
-            raise found from error
-        if "worker" in str(error) and "crashed" in str(error):
-            raise died("Spark") from error
-        raise
+    if first := parts.first_pass():
+        parts = first.known(_merged(chosen, names, first))
+    return parts.report(_merged(chosen, names, parts))
 
 
 def _merged(frame: DataFrame, names: list[str], parts: Pass) -> list[bytes]:
@@ -88,7 +79,13 @@ def _merged(frame: DataFrame, names: list[str], parts: Pass) -> list[bytes]:
 
     measured = frame.mapInArrow(measure, _SCHEMA)
     # Adaptive execution makes as few partitions of them as it finds right.
-    rows = measured.repartition("place").mapInArrow(merge, _SCHEMA).collect()
+    try:
+        rows = measured.repartition("place").mapInArrow(merge, _SCHEMA).collect()
+    # Of Spark's own, or of the bridge to Java.
+    except Exception as error:
+        if "worker" in str(error) and "crashed" in str(error):
+            raise died("Spark") from error
+        raise
     return [bytes(row.partial) for row in rows]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from metrichub.bridges._given import Metrics
-from metrichub.bridges._parts import WIDTH, Parts, Pass, died, raised
+from metrichub.bridges._parts import WIDTH, Parts, Pass, died
 from metrichub.errors import InputError, MissingDependency, what
 from metrichub.metric import GATHERED
 from metrichub.report.report import Report
@@ -61,12 +61,8 @@ def evaluate_dataset(
         if first := parts.first_pass():
             parts = first.known(_packed(_merged(chosen, first)))
         return parts.report(_packed(_merged(chosen, parts)))
-    except Exception as error:
-        if isinstance(error, ray.exceptions.WorkerCrashedError):
-            raise died("Ray") from error
-        if found := raised(error):
-            raise found from error
-        raise
+    except ray.exceptions.WorkerCrashedError as error:
+        raise died("Ray") from error
 
 
 def _merged(dataset: ray.data.Dataset, parts: Pass) -> ray.data.Dataset:
