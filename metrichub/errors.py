@@ -30,15 +30,62 @@ of the command line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
+
+Action: TypeAlias = Literal[
+    "choose_column", "choose_field", "keep_column", "name_format", "name_any_format",
+    "open_report", "save_report",
+]  # fmt: skip
+Words: TypeAlias = Mapping[Action, str]
+"""An interface's words for each action that it has; they format a remedy."""
+
+_PYTHON: Words = {
+    "choose_column": "choose one with columns={{{0.subject!r}: {0.value!r}}}",
+    "choose_field": "or name the field to read: columns={{{0.subject!r}: {0.value!r}}}",
+    "keep_column": "keep it: keep=[{0.subject!r}]",
+    "name_format": (
+        "if the file is {0.subject}, read it with metrichub.read(path, format={0.value!r})"
+    ),
+    "name_any_format": "or name the format: metrichub.read(path, format=...)",
+    "open_report": "open it with Report.load",
+    "save_report": "save one with report.save()",
+}
+
+
+class Remedy(NamedTuple):
+    """What the user can do about an error: an action, what it is about, and a value."""
+
+    action: Action
+    subject: str = ""
+    value: str = ""
 
 
 class MetrichubError(Exception):
-    """Any error that metrichub raises on purpose; the message is one readable line."""
+    """Any error that metrichub raises on purpose; the message is one readable line.
+
+    `remedy` is what to do about it, where that differs between Python, the command line and pages.
+    """
 
     exit_status: ClassVar[int] = 2
+    remedy: Remedy | None = None
+
+    def __str__(self) -> str:
+        """The message, and the remedy in Python."""
+        return self.worded(_PYTHON)
+
+    def worded(self, words: Words) -> str:
+        """The message, and the remedy in the words of an interface, if it has any for it."""
+        message = super().__str__()
+        if self.remedy is None or self.remedy.action not in words:
+            return message
+        return f"{message}; {words[self.remedy.action].format(self.remedy)}"
+
+    def with_remedy(self, action: Action, subject: str = "", value: str = "") -> Self:
+        """This error, with what to do about it."""
+        self.remedy = Remedy(action, subject, value)
+        return self
 
     def __reduce__(self) -> tuple[object, ...]:
         """Rebuild without `__init__`, whatever it takes, so that every error crosses processes."""

@@ -246,7 +246,7 @@ class Hub:
             try:
                 reports[str(name)] = self.evaluate(data, **options)
             except InputError as error:
-                error.args = (f"{name}: {error}",)
+                error.args = (f"{name}: {error.args[0]}",)
                 raise
         finish_rounds(rounds, batch, reports)
         return reports

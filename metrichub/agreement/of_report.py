@@ -17,7 +17,7 @@ from metrichub.agreement.verdicts import VerdictAgreement, verdict_agreement
 from metrichub.agreement.votes import are_preferences
 from metrichub.errors import InputError, MissingColumn, ReportError, did_you_mean, what
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
-from metrichub.evaluation.units import how_to_keep
+from metrichub.evaluation.units import TOO_LONG
 from metrichub.metric import Metric
 
 if TYPE_CHECKING:
@@ -109,10 +109,11 @@ def _column(report: Measurement, name: str) -> Sequence[Any]:
         raise ReportError(f"human names a column of the report; it is {what(name)}")
     if name not in report.metadata:
         known = ", ".join(report.metadata) or "none"
-        raise MissingColumn(
+        error = MissingColumn(
             f"the report has no column {name!r}{did_you_mean(name, report.metadata)} "
-            f"(columns: {known}); {how_to_keep(name)}"
+            f"(columns: {known}); {TOO_LONG}"
         )
+        raise error.with_remedy("keep_column", name)
     return report.metadata[name]
 
 

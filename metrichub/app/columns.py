@@ -7,8 +7,7 @@ from itertools import islice
 
 from metrichub.app.catalog import Item
 from metrichub.app.jobs import Upload
-from metrichub.app.refusal import Refusal
-from metrichub.app.wording import page_words
+from metrichub.app.refusal import ON_PAGES, Refusal
 from metrichub.data.columns import resolve
 from metrichub.data.files import read_bounded
 from metrichub.errors import InputError, MetrichubError
@@ -25,7 +24,7 @@ def columns_of(file: Upload, most: int) -> tuple[str, ...] | Refusal:
     except MetrichubError as error:
         # What is wrong further down is told where it is scored; here a file may be cut off.
         if not names:
-            message = page_words(str(error).replace(str(file.path), file.shown))
+            message = error.worded(ON_PAGES).replace(str(file.path), file.shown)
             return Refusal(type(error).__name__, message)
     return tuple(names)
 

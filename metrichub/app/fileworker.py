@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from metrichub.app.jobs import PROGRESS, FileJob, Summary, Upload
 from metrichub.app.limits import rows_of
 from metrichub.app.outcome import write_comparison, write_scores
-from metrichub.app.refusal import Refusal
-from metrichub.app.wording import page_words
+from metrichub.app.refusal import ON_PAGES, Refusal
 from metrichub.app.work import job_hub
 from metrichub.data.files import as_one, read_bounded, write_text
 from metrichub.data.reading import Reading
@@ -43,7 +42,8 @@ def score_file(job: FileJob) -> Summary | Refusal:
         return write_comparison(_measured(hub, _paired(batches, needs, job), job), job)
     except MetrichubError as error:
         kind = "MissingColumn" if _is_missing(error) else type(error).__name__
-        return Refusal(kind, page_words(job.named(str(error))), tuple(names), tuple(needs))
+        message = job.named(error.worded(ON_PAGES))
+        return Refusal(kind, message, tuple(names), tuple(needs))
 
 
 def _noted(file: Upload, names: dict[str, None], job: FileJob) -> Iterator[Samples]:
@@ -64,13 +64,10 @@ def _paired(
     return {name: [samples] for name, samples in systems.items()}
 
 
-def _is_missing(error: BaseException) -> bool:
+def _is_missing(error: MetrichubError) -> bool:
     """Whether a column wasn't found, or several could be it."""
-    told = (error, error.__cause__)
-    return any(
-        isinstance(one, MissingColumn) or "could both be" in str(one) or "comes up" in str(one)
-        for one in told
-    )
+    to_choose = error.remedy is not None and error.remedy.action == "choose_column"
+    return to_choose or isinstance(error, MissingColumn)
 
 
 def _measured(

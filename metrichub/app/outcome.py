@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from metrichub.app.jobs import FileJob, Headline, ScoreTable, Summary
-from metrichub.app.wording import page_words
 from metrichub.data.files import write_text
 from metrichub.report.captions import without_intervals
 from metrichub.report.html import write
@@ -41,7 +40,7 @@ def write_scores(report: Report, job: FileJob) -> Summary:
         ScoreTable.of(table),
         tuple(signatures.values()),
         (
-            *((name, page_words(text)) for name, texts in notes.items() for text in texts),
+            *((name, text) for name, texts in notes.items() for text in texts),
             *_lacking({"": report}, {"": intervals}),
         ),
         _written({"": report}, document, table.csv(), job),
@@ -87,7 +86,7 @@ def _lacking(
 def _notes(reports: Mapping[str, Report]) -> Iterator[tuple[str, str]]:
     """The notes of all systems, each once, with those that it is about where it isn't all."""
     for metric, text, systems in shared_notes(reports):
-        yield f"{metric} of {', '.join(systems)}" if systems else metric, page_words(text)
+        yield f"{metric} of {', '.join(systems)}" if systems else metric, text
 
 
 def _headlines(system: str, report: Report) -> Iterator[Headline]:

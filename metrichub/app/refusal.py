@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metrichub.app.wording import json_words
-from metrichub.errors import MetrichubError
+from metrichub.errors import MetrichubError, Words
+
+ON_PAGES: Words = {
+    "choose_column": "choose the column below",
+    "name_format": "if the file is {0.subject}, rename it to end in .{0.value}",
+    "open_report": "upload the samples that it was made from",
+}
+"""How pages say what the user can do about an error; they have no way to do the rest."""
 
 
 @dataclass(frozen=True)
@@ -27,4 +33,4 @@ class Refusal:
     @classmethod
     def of(cls, error: MetrichubError) -> Refusal:
         """The refusal that an error of the library means."""
-        return cls(type(error).__name__, json_words(str(error)))
+        return cls(type(error).__name__, str(error))

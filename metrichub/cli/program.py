@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from metrichub.errors import MetrichubError, Pending, ScoringError, what
+from metrichub.errors import MetrichubError, Pending, ScoringError, Words, what
 
 if TYPE_CHECKING:
     from importlib_metadata import EntryPoint
@@ -37,6 +37,16 @@ Exit status:
   130  interrupted
 """
 _DEFECT, _INTERRUPTED, _CLOSED_PIPE = 70, 130, 141
+REMEDIES: Words = {
+    "choose_column": "choose one with --columns {0.subject}={0.value}",
+    "choose_field": "or name the field to read: --columns {0.subject}={0.value}",
+    "keep_column": "keep it: --keep {0.subject}",
+    "name_format": "if the file is {0.subject}, give --input-format {0.value}",
+    "name_any_format": "or give --input-format; for plain text use -p FILE -r FILE",
+    "open_report": "see 'metrichub compare --help'",
+    "save_report": "save one with --save",
+}
+"""How the command line says what the user can do about an error."""
 
 
 @dataclass
@@ -219,7 +229,7 @@ def _report(error: Exception, settings: Settings) -> int:
             _say(f"{error} (--debug shows where)")
             return error.exit_status
         case MetrichubError():
-            _say(str(error), "pending" if isinstance(error, Pending) else "error")
+            _say(error.worded(REMEDIES), "pending" if isinstance(error, Pending) else "error")
             return error.exit_status
         case OSError():
             _say(f"{error.filename}: {error.strerror}" if error.filename else str(error))

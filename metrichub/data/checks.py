@@ -31,11 +31,13 @@ def _check_item(name: str, sample: int, item: int | None, value: object) -> None
     elif isinstance(value, (list, tuple)):
         advice = "the lists are nested too deeply; give one text or one list of texts per sample"
     elif isinstance(value, Mapping):
-        inside = f"columns={{{name!r}: 'NAME.{next(iter(value), 'text')}'}}"
-        advice = f"convert it, json.dumps(value), or name the field to read: {inside}"
+        advice = "convert it, json.dumps(value)"
     else:
         advice = "convert it to text, for example str(value)"
-    raise bad_sample(name, sample, f"is {what(value)}, not text; {advice}", item)
+    error = bad_sample(name, sample, f"is {what(value)}, not text; {advice}", item)
+    if isinstance(value, Mapping):
+        error = error.with_remedy("choose_field", name, f"NAME.{next(iter(value), 'text')}")
+    raise error
 
 
 def _is_missing(value: object) -> bool:

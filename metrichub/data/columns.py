@@ -97,10 +97,12 @@ def resolve(
             )
         if column_of_path(name, names) is None:
             near = _other_way_round(column, name, names) or did_you_mean(name, names)
-            raise MissingColumn(
+            error = MissingColumn(
                 f"{column} is mapped to {name!r}, which doesn't exist{near}"
                 f" (columns: {', '.join(names) or 'none'})"
             )
+            error.column = column
+            raise error
     return {
         column: chosen.get(column) or _named(column, metric, names)
         for column, metric in needed.items()
@@ -133,8 +135,8 @@ def note_of_fallback(column: str, names: Iterable[str]) -> str:
         ", each sample's passages joined into one text" if any(map(holds_passages, found)) else ""
     )
     return (
-        f"{column} were read from {' and '.join(found)}{passages}; choose another column with "
-        f"columns={{{column!r}: NAME}} or --columns {column}=NAME"
+        f"{column} were read from {' and '.join(found)}{passages}; if those are other texts, map "
+        f"{column} to another column"
     )
 
 
@@ -166,10 +168,8 @@ def _named(column: str, metric: str, names: list[str]) -> str:
     found = [singular, *rivals] if singular in names else found
     found = found or [name for name in FALLBACKS.get(column, ()) if name in names][:1]
     if len(found) > 1:
-        raise InputError(
-            f"{' and '.join(repr(name) for name in found)} could both be {column}; "
-            f"choose with columns={{{column!r}: {found[0]!r}}} or --columns {column}={found[0]}"
-        )
+        error = InputError(f"{' and '.join(map(repr, found))} could both be {column}")
+        raise error.with_remedy("choose_column", column, found[0])
     if not found:
         raise missing_column(column, metric, names)
     return found[0]

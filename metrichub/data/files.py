@@ -288,10 +288,6 @@ def _kind(path: str | Path) -> str:
     source.check_path(path)
     suffix = _suffix(path)
     what = f"unknown suffix {suffix!r}" if suffix else "the name has no suffix"
-    plain = "; for plain text use -p FILE -r FILE" if suffix in ("", ".txt") else ""
     known = ", ".join([*_SUFFIXES, *(f".{name}" for name in file_formats())])
-    raise FileError(
-        path,
-        f"{what}; known: {known}, each also with {' or '.join(source.PACKED)} "
-        f"(or use --input-format, metrichub.read(path, format=...)){plain}",
-    )
+    error = FileError(path, f"{what}; known: {known}, each also with {' or '.join(source.PACKED)}")
+    raise error.with_remedy("name_any_format")

@@ -25,10 +25,7 @@ MOST_COLUMNS = 1000
 """More columns than any table of texts has."""
 
 
-_SPREAD = (
-    "; each line has to hold one object: rewrite the file with 'jq -c .', or for one list or "
-    "object over several lines give --input-format json"
-)
+_SPREAD = "; each line has to hold one object: rewrite the file with 'jq -c .'"
 
 
 class _TwiceInObject(ValueError):
@@ -74,10 +71,10 @@ def _objects(source: Source) -> Iterator[_Row]:
                 continue
             row = _loaded(source, line, number)
             if not isinstance(row, dict):
-                message = f"this line holds {_kind_of(row)}, not an object {{…}}"
-                if isinstance(row, list):
-                    message += "; for a file that is one list give --input-format json"
-                raise source.error(message, number)
+                error = source.error(
+                    f"this line holds {_kind_of(row)}, not an object {{…}}", number
+                )
+                raise _if_it_is("json", error) if isinstance(row, list) else error
             yield _Row(row, number, len(line), piece.share)
 
 
@@ -85,7 +82,7 @@ def _json(source: Source, characters: int) -> Iterator[Samples]:
     """The whole file at once, as JSON can't be cut."""
     found = _loaded(source, source.text())
     if isinstance(found, dict) and str(found.get("format", "")).startswith("metrichub-report"):
-        raise source.error("this is a saved report, not samples; see 'metrichub compare --help'")
+        raise source.error("this is a saved report, not samples").with_remedy("open_report")
     if isinstance(found, dict) and is_log(found):
         found = [found]
     if isinstance(found, dict):
@@ -131,16 +128,16 @@ def _loaded(source: Source, text: str, line: int | None = None) -> object:
     try:
         found: object = _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        hint = ""
+        spread = line is not None and error.pos >= len(text.rstrip())
+        message = f"broken JSON at column {error.colno}: {error.msg}{_SPREAD * spread}"
+        broken = source.error(message, line or error.lineno)
         if line is None and error.msg.startswith("Extra data"):
-            hint = "; is it JSON Lines? Then give --input-format jsonl"
+            broken = _if_it_is("jsonl", broken)
         elif line == 1 and error.pos == 0 and source.size is None:
-            hint = "; is it CSV? Then give --input-format csv"
-        elif line is not None and error.pos >= len(text.rstrip()):
-            hint = _SPREAD
-        raise source.error(
-            f"broken JSON at column {error.colno}: {error.msg}{hint}", line or error.lineno
-        ) from None
+            broken = _if_it_is("csv", broken)
+        elif spread:
+            broken = _if_it_is("json", broken)
+        raise broken from None
     except _TwiceInObject as error:
         raise source.error(
             f"an object has the key {error.args[0]!r} twice; keep one", line
@@ -148,6 +145,12 @@ def _loaded(source: Source, text: str, line: int | None = None) -> object:
     except (ValueError, RecursionError) as error:
         raise source.error(f"this JSON can't be read: {error}", line) from error
     return found
+
+
+def _if_it_is(format: str, error: FileError) -> FileError:
+    """The error, for a file that may be of another format."""
+    kinds = {"json": "one list or object", "jsonl": "JSON Lines", "csv": "CSV"}
+    return error.with_remedy("name_format", kinds[format], format)
 
 
 def _separated(delimiter: str) -> Reader:

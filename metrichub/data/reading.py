@@ -49,19 +49,23 @@ class Reading:
         if samples is None or isinstance(error, FileError):
             return error
         if isinstance(error, MissingColumn):
-            way = "columns={COLUMN: NAME} or --columns COLUMN=NAME"
-            if error.column:
-                way = f"columns={{{error.column!r}: NAME}} or --columns {error.column}=NAME"
-            return MissingColumn(f"{samples.path}: {error}; map the columns with {way}")
+            missing = MissingColumn(f"{samples.path}: {error.args[0]}")
+            return missing.with_remedy("choose_column", error.column or "COLUMN", "NAME")
+        found = self._in_file(error, samples)
+        found.remedy = error.remedy
+        return found
+
+    def _in_file(self, error: InputError, samples: Samples) -> FileError:
+        message = str(error.args[0])
         try:
             chosen = names.resolve(self._needs, samples, self._mapping)
         except InputError:
-            return samples.error(str(error))
+            return samples.error(message)
         if error.sample is None or error.column is None:
-            return samples.error(str(error))
+            return samples.error(message)
         number = samples.start + error.sample
         name = chosen.get(error.column, error.column)
-        message = str(error).replace(f"[{error.sample}]", f"[{number}]", 1)
+        message = message.replace(f"[{error.sample}]", f"[{number}]", 1)
         if name in samples and samples[name][error.sample] is None:
             message = (
                 f"{name!r} is missing or null in sample {number}; "
@@ -92,8 +96,9 @@ class Reading:
             return  # The hub says it.
         for column, name in self._chosen.items():
             if chosen[column] != name:
-                raise samples.error(
+                error = samples.error(
                     f"{column} were read from {name!r} up to sample {samples.start}, but here "
-                    f"{chosen[column]!r} appears; choose one with --columns {column}={name}"
+                    f"{chosen[column]!r} appears"
                 )
+                raise error.with_remedy("choose_column", column, name)
         self._chosen = chosen

@@ -12,13 +12,8 @@ from numpy.typing import NDArray
 from metrichub.data.metadata import LONGEST
 from metrichub.errors import ReportError, did_you_mean, what
 
-
-def how_to_keep(column: str) -> str:
-    """Why a report may lack a column of the data, and how to have it kept."""
-    return (
-        f"if the data has it, it was left out for a value of over {LONGEST} characters; "
-        f"keep it: --keep {column} or keep=[{column!r}]"
-    )
+TOO_LONG = f"if the data has it, it was left out for a value of over {LONGEST} characters"
+"""Why a report may lack a column of the data."""
 
 
 class Units(NamedTuple):
@@ -76,7 +71,8 @@ def _check_column(column: object, metadata: Mapping[str, Sequence[Any]]) -> None
         raise ReportError(f"choose one column by its name, not by {what(column)}")
     if column not in metadata:
         have = ", ".join(metadata) or "none"
-        raise ReportError(
+        error = ReportError(
             f"the report has no column {column!r}{did_you_mean(column, metadata)} (columns: "
-            f"{have}); {how_to_keep(column)}"
+            f"{have}); {TOO_LONG}"
         )
+        raise error.with_remedy("keep_column", column)

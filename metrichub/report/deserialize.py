@@ -104,7 +104,7 @@ def _check_format(path: Path, found: object) -> None:
             f"{path} was saved by a newer version of metrichub (its format is {found!r}, this "
             f"version reads {FORMAT!r}); upgrade metrichub"
         )
-    raise ReportError(f"{path} isn't a saved report; save one with report.save() or --save")
+    raise ReportError(f"{path} isn't a saved report").with_remedy("save_report")
 
 
 def _whole(report: Measurement) -> None:

@@ -99,10 +99,10 @@ def test_an_unknown_command_exits_with_2() -> None:
         ),
         ([{"prediction": "a"}], "c.jsonl: wer needs the column 'references'"),
         ([{"prediction": "a", "refrences": "b"}], "is 'refrences' a misspelling of it"),
-        ([{"prediction": "a", "right": "b"}], "or --columns references=NAME"),
+        ([{"prediction": "a", "right": "b"}], "; choose one with --columns references=NAME"),
         (
             [{"prediction": "a", "gold": "b", "target": "c"}],
-            "c.jsonl: 'target' and 'gold' could both be references",
+            "could both be references; choose one with --columns references=target",
         ),
     ],
 )
@@ -234,7 +234,7 @@ def test_the_statuses_are_those_of_a_real_process() -> None:
     assert (ran.returncode, ran.stdout) == (3, "")
     assert ran.stderr.startswith("metrichub: error: <stdin>:1: broken JSON")
     ran = program("score", "-", "-m", "wer", input="prediction,reference")
-    assert ran.stderr.endswith("; is it CSV? Then give --input-format csv\n")
+    assert ran.stderr.endswith("; if the file is CSV, give --input-format csv\n")
 
 
 def test_closed_standard_streams_are_named(

@@ -234,9 +234,9 @@ REFUSED = [
     (
         "a.jsonl",
         '[{"p": "a"}, {"p": "b"}]',
-        "a.jsonl:1: .* for a file that is one list give --input-format json",
+        "a.jsonl:1: .* if the file is one list or object, .*read\\(path, format='json'\\)$",
     ),
-    ("a.jsonl", '[\n {"p": "a"}\n]', "a.jsonl:1: broken JSON .* lines give --input-format json$"),
+    ("a.jsonl", '[\n {"p": "a"}\n]', "a.jsonl:1: broken JSON .*'jq -c .'; .* format='json'"),
     (
         "a.jsonl",
         '{\n "p": "a"\n}\n{\n "p": "b"\n}',
@@ -258,7 +258,7 @@ REFUSED = [
     ),
     ("a.jsonl", "[" * 100_000, "a.jsonl:1: this JSON can't be read"),
     ("a.json", '[{"p": 1},\n {"p": }]', "a.json:2: broken JSON"),
-    ("a.json", '{"p": "a"}\n{"p": "b"}\n', "a.json:2: .*--input-format jsonl"),
+    ("a.json", '{"p": "a"}\n{"p": "b"}\n', "a.json:2: .* JSON Lines, .*format='jsonl'"),
     ("a.json", "[]", "a.json: the file has no samples"),
     ("a.json", "3", "a.json: holds a number, not a list of objects"),
     ("a.json", '[{"p": 1}, null]', "a.json: item 1 of the list is null"),
@@ -272,7 +272,7 @@ REFUSED = [
     ("a.tsv", "p\tr\nonly\n", "a.tsv:2: 1 cells"),
     ("a.parquet", "PAR?", "a.parquet: this isn't a readable Parquet file"),
     ("a.xlsx", "x", "a.xlsx: unknown suffix '.xlsx'; known: .jsonl, .json, .csv"),
-    ("a.txt", "x", "a.txt: unknown suffix '.txt'.*-p FILE -r FILE"),
+    ("a.txt", "x", "a.txt: unknown suffix '.txt'.*; or name the format: metrichub.read"),
     ("a", "x", "a: the name has no suffix"),
 ]
 
