@@ -21,6 +21,7 @@ from metrichub.agreement import (
     tau_c,
 )
 from metrichub.agreement.row_coefficients import pair_counts, tau_b_of
+from metrichub.agreement.tie_calibration import calibrate
 from metrichub.errors import InputError
 
 Array = NDArray[np.float64]
@@ -113,3 +114,8 @@ def test_a_constant_has_no_pearson_though_its_mean_is_rounded() -> None:
 def test_vectors_of_other_lengths_are_refused() -> None:
     with pytest.raises(InputError, match=r"not shapes \(2,\) and \(3,\)"):
         tau_b([1, 2], [1, 2, 3])
+
+
+def test_scores_that_order_all_pairs_right_are_calibrated_at_0() -> None:
+    scores = np.array([[1.0, 2.0, 4.0]])
+    assert calibrate(scores, scores)[:2] == (0, 1)

@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 from numpy.typing import NDArray
 
-from metrichub.agreement import holm, significance_clusters
+from metrichub.agreement import acc_eq, holm, significance_clusters
 from metrichub.agreement.coefficients import Options
 from metrichub.agreement.permutation import (
     SWAPS,
@@ -58,6 +58,19 @@ def test_a_metric_that_knows_more_is_found(swap: str, level: str) -> None:
     found = permutation_test(level, "pearson", human, other, human, Swapped(swap, 99))
     assert found.difference > 0.2
     assert found.p == 0.01  # (0 + 1) / (99 + 1)
+
+
+def test_swaps_of_items_have_scipys_p() -> None:
+    sides = trial(np.random.default_rng(7), 6, 12)
+    *metrics, human = (side.T for side in sides)
+    of_items = [[acc_eq(x, z) for x, z in zip(side, human, strict=True)] for side in metrics]
+    # All 4,096 swaps; a share of 2,000 draws has a standard error of .011 at most.
+    exact = scipy.stats.permutation_test(
+        of_items, lambda a, b: np.mean(a - b), permutation_type="samples", vectorized=False
+    )
+    test = permutation_test("item", "acc_eq", *sides, Swapped("items", 2000))
+    assert 0.05 < exact.pvalue < 0.95
+    assert test.p == pytest.approx(exact.pvalue, abs=0.04)
 
 
 def test_swaps_of_cells_of_a_single_item_are_many() -> None:

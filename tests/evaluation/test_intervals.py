@@ -176,6 +176,13 @@ def test_a_few_resamples_say_nothing_of_the_score(drawn: list[float], why: str) 
     assert apart.why == why.replace("score", "difference")
 
 
+def test_an_infinite_difference_says_so() -> None:
+    units = UnitCount(200, 200)
+    found = difference_interval(np.ones(100), float("inf"), units, UNIT, 0.95)
+    assert found.why == "the difference is infinite"
+    assert difference_interval(np.ones(100), nan, units, UNIT, 0.95).why is None
+
+
 def test_resamples_that_are_not_finite_are_left_out() -> None:
     drawn = np.concatenate([np.arange(1000.0), [nan, np.inf]])
     assert score_interval(drawn, 480, UnitCount(100, 100), None, 0.95)[:2] == (25, 974)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from metrichub.errors import MetricError
-from metrichub.evaluation.stats import GroupSums, Stats
+from metrichub.evaluation.stats import BucketSums, GroupSums, Stats
 
 numbers = st.integers(-1000, 1000).map(float) | st.just(float("nan"))
 
@@ -121,6 +121,16 @@ def test_a_part_without_a_scored_row_takes_the_shape_of_the_others() -> None:
         assert whole.arrays["pair"].shape == (sum(map(len, parts)), 2)
         assert whole.totals()["pair"].tolist() == [1, 2]
     assert Stats.concatenate([full, blank]).reasons == {2: "no words"}
+
+
+def test_sums_of_other_numbers_of_buckets_have_no_total() -> None:
+    def buckets(number: int) -> BucketSums:
+        return BucketSums({"a": np.ones(number)}, np.ones(number, np.int64), False)
+
+    assert BucketSums.merged([(2, buckets(2)), (3, buckets(3))]) is None
+    whole = BucketSums.merged([(2, buckets(2)), (2, buckets(2))])
+    assert whole is not None
+    assert whole.arrays["a"].tolist() == [2, 2]
 
 
 @pytest.mark.parametrize("other", [{"b": [1]}, {"a": [1], "b": [1]}, {"a": [[1, 2]]}], ids=str)

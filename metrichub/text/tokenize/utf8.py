@@ -74,7 +74,7 @@ class Characters:
     def rows_of(self, chosen: Flags) -> Integers:
         """The rows that hold a chosen character, in order; `chosen` is (M,)."""
         rows = np.searchsorted(self.rows, np.flatnonzero(chosen), side="right") - 1
-        return np.flatnonzero(np.bincount(rows, minlength=1))
+        return np.flatnonzero(np.bincount(rows))
 
 
 def code_points(text: str) -> Integers:
