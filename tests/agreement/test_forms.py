@@ -216,6 +216,8 @@ def test_how_far_a_judge_agrees_with_itself_stands_beside() -> None:
     assert "metric    runs   order  order_low  order_high" in table
     assert document[0].endswith("judge runs,judge order,judge order_low,judge order_high")
     assert len(document) == 7
+    row = dict(zip(document[0].split(","), document[1].split(","), strict=True))
+    assert (float(row["judge runs"]), float(row["judge order"])) == (1, 1)
 
 
 MISTAKES: dict[tuple[str, ...], tuple[int, str]] = {
