@@ -221,6 +221,11 @@ def test_two_metrics_are_compared_and_ranked() -> None:
     assert test.difference == pytest.approx(values[0] - values[1])
     assert (test.swap, test.draws, test.p) == ("systems_xor_items", 1000, 1 / 1001)
     assert found.compare("strong", "weak", swap="cells", draws=99).p == 0.01
+    several = correlate(
+        scores, rated(rows, "relevance"), **labels(rows), coefficient=["tau_b", "acc_eq"], draws=0
+    )
+    of_one = several.compare("strong", "weak", coefficient="tau_b", draws=9)
+    assert of_one.difference == pytest.approx(values[0] - values[1])
     for corrected in (False, True):
         ranks = found.ranks(corrected=corrected, draws=199)
         assert ranks == {"strong": 1, "also strong": 1, "weak": 2}

@@ -83,6 +83,12 @@ def test_verdicts_without_a_yes_have_no_true_positive_rate() -> None:
     assert np.isnan(found.corrected_rate(0.5))
 
 
+@pytest.mark.parametrize("human", [[1, 0, 1], [[1, 0], [0, 1]]])
+def test_verdicts_are_one_a_sample(human: Any) -> None:
+    with pytest.raises(InputError, match="don't match"):
+        verdict_agreement([[1, 0], [0, 1]], human)
+
+
 def test_a_corrected_rate_stays_a_share() -> None:
     assert corrected_rate(0.05, 0.9, 0.9) == 0
     assert corrected_rate(0.95, 0.9, 0.9) == 1

@@ -18,6 +18,7 @@ from metrichub.agreement.permutation import (
     permutation_test,
     swapped_items,
 )
+from metrichub.agreement.tie_calibration import calibrate
 from metrichub.errors import ParameterError
 
 Array = NDArray[np.float64]
@@ -60,15 +61,20 @@ def test_a_metric_that_knows_more_is_found(swap: str, level: str) -> None:
     assert found.p == 0.01  # (0 + 1) / (99 + 1)
 
 
-def test_swaps_of_items_have_scipys_p() -> None:
+@pytest.mark.parametrize("name", ["acc_eq", "acc_eq_calibrated"])
+def test_swaps_of_items_have_scipys_p(name: str) -> None:
     sides = trial(np.random.default_rng(7), 6, 12)
     *metrics, human = (side.T for side in sides)
-    of_items = [[acc_eq(x, z) for x, z in zip(side, human, strict=True)] for side in metrics]
+    own = (calibrate(x, human).epsilon if name != "acc_eq" else 0.0 for x in metrics)
+    of_items = [
+        [acc_eq(x, z, epsilon) for x, z in zip(side, human, strict=True)]
+        for side, epsilon in zip(metrics, own, strict=True)
+    ]
     # All 4,096 swaps; a share of 2,000 draws has a standard error of .011 at most.
     exact = scipy.stats.permutation_test(
         of_items, lambda a, b: np.mean(a - b), permutation_type="samples", vectorized=False
     )
-    test = permutation_test("item", "acc_eq", *sides, Swapped("items", 2000))
+    test = permutation_test("item", name, *sides, Swapped("items", 2000))
     assert 0.05 < exact.pvalue < 0.95
     assert test.p == pytest.approx(exact.pvalue, abs=0.04)
 
@@ -125,6 +131,13 @@ def test_calibrated_accuracy_is_tested_by_items_or_by_pairs() -> None:
     ]
     assert tests[0].difference == pytest.approx(tests[1].difference)
     assert all(0 < test.p <= 1 for test in tests)
+
+
+def test_a_metric_that_is_constant_is_compared_without_a_warning() -> None:
+    constant, other, human = np.ones((4, 9)), *trial(np.random.default_rng(6), 4, 9)[1:]
+    test = permutation_test("pooled", "acc_eq", constant, other, human, Swapped("items", 99))
+    assert 0 < test.p <= 1
+    assert not _standardised(constant).any()
 
 
 def test_without_a_value_there_is_no_test() -> None:

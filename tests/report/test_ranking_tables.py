@@ -50,6 +50,7 @@ def test_markdown_has_the_first_cluster_in_bold_and_says_how_it_was_found(
     assert "corrected by Holm's method" in caption
     assert "significant at p ≤ .05" in caption
     assert "Result: right_1 and one & off beat [none] on exact_match (p ≤ .000" in caption
+    assert "intervals" not in caption
     assert [text.strip("`\n")[:12] for text in signatures] == ["exact_match(", "edit_similar"]
 
 
