@@ -57,6 +57,17 @@ def test_a_judge_that_is_constant_or_scored_nothing_else_leaves_the_labels_alone
         calibrated_mean([1, 2], [1, NAN])
 
 
+@pytest.mark.parametrize(("others", "known"), [(7, False), (8, True)])
+def test_ratings_have_an_interval_if_8_differ_from_the_most_common(
+    others: int, known: bool
+) -> None:
+    human = [4.0] * 12 + [3.0, 5.0] * 4
+    human = human[: 12 + others] + [NAN] * 20
+    found = calibrated_mean(np.linspace(1, 5, len(human)), human)
+    assert (found.rarer, np.isfinite(found.low)) == (others, known)
+    assert (found.why is None) == known
+
+
 def test_a_weight_of_one_moves_the_judge_s_mean_by_its_error_on_the_labels() -> None:
     # The judge is .5 too high on the labels, and its mean on the others is 3.
     found = calibrated_mean([2.5, 3.5, 2, 4], [2, 3, NAN, NAN], weight=1)
