@@ -154,12 +154,12 @@ def _values(
     for at_level, name in pairs:
         coefficient(name)
         check_level_of(at_level, name)
-        inputs.grid.check(at_level)
+        inputs.layout.check(at_level)
     return pairs
 
 
 def _has_groups(inputs: Inputs, named: Sequence[str]) -> bool:
-    return inputs.grid.has_groups and not set(named) & set(LABELS)
+    return inputs.layout.has_groups and not set(named) & set(LABELS)
 
 
 def _usual(inputs: Inputs) -> list[str]:
@@ -173,8 +173,8 @@ def _several(names: str | Sequence[str] | None) -> list[str]:
 
 def _drawn(inputs: Inputs, draw: str | None, protocol: str | None) -> str:
     """What is drawn: what was asked for, what the protocol draws, or all that there is."""
-    grid = inputs.grid
-    both = grid.named_systems and len(grid.systems) > 1
+    layout = inputs.layout
+    both = layout.named_systems and len(layout.systems) > 1
     if draw is not None:
         if draw != "items" and not both:
             raise ParameterError(None, "draw", draw, "'items': there are no systems to draw")
@@ -263,7 +263,7 @@ def _averages(
 def _notes(inputs: Inputs, rows: Sequence[AgreementRow]) -> list[str]:
     """What a reader of the table has to know."""
     notes = []
-    systems = len(inputs.grid.systems)
+    systems = len(inputs.layout.systems)
     if any(row.level == "system" for row in rows) and systems < FEW_SYSTEMS:
         notes.append(
             f"the system level compares only {systems} systems: read the intervals, not the values"

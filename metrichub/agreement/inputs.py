@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.agreement.coefficients import Options
-from metrichub.agreement.layout import Grid
+from metrichub.agreement.layout import Layout
 from metrichub.agreement.levels import LABELS
 from metrichub.agreement.permutation import AgreementTest, Swapped, permutation_test
 from metrichub.agreement.ratings import Ratings, read_ratings, read_scores
@@ -51,7 +51,7 @@ class Inputs:
     score from which a metric says yes, or down to which where lower is better.
     """
 
-    grid: Grid
+    layout: Layout
     scores: Mapping[str, Array]
     human: Mapping[str, Ratings]
     better: Mapping[str, str]
@@ -85,7 +85,7 @@ class Inputs:
         read = {name: read_scores(name, values, size) for name, values in metrics.items()}
         directions = check_directions(metrics, better)
         return cls(
-            Grid.of(size, *labels),
+            Layout.of(size, *labels),
             {name: -x if directions[name] == "lower" else x for name, x in read.items()},
             {name: read_ratings(name, values, size) for name, values in ratings.items()},
             directions,
@@ -101,7 +101,7 @@ class Inputs:
         if coefficient == "balanced_accuracy" and self.cut is not None:
             yes = np.where(scores >= self._sign(metric) * self.cut, 1.0, -1.0)
             scores = np.where(np.isnan(scores), np.nan, yes)
-        return self.grid.matrix(scores), self.ratings(dimension, coefficient)
+        return self.layout.matrix(scores), self.ratings(dimension, coefficient)
 
     def verdicts(self, metric: str, dimension: str, confidence: float) -> VerdictAgreement:
         """A metric's yes and no by the cut beside people's."""
@@ -118,22 +118,22 @@ class Inputs:
         """The mean of people's ratings as (S, I), or what most said of labels."""
         ratings = self.human[dimension]
         if coefficient in LABELS:
-            return self.grid.matrix(ratings.labels(dimension, self.yes_from).majority())
-        return self.grid.matrix(ratings.mean)
+            return self.layout.matrix(ratings.labels(dimension, self.yes_from).majority())
+        return self.layout.matrix(ratings.mean)
 
     def raters(self, dimension: str, coefficient: str) -> list[Array]:
         """Each rater's ratings as a matrix (S, I)."""
         ratings = self.human[dimension]
         if coefficient in LABELS:
             ratings = ratings.labels(dimension, self.yes_from)
-        return [self.grid.matrix(ratings.table[:, k]) for k in range(ratings.raters)]
+        return [self.layout.matrix(ratings.table[:, k]) for k in range(ratings.raters)]
 
     def test(
         self, metrics: tuple[str, str], place: Place, swap: str | None, draws: int, seed: int
     ) -> AgreementTest:
         """The permutation test of two metrics; what is swapped fits the data unless it is said."""
         if swap is None:
-            whole = self.grid.named_systems and place.coefficient != "acc_eq_calibrated"
+            whole = self.layout.named_systems and place.coefficient != "acc_eq_calibrated"
             swap = "systems_xor_items" if whole else "items"
         first, human = self.sides(metrics[0], place.dimension, place.coefficient)
         second, _ = self.sides(metrics[1], place.dimension, place.coefficient)
@@ -149,20 +149,20 @@ class Inputs:
 
     def facts(self) -> DataFacts:
         """The size of the data and its hash."""
-        grid = self.grid
+        layout = self.layout
         cells = sorted(
             json.dumps(
                 [
-                    str(grid.systems[grid.row[at]]),
-                    str(grid.items[grid.column[at]]),
+                    str(layout.systems[layout.row[at]]),
+                    str(layout.items[layout.column[at]]),
                     {name: known_values(r.table[at]) for name, r in sorted(self.human.items())},
                 ]
             )
-            for at in range(grid.size)
+            for at in range(layout.size)
         )
         digest = hashlib.sha256("\n".join(cells).encode()).hexdigest()
         raters = max(ratings.raters for ratings in self.human.values())
-        return DataFacts(grid.size, len(grid.systems), len(grid.items), raters, digest)
+        return DataFacts(layout.size, len(layout.systems), len(layout.items), raters, digest)
 
 
 def check_directions(metrics: Iterable[str], better: str | Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Grid: where each sample lies among systems and items."""
+"""Layout: where each sample lies among systems and items."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SYSTEMS = ("system",)
 
 
 @dataclass(frozen=True)
-class Grid:
+class Layout:
     """N samples as cells of S systems and I items; several samples of a cell are an error.
 
     Without systems, the outputs of an item are numbered in their order, and systems can't be
@@ -35,8 +35,8 @@ class Grid:
     @classmethod
     def of(
         cls, size: int, item: Iterable[Any] | None = None, system: Iterable[Any] | None = None
-    ) -> Grid:
-        """The grid of so many samples, by the item and the system of each.
+    ) -> Layout:
+        """The layout of so many samples, by the item and the system of each.
 
         Raises:
             InputError: other lengths, a sample without a label, or the same cell twice.
@@ -59,7 +59,9 @@ class Grid:
         return cls._of(item, system, True)
 
     @classmethod
-    def _of(cls, item: Sequence[Hashable], system: Sequence[Hashable], named_systems: bool) -> Grid:
+    def _of(
+        cls, item: Sequence[Hashable], system: Sequence[Hashable], named_systems: bool
+    ) -> Layout:
         items, systems = dict.fromkeys(item), dict.fromkeys(system)
         places = {label: i for i, label in enumerate(items)}, {s: i for i, s in enumerate(systems)}
         column = np.array([places[0][label] for label in item], np.int64)

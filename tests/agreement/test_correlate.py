@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from metrichub.agreement import correlate, protocols
-from metrichub.agreement.layout import Grid
+from metrichub.agreement.layout import Layout
 from metrichub.agreement.levels import rows_at
 from metrichub.agreement.soft_pairwise import soft_pairwise_chance
 from metrichub.errors import InputError, ParameterError
@@ -400,7 +400,7 @@ def test_a_metric_of_no_two_minds_is_half_right_of_systems_that_are_surely_apart
 def test_outputs_are_grouped_where_an_item_has_several(
     item: str, system: str, expected: bool
 ) -> None:
-    assert Grid.of(len(item), item, system).has_groups is expected
+    assert Layout.of(len(item), item, system).has_groups is expected
 
 
 def test_labels_beside_ratings_are_correlated_as_ratings() -> None:
