@@ -120,7 +120,7 @@ class Coefficient(NamedTuple):
     """A coefficient: its title, and its values of many rows.
 
     `of_rows` takes scores and ratings (R, n), and how many pairs of each row are of an output with
-    its own copy, which a draw with replacement makes; those are no pairs.
+    its own copy, which a draw with replacement makes; those don't count as pairs.
     """
 
     name: str

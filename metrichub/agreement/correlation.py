@@ -61,7 +61,7 @@ def correlate(  # noqa: PLR0913  # the options of one call, each by its name
 ) -> Agreement:
     """How far scores agree with people's ratings of the same N samples.
 
-    >>> found = correlate(
+    >>> agreement = correlate(
     ...     {"mine": [0.1, 0.4, 0.3, 0.9, 0.8, 0.7]},
     ...     {"fluency": [1, 3, 2, 5, 3, 4]},
     ...     item=["a", "a", "a", "b", "b", "b"],
@@ -69,7 +69,7 @@ def correlate(  # noqa: PLR0913  # the options of one call, each by its name
     ...     coefficient="tau_b",
     ...     draws=0,
     ... )
-    >>> round(found.row().value, 4)  # 1 for item a, and 1/3 for b, where a pair is reversed
+    >>> round(agreement.row().value, 4)  # 1 for item a, and 1/3 for b, where a pair is reversed
     0.6667
 
     Args:

@@ -17,7 +17,7 @@ MOST = 8
 """Columns of ratings that a page shows."""
 
 MOST_RATERS = 50
-"""Longer lists are no ratings of one sample."""
+"""Longer lists aren't ratings of one sample."""
 
 LONGEST_COUNT = 10
 """Fewer samples may well be rated 1, 2, 3 and so on in their order."""
@@ -29,7 +29,7 @@ LONGEST_SCALE = 101
 class RatedColumns(NamedTuple):
     """The mean ratings of each system's samples by column; `nan` where nobody rated.
 
-    `left_out` are columns of numbers that are no ratings, with the reason; `rated` the systems
+    `left_out` are columns of numbers that aren't ratings, with the reason; `rated` the systems
     any of whose samples were rated; `named` says that the columns were named, not found.
     """
 
@@ -127,7 +127,7 @@ def _of_labels(ratings: Sequence[Ratings]) -> bool:
 
 
 def _no_rating(ratings: Sequence[Ratings], before: int) -> str:
-    """Why numbers are no ratings, or an empty text; `before` columns were found."""
+    """Why numbers aren't ratings, or an empty text; `before` columns of ratings precede it."""
     means = [of_system.mean for of_system in ratings]
     known = np.concatenate(means)
     known = known[~np.isnan(known)]

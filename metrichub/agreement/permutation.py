@@ -241,7 +241,7 @@ class _Forms:
         self.there = (~np.isnan(dz)).astype(np.float32)
         sz = np.sign(np.nan_to_num(dz)).astype(np.float32)
         self.human = np.abs(sz).sum((1, 2)) / 2
-        # Without a system's pair with itself, which is no pair.
+        # Without a system's pair with itself, which isn't a pair.
         own = ~np.eye(human.shape[1], dtype=bool)
         self.pairs = (self.there * own).sum((1, 2)) / 2
         signs = [_signs(*pair) for pair in ((a, a), (a, b), (b, b))]

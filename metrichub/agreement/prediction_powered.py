@@ -74,10 +74,10 @@ def calibrated_mean(
     (Angelopoulos et al. 2023, "PPI++"), with the weight that makes the interval narrowest. A given
     `weight` does so with yes and no too: 1 is its plain form, 0 the labels alone.
 
-    >>> found = calibrated_mean([4, 5, 4, 5, 3, 4, 5, 4], [3, 4, 3, 4, *[float("nan")] * 4])
-    >>> found.raw, found.mean, found.weight  # the judge is a point too generous
+    >>> result = calibrated_mean([4, 5, 4, 5, 3, 4, 5, 4], [3, 4, 3, 4, *[float("nan")] * 4])
+    >>> result.raw, result.mean, result.weight  # the judge is a point too generous
     (4.25, 3.375, 0.25)
-    >>> found.why
+    >>> result.why
     '2 of 4 labels differ from the most common one: an interval takes 8'
     """
     check_confidence(confidence)

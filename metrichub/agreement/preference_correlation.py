@@ -39,10 +39,10 @@ def correlate_preferences(  # noqa: PLR0913  # the options of one call, each by 
 ) -> Agreement:
     """How far scores order P pairs of outputs as people do, who prefer a or b.
 
-    >>> found = correlate_preferences(
+    >>> agreement = correlate_preferences(
     ...     {"mine": ([0.5, 0.3, 0.3, 0.1], [0.4, 0.3, 0.6, 0.9])}, ["a", "a", "b", "tie"], draws=0
     ... )
-    >>> found.row(coefficient="accuracy").value  # of three two are right, and the tie is wrong
+    >>> agreement.row(coefficient="accuracy").value  # of three two are right, and the tie is wrong
     0.6666666666666666
 
     Args:

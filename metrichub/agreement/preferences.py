@@ -41,8 +41,8 @@ def preference_agreement(
 ) -> PreferenceAgreement:
     """How far scores of outputs a and b agree with preferences: "a", "b" or "tie".
 
-    >>> found = preference_agreement([0.5, 0.3, 0.3], [0.4, 0.3, 0.6], ["a", "a", "b"])
-    >>> found.accuracy, found.tau_wmt  # two of three are right, and the tie is wrong
+    >>> agreement = preference_agreement([0.5, 0.3, 0.3], [0.4, 0.3, 0.6], ["a", "a", "b"])
+    >>> agreement.accuracy, agreement.tau_wmt  # two of three are right, and the tie is wrong
     (0.6666666666666666, 0.3333333333333333)
     """
     a, b = np.asarray(scores_a, np.float64), np.asarray(scores_b, np.float64)

@@ -64,7 +64,7 @@ def read_ratings(dimension: str, values: Iterable[Any], size: int) -> Ratings:
     A list of errors, dicts with a severity, is minus their weights (see `span_ratings`).
 
     Raises:
-        InputError: another length, or what is no number.
+        InputError: another length, or what isn't a number.
     """
     if isinstance(values, np.ndarray) and values.dtype.kind in "fiub":
         table = np.asarray(values, np.float64)
@@ -104,7 +104,7 @@ def read_scores(name: str, values: Sequence[Any] | Array, size: int) -> Array:
     """A metric's scores of the samples (N,), `nan` where it has none.
 
     Raises:
-        InputError: another length, or what is no number.
+        InputError: another length, or what isn't a number.
     """
     try:
         scores = np.asarray(

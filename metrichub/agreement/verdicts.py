@@ -47,8 +47,8 @@ def verdict_agreement(
 
     A score of at least `cut` is a yes; `nan` is a missing verdict.
 
-    >>> found = verdict_agreement([1, 1, 0, 0, 1], [1, 1, 1, 0, 0])
-    >>> found.confusion, found.disagreements
+    >>> agreement = verdict_agreement([1, 1, 0, 0, 1], [1, 1, 1, 0, 0])
+    >>> agreement.confusion, agreement.disagreements
     (((1, 1), (1, 2)), (2, 4))
     """
     scores, labels = np.asarray(judge, np.float64), np.asarray(human, np.float64)

@@ -56,7 +56,7 @@ def read_sides(dimension: str, values: Sequence[Any], names: tuple[Any, Any] = (
     """Preferences of P pairs by up to R raters each, as `side_of` has them: (P, R).
 
     Raises:
-        InputError: what is no preference; the text says where.
+        InputError: what isn't a preference; the text says where.
     """
     cells = [_listed(value) for value in values]
     table = np.full((len(cells), max(map(len, cells), default=1) or 1), np.nan)

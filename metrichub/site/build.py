@@ -47,7 +47,7 @@ def build_site(
 
     Raises:
         MissingDependency: the extra `site` isn't installed.
-        FileExistsError: `out` holds something that is no such site.
+        FileExistsError: `out` holds something other than such a site.
         SiteError: the generator warned, a link of the site is dead, or strict found problems.
     """
     _refuse_other_files(out)

@@ -31,7 +31,7 @@ class BuildInfo:
         """That of the installed distribution; its metadata name the repository where nobody does.
 
         Raises:
-            SiteError: `repository` is no address of the web.
+            SiteError: `repository` isn't an address of the web.
         """
         from importlib.metadata import metadata
 

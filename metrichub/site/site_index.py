@@ -56,7 +56,7 @@ class CardPage:
 
 @dataclass(frozen=True)
 class DocPage:
-    """A page of the site that is no card: where it lies, under which group, and its HTML.
+    """A page of the site that isn't a card: where it lies, under which group, and its HTML.
 
     `whole` says that the HTML is a page of its own, which stays as it is; `source` is the file of
     the repository that it is made from, and `words` what the search finds it by beside its title.

@@ -29,10 +29,10 @@ def build_version(out: Path, info: BuildInfo, **options: Any) -> Built:
     """Build the site of a version in a folder of `out` that has its name, beside other versions.
 
     The file versions.json lists the versions, the newest first, and index.html leads to the newest
-    that is no pre-release. Takes the other options of `build_site`.
+    that isn't a pre-release. Takes the other options of `build_site`.
 
     Raises:
-        FileExistsError: `out` holds something that is no such folder.
+        FileExistsError: `out` holds something other than such a folder.
         SiteError: as `build_site`.
     """
     if out.is_dir() and any(out.iterdir()) and not (out / _MARK).exists():
