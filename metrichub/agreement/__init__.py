@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from metrichub.agreement.preferences import ranked_pairs as ranked_pairs
     from metrichub.agreement.published_protocols import Protocol as Protocol
     from metrichub.agreement.published_protocols import protocols as protocols
-    from metrichub.agreement.ranks import significance_clusters as significance_clusters
+    from metrichub.agreement.rank_clusters import significance_clusters as significance_clusters
     from metrichub.agreement.raters import krippendorff_alpha as krippendorff_alpha
     from metrichub.agreement.soft_pairwise import pairwise_p as pairwise_p
     from metrichub.agreement.soft_pairwise import soft_pairwise_accuracy as soft_pairwise_accuracy
@@ -73,7 +73,7 @@ _HOMES = {
         "preference_correlation": "correlate_preferences",
         "preferences": "PreferenceAgreement preference_agreement ranked_pairs",
         "published_protocols": "Protocol protocols",
-        "ranks": "significance_clusters",
+        "rank_clusters": "significance_clusters",
         "raters": "krippendorff_alpha",
         "soft_pairwise": "pairwise_p soft_pairwise_accuracy",
         "verdicts": "VerdictAgreement corrected_rate verdict_agreement",

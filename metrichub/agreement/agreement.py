@@ -14,7 +14,7 @@ from metrichub.agreement.consistency import JudgeConsistency
 from metrichub.agreement.inputs import DataFacts, Inputs, Place
 from metrichub.agreement.permutation import AgreementTest
 from metrichub.agreement.published_protocols import DRAWS_BIBTEX, protocol_of
-from metrichub.agreement.ranks import significance_clusters
+from metrichub.agreement.rank_clusters import significance_clusters
 from metrichub.errors import InputError, did_you_mean
 from metrichub.evaluation.holm import holm
 
