@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from metrichub.agreement.consistency import judge_consistency as judge_consistency
     from metrichub.agreement.correlation import correlate as correlate
     from metrichub.agreement.inputs import DataFacts as DataFacts
+    from metrichub.agreement.krippendorff import krippendorff_alpha as krippendorff_alpha
     from metrichub.agreement.levels import Value as Value
     from metrichub.agreement.levels import value_at as value_at
     from metrichub.agreement.mqm import error_weight as error_weight
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from metrichub.agreement.published_protocols import Protocol as Protocol
     from metrichub.agreement.published_protocols import protocols as protocols
     from metrichub.agreement.rank_clusters import significance_clusters as significance_clusters
-    from metrichub.agreement.raters import krippendorff_alpha as krippendorff_alpha
     from metrichub.agreement.soft_pairwise import pairwise_p as pairwise_p
     from metrichub.agreement.soft_pairwise import soft_pairwise_accuracy as soft_pairwise_accuracy
     from metrichub.agreement.verdicts import VerdictAgreement as VerdictAgreement
@@ -74,7 +74,7 @@ _HOMES = {
         "preferences": "PreferenceAgreement preference_agreement ranked_pairs",
         "published_protocols": "Protocol protocols",
         "rank_clusters": "significance_clusters",
-        "raters": "krippendorff_alpha",
+        "krippendorff": "krippendorff_alpha",
         "soft_pairwise": "pairwise_p soft_pairwise_accuracy",
         "verdicts": "VerdictAgreement corrected_rate verdict_agreement",
         "votes": "Votes",

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrichub.agreement.raters import krippendorff_alpha
+from metrichub.agreement.krippendorff import krippendorff_alpha
 from metrichub.evaluation.kappa import fleiss_kappa
 from metrichub.evaluation.shares import Share, wilson
 
