@@ -16,8 +16,8 @@ from metrichub.catalog.parameters import Range
 from metrichub.embed import Vectors
 from metrichub.errors import JudgeError, JudgeUnavailable
 from metrichub.models.client import Connection, clean
+from metrichub.models.coalescing import Gathering, Waiting
 from metrichub.models.failures import Refused
-from metrichub.models.gathering import Gathering, Waiting
 from metrichub.models.run_store import Keeping
 from metrichub.models.session import Request, board
 from metrichub.models.state import ClientState, per_loop

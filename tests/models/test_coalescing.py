@@ -12,7 +12,7 @@ import pytest
 from metrichub import Hub
 from metrichub.embed.openai import OpenAIEmbedder
 from metrichub.errors import JudgeError
-from metrichub.models import gathering
+from metrichub.models import coalescing
 from metrichub.models.loop import run
 from metrichub.models.usage import Budget, Limits, UsageTracker, track_usage
 from tests.judge_stub import Asked, Reply, Stub, answer, completion, embeddings, failure
@@ -24,8 +24,8 @@ AN_HOUR = 3600.0
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A window that no test could wait for, and more turns than any answer takes."""
-    monkeypatch.setattr(gathering, "WINDOW", AN_HOUR)
-    monkeypatch.setattr(gathering, "_TURNS", 500)
+    monkeypatch.setattr(coalescing, "WINDOW", AN_HOUR)
+    monkeypatch.setattr(coalescing, "_TURNS", 500)
 
 
 def embedder(stub: Stub, **more: Any) -> OpenAIEmbedder:
