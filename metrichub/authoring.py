@@ -66,8 +66,8 @@ if TYPE_CHECKING:
     from metrichub.metric import Row as Row
     from metrichub.metric import Scores as Scores
     from metrichub.metric import Unscored as Unscored
-    from metrichub.models.weights import ModelFiles as ModelFiles
-    from metrichub.models.weights import find_model as find_model
+    from metrichub.models.local_models import ModelFiles as ModelFiles
+    from metrichub.models.local_models import find_model as find_model
     from metrichub.text.column import RaggedTexts as RaggedTexts
     from metrichub.text.column import Texts as Texts
 
@@ -93,7 +93,7 @@ _HOMES = {
         "judge.ranked": "RankedMetric",
         "judge.sentences": "sentences",
         "metric": "Array CorpusMetric Measured Metric Resampler Row Scores Unscored",
-        "models.weights": "find_model ModelFiles",
+        "models.local_models": "find_model ModelFiles",
         "text.column": "RaggedTexts Texts",
     }.items()
     for name in names.split()

@@ -21,9 +21,9 @@ from metrichub.cli.output import as_json
 from metrichub.cli.program import Command, version
 from metrichub.errors import MetrichubError
 from metrichub.models.cache import cache_folder
+from metrichub.models.local_models import models_here
 from metrichub.models.resolve import EMBEDDERS, JUDGES, VARIABLES, about, embedder_of, judge_of
 from metrichub.models.secrets import without_password
-from metrichub.models.weights import models_here
 
 _OPENAI = "https://api.openai.com/v1"
 _SECONDS = 10.0

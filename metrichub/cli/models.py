@@ -9,8 +9,8 @@ import click
 
 from metrichub.cli.output import emit, shown_as
 from metrichub.cli.program import Command
-from metrichub.models.weights import fetch as fetched
-from metrichub.models.weights import offered
+from metrichub.models.local_models import fetch as fetched
+from metrichub.models.local_models import offered
 from metrichub.report.tables import Table
 
 
