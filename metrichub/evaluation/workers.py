@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from metrichub.errors import MetricError, ScoringError
 from metrichub.evaluation.measurement import Measurement
-from metrichub.models.limits import share_limits
+from metrichub.models.rate_limit import share_limits
 from metrichub.models.secrets import secrets_travel
 
 if TYPE_CHECKING:
