@@ -16,11 +16,11 @@ from metrichub.catalog.parameters import Range
 from metrichub.embed import Vectors
 from metrichub.errors import JudgeError, JudgeUnavailable
 from metrichub.models.client import Connection, clean
+from metrichub.models.client_state import ClientState, per_loop
 from metrichub.models.coalescing import Gathering, Waiting
 from metrichub.models.failures import Refused
 from metrichub.models.run_store import Keeping
 from metrichub.models.session import Request, board
-from metrichub.models.state import ClientState, per_loop
 from metrichub.models.usage import Answer, batch_of_run, spent_on, tokens_in
 
 T = TypeVar("T")

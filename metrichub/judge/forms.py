@@ -10,8 +10,8 @@ from metrichub.catalog.kinds import choices_of
 from metrichub.errors import JudgeError, JudgeUnavailable
 from metrichub.judge.request import PromptRequest
 from metrichub.models.client import Connection
+from metrichub.models.client_state import ClientState
 from metrichub.models.failures import Refused
-from metrichub.models.state import ClientState
 from metrichub.models.usage import Answer, spent_on, tokens_in
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from metrichub.judge.request import (
     typical_items,
     typical_verdicts,
 )
+from metrichub.models.client_state import ClientState
 from metrichub.models.session import Request
-from metrichub.models.state import ClientState
 from metrichub.models.usage import Answer
 
 if TYPE_CHECKING:

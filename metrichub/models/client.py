@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from metrichub.catalog.parameters import Address, Range, Secret, check_parameters, off_default
 from metrichub.catalog.spec import Spec
 from metrichub.errors import JudgeError, JudgeUnavailable, MissingDependency, ParameterError
+from metrichub.models.client_state import ClientState, per_loop
 from metrichub.models.failures import AnswerPending, masked, translated
 from metrichub.models.run_store import Keeping, opened_store
 from metrichub.models.secrets import (
@@ -25,7 +26,6 @@ from metrichub.models.secrets import (
     without_secrets,
 )
 from metrichub.models.session import Session, key_of_call
-from metrichub.models.state import ClientState, per_loop
 from metrichub.models.usage import Answer, Prices, batch_of_run, spent_on
 
 if TYPE_CHECKING:
