@@ -306,7 +306,7 @@ class Hub:
             raise ParameterError(None, "repeats", repeats, "an integer of at least 1")
         metrics = self.metrics
         if self.vote is not None:
-            from metrichub.judge.appointed import voting
+            from metrichub.judge.assign import voting
 
             metrics = tuple(voting(metric, self.vote, repeats) for metric in metrics)
         same = (new for new, old in zip(metrics, self.metrics, strict=True) if new is old)
@@ -334,7 +334,7 @@ def _ready(metric: Metric, asked: Mapping[str, object]) -> Metric:
     if not any(hasattr(metric, kind) for kind in ("judge", "embedder")):
         return metric
     # Loads asyncio, which most metrics do without.
-    from metrichub.judge.appointed import appointed
+    from metrichub.judge.assign import appointed
 
     return appointed(metric, asked)
 
