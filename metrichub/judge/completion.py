@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from metrichub.errors import JudgeError
 from metrichub.judge.replies import Graded, R, Unreadable, read_reply
-from metrichub.judge.weights import weights_of
+from metrichub.judge.token_probabilities import weights_of
 
 _SHORT = 400
 """Bytes of a text that can hardly be said to repeat itself."""
