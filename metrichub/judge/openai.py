@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from metrichub.catalog.parameters import Range
 from metrichub.errors import JudgeError
-from metrichub.judge.forms import ChatConnection, both
 from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Sampling, Verdict
 from metrichub.judge.request import (
     DATA_RULE,
@@ -23,6 +22,7 @@ from metrichub.judge.request import (
     typical_items,
     typical_verdicts,
 )
+from metrichub.judge.structured_output import ChatConnection, both
 from metrichub.models.client_state import ClientState
 from metrichub.models.session import Request
 from metrichub.models.usage import Answer
