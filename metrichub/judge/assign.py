@@ -1,4 +1,4 @@
-"""Who is asked: a hub's metrics get their judge and embedder here, by choice and never silently."""
+"""Assigns judges and embedders to the metrics of a hub, by choice and never silently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms: a request goes out in a form that its server accepts, and its reply is read."""
+"""Structured output: a request in a form that its server accepts, and the reply read from it."""
 
 from __future__ import annotations
 

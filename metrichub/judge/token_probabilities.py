@@ -1,4 +1,4 @@
-"""Weights: how likely each score was, read from the probabilities of a reply's tokens."""
+"""How likely each score was, read from the probabilities of the tokens of a reply."""
 
 from __future__ import annotations
 

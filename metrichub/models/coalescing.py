@@ -1,4 +1,4 @@
-"""Gathering: what samples of a run ask for at about the same time goes out in one call."""
+"""Coalescing: what samples of a run ask for at about the same time goes out in one call."""
 
 from __future__ import annotations
 

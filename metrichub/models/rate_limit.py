@@ -1,4 +1,4 @@
-"""Limits: how many requests and tokens a minute a session sends."""
+"""The rate limit: how many requests and tokens a minute a session sends."""
 
 from __future__ import annotations
 
