@@ -37,15 +37,16 @@ if TYPE_CHECKING:
     from metrichub.judge.aggregate import f_beta as f_beta
     from metrichub.judge.aggregate import ratio as ratio
     from metrichub.judge.aggregate import values as values
-    from metrichub.judge.graded import GradedMetric as GradedMetric
-    from metrichub.judge.graded import OpenGradedMetric as OpenGradedMetric
     from metrichub.judge.metric import FieldText as FieldText
     from metrichub.judge.metric import JudgeMetric as JudgeMetric
     from metrichub.judge.metric import absent as absent
     from metrichub.judge.metric import no_claims as no_claims
+    from metrichub.judge.metric_bases import GradedMetric as GradedMetric
+    from metrichub.judge.metric_bases import OpenGradedMetric as OpenGradedMetric
+    from metrichub.judge.metric_bases import OpinionMetric as OpinionMetric
+    from metrichub.judge.metric_bases import RankedMetric as RankedMetric
     from metrichub.judge.model_metric import EmbedderMetric as EmbedderMetric
     from metrichub.judge.offline import OfflineJudge as OfflineJudge
-    from metrichub.judge.opinions import OpinionMetric as OpinionMetric
     from metrichub.judge.protocol import Choice as Choice
     from metrichub.judge.protocol import Fields as Fields
     from metrichub.judge.protocol import Grade as Grade
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
     from metrichub.judge.protocol import SelfDescribed as SelfDescribed
     from metrichub.judge.protocol import Verdict as Verdict
     from metrichub.judge.protocol import WeighedVerdict as WeighedVerdict
-    from metrichub.judge.ranked import RankedMetric as RankedMetric
     from metrichub.judge.sentences import sentences as sentences
     from metrichub.metric import Array as Array
     from metrichub.metric import CorpusMetric as CorpusMetric
@@ -81,16 +81,14 @@ _HOMES = {
         "evaluation.progress": "report_progress",
         "evaluation.workers": "processes",
         "judge.aggregate": "affirmed average_precision ClaimCounts cosine f_beta ratio values",
-        "judge.graded": "GradedMetric OpenGradedMetric",
         "judge.metric": "absent FieldText JudgeMetric no_claims",
+        "judge.metric_bases": "GradedMetric OpenGradedMetric OpinionMetric RankedMetric",
         "judge.model_metric": "EmbedderMetric",
         "judge.offline": "OfflineJudge",
-        "judge.opinions": "OpinionMetric",
         "judge.protocol": (
             "Choice Fields Grade Judge Prompt Questions Sampling SelfDescribed Verdict "
             "WeighedVerdict"
         ),
-        "judge.ranked": "RankedMetric",
         "judge.sentences": "sentences",
         "metric": "Array CorpusMetric Measured Metric Resampler Row Scores Unscored",
         "models.local_models": "find_model ModelFiles",

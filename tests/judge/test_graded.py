@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from metrichub import Hub, Report
 from metrichub.authoring import Grade, Prompt, Sampling, Unscored, WithTrace
 from metrichub.errors import MetricError, MissingColumn, ParameterError
-from metrichub.judge.graded import GradedMetric, OpenGradedMetric
 from metrichub.judge.metric import absent
+from metrichub.judge.metric_bases import GradedMetric, OpenGradedMetric
 from metrichub.models.loop import run
 from metrichub.testing import Scripted
 

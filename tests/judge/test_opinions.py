@@ -11,7 +11,7 @@ from metrichub.testing import Scripted
 CODE = """
 from dataclasses import dataclass
 
-from metrichub.judge.opinions import OpinionMetric
+from metrichub.judge.metric_bases import OpinionMetric
 
 
 @dataclass(frozen=True, kw_only=True)

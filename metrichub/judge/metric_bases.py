@@ -1,0 +1,206 @@
+"""Bases of metrics that grade a text, judge its opinions, or judge ranked passages."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, Literal
+
+from metrichub.catalog.parameters import Range
+from metrichub.errors import MetricError, ParameterError
+from metrichub.evaluation.explanation import WithTrace
+from metrichub.evaluation.stats import Array
+from metrichub.judge.aggregate import affirmed, average_precision, ratio, values
+from metrichub.judge.metric import FieldText, JudgeMetric, absent
+from metrichub.judge.protocol import Prompt, Questions, Sampling
+from metrichub.metric import Scores, Unscored
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradedMetric(JudgeMetric):
+    """A metric whose `observe` returns the result of `graded`: `score` and `grade`.
+
+    `grade` is the judge's number on the scale, `score` its position there: 0 for the lowest grade,
+    1 for the highest.
+
+    Attributes:
+        weighting: How the grade is obtained: "none" takes the judge's single answer; "samples"
+            takes the mean of several answers; "logprobs" takes the mean of all grades, weighted by
+            their token probabilities in one answer, which not every server returns.
+        samples: The number of answers to ask for if `weighting` is "samples".
+    """
+
+    weighting: Literal["none", "samples", "logprobs"] = "none"
+    samples: Annotated[int, Range(1)] = 20
+
+    @property
+    def scale(self) -> tuple[int, int]:
+        """The lowest and the highest grade."""
+        return 1, 5
+
+    def outputs(self) -> tuple[str, ...]:
+        """The position on the scale, and the grade."""
+        return "score", "grade"
+
+    async def graded(self, prompt: str | Prompt, /, **texts: FieldText) -> WithTrace | Unscored:
+        """The row of one sample, with the grade and its reason; a blank text leaves it unscored.
+
+        Raises:
+            MetricError: the judge's grade isn't on the scale.
+        """
+        if missing := absent(texts):
+            return missing
+        low, high = self.scale
+        # Not by `self.grade`, whose own parameters are names that a text may have.
+        found = await self._judge.grade(
+            self._asked(prompt, texts), texts, (low, high), self._weighing
+        )
+        if not low - _ROUNDING <= found.score <= high + _ROUNDING:
+            raise MetricError(
+                f"the judge {self._judge.label} returned {found.score:g} on a scale of {low} to "
+                f"{high}"
+            )
+        row = {"score": (found.score - low) / (high - low), "grade": found.score}
+        return WithTrace(row, {"grade": found})
+
+    @property
+    def _weighing(self) -> Sampling:
+        if self.weighting == "logprobs":
+            return Sampling(logprobs=True)
+        return Sampling(self.samples if self.weighting == "samples" else 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenGradedMetric(GradedMetric):
+    """A graded metric whose user chooses the inputs: `observe` takes them as `**texts`.
+
+    Attributes:
+        sees: The inputs that the judge sees: first the text to grade, then what it is compared
+            with, such as "source", "question", "contexts", "reference" or the name of another
+            column.
+    """
+
+    sees: tuple[str, ...] = ("prediction",)
+
+    def __post_init__(self) -> None:
+        """Check that the inputs are names, each given once."""
+        super().__post_init__()
+        names = [name for name in self.sees if name.isidentifier()]
+        if not names or len(set(names)) < len(self.sees):
+            allowed = "one or more names of inputs, each once, for example ('prediction', 'source')"
+            raise ParameterError(self.name, "sees", self.sees, allowed)
+
+    def inputs(self) -> tuple[str, ...]:
+        """The inputs that the judge sees."""
+        return self.sees
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpinionMetric(JudgeMetric):
+    """The fraction of a text's opinions that a policy objects to, and of texts with one.
+
+    `policy` names the prompt with the policy, which is in the metric's own folder `prompts`, and
+    the second output. Metrics that need the opinions of the same text share the call.
+
+    Attributes:
+        empty: The score of a text that expresses no opinions: 0, as in deepeval, or None to leave
+            the text out of the mean.
+    """
+
+    empty: Literal[0] | None = None
+    policy: ClassVar[str]
+
+    averaging = "macro"
+
+    def questions(self) -> Questions:
+        """The opinions, and whether the policy objects to each."""
+        return {"extract": ("opinions",), "verify": (self.policy,)}
+
+    def outputs(self) -> tuple[str, ...]:
+        """The fraction of opinions, and the fraction of texts under the name of the policy."""
+        return "score", self.policy
+
+    async def observe(self, prediction: str) -> WithTrace | Unscored:
+        """The opinions of one text, with the verdict on each."""
+        if not prediction.strip():
+            return Unscored("the text is blank", "empty")
+        opinions = await self.extract("opinions", text=prediction)
+        verdicts = await self.verify(self.policy, opinions, text=prediction)
+        row = {
+            "share": ratio(verdicts) if verdicts else 0.0,
+            "voiced": bool(verdicts),
+            "silent": not verdicts,
+            "objected": any(affirmed(verdicts)),
+        }
+        return WithTrace(row, {"opinions": verdicts})
+
+    def score(self, share: Array, voiced: Array, silent: Array, objected: Array) -> Scores:
+        """Means over texts (macro); the first over the texts that express an opinion."""
+        texts = voiced + silent
+        counted = voiced if self.empty is None else texts
+        return {"score": share / counted, self.policy: objected / texts}
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """How many texts have no fraction."""
+        silent = totals["silent"].item() if self.empty is None else 0
+        left = [f"{silent:g} without an opinion, left out of the score"] if silent else []
+        return [*super().notes(totals), *left]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedMetric(JudgeMetric):
+    """A metric whose `observe` returns the result of `ranked`: whether useful passages come first.
+
+    Metrics that ask the same about the same question, answer and passages share the call.
+
+    Attributes:
+        epsilon: Added to the number of useful passages in the denominator; 1e-10 gives the numbers
+            that ragas prints.
+        shuffle_seed: Shows the judge the passages in another order, drawn by this seed, as their
+            ranks may influence it; None shows them as they are ranked.
+    """
+
+    asks: ClassVar[Questions] = {"verify": ("useful",)}
+
+    epsilon: Annotated[float, Range(0)] = 0.0
+    shuffle_seed: Annotated[int, Range(0)] | None = None
+
+    async def ranked(
+        self, question: str, answer: str, contexts: Sequence[str], *, predicted: bool
+    ) -> WithTrace | Unscored:
+        """The average precision of one sample, with the verdict on each passage.
+
+        `predicted` says whether the answer is the prediction rather than a reference.
+        """
+        texts = {"question": question, "answer": answer, "context": contexts}
+        if missing := absent(texts, prediction="answer" if predicted else None):
+            return missing
+        shown = self._order(question, answer, contexts)
+        found = await self.verify(
+            "useful", [contexts[rank] for rank in shown], question=question, answer=answer
+        )
+        verdicts = [replace(found[shown.index(rank)], index=rank) for rank in range(len(contexts))]
+        labels = values(verdicts)
+        useful = sum(labels)
+        exact = average_precision(labels)
+        score = exact * useful / (useful + self.epsilon) if useful else 0.0
+        return WithTrace({"score": score}, {"contexts": verdicts})
+
+    def _values(self) -> dict[str, object]:
+        """The parameters, with the seed only if there is one, as in reports of before it."""
+        values = super()._values()
+        if self.shuffle_seed is None:
+            del values["shuffle_seed"]
+        return values
+
+    def _order(self, question: str, answer: str, contexts: Sequence[str]) -> list[int]:
+        """The passages' ranks in the order in which the judge sees them, the same for a sample."""
+        ranks = list(range(len(contexts)))
+        if self.shuffle_seed is not None:
+            sample = json.dumps([self.shuffle_seed, question, answer, *contexts])
+            random.Random(sample).shuffle(ranks)
+        return ranks
