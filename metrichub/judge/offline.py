@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, NoReturn
 
 from metrichub.catalog.parameters import check_parameters
 from metrichub.errors import JudgeUnavailable, MetricError
-from metrichub.judge.lexical import passages_of
+from metrichub.judge.offline_rules import content, lowercase_words, passages_of
 from metrichub.judge.protocol import (
     Choice,
     Fields,
@@ -22,7 +22,6 @@ from metrichub.judge.protocol import (
     WeighedVerdict,
 )
 from metrichub.judge.sentences import sentences
-from metrichub.judge.words import content, lowercase_words
 
 THRESHOLD = 0.8
 """The support from which the word for a claim is that it is supported."""

@@ -15,7 +15,7 @@ from metrichub.embed.offline import OfflineEmbedder
 from metrichub.errors import JudgeUnavailable, ParameterError
 from metrichub.judge.aggregate import cosine
 from metrichub.judge.offline import OfflineJudge
-from metrichub.judge.words import lowercase_words, negated
+from metrichub.judge.offline_rules import lowercase_words, negated
 from metrichub.models.loop import run
 from tests.vectors import corpus
 
