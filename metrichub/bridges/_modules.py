@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from metrichub.data.checks import bad_sample
 from metrichub.data.columns import column_of
+from metrichub.data.values import bad_sample
 from metrichub.errors import MetricError, MissingDependency, UnknownMetric
 from metrichub.evaluation.failures import said
 

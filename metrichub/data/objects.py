@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from metrichub.data.checks import bad_sample
 from metrichub.data.columns import column_of
+from metrichub.data.values import bad_sample
 from metrichub.errors import what
 
 TextOf: TypeAlias = Callable[[Sequence[Any] | Mapping[str, Any]], str]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from metrichub.data.checks import bad_sample
-from metrichub.data.values import as_list
+from metrichub.data.values import as_list, bad_sample
 from metrichub.errors import InputError, MissingColumn, did_you_mean, listed, what
 
 _SHOWN = 8
