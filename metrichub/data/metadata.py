@@ -1,12 +1,16 @@
-"""Metadata: short columns of a table that no metric reads, such as ids, systems and ratings."""
+"""Columns that metrics don't read: those that stay with a report, and those that name a sample."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import numbers
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from metrichub.data.columns import TEXT, column_of_alias
 from metrichub.data.paths import named_values
@@ -16,6 +20,7 @@ from metrichub.errors import InputError, what
 if TYPE_CHECKING:
     import datetime
     from uuid import UUID
+
 
 LONGEST = 200
 """How many characters a value may have in a column that is kept unasked, lists as JSON."""
@@ -145,14 +150,61 @@ def _rare(value: Any) -> Any:
     if isinstance(value, Decimal):
         return _fraction(value)
     if isinstance(value, (datetime.date, datetime.time, UUID)):
-        return as_text(value)
+        return _as_text(value)
     raise TypeError(what(value))
 
 
-def as_text(value: datetime.date | datetime.time | UUID) -> str | None:
+def _as_text(value: datetime.date | datetime.time | UUID) -> str | None:
     """A date, a time or a UUID as JSON has it; None for pandas' NaT, a date without a year."""
     from uuid import UUID
 
     if isinstance(value, UUID):
         return str(value)
     return None if value != value else value.isoformat()  # noqa: PLR0124
+
+
+def read_keys(
+    key: Sequence[str],
+    available: Collection[str],
+    values_of: Callable[[str], Iterable[Any]],
+    size: int,
+) -> NDArray[np.uint64]:
+    """A hash of every sample's values in the columns of the key, (N,).
+
+    Raises:
+        MissingColumn: a column isn't there.
+        InputError: a value is missing, or is neither text nor a number.
+    """
+    columns = []
+    for name in key:
+        values = named_values("the key", name, available, values_of, size)
+        columns.append([_key_part(name, sample, value) for sample, value in enumerate(values)])
+    hashes = (
+        hashlib.blake2b(json.dumps(row).encode(), digest_size=8).digest()
+        for row in zip(*columns, strict=True)
+    )
+    return np.frombuffer(b"".join(hashes), "<u8").astype(np.uint64)
+
+
+def _key_part(name: str, sample: int, value: Any) -> str | int | float | bool:
+    plain = without_numpy(value) if hasattr(value, "tolist") else value
+    if plain is not None and not isinstance(plain, (str, int, float)):
+        plain = _as_in_files(plain)
+    # A table with a missing value somewhere holds whole numbers as fractions.
+    if isinstance(plain, float) and plain.is_integer():
+        return int(plain)
+    missing = plain is None or (isinstance(plain, float) and math.isnan(plain))
+    if missing or not isinstance(plain, (str, int, float)):
+        said = "is missing" if missing else f"is {what(value)}"
+        raise InputError(
+            f"{name}[{sample}] {said}; every sample needs a key: a text, number, date or UUID"
+        )
+    return plain
+
+
+def _as_in_files(value: Any) -> Any:
+    """A date, a time or a UUID as a file has it, so that a table and its file have equal keys."""
+    import datetime
+    from uuid import UUID
+
+    return _as_text(value) if isinstance(value, (datetime.date, datetime.time, UUID)) else value
