@@ -1,17 +1,20 @@
-"""What a call was given, a table, an iterator of tables or columns by name, as batches."""
+"""What a call was given, tables, files or columns by name, as batches; tables may come in parts."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from metrichub.data.batch import Batch
 from metrichub.data.columns import TEXT, column_of_alias, is_slip
-from metrichub.data.frames import Data
+from metrichub.data.frames import Data, Tabular, only_split
 from metrichub.data.objects import TextOf
-from metrichub.data.tables import table_batches
-from metrichub.errors import InputError, what
+from metrichub.data.reading import Reading
+from metrichub.data.samples import ROWS, Samples
+from metrichub.errors import FileError, InputError, MetrichubError, MissingDependency, what
 
 _ELSEWHERE = {
     "dataset": "pass the table as the first argument: hub.evaluate(rows)",
@@ -22,6 +25,11 @@ _ELSEWHERE = {
     "prices": "pass prices to the judge: judge=\"openai(model='...', prices=[0.25, 2])\"",
 }
 """What isn't an option of a call, by the name under which people try it there."""
+_DISTRIBUTED = {
+    "ray.data": "bridges.ray.evaluate_dataset",
+    "pyspark.sql": "bridges.pyspark.evaluate_dataframe",
+}
+"""What scores data that lies on several machines, by the packages of its type."""
 _MAPPING = "columns={'predictions': 'summary'}"
 
 
@@ -55,7 +63,7 @@ def batches_of(
     read = partial(
         Batch.from_data, needed=needed, mapping=columns, objects=objects, keep=keep, key=key
     )
-    yield from table_batches(data, read, needed, columns)
+    yield from _table_batches(data, read, needed, columns)
 
 
 def _check_mapping(columns: object) -> None:
@@ -104,3 +112,139 @@ def _check_slip(name: str, options: Collection[str]) -> None:
 
     if close := difflib.get_close_matches(name, options, n=1):
         raise InputError(f"there is no option {name!r}; did you mean {close[0]!r}?")
+
+
+def is_stream(data: object) -> bool:
+    """Whether data comes in parts, and may be more than memory holds; a file is no stream."""
+    return not isinstance(data, (str, Path)) and _parts(only_split(data)) is not None
+
+
+def check_here(data: object) -> None:
+    """Raise `InputError` for data that lies on several machines; the text has the line for it."""
+    kind = type(data)
+    for package, function in _DISTRIBUTED.items():
+        if f"{kind.__module__}.".startswith(f"{package}.") and kind.__name__.endswith(
+            ("Dataset", "DataFrame")
+        ):
+            said = f"metrichub.{function}(hub, data, key='id')"
+            raise InputError(
+                f"the rows of a {package} {kind.__name__} are spread over several machines; score "
+                "them "
+                f"there with {said}, where key is a column that identifies each sample"
+            )
+
+
+def _table_batches(
+    data: Data,
+    read: Callable[[Any], Batch],
+    needed: Mapping[str, str],
+    columns: Mapping[str, str] | None = None,
+) -> Iterator[Batch]:
+    """What `read` makes of a table, of each part of one that comes in parts, or of a file's parts.
+
+    `needed` and `columns` are those by which it reads, so that an error finds its line in a file.
+
+    Raises:
+        InputError: as `read`, and a file that can't be read.
+    """
+    check_here(data)
+    data = only_split(data)
+    if isinstance(data, (str, Path)):
+        yield from _file_batches(Reading(_samples(data), needed, columns or {}), read)
+        return
+    parts = _parts(data)
+    if parts is None:
+        yield read(data)
+        return
+    empty = True
+    for part in _parts_of(data, parts):
+        if isinstance(part, Mapping) and any(isinstance(value, str) for value in part.values()):
+            raise InputError(
+                "the iterator yields single rows; pass a list of them, list(rows), or an "
+                "iterator of tables, for example lists of a thousand rows"
+            )
+        yield read(part)
+        empty = False
+    if empty:
+        yield Batch.of(**{name: () for name in needed})
+
+
+def _file_batches(reading: Reading, read: Callable[[Samples], Batch]) -> Iterator[Batch]:
+    """The batches of a file; an error names the line."""
+    for samples in reading:
+        try:
+            batch = read(samples)
+        except InputError as error:
+            raise reading.located(error) from error
+        yield batch
+
+
+def _samples(path: str | Path) -> Iterator[Samples]:
+    from metrichub.data.files import read_batches
+
+    if isinstance(path, str) and not os.path.splitext(path)[1] and not _is_there(path):
+        shown = path if len(path) <= 40 else f"{path[:37]}..."
+        raise FileError(shown, "no such file; pass texts by name, predictions=[...]")
+    return read_batches(path)
+
+
+def _is_there(path: str) -> bool:
+    from metrichub.data.files import STDIN
+    from metrichub.data.huggingface import is_address
+
+    return path == STDIN or is_address(path) or os.path.exists(path)
+
+
+def _parts(data: Any) -> Callable[[], Iterable[Tabular]] | None:
+    """What gives the parts of data that comes in parts, in one pass; None for a table.
+
+    Polars, DuckDB and others say that they have columns or Arrow streams, and would make all rows
+    of them at once; so those that give rows batch by batch are known by the method that does.
+    """
+    kind = type(data)
+    if isinstance(data, Iterator):
+        return lambda: data
+    if hasattr(kind, "collect_batches"):  # polars.LazyFrame
+        return lambda: data.collect_batches(chunk_size=ROWS)
+    # duckdb.DuckDBPyRelation, of today and up to 1.4.
+    for method in ("to_arrow_reader", "fetch_arrow_reader"):
+        if hasattr(kind, method):
+            return partial(getattr(data, method), ROWS)
+    if hasattr(kind, "iter") and not hasattr(kind, "__len__"):  # datasets.IterableDataset
+        return lambda: data.iter(batch_size=ROWS)
+    if hasattr(kind, "__getitem__"):
+        return None
+    if hasattr(kind, "scanner"):  # pyarrow.dataset.Dataset
+        return lambda: data.to_batches(batch_size=ROWS, batch_readahead=1, fragment_readahead=1)
+    if hasattr(kind, "to_batches"):  # pyarrow.dataset.Scanner
+        return lambda: data.to_batches()
+    return _arrow_stream(data) if hasattr(kind, "__arrow_c_stream__") else None
+
+
+def _parts_of(data: object, parts: Callable[[], Iterable[Tabular]]) -> Iterator[Tabular]:
+    """The parts; what a library says of a plan that it can't run is one line of an `InputError`.
+
+    What the caller's own iterator raises is the caller's.
+    """
+    if isinstance(data, Iterator):
+        yield from data
+        return
+    try:
+        yield from parts()
+    except MetrichubError:
+        raise
+    except Exception as error:
+        said = next(iter(str(error).splitlines()), "") or type(error).__name__
+        raise InputError(f"the rows of the {type(data).__name__} can't be read: {said}") from error
+
+
+def _arrow_stream(data: Any) -> Callable[[], Iterable[Tabular]]:
+    def parts() -> Iterable[Tabular]:
+        try:
+            import pyarrow
+        except ImportError:
+            raise MissingDependency(f"reading a {type(data).__name__}", "pyarrow") from None
+        reader: Iterable[Tabular] = pyarrow.RecordBatchReader.from_stream(data)
+        return reader
+
+    return parts
