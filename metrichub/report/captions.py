@@ -7,12 +7,49 @@ from typing import TYPE_CHECKING
 
 from metrichub.errors import listed
 from metrichub.evaluation.labels import p_text
-from metrichub.report.scoreboard import TIE, Intervals, OutputColumn, ScoreFormat, output_columns
+from metrichub.report.scoreboard import (
+    TIE,
+    Intervals,
+    OutputColumn,
+    ScoreFormat,
+    output_columns,
+    scoreboard,
+)
 from metrichub.report.tables import Score, Table
 
 if TYPE_CHECKING:
+    from metrichub.evaluation.measurement import Measurement
     from metrichub.evaluation.ranking import PairedTests
     from metrichub.evaluation.significance import SignificanceOptions
+
+
+def captioned(
+    reports: Mapping[str, Measurement],
+    tests: PairedTests | None,
+    intervals: Mapping[str, Intervals],
+    form: ScoreFormat,
+    options: SignificanceOptions,
+) -> Table:
+    """A scoreboard with what a paper says below it: samples, intervals, tests and signatures.
+
+    `options` are those of the intervals.
+    """
+    board = scoreboard(reports, tests, intervals, form)
+    size = next(iter(reports.values())).size
+    about = about_intervals(output_columns(reports, form), intervals, options)
+    said = caption(size, about, about_tests(board, tests))
+    return board._replace(caption=said, signatures=signatures_of(reports))
+
+
+def signatures_of(reports: Mapping[str, Measurement]) -> list[str]:
+    """The signatures of the metrics; several for a metric in which the systems differ."""
+    found = (text for report in reports.values() for text in report.signatures().values())
+    return list(dict.fromkeys(found))
+
+
+def caption(size: int, *said: str) -> str:
+    """What a paper says below a table: the number of samples, and what else is said."""
+    return " ".join(filter(None, [f"{size:,} sample{'s' * (size != 1)}.", *said]))
 
 
 def legend(table: Table, tests: PairedTests | None) -> str:
@@ -27,11 +64,6 @@ def legend(table: Table, tests: PairedTests | None) -> str:
         p = p_text(1 - tests.options.level).removeprefix("p = ")
         said.append(f"{TIE}: no significant difference from {tests.systems[0]} (p > {p})")
     return "; ".join(said)
-
-
-def caption(size: int, *said: str) -> str:
-    """What a paper says below a table: the number of samples, and what else is said."""
-    return " ".join(filter(None, [f"{size:,} sample{'s' * (size != 1)}.", *said]))
 
 
 def about_intervals(

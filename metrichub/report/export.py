@@ -11,15 +11,14 @@ from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.by_output import intervals_of
-from metrichub.report.captions import about_intervals, caption
+from metrichub.report.captions import captioned
 from metrichub.report.notes import notes_of
 from metrichub.report.repeats import repeated_scores
 from metrichub.report.scoreboard import (
     OutputChoice,
     ScoreFormat,
     chosen,
-    output_columns,
-    score_table,
+    scoreboard,
 )
 from metrichub.report.tables import Table, json_safe
 
@@ -102,18 +101,14 @@ def shown(
 ) -> Table:
     """The scores as people read them, a row an output; see `Report.to_markdown`."""
     found = intervals_of(report) if intervals else {}
-    return score_table(report, report.scores(), found, ScoreFormat(outputs, percent))
+    return scoreboard({"": report}, None, {"": found}, ScoreFormat(outputs, percent))
 
 
-def captioned(report: Measurement, outputs: OutputChoice, intervals: bool, percent: bool) -> Table:
+def for_paper(report: Measurement, outputs: OutputChoice, intervals: bool, percent: bool) -> Table:
     """The same with what a paper says below it: samples, intervals and signatures."""
-    form = ScoreFormat(outputs, percent)
     found = intervals_of(report) if intervals else {}
-    table = score_table(report, report.scores(), found, form)
-    columns = output_columns({"": report}, form)
-    about = about_intervals(columns, {"": found}, SignificanceOptions())
-    signatures = list(report.signatures().values())
-    return table._replace(caption=caption(report.size, about), signatures=signatures)
+    form = ScoreFormat(outputs, percent)
+    return captioned({"": report}, None, {"": found}, form, SignificanceOptions())
 
 
 def frame(report: Measurement) -> DataFrame:

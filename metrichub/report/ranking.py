@@ -14,10 +14,9 @@ from metrichub.evaluation.resample import SEED, check_positive
 from metrichub.evaluation.significance import Comparison, SignificanceOptions
 from metrichub.report.by_output import ByOutput, intervals_of
 from metrichub.report.captions import (
-    about_intervals,
-    about_tests,
-    caption,
+    captioned,
     legend,
+    signatures_of,
     without_differences,
     without_intervals,
 )
@@ -145,12 +144,7 @@ class Ranking(PairedTests):
         """The systems' scores with a caption for a paper; see `to_markdown`."""
         form = ScoreFormat(outputs, percent, self.options.level)
         found = self.intervals() if intervals else {}
-        table = scoreboard(self.reports, self, found, form)
-        columns = output_columns(self.reports, form)
-        about = about_intervals(columns, found, self.options)
-        size = next(iter(self.reports.values())).size
-        said = caption(size, about, about_tests(table, self))
-        return table._replace(caption=said, signatures=self.signatures())
+        return captioned(self.reports, self, found, form, self.options)
 
     def intervals(self) -> dict[str, dict[str, dict[str, Interval]]]:
         """Intervals: system -> metric -> output -> `Interval`."""
@@ -163,8 +157,7 @@ class Ranking(PairedTests):
 
     def signatures(self) -> list[str]:
         """The signatures of the metrics; several for a metric in which the systems differ."""
-        found = (text for one in self.reports.values() for text in one.signatures().values())
-        return list(dict.fromkeys(found))
+        return signatures_of(self.reports)
 
     def foot(self, *, outputs: OutputChoice = "headline", intervals: bool = False) -> list[str]:
         """The text below the tables in a terminal: the sentences, and what the marks mean.

@@ -282,13 +282,13 @@ class Report(Measurement):
 
         Takes the arguments of `to_csv`; `percent` shows outputs that range from 0 to 1 in percent.
         """
-        return export.captioned(self, outputs, intervals, percent).markdown()
+        return export.for_paper(self, outputs, intervals, percent).markdown()
 
     def to_latex(
         self, *, outputs: OutputChoice = "headline", intervals: bool = False, percent: bool = False
     ) -> str:
         """The table of scores in LaTeX (package booktabs). Takes the arguments of `to_markdown`."""
-        return export.captioned(self, outputs, intervals, percent).latex()
+        return export.for_paper(self, outputs, intervals, percent).latex()
 
     def to_html(
         self,

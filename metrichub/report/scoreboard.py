@@ -99,6 +99,37 @@ def chosen(report: Measurement, outputs: OutputChoice) -> Collection[tuple[str, 
     )
 
 
+def scoreboard(
+    reports: Mapping[str, Measurement],
+    tests: PairedTests | None,
+    intervals: Mapping[str, Intervals],
+    form: ScoreFormat,
+) -> Table:
+    """Scores as people read them: a row an output of one system, or a row a system of several.
+
+    Several have ranks, and `TIE` for what doesn't differ from the first.
+    """
+    if len(reports) == 1:
+        ((name, report),) = reports.items()
+        return score_table(report, report.scores(), intervals.get(name, {}), form)
+    columns = output_columns(reports, form)
+    rows: list[list[Cell]] = []
+    best = set()
+    sizes = len({report.size for report in reports.values()}) > 1
+    for name, report in reports.items():
+        row: list[Cell] = [name, report.size] if sizes else [name]
+        for column in columns:
+            ranks = _ranks(tests, column)
+            if name in first_of(ranks):
+                best.add((len(rows), len(row)))
+            found = intervals.get(name, {}).get(column.metric, {}).get(column.output)
+            tie = _is_tie(_test(tests, name, column), tests)
+            row.append(column.score(report, found, ranks.get(name), TIE if tie else ""))
+        rows.append(row)
+    head = ["system", "samples"] if sizes else ["system"]
+    return Table([*head, *(column.head for column in columns)], rows, frozenset(best))
+
+
 def score_table(
     report: Measurement,
     counts: Mapping[str, Mapping[str, float]],
@@ -118,31 +149,6 @@ def score_table(
         missing = [int(counts[column.metric].get(name, 0)) for name in shown]
         rows.append([column.head, column.score(report, interval), *missing])
     return Table(["metric", *head], rows)
-
-
-def scoreboard(
-    reports: Mapping[str, Measurement],
-    tests: PairedTests | None,
-    intervals: Mapping[str, Intervals],
-    form: ScoreFormat,
-) -> Table:
-    """Several systems: a row each, with ranks, and `TIE` for what doesn't differ from the first."""
-    columns = output_columns(reports, form)
-    rows: list[list[Cell]] = []
-    best = set()
-    sizes = len({report.size for report in reports.values()}) > 1
-    for name, report in reports.items():
-        row: list[Cell] = [name, report.size] if sizes else [name]
-        for column in columns:
-            ranks = _ranks(tests, column)
-            if name in first_of(ranks):
-                best.add((len(rows), len(row)))
-            found = intervals.get(name, {}).get(column.metric, {}).get(column.output)
-            tie = _is_tie(_test(tests, name, column), tests)
-            row.append(column.score(report, found, ranks.get(name), TIE if tie else ""))
-        rows.append(row)
-    head = ["system", "samples"] if sizes else ["system"]
-    return Table([*head, *(column.head for column in columns)], rows, frozenset(best))
 
 
 def differences(tests: PairedTests, form: ScoreFormat) -> Table:

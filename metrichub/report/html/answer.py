@@ -11,9 +11,7 @@ from metrichub.evaluation.intervals import Interval
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.captions import (
-    about_intervals,
-    about_tests,
-    caption,
+    captioned,
     legend,
     without_differences,
     without_intervals,
@@ -23,8 +21,6 @@ from metrichub.report.scoreboard import (
     OutputColumn,
     ScoreFormat,
     output_columns,
-    score_table,
-    scoreboard,
 )
 from metrichub.report.tables import Score, Table, first_of
 
@@ -78,31 +74,15 @@ def answer_of(
     form = ScoreFormat(level=options.level)
     columns = output_columns(systems, form)
     charts = [chart for one in columns if (chart := _chart(one, systems, ranking, intervals))]
+    paper = captioned(systems, ranking, intervals, form, options)
+    board = paper._replace(caption="", signatures=())
     if ranking is None:
-        ((name, report),) = systems.items()
-        board = score_table(report, report.scores(), intervals[name], form)
         shown = board if len(board.head) > 2 else None
-        about = about_intervals(columns, intervals, options)
         marks = "; ".join(without_intervals(columns, intervals))
-        return PageAnswer((), charts, shown, marks, _paper(board, systems, None, about))
-    board = scoreboard(systems, ranking, intervals, form)
-    paper = _paper(board, systems, ranking, about_intervals(columns, intervals, options))
+        return PageAnswer((), charts, shown, marks, paper)
     lacking = [*without_intervals(columns, intervals), *without_differences(ranking, form)]
     marks = "; ".join(filter(None, [legend(board, ranking), *lacking]))
     return PageAnswer(ranking.sentences, charts, board, marks, paper)
-
-
-def _paper(
-    board: Table,
-    systems: Mapping[str, Measurement],
-    ranking: Ranking | None,
-    about: str,
-) -> Table:
-    """The table with what a paper says below it."""
-    size = next(iter(systems.values())).size
-    signatures = dict.fromkeys(t for one in systems.values() for t in one.signatures().values())
-    said = caption(size, about, about_tests(board, ranking))
-    return board._replace(caption=said, signatures=list(signatures))
 
 
 def _chart(
