@@ -325,9 +325,9 @@ class Report(Measurement):
             MissingDependency: matplotlib isn't installed.
             ReportError: there is no such metric or output, or samples differ or weren't kept.
         """
-        from metrichub.report.html.figure import figure
+        from metrichub.report.html.plots import plot_report
 
-        return figure(self, metric, output, other)
+        return plot_report(self, metric, output, other)
 
     def __eq__(self, other: object) -> bool:
         """Whether both have the same statistics and signatures, whatever it took to get them."""

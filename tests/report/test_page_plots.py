@@ -16,7 +16,8 @@ from matplotlib.figure import Figure
 
 from metrichub import Hub
 from metrichub.errors import MissingDependency, ReportError
-from metrichub.report.html import numbers, outputs, plots
+from metrichub.report.html import outputs, plots
+from metrichub.report.html.document import correlations, quartiles
 from metrichub.report.html.outputs import Scores
 
 COLUMNS: dict[str, Any] = {"predictions": ["a b", "c d", "e"], "references": ["a b", "c", "e f"]}
@@ -154,10 +155,10 @@ def test_better_is_lower_where_the_card_says_so() -> None:
 
 
 def test_quartiles_leave_out_what_is_unscored() -> None:
-    table = numbers.quartiles([scores("m", a=[4.0, NAN, 1.0, 2.0, 3.0, 5.0])])
+    table = quartiles([scores("m", a=[4.0, NAN, 1.0, 2.0, 3.0, 5.0])])
     assert table.rows == [["m", 5, 1.0, 2.0, 3.0, 4.0, 5.0]]
-    assert numbers.quartiles([scores(a=[NAN])]).rows == [["m", 0, *[None] * 5]]
-    assert numbers.quartiles([scores(a=[1.0], b=[2.0])]).rows[1][:3] == ["m", "b", 1]
+    assert quartiles([scores(a=[NAN])]).rows == [["m", 0, *[None] * 5]]
+    assert quartiles([scores(a=[1.0], b=[2.0])]).rows[1][:3] == ["m", "b", 1]
 
 
 def test_correlations_are_those_of_scipy() -> None:
@@ -165,7 +166,7 @@ def test_correlations_are_those_of_scipy() -> None:
     generator = np.random.default_rng(3)
     x = generator.integers(0, 6, 50).astype(float)
     y = x + generator.normal(0, 2, 50)
-    table = numbers.correlations([scores("x", a=x.tolist()), scores("y", a=y.tolist())])
+    table = correlations([scores("x", a=x.tolist()), scores("y", a=y.tolist())])
     assert table.head == ["", "x", "y"]
     ((_, own, above), (_, below, _)) = table.rows
     assert own is None
@@ -174,5 +175,5 @@ def test_correlations_are_those_of_scipy() -> None:
 
 
 def test_a_constant_score_has_no_correlation() -> None:
-    table = numbers.correlations([scores("x", a=[1.0, 1.0, NAN]), scores("y", a=[1.0, 2.0, 3.0])])
+    table = correlations([scores("x", a=[1.0, 1.0, NAN]), scores("y", a=[1.0, 2.0, 3.0])])
     assert table.rows == [["x", None, None], ["y", None, None]]

@@ -7,6 +7,7 @@ from dataclasses import fields
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
@@ -20,11 +21,11 @@ from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.metric import has_sample_scores
 from metrichub.models.usage import Usage
 from metrichub.report.by_output import intervals_of
-from metrichub.report.html import charts, numbers
+from metrichub.report.html import charts
 from metrichub.report.html.answer import WIDTH, answer_of
 from metrichub.report.html.escape import digest, inside_script, readable, script_json
 from metrichub.report.html.ngrams import ngrams_of
-from metrichub.report.html.outputs import Scores
+from metrichub.report.html.outputs import Scores, Values
 from metrichub.report.html.records import (
     CHUNK,
     PageLimits,
@@ -38,7 +39,7 @@ from metrichub.report.html.records import (
 from metrichub.report.html.slices import slices_of, text_lengths
 from metrichub.report.notes import shared_notes
 from metrichub.report.ranking import Ranking, compare_all
-from metrichub.report.tables import Table
+from metrichub.report.tables import Cell, Table
 from metrichub.web.theme import theme
 
 SCRIPTS = (
@@ -125,8 +126,8 @@ def report_page(
                 "scatters": charts.scatter_charts(main),
             },
             dash_of=charts.dash_of,
-            quartiles=numbers.quartiles(main),
-            correlations=numbers.correlations(main) if len(main) > 1 else None,
+            quartiles=quartiles(main),
+            correlations=correlations(main) if len(main) > 1 else None,
             notes=_notes(systems),
             sentence_level=_sentence_level(systems),
             titles={n: r.metric.card.title for s in systems.values() for n, r in s.results.items()},
@@ -220,6 +221,53 @@ def _tests(ranking: Ranking | None) -> tuple[Table, Table] | None:
     if not ranking:
         return None
     return Table.compared(ranking), Table.compared(ranking, all_outputs=True)
+
+
+def quartiles(outputs: Sequence[Scores]) -> Table:
+    """The five numbers of the scored samples, a row an output and system."""
+    several = bool(outputs) and len(outputs[0].systems) > 1
+    rows: list[list[Cell]] = []
+    for output in outputs:
+        for name, values in output.systems.items():
+            known = values[~np.isnan(values)]
+            five = np.quantile(known, np.linspace(0, 1, 5)).tolist() if len(known) else [None] * 5
+            rows.append([output.label, *([name] if several else []), len(known), *five])
+    names = ["metric", *(["system"] if several else []), "scored"]
+    return Table([*names, "lowest", "lower quartile", "median", "upper quartile", "highest"], rows)
+
+
+def correlations(outputs: Sequence[Scores]) -> Table:
+    """How the metrics agree on the first system's samples.
+
+    Above the diagonal is Spearman's correlation of ranks, below it Pearson's. Samples that
+    either metric leaves unscored are left out.
+    """
+    columns = [next(iter(output.systems.values())) for output in outputs]
+    rows: list[list[Cell]] = []
+    for i, output in enumerate(outputs):
+        found = [
+            None if i == j else _correlation(columns[i], columns[j], ranks=j > i)
+            for j in range(len(columns))
+        ]
+        rows.append([output.label, *found])
+    return Table(["", *(output.label for output in outputs)], rows)
+
+
+def _correlation(one: Values, other: Values, *, ranks: bool) -> float | None:
+    known = np.isfinite(one) & np.isfinite(other)
+    x, y = one[known], other[known]
+    if ranks:
+        x, y = _ranks(x), _ranks(y)
+    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def _ranks(values: Values) -> Values:
+    """The rank of every value, from 1; equal ones share the mean of theirs."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Values = (np.cumsum(counts) - (counts - 1) / 2)[place]
+    return ranks
 
 
 def _notes(systems: Mapping[str, Measurement]) -> list[str]:
