@@ -13,8 +13,8 @@ from metrichub.data.files import write_text
 from metrichub.report.captions import without_intervals
 from metrichub.report.html import write
 from metrichub.report.notes import shared_notes
-from metrichub.report.scoreboard import Intervals, ScoreFormat, output_columns
-from metrichub.report.tables import Table, json_safe
+from metrichub.report.scoreboard import Intervals, ScoreFormat, output_columns, rows_of_scores
+from metrichub.report.tables import json_safe
 
 if TYPE_CHECKING:
     from metrichub.report.ranking import Ranking
@@ -26,7 +26,8 @@ REPORT = "report.html"
 def write_scores(report: Report, job: FileJob) -> Summary:
     """Write what was measured of one file."""
     intervals = report.intervals()
-    table, signatures, notes = Table.of(report, intervals), report.signatures(), report.notes()
+    table = rows_of_scores({"": report}, {"": intervals})
+    signatures, notes = report.signatures(), report.notes()
     document = {
         "file": job.files[0].shown,
         "samples": report.size,

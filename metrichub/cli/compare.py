@@ -111,7 +111,7 @@ def compare(
 
 def _tables(ranking: Ranking, display: Display, form: str, width: int | None) -> Sequence[Table]:
     """The tables of a format; the scores on a terminal are fitted to its width."""
-    from metrichub.report.scoreboard import fitted
+    from metrichub.report.tables import fitted
 
     how: dict[str, Any] = {"outputs": display.outputs}
     if form == "csv":

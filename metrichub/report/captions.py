@@ -37,19 +37,14 @@ def captioned(
     board = scoreboard(reports, tests, intervals, form)
     size = next(iter(reports.values())).size
     about = about_intervals(output_columns(reports, form), intervals, options)
-    said = caption(size, about, about_tests(board, tests))
-    return board._replace(caption=said, signatures=signatures_of(reports))
+    said = [f"{size:,} sample{'s' * (size != 1)}.", about, about_tests(board, tests)]
+    return board._replace(caption=" ".join(filter(None, said)), signatures=signatures_of(reports))
 
 
 def signatures_of(reports: Mapping[str, Measurement]) -> list[str]:
     """The signatures of the metrics; several for a metric in which the systems differ."""
     found = (text for report in reports.values() for text in report.signatures().values())
     return list(dict.fromkeys(found))
-
-
-def caption(size: int, *said: str) -> str:
-    """What a paper says below a table: the number of samples, and what else is said."""
-    return " ".join(filter(None, [f"{size:,} sample{'s' * (size != 1)}.", *said]))
 
 
 def legend(table: Table, tests: PairedTests | None) -> str:

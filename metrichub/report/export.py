@@ -18,6 +18,7 @@ from metrichub.report.scoreboard import (
     OutputChoice,
     ScoreFormat,
     chosen,
+    rows_of_scores,
     scoreboard,
 )
 from metrichub.report.tables import Table, json_safe
@@ -89,7 +90,7 @@ def flat(report: Measurement, outputs: OutputChoice, separator: str) -> dict[str
 def table(report: Measurement, outputs: OutputChoice, intervals: bool) -> Table:
     """The scores with all their digits, a row an output; see `Report.to_csv`."""
     shown = chosen(report, ScoreFormat(outputs).outputs)
-    whole = Table.of(report, intervals_of(report) if intervals else None)
+    whole = rows_of_scores({"": report}, {"": intervals_of(report)} if intervals else None)
     return whole._replace(rows=[row for row in whole.rows if tuple(row[:2]) in shown])
 
 

@@ -25,6 +25,7 @@ from metrichub.report.scoreboard import (
     ScoreFormat,
     differences,
     output_columns,
+    rows_of_tests,
     scoreboard,
 )
 from metrichub.report.tables import Table
@@ -121,7 +122,7 @@ class Ranking(PairedTests):
 
     def table(self, *, outputs: OutputChoice = "headline") -> Table:
         """The table that `to_csv` writes."""
-        return Table.compared(self, all_outputs=ScoreFormat(outputs).outputs == "all")
+        return rows_of_tests(self, all_outputs=ScoreFormat(outputs).outputs == "all")
 
     def tables(
         self,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from metrichub.data.columns import column_of
 from metrichub.errors import ParameterError
 from metrichub.evaluation.labels import output_label
-from metrichub.report.tables import NAME, Cell, Score, Table, first_of
+from metrichub.report.tables import Cell, Score, Table
 
 if TYPE_CHECKING:
     from metrichub.catalog.frontmatter import Scale
@@ -111,7 +112,7 @@ def scoreboard(
     """
     if len(reports) == 1:
         ((name, report),) = reports.items()
-        return score_table(report, report.scores(), intervals.get(name, {}), form)
+        return _rows_by_output(report, intervals.get(name, {}), form)
     columns = output_columns(reports, form)
     rows: list[list[Cell]] = []
     best = set()
@@ -130,17 +131,9 @@ def scoreboard(
     return Table([*head, *(column.head for column in columns)], rows, frozenset(best))
 
 
-def score_table(
-    report: Measurement,
-    counts: Mapping[str, Mapping[str, float]],
-    intervals: Intervals,
-    form: ScoreFormat,
-) -> Table:
-    """One system: a row an output, and how many samples have no score, where any hasn't.
-
-    `counts` are the nested scores of the report, which have such counts.
-    """
-    columns = output_columns({"": report}, form)
+def _rows_by_output(report: Measurement, intervals: Intervals, form: ScoreFormat) -> Table:
+    """One system: a row an output, and how many samples have no score, where any hasn't."""
+    columns, counts = output_columns({"": report}, form), report.scores()
     shown = [name for name in _COUNTS if any(name in found for found in counts.values())]
     head = [f"score [{_level(form)} interval]" if intervals else "score", *shown]
     rows: list[list[Cell]] = []
@@ -173,6 +166,91 @@ def differences(tests: PairedTests, form: ScoreFormat) -> Table:
     return Table(head, rows, caption=f"Difference from {first}{corrected}")
 
 
+def rows_of_scores(
+    reports: Mapping[str, Measurement],
+    intervals: Mapping[str, Intervals] | None = None,
+    ranks: Mapping[str, Mapping[str, Mapping[str, int]]] | None = None,
+) -> Table:
+    """The scores in full precision: a row an output, the systems side by side.
+
+    The best by their ranks are marked. An output that a system lacks has empty cells.
+    """
+    tables = {
+        name: _rows_of_one(report, (intervals or {}).get(name)) for name, report in reports.items()
+    }
+    if len(tables) == 1:
+        return next(iter(tables.values()))
+    head, columns = ["metric", "output"], []
+    for name, table in tables.items():
+        columns.append(len(head))
+        head += [name, *(f"{name} {part}" for part in table.head[3:])]
+    found = [{row[:2]: row[2:] for row in map(tuple, table.rows)} for table in tables.values()]
+    empty = [(None,) * (len(table.head) - 2) for table in tables.values()]
+    rows: list[tuple[Cell, ...]] = []
+    for key in dict.fromkeys(key for part in found for key in part):
+        parts = [part.get(key, none) for part, none in zip(found, empty, strict=True)]
+        rows.append((*key, *chain.from_iterable(parts)))
+    places = dict(zip(tables, columns, strict=True))
+    best = {
+        (i, places[name])
+        for i, (metric, output, *_) in enumerate(rows)
+        for name in first_of((ranks or {}).get(str(metric), {}).get(str(output), {}))
+    }
+    return Table(head, rows, best)
+
+
+def rows_of_tests(tests: PairedTests, *, all_outputs: bool = False) -> Table:
+    """One row an output and system, with its rank and test against the first system.
+
+    Rows of headline outputs alone, or of all outputs with the p-values before the correction,
+    and sacrebleu's of the bootstrap. Scores are those of all samples of a system; where samples
+    were left out of a test, it says how many, and the difference is that of the others.
+    """
+    baseline, *_ = tests.systems
+    compared = tests.against(baseline)
+    head = ["metric", "output", "system", "score", "rank", "difference", "low", "high", "p"]
+    head += ["p uncorrected", "p sacrebleu bootstrap (too small)"] if all_outputs else []
+    head += ["samples", "left out"] if tests.left_out else []
+    rows: list[list[Cell]] = []
+    best = set()
+    keys = ((m, o) for found in compared.values() for m, outputs in found.items() for o in outputs)
+    for metric, output in dict.fromkeys(keys):
+        of_output = {name: c[metric][output] for name, c in compared.items() if metric in c}
+        if not all_outputs and output not in tests.ranks.get(metric, {}):
+            continue
+        ranks = tests.ranks.get(metric, {}).get(output, {})
+        winners = first_of(ranks)
+        for name, test in {baseline: None, **of_output}.items():
+            if name in winners:
+                best.add((len(rows), 3))
+            score = tests.scores[name][metric][output]
+            rows.append([metric, output, name, score, ranks.get(name)])
+            if not test:
+                rows[-1] += [None] * (len(head) - 5)
+                continue
+            rows[-1] += [test.difference, *test.interval[:2], test.p]
+            if all_outputs:
+                rows[-1] += [test.randomisation_p, test.sacrebleu_bootstrap_p]
+            if head[-1] == "left out":
+                rows[-1] += [test.samples, test.left_out]
+    return Table(head, rows, best)
+
+
+def _rows_of_one(report: Measurement, intervals: Intervals | None) -> Table:
+    """The scores of one system, with intervals, and counts of samples without a score."""
+    nested = report.scores()
+    counts = [name for name in _COUNTS if any(name in found for found in nested.values())]
+    head = ["metric", "output", "score", *(["low", "high"] if intervals else []), *counts]
+    rows: list[list[Cell]] = []
+    for metric, result in report.results.items():
+        for output, value in result.scores().items():
+            row: list[Cell] = [metric, output, value]
+            if intervals:
+                row += intervals[metric][output][:2]
+            rows.append([*row, *(nested[metric].get(name, 0) for name in counts)])
+    return Table(head, rows)
+
+
 def hub_table(metrics: Iterable[Metric]) -> Table:
     """The metrics of a hub: what each reads, gives and is set to."""
     rows = [
@@ -180,7 +258,7 @@ def hub_table(metrics: Iterable[Metric]) -> Table:
             metric.name,
             metric.card.summary,
             ", ".join(dict.fromkeys(map(column_of, metric.inputs()))),
-            ", ".join(_with_arrows(metric)),
+            ", ".join(o + ARROWS.get(metric.card.better(o), "") for o in metric.card.headline),
             metric.label(),
         ]
         for metric in metrics
@@ -188,20 +266,10 @@ def hub_table(metrics: Iterable[Metric]) -> Table:
     return Table(["metric", "what it measures", "reads", "headline outputs", "as"], rows)
 
 
-def fitted(board: Table, width: int | None) -> list[Table]:
-    """A scoreboard as tables of a width: turned if need be, or cut between outputs."""
-    if width is None or _width(board) <= width:
-        return [board]
-    turned = _turned(board)
-    if _width(turned) <= width:
-        return [turned]
-    tables, taken = [], [0]
-    for i in range(1, len(board.head)):
-        if len(taken) > 1 and _width(_part(board, [*taken, i])) > width:
-            tables.append(_part(board, taken))
-            taken = [0]
-        taken.append(i)
-    return [*tables, _part(board, taken)]
+def first_of(ranks: Mapping[str, int]) -> set[str]:
+    """The systems of the first rank; none if all are."""
+    first = {name for name, rank in ranks.items() if rank == 1}
+    return first if len(first) < len(ranks) else set()
 
 
 def output_columns(reports: Mapping[str, Measurement], form: ScoreFormat) -> list[OutputColumn]:
@@ -223,10 +291,6 @@ def output_columns(reports: Mapping[str, Measurement], form: ScoreFormat) -> lis
     return columns
 
 
-def _with_arrows(metric: Metric) -> Iterable[str]:
-    return (name + ARROWS.get(metric.card.better(name), "") for name in metric.card.headline)
-
-
 def _decimals(values: Sequence[float], scale: Scale | None, output: str) -> int:
     """How many decimals a column has: none for counts, three for fractions, fewer for more."""
     known = [abs(value) for value in values if math.isfinite(value)]
@@ -236,29 +300,6 @@ def _decimals(values: Sequence[float], scale: Scale | None, output: str) -> int:
     if known and whole and (largest >= 10 or (open_ended and output != "score")):
         return 0
     return 3 if largest < 10 else 2 if largest < 100 else 1
-
-
-def _width(table: Table) -> int:
-    """How wide a table is at least, where long names may be broken."""
-    lines = [table.head, *table.aligned()]
-    names = [any(isinstance(row[i], str) for row in table.rows) for i in range(len(table.head))]
-    columns = zip(zip(*lines, strict=True), names, strict=True)
-    widths = [min(max(map(len, column)), NAME if name else 999) for column, name in columns]
-    return sum(widths) + 2 * (len(widths) - 1)
-
-
-def _turned(board: Table) -> Table:
-    """The scoreboard with a row an output and a column a system."""
-    rows = [[name, *(row[i] for row in board.rows)] for i, name in enumerate(board.head) if i]
-    best = frozenset((column - 1, row + 1) for row, column in board.best)
-    return Table(["metric", *(str(row[0]) for row in board.rows)], rows, best)
-
-
-def _part(board: Table, columns: Sequence[int]) -> Table:
-    """Some columns of a scoreboard."""
-    rows = [[row[i] for i in columns] for row in board.rows]
-    best = frozenset((row, columns.index(i)) for row, i in board.best if i in columns)
-    return Table([board.head[i] for i in columns], rows, best)
 
 
 def _ranks(tests: PairedTests | None, column: OutputColumn) -> Mapping[str, int]:

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from html import escape
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
-
-    from metrichub.evaluation.intervals import Interval
-    from metrichub.evaluation.measurement import Measurement
-    from metrichub.evaluation.ranking import PairedTests
-    from metrichub.evaluation.significance import Comparison
 
 
 class Score(NamedTuple):
@@ -52,99 +46,6 @@ class Table(NamedTuple):
     best: Collection[tuple[int, int]] = frozenset()
     caption: str = ""
     signatures: Sequence[str] = ()
-
-    @classmethod
-    def of(
-        cls, report: Measurement, intervals: Mapping[str, Mapping[str, Interval]] | None = None
-    ) -> Table:
-        """A report's scores, a row an output, with intervals, and counts of samples without one."""
-        nested = report.scores()
-        head = ["metric", "output", "score"]
-        head += ["low", "high"] if intervals else []
-        counts = [
-            name
-            for name in ("unscored", "unanswered", "errors", "pending")
-            if any(nested[metric].get(name) for metric in report.results)
-        ]
-        head += counts
-        rows: list[list[Cell]] = []
-        for metric, result in report.results.items():
-            for output, value in result.scores().items():
-                row: list[Cell] = [metric, output, value]
-                if intervals:
-                    row += intervals[metric][output][:2]
-                rows.append([*row, *(nested[metric].get(name, 0) for name in counts)])
-        return cls(head, rows)
-
-    @classmethod
-    def beside(
-        cls,
-        reports: Mapping[str, Measurement],
-        intervals: Mapping[str, Mapping[str, Mapping[str, Interval]]] | None = None,
-        ranks: Mapping[str, Mapping[str, Mapping[str, int]]] | None = None,
-    ) -> Table:
-        """The scores of systems side by side, a row an output, the best by their ranks marked.
-
-        One system is the table that `of` gives. An output that a system lacks has empty cells.
-        """
-        tables = {
-            name: cls.of(report, (intervals or {}).get(name)) for name, report in reports.items()
-        }
-        if len(tables) == 1:
-            return next(iter(tables.values()))
-        head, columns = ["metric", "output"], []
-        for name, table in tables.items():
-            columns.append(len(head))
-            head += [name, *(f"{name} {part}" for part in table.head[3:])]
-        found = [{row[:2]: row[2:] for row in map(tuple, table.rows)} for table in tables.values()]
-        empty = [(None,) * (len(table.head) - 2) for table in tables.values()]
-        rows: list[tuple[Cell, ...]] = []
-        for key in dict.fromkeys(key for part in found for key in part):
-            parts = [part.get(key, none) for part, none in zip(found, empty, strict=True)]
-            rows.append((*key, *chain.from_iterable(parts)))
-        places = dict(zip(tables, columns, strict=True))
-        best = {
-            (i, places[name])
-            for i, (metric, output, *_) in enumerate(rows)
-            for name in first_of((ranks or {}).get(str(metric), {}).get(str(output), {}))
-        }
-        return cls(head, rows, best)
-
-    @classmethod
-    def compared(cls, ranking: PairedTests, *, all_outputs: bool = False) -> Table:
-        """One row an output and system, with its rank and test against the first system.
-
-        Rows of headline outputs alone, or of all outputs with the p-values before the correction,
-        and sacrebleu's of the bootstrap. Scores are those of all samples of a system; where samples
-        were left out of a test, it says how many, and the difference is that of the others.
-        """
-        baseline, *_ = ranking.systems
-        compared = ranking.against(baseline)
-        head = ["metric", "output", "system", "score", "rank", "difference", "low", "high", "p"]
-        head += ["p uncorrected", "p sacrebleu bootstrap (too small)"] if all_outputs else []
-        head += ["samples", "left out"] if ranking.left_out else []
-        rows: list[list[Cell]] = []
-        best = set()
-        for metric, output in _outputs(compared.values()):
-            tests = {name: c[metric][output] for name, c in compared.items() if metric in c}
-            if not all_outputs and output not in ranking.ranks.get(metric, {}):
-                continue
-            ranks = ranking.ranks.get(metric, {}).get(output, {})
-            winners = first_of(ranks)
-            for name, test in {baseline: None, **tests}.items():
-                if name in winners:
-                    best.add((len(rows), 3))
-                score = ranking.scores[name][metric][output]
-                rows.append([metric, output, name, score, ranks.get(name)])
-                if not test:
-                    rows[-1] += [None] * (len(head) - 5)
-                    continue
-                rows[-1] += [test.difference, *test.interval[:2], test.p]
-                if all_outputs:
-                    rows[-1] += [test.randomisation_p, test.sacrebleu_bootstrap_p]
-                if head[-1] == "left out":
-                    rows[-1] += [test.samples, test.left_out]
-        return cls(head, rows, best)
 
     def text(self) -> str:
         """The table in aligned columns of plain text."""
@@ -265,6 +166,22 @@ class Table(NamedTuple):
         return table
 
 
+def fitted(board: Table, width: int | None) -> list[Table]:
+    """A scoreboard as tables of a width: turned if need be, or cut between outputs."""
+    if width is None or _width(board) <= width:
+        return [board]
+    turned = _turned(board)
+    if _width(turned) <= width:
+        return [turned]
+    tables, taken = [], [0]
+    for i in range(1, len(board.head)):
+        if len(taken) > 1 and _width(_part(board, [*taken, i])) > width:
+            tables.append(_part(board, taken))
+            taken = [0]
+        taken.append(i)
+    return [*tables, _part(board, taken)]
+
+
 def format_cell(cell: Cell) -> str:
     """A cell for a reader: four decimals, none for counts, "–" for None and `nan`."""
     if isinstance(cell, (str, Score)):
@@ -273,20 +190,6 @@ def format_cell(cell: Cell) -> str:
         return "–"
     whole = isinstance(cell, int) or (abs(cell) >= 10 and float(cell).is_integer())
     return str(int(cell)) if whole else f"{cell:.4f}"
-
-
-def first_of(ranks: Mapping[str, int]) -> set[str]:
-    """The systems of the first rank; none if all are."""
-    first = {name for name, rank in ranks.items() if rank == 1}
-    return first if len(first) < len(ranks) else set()
-
-
-def _outputs(
-    comparisons: Iterable[Mapping[str, Mapping[str, Comparison]]],
-) -> list[tuple[str, str]]:
-    """Every metric and output that was compared, once."""
-    found = ((m, o) for compared in comparisons for m, outputs in compared.items() for o in outputs)
-    return list(dict.fromkeys(found))
 
 
 def json_safe(value: Any) -> Any:
@@ -319,6 +222,29 @@ def _aligned(cells: Sequence[Cell]) -> list[str]:
         ).rstrip()
         for part in parts
     ]
+
+
+def _width(table: Table) -> int:
+    """How wide a table is at least, where long names may be broken."""
+    lines = [table.head, *table.aligned()]
+    names = [any(isinstance(row[i], str) for row in table.rows) for i in range(len(table.head))]
+    columns = zip(zip(*lines, strict=True), names, strict=True)
+    widths = [min(max(map(len, column)), NAME if name else 999) for column, name in columns]
+    return sum(widths) + 2 * (len(widths) - 1)
+
+
+def _turned(board: Table) -> Table:
+    """The scoreboard with a row an output and a column a system."""
+    rows = [[name, *(row[i] for row in board.rows)] for i, name in enumerate(board.head) if i]
+    best = frozenset((column - 1, row + 1) for row, column in board.best)
+    return Table(["metric", *(str(row[0]) for row in board.rows)], rows, best)
+
+
+def _part(board: Table, columns: Sequence[int]) -> Table:
+    """Some columns of a scoreboard."""
+    rows = [[row[i] for i in columns] for row in board.rows]
+    best = frozenset((row, columns.index(i)) for row, i in board.best if i in columns)
+    return Table([board.head[i] for i in columns], rows, best)
 
 
 def _markdown(text: str) -> str:

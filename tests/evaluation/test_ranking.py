@@ -12,7 +12,7 @@ from metrichub.errors import ReportError
 from metrichub.evaluation.holm import holm
 from metrichub.evaluation.labels import p_text
 from metrichub.evaluation.ranking import quick_tests
-from metrichub.report.tables import Table
+from metrichub.report.scoreboard import rows_of_scores, rows_of_tests
 
 SIZE = 12
 """With k samples that only the better system has right, p is 2 of 2 ** k, so 2 ** (1 - k)."""
@@ -78,7 +78,7 @@ def test_one_that_fails_to_beat_another_doesn_t_rank_above_it() -> None:
     assert ranking.sentence.endswith(
         "; no significant difference between a and c or b and c on exact_match"
     )
-    assert not Table.compared(ranking).best
+    assert not rows_of_tests(ranking).best
 
 
 def test_lower_is_better_where_the_card_says_so() -> None:
@@ -121,7 +121,7 @@ def test_only_headline_outputs_are_corrected_ranked_and_bold() -> None:
             assert np.isnan(test.p)
             assert (test.rank, test.other_rank, test.sentence) == (None, None, None)
     systems = {"one": report, "other": other}
-    table = Table.compared(compare_all(systems, resamples=9, trials=TRIALS), all_outputs=True)
+    table = rows_of_tests(compare_all(systems, resamples=9, trials=TRIALS), all_outputs=True)
     assert {table.rows[row][1] for row, _ in table.best} == set(headline)
     assert {table.rows[row][2] for row, _ in table.best} == {"other"}
     # Each output has a row of the first system, which has no test, and one of the other.
@@ -133,7 +133,7 @@ def test_only_headline_outputs_are_corrected_ranked_and_bold() -> None:
         *(test.difference, *test.interval[:2], test.p),
         *(test.randomisation_p, test.sacrebleu_bootstrap_p),
     ]
-    assert {row[1] for row in Table.compared(compare_all(systems, resamples=9)).rows} == set(
+    assert {row[1] for row in rows_of_tests(compare_all(systems, resamples=9)).rows} == set(
         headline
     )
 
@@ -173,7 +173,7 @@ def test_scores_are_those_of_all_samples_and_tests_those_of_common_ones() -> Non
     assert pair.withheld == "the systems left different samples unanswered (full: 0, half: 2)"
     assert (pair.samples, pair.left_out) == (2, 2)
     assert ranking.pairs["worse", "full"]["ttr"]["score"].withheld is None
-    table = Table.compared(ranking)
+    table = rows_of_tests(ranking)
     rows = table.rows
     assert table.head[8:] == ["p", "samples", "left out"]
     assert [row[-2:] for row in rows[:3]] == [[None, None], [2, 2], [4, 0]]
@@ -231,6 +231,6 @@ def test_a_table_of_scores_is_marked_where_a_test_takes_a_moment() -> None:
     assert tests
     assert tests.ranks == {"exact_match": {"score": {"a": 1, "b": 2}}}
     assert "metrichub compare" in reasons["distinct"]
-    assert Table.beside(systems, ranks=tests.ranks).best == {(0, 2)}
+    assert rows_of_scores(systems, ranks=tests.ranks).best == {(0, 2)}
     pooled = {name: report.pool() for name, report in systems.items()}
     assert "pooled" in quick_tests(pooled)[1]["exact_match"]

@@ -14,7 +14,7 @@ from metrichub.catalog.frontmatter import Scale
 from metrichub.errors import MetricError, ReportError
 from metrichub.evaluation.merge import unranked
 from metrichub.evaluation.ranking import quick_tests
-from metrichub.report.tables import Table
+from metrichub.report.scoreboard import rows_of_scores, rows_of_tests
 from metrichub.text import Texts
 
 REFERENCES = ["a b", "c d", "e f", "g h"]
@@ -62,7 +62,7 @@ def test_unanswered_samples_are_counted_apart(metric: Metric) -> None:
     notes = report.notes()[metric.name]
     assert notes[0] == "2 unscored: the prediction is empty"
     assert notes[1].startswith("2 of 4 samples are unanswered and left out of the mean")
-    assert Table.of(report).head == ["metric", "output", "score", "unanswered"]
+    assert rows_of_scores({"": report}).head == ["metric", "output", "score", "unanswered"]
 
 
 def test_a_sample_that_lacks_its_reference_is_no_ones_fault() -> None:
@@ -109,7 +109,7 @@ def test_tables_mark_no_system_that_left_more_unanswered() -> None:
     assert ranking.sentence == (
         "no winner on exact: the systems left different samples unanswered (right: 0, silent: 2)"
     )
-    table = Table.compared(ranking)
+    table = rows_of_tests(ranking)
     assert not table.best
     assert list(table.head[-2:]) == ["samples", "left out"]
     assert list(table.rows[1][-2:]) == [2, 2]

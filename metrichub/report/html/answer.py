@@ -20,9 +20,10 @@ from metrichub.report.ranking import Ranking
 from metrichub.report.scoreboard import (
     OutputColumn,
     ScoreFormat,
+    first_of,
     output_columns,
 )
-from metrichub.report.tables import Score, Table, first_of
+from metrichub.report.tables import Score, Table
 
 WIDTH = 240
 """How wide the chart of an output is drawn, in units of its own."""

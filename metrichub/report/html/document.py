@@ -39,6 +39,7 @@ from metrichub.report.html.records import (
 from metrichub.report.html.slices import slices_of, text_lengths
 from metrichub.report.notes import shared_notes
 from metrichub.report.ranking import Ranking, compare_all
+from metrichub.report.scoreboard import rows_of_scores, rows_of_tests
 from metrichub.report.tables import Cell, Table
 from metrichub.web.theme import theme
 
@@ -91,7 +92,7 @@ def report_page(
     ngrams = ngrams_of(systems)
     data |= {"ngrams": ngrams.data()} if ngrams else {}
     answer = answer_of(systems, ranking, intervals, options)
-    whole = Table.beside(systems, intervals, ranking.ranks if ranking else None)
+    whole = rows_of_scores(systems, intervals, ranking.ranks if ranking else None)
     exports = {
         "Markdown": answer.paper.markdown(),
         "LaTeX": answer.paper.latex(),
@@ -220,7 +221,7 @@ def _tests(ranking: Ranking | None) -> tuple[Table, Table] | None:
     """The tests of the headline outputs, and those of all with every p-value."""
     if not ranking:
         return None
-    return Table.compared(ranking), Table.compared(ranking, all_outputs=True)
+    return rows_of_tests(ranking), rows_of_tests(ranking, all_outputs=True)
 
 
 def quartiles(outputs: Sequence[Scores]) -> Table:
