@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from pylatexenc.latexencode import UnicodeToLatexEncoder
     from rich.table import Table as RichTable
 
 
@@ -32,6 +34,9 @@ class Score(NamedTuple):
 Cell = str | float | Score | None
 NAME = 24
 """So much of a text stays in one line of a narrow terminal."""
+_BAR = "{\\textbar}"
+# Arrows need no package in math mode; a bar in text is a dash in LaTeX's oldest encoding.
+_RULES = {ord("–"): "--", ord("↑"): "$\\uparrow$", ord("↓"): "$\\downarrow$", ord("|"): _BAR}
 
 
 class Table(NamedTuple):
@@ -84,12 +89,29 @@ class Table(NamedTuple):
 
     def latex(self) -> str:
         """The table in LaTeX (package booktabs), the best in bold, with a caption if it has one."""
-        from metrichub.report.latex import latex_table
-
-        kinds = ["r" if i in self._numbers() else "l" for i in range(len(self.head))]
-        said = f"Signatures: {'; '.join(self.signatures)}." if self.signatures else ""
-        caption = " ".join(filter(None, [self.caption, said]))
-        return latex_table(kinds, self.head, self._cells, caption)
+        right = self._numbers()
+        kinds = "".join("r" if i in right else "l" for i in range(len(self.head)))
+        lines = [
+            f"\\begin{{tabular}}{{{kinds}}}",
+            "\\toprule",
+            f"{' & '.join(map(_latex_cell, self.head))} \\\\",
+            "\\midrule",
+            *(f"{' & '.join(row)} \\\\" for row in self._cells(_latex_cell, "\\textbf{{{}}}")),
+            "\\bottomrule",
+            "\\end{tabular}",
+        ]
+        signatures = f"Signatures: {'; '.join(self.signatures)}." if self.signatures else ""
+        if caption := " ".join(filter(None, [self.caption, signatures])):
+            # A signature has no spaces, and may be broken at its bars.
+            said = _latex(caption).replace(_BAR, f"{_BAR}\\allowbreak ")
+            lines = [
+                "\\begin{table}",
+                "\\centering",
+                *lines,
+                f"\\caption{{{said}}}",
+                "\\end{table}",
+            ]
+        return "\n".join([*lines, ""])
 
     def html(self, caption: str = "") -> str:
         """The table in HTML, the best in bold; nothing in it can be more than text."""
@@ -205,6 +227,31 @@ def json_safe(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def _latex(text: str) -> str:
+    r"""A text that LaTeX prints as it is: "c_d" as "c\_d", arrows in math mode."""
+    return str(_encoder().unicode_to_latex(" ".join(text.split())))
+
+
+def _latex_cell(text: str) -> str:
+    """A text in a cell; behind a line's end LaTeX would read a bracket as an option."""
+    found = _latex(text)
+    return f"{{}}{found}" if found.startswith(("[", "*")) else found
+
+
+@cache
+def _encoder() -> UnicodeToLatexEncoder:
+    from pylatexenc.latexencode import (
+        RULE_DICT,
+        UnicodeToLatexConversionRule,
+        UnicodeToLatexEncoder,
+    )
+
+    rules = [UnicodeToLatexConversionRule(RULE_DICT, _RULES), "defaults"]
+    return UnicodeToLatexEncoder(
+        conversion_rules=rules, unknown_char_policy="keep", unknown_char_warning=False
+    )
 
 
 def _aligned(cells: Sequence[Cell]) -> list[str]:
