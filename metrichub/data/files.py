@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from metrichub.data import huggingface, source
-from metrichub.data.formats import READERS
+from metrichub.data.formats import TEXT_FORMATS
 from metrichub.data.parquet import parquet, parquet_folder
 from metrichub.data.readers import file_formats, read_file, with_readers
 from metrichub.data.samples import Samples as Samples
@@ -27,7 +27,7 @@ from metrichub.errors import FileError, InputError, did_you_mean
 BATCH_CHARACTERS = 4_000_000
 """About how much of a file is held at a time."""
 
-_FORMATS = (*READERS, "parquet")
+_FORMATS = (*TEXT_FORMATS, "parquet")
 _SUFFIXES = {**{f".{name}": name for name in _FORMATS}, ".ndjson": "jsonl"}
 
 
@@ -133,8 +133,8 @@ def _batches(
     with source.open_source(path, most) as found:
         if kind == "parquet":
             batches = parquet(found, characters, _paths(columns), most)
-        elif kind in READERS:
-            batches = with_readers(READERS[kind](found, characters))
+        elif kind in TEXT_FORMATS:
+            batches = with_readers(TEXT_FORMATS[kind](found, characters))
         else:
             batches = read_file(kind, found, characters)
         yield from _not_empty(source.display_path(path), "file", batches)

@@ -1,6 +1,6 @@
 """Formats of text: JSONL, JSON, CSV and TSV as streams of samples.
 
-Each reader takes an open source and about how many characters of it a batch holds.
+Each format is a function of an open source and about how many characters of it a batch holds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from metrichub.data.samples import Samples
 from metrichub.data.source import Source
 from metrichub.errors import FileError
 
-Reader = Callable[[Source, int], Iterator[Samples]]
+TextFormat = Callable[[Source, int], Iterator[Samples]]
 _FIELD_LIMIT = 2**31 - 1
 MOST_COLUMNS = 1000
 """More columns than any table of texts has."""
@@ -153,8 +153,8 @@ def _if_it_is(format: str, error: FileError) -> FileError:
     return error.with_remedy("name_format", kinds[format], format)
 
 
-def _separated(delimiter: str) -> Reader:
-    def reader(source: Source, characters: int) -> Iterator[Samples]:
+def _separated(delimiter: str) -> TextFormat:
+    def read(source: Source, characters: int) -> Iterator[Samples]:
         records = _records(source, delimiter)
         first = next(records, None)
         if first is None:
@@ -185,7 +185,7 @@ def _separated(delimiter: str) -> Reader:
             yield _samples(source, columns, rows, start)
             start += len(rows)
 
-    return reader
+    return read
 
 
 def _columns_of_lists(columns: Mapping[str, list[Any]]) -> list[str]:
@@ -285,7 +285,7 @@ def _kind_of(value: object) -> str:
     return "null" if value is None else kinds.get(type(value), "a number")
 
 
-READERS: Mapping[str, Reader] = {
+TEXT_FORMATS: Mapping[str, TextFormat] = {
     "jsonl": _jsonl,
     "json": _json,
     "csv": _separated(","),

@@ -133,7 +133,7 @@ def test_its_suffix_is_listed_with_ours(site: Path) -> None:
     assert "'log'." in found.stderr
 
 
-def test_broken_readers_are_named_once_and_the_file_is_read(site: Path) -> None:
+def test_broken_readers_are_named_and_the_file_is_read(site: Path) -> None:
     (site / "a.jsonl").write_text(lines([{"prediction": "a", "system": "s"}]))
     ran = run(site, "print(dict(metrichub.read('a.jsonl')))")
     assert ran.stdout == "{'prediction': ['a'], 'system': ['s']}\n"
