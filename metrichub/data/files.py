@@ -174,12 +174,6 @@ def _selected(batches: Iterator[Samples], columns: Chosen | None) -> Iterator[Sa
     return (samples.choose(named) for samples in batches)
 
 
-def read_lines(path: str | Path) -> list[str]:
-    """The lines of a text file without their line breaks (LF or CRLF); all else is kept."""
-    with source.open_source(path) as found:
-        return list(found.lines())
-
-
 def read_columns(
     columns: Mapping[str, Sequence[str]], *, characters: int = BATCH_CHARACTERS
 ) -> Iterator[Samples]:

@@ -341,21 +341,26 @@ def test_standard_input_is_json_lines_unless_said_otherwise(
         files.read("-")
 
 
+def lines(path: str | Path) -> list[str]:
+    (samples,) = files.read_columns({"predictions": [str(path)]})
+    return samples["predictions"]
+
+
 def test_lines_lose_their_break_and_nothing_else(tmp_path: Path) -> None:
     # str.splitlines would also break at U+2028, U+0085, form feed and a lone carriage return.
     content = "\ufeff a \u2028b\x0c\x85 \r\n\nc\td \n"
-    assert files.read_lines(written(tmp_path, "a.txt", content)) == [
+    assert lines(written(tmp_path, "a.txt", content)) == [
         " a \u2028b\x0c\x85 ",
         "",
         "c\td ",
     ]
-    assert files.read_lines(written(tmp_path, "b.txt", "a\nb")) == ["a", "b"]
-    assert files.read_lines(written(tmp_path, "c.txt", "\n")) == [""]
+    assert lines(written(tmp_path, "b.txt", "a\nb")) == ["a", "b"]
+    assert lines(written(tmp_path, "c.txt", "\n")) == [""]
 
 
 def test_an_empty_text_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="the file is empty"):
-        files.read_lines(written(tmp_path, "a.txt", ""))
+        lines(written(tmp_path, "a.txt", ""))
 
 
 def test_text_is_written_as_it_is(tmp_path: Path) -> None:
