@@ -5,15 +5,26 @@ from __future__ import annotations
 import ast
 import doctest
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from metrichub.catalog.card import FORMER_HEADINGS, HEADINGS, OPTIONAL
 from metrichub.catalog.parameters import make, parameters_of
 from metrichub.errors import JudgeUnavailable, MetrichubError
 from metrichub.judge.metric import JudgeMetric
+from metrichub.judge.protocol import (
+    Choice,
+    Fields,
+    Grade,
+    Judge,
+    Prompt,
+    Question,
+    Sampling,
+    Verdict,
+)
 from metrichub.models.resolve import judge_of
 from metrichub.testing.blocks import generated, studies_agree
-from metrichub.testing.listening import Listening
 from metrichub.testing.under_test import Broken, MetricUnderTest, hold
 
 WRITTEN = ("headline", "definition")
@@ -115,6 +126,47 @@ def _asks_what_it_declares(under_test: MetricUnderTest, metric: JudgeMetric) -> 
     under_test.evaluate(under_test.columns, judge=listening)
     for kind, name in sorted(listening.heard - declared):
         raise Broken(f"it asks its judge to {kind} ({name}), which `asks` doesn't declare")
+
+
+@dataclass(frozen=True)
+class Listening:
+    """The judge that it asks, to its caller; `heard` holds each question with its prompt."""
+
+    judge: Judge
+    heard: set[tuple[Question, str]] = field(default_factory=set, compare=False)
+
+    @property
+    def label(self) -> str:
+        """The other judge's."""
+        return self.judge.label
+
+    async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
+        """What the other judge finds."""
+        self.heard.add(("extract", prompt.name))
+        return await self.judge.extract(prompt, fields, limit)
+
+    async def verify(
+        self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
+    ) -> list[Verdict]:
+        """The other judge's verdicts."""
+        self.heard.add(("verify", prompt.name))
+        return await self.judge.verify(prompt, items, fields, verdicts)
+
+    async def grade(
+        self,
+        prompt: Prompt,
+        fields: Fields,
+        scale: tuple[int, int],
+        weighing: Sampling = Sampling(),  # noqa: B008  # immutable
+    ) -> Grade:
+        """The other judge's grade."""
+        self.heard.add(("grade", prompt.name))
+        return await self.judge.grade(prompt, fields, scale, weighing)
+
+    async def choose(self, prompt: Prompt, candidates: Sequence[str], fields: Fields) -> Choice:
+        """The other judge's choice."""
+        self.heard.add(("choose", prompt.name))
+        return await self.judge.choose(prompt, candidates, fields)
 
 
 def outputs_agree(under_test: MetricUnderTest) -> None:

@@ -6,7 +6,7 @@ from metrichub import Hub, load_metric
 from metrichub.authoring import JudgeMetric
 from metrichub.catalog.registry import registry
 from metrichub.judge.chance import ChanceJudge
-from metrichub.testing.listening import Listening
+from metrichub.testing.card_laws import Listening
 from metrichub.testing.under_test import MetricUnderTest
 
 OFF_DEFAULT = (
