@@ -122,18 +122,18 @@ def _asks_what_it_declares(under_test: MetricUnderTest, metric: JudgeMetric) -> 
     hold(bool(declared), "it has a judge, but `asks` is empty")
     for _, name in declared:
         metric.prompt(name)
-    listening = Listening(judge_of(metric.judge))
-    under_test.evaluate(under_test.columns, judge=listening)
-    for kind, name in sorted(listening.heard - declared):
+    spy = JudgeSpy(judge_of(metric.judge))
+    under_test.evaluate(under_test.columns, judge=spy)
+    for kind, name in sorted(spy.questions - declared):
         raise Broken(f"it asks its judge to {kind} ({name}), which `asks` doesn't declare")
 
 
 @dataclass(frozen=True)
-class Listening:
-    """The judge that it asks, to its caller; `heard` holds each question with its prompt."""
+class JudgeSpy:
+    """The judge that it asks, to its caller; `questions` holds each question with its prompt."""
 
     judge: Judge
-    heard: set[tuple[Question, str]] = field(default_factory=set, compare=False)
+    questions: set[tuple[Question, str]] = field(default_factory=set, compare=False)
 
     @property
     def label(self) -> str:
@@ -142,14 +142,14 @@ class Listening:
 
     async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
         """What the other judge finds."""
-        self.heard.add(("extract", prompt.name))
+        self.questions.add(("extract", prompt.name))
         return await self.judge.extract(prompt, fields, limit)
 
     async def verify(
         self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
     ) -> list[Verdict]:
         """The other judge's verdicts."""
-        self.heard.add(("verify", prompt.name))
+        self.questions.add(("verify", prompt.name))
         return await self.judge.verify(prompt, items, fields, verdicts)
 
     async def grade(
@@ -160,12 +160,12 @@ class Listening:
         weighing: Sampling = Sampling(),  # noqa: B008  # immutable
     ) -> Grade:
         """The other judge's grade."""
-        self.heard.add(("grade", prompt.name))
+        self.questions.add(("grade", prompt.name))
         return await self.judge.grade(prompt, fields, scale, weighing)
 
     async def choose(self, prompt: Prompt, candidates: Sequence[str], fields: Fields) -> Choice:
         """The other judge's choice."""
-        self.heard.add(("choose", prompt.name))
+        self.questions.add(("choose", prompt.name))
         return await self.judge.choose(prompt, candidates, fields)
 
 

@@ -6,7 +6,7 @@ from metrichub import Hub, load_metric
 from metrichub.authoring import JudgeMetric
 from metrichub.catalog.registry import registry
 from metrichub.judge.chance import ChanceJudge
-from metrichub.testing.card_laws import Listening
+from metrichub.testing.card_laws import JudgeSpy
 from metrichub.testing.under_test import MetricUnderTest
 
 OFF_DEFAULT = (
@@ -24,10 +24,10 @@ OFF_DEFAULT = (
 
 @pytest.mark.parametrize("spec", OFF_DEFAULT)
 def test_a_metric_asks_what_it_declares_off_its_defaults(spec: str) -> None:
-    judge = Listening(ChanceJudge())
+    judge = JudgeSpy(ChanceJudge())
     metric = load_metric(spec, judge=judge)
     assert isinstance(metric, JudgeMetric)
     subject = MetricUnderTest(registry().find(metric.card.name))
     Hub(metric, embedder="offline").evaluate(**subject.columns)
     declared = {(kind, name) for kind, names in metric.questions().items() for name in names}
-    assert judge.heard == declared
+    assert judge.questions == declared
