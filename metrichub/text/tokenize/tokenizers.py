@@ -7,8 +7,9 @@ tokenizer is to do is read most easily in `metrichub.text.tokenize.reference`, o
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -30,9 +31,10 @@ from metrichub.text.tokenize.boundaries import (
     single,
     western_runs,
 )
-from metrichub.text.tokenize.protocol import TextColumn
 from metrichub.text.tokenize.tokens import Tokens
 from metrichub.text.tokenize.utf8 import Characters
+
+T = TypeVar("T")
 
 Tokenizer = str | Callable[[str], Sequence[str]]
 """The name of a tokenizer, or a function from a text to its tokens."""
@@ -45,6 +47,31 @@ MARKUP = {
     b"&": tuple(entity.encode() for entity, _ in plain.ENTITIES),
 }
 """What `13a` removes or replaces first, by what it is found with."""
+
+
+class TextColumn(Protocol):
+    """A column of strings that remembers what was computed of it."""
+
+    def __getitem__(self, row: int, /) -> str: ...
+
+    def __iter__(self) -> Iterator[str]: ...
+
+    @property
+    def characters(self) -> Characters:
+        """The characters of all rows as an array."""
+        ...
+
+    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` returns, made on the first call with this key."""
+        ...
+
+    def lower(self) -> TextColumn:
+        """The column with `str.lower` applied to every row."""
+        ...
+
+    def tokens(self, tokenizer: str) -> Tokens:
+        """The tokens of every row by another tokenizer."""
+        ...
 
 
 class Classes:
