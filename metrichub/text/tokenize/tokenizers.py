@@ -15,7 +15,7 @@ import numpy as np
 
 from metrichub.errors import MissingDependency, ParameterError
 from metrichub.text.ragged import Bytes, Flags, Integers
-from metrichub.text.tokenize import reference as plain
+from metrichub.text.tokenize import reference
 from metrichub.text.tokenize.boundaries import (
     ALONE,
     DASH,
@@ -44,7 +44,7 @@ PUNCTUATION = string.punctuation.encode()
 MARKUP = {
     b"<skipped>": (b"<skipped>",),
     b"-\n": (b"-\n",),
-    b"&": tuple(entity.encode() for entity, _ in plain.ENTITIES),
+    b"&": tuple(entity.encode() for entity, _ in reference.ENTITIES),
 }
 """What `13a` removes or replaces first, by what it is found with."""
 
@@ -111,9 +111,9 @@ def _rouge(character: str) -> int:
 
 
 def _letter(character: str) -> int:
-    if plain.is_unspaced(character):
+    if reference.is_unspaced(character):
         return ALONE
-    return WORD if plain.category(character) in "LMN" else GAP
+    return WORD if reference.category(character) in "LMN" else GAP
 
 
 def _mark(character: str) -> int:
@@ -132,13 +132,13 @@ def _western(character: str) -> int:
 
 
 def _chinese(character: str) -> int:
-    alone = plain.is_chinese(character) and not character.isspace()
+    alone = reference.is_chinese(character) and not character.isspace()
     return ALONE if alone else _western(character)
 
 
 def _international(character: str) -> int:
     classes = {"N": NUMBER, "P": POINT, "S": ALONE}
-    return classes.get(plain.category(character), _space(character))
+    return classes.get(reference.category(character), _space(character))
 
 
 def _english(character: str) -> int:
@@ -186,7 +186,7 @@ def _rouge_words(texts: TextColumn) -> Tokens:
 
 
 def _rouge_stems(texts: TextColumn) -> Tokens:
-    return texts.tokens("rouge").map(plain.rouge_stem)
+    return texts.tokens("rouge").map(reference.rouge_stem)
 
 
 def _letters(texts: TextColumn) -> Tokens:
@@ -196,13 +196,13 @@ def _letters(texts: TextColumn) -> Tokens:
 
 
 def _letter_stems(texts: TextColumn) -> Tokens:
-    return texts.tokens("unicode").map(plain.rouge_stem)
+    return texts.tokens("unicode").map(reference.rouge_stem)
 
 
 def _thirteen_a(texts: TextColumn) -> Tokens:
     characters = texts.characters
     tokens = western_runs(characters, WESTERN.of(characters), None)
-    return _by_hand(texts, tokens, _rows_with(characters, MARKUP), plain.thirteen_a)
+    return _by_hand(texts, tokens, _rows_with(characters, MARKUP), reference.thirteen_a)
 
 
 def _chinese_words(texts: TextColumn) -> Tokens:
@@ -244,7 +244,7 @@ def _squad(texts: TextColumn) -> Tokens:
         keep &= ~(same & (tokens.sizes == len(article)))
     characters = texts.lower().characters
     others = characters.rows_of(ENGLISH.of(characters) == ALONE)
-    return _by_hand(texts, tokens.select(keep), others, plain.squad)
+    return _by_hand(texts, tokens.select(keep), others, reference.squad)
 
 
 def _characters(texts: TextColumn) -> Tokens:
