@@ -33,7 +33,7 @@ from metrichub.text import (
     token_spans,
 )
 
-KeptRow = tuple[Words, Words, Words, Words, bool]
+StoredRow = tuple[Words, Words, Words, Words, bool]
 """A `Row` as reports keep it, a plain tuple: what its references know is in two places."""
 
 
@@ -87,7 +87,7 @@ class Novelty(CorpusMetric):
         """The prediction, and the references if they are the training texts."""
         return ("prediction",) if self.corpus else ("prediction", "references")
 
-    def measure(self, prediction: Texts, references: RaggedTexts | None = None) -> list[KeptRow]:
+    def measure(self, prediction: Texts, references: RaggedTexts | None = None) -> list[StoredRow]:
         """The names of what each sample generated and knows."""
         documents = RaggedTexts.of([[]] * len(prediction)) if references is None else references
         generated = names_of(prediction, self.tokenizer, self.n)
@@ -103,7 +103,7 @@ class Novelty(CorpusMetric):
             )
         )
 
-    def resampler(self, rows: Sequence[KeptRow]) -> Resampler:
+    def resampler(self, rows: Sequence[StoredRow]) -> Resampler:
         """What is new depends on which references are drawn, or with a file on nothing."""
         named = _rows(rows)
         counted = self._counts(named)
@@ -122,12 +122,12 @@ class Novelty(CorpusMetric):
 
         return scores
 
-    def survey(self, rows: Sequence[KeptRow]) -> Training:
+    def survey(self, rows: Sequence[StoredRow]) -> Training:
         """What the references of these rows know, unless a file has the training texts."""
         own = rows if self.corpus is None else ()
         return Training(Known.union(Known(*known) for _, _, *known, _ in own))
 
-    def weigh(self, rows: Sequence[KeptRow], corpus: Training) -> Mapping[str, Array]:
+    def weigh(self, rows: Sequence[StoredRow], corpus: Training) -> Mapping[str, Array]:
         """New and all n-grams of each row, and new and all texts, (R,) each."""
         novel, total, new = self._counts(_rows(rows), corpus.known)
         some = ~np.isnan(new)
@@ -175,5 +175,5 @@ class Novelty(CorpusMetric):
         return _Counts(novel, total, np.where(empty, np.nan, absent(texts, known.texts)))
 
 
-def _rows(rows: Sequence[KeptRow]) -> list[Row]:
+def _rows(rows: Sequence[StoredRow]) -> list[Row]:
     return [Row(ngrams, text, Known(*known), empty) for ngrams, text, *known, empty in rows]

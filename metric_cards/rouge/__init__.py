@@ -194,7 +194,7 @@ class Rouge(Metric):
         )
 
     def _summary(
-        self, prediction: Texts, references: RaggedTexts, tokenizer: str, plain: Integers
+        self, prediction: Texts, references: RaggedTexts, tokenizer: str, lcs_hits: Integers
     ) -> Integers:
         """The hits of ROUGE-Lsum, (P,): those of ROUGE-L where both texts are one sentence."""
         predicted, reference = prediction, references.items
@@ -205,8 +205,8 @@ class Rouge(Metric):
         several |= np.array(["\n" in text for text in reference], np.bool_)
         rows = np.flatnonzero(several)
         if not len(rows):
-            return plain
-        hits = plain.copy()
+            return lcs_hits
+        hits = lcs_hits.copy()
         predicted, reference = predicted.take(references.rows[rows]), reference.take(rows)
         hits[rows] = union_lcs(predicted, reference, tokenizer).hits
         return hits

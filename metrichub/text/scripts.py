@@ -108,10 +108,10 @@ def mostly(characters: Characters, scripts: Collection[str]) -> Flags:
     # Few rows of most columns: what is ASCII is counted only in these.
     at = np.flatnonzero(majority)
     data, starts, ends = characters.data, *map(characters.bytes_at, (rows[at], rows[at + 1]))
-    plain = [
+    ascii_counts = [
         len(data[a:b].translate(None, _NO_ASCII_LETTERS)) for a, b in zip(starts, ends, strict=True)
     ]
-    majority[at] = part[at] > others[at] + plain
+    majority[at] = part[at] > others[at] + ascii_counts
     return majority
 
 

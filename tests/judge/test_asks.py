@@ -27,7 +27,7 @@ def test_a_metric_asks_what_it_declares_off_its_defaults(spec: str) -> None:
     judge = JudgeSpy(ChanceJudge())
     metric = load_metric(spec, judge=judge)
     assert isinstance(metric, JudgeMetric)
-    subject = MetricUnderTest(registry().find(metric.card.name))
-    Hub(metric, embedder="offline").evaluate(**subject.columns)
+    under_test = MetricUnderTest(registry().find(metric.card.name))
+    Hub(metric, embedder="offline").evaluate(**under_test.columns)
     declared = {(kind, name) for kind, names in metric.questions().items() for name in names}
     assert judge.questions == declared

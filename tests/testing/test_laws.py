@@ -92,7 +92,7 @@ Make = Callable[..., MetricUnderTest]
 
 @pytest.fixture
 def make(site: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
-    """A function that writes the toy metric, changed in places, and gives it as a subject."""
+    """A function that writes the toy metric, changed in places, and gives it to be tested."""
 
     def written(
         code: Mapping[str, str] | None = None,

@@ -144,9 +144,9 @@ def _sweep(tables: Tables, band: Band) -> tuple[NDArray[np.int8], Integers]:
         pair = older[above] + differ
         gap = np.minimum(old[above], old[here]) + 1
         np.minimum(pair, gap, out=new[here])
-        apart = gap < pair
-        inserted = apart & (old[here] < old[above])
-        np.add(apart.view(np.int8), inserted.view(np.int8), out=steps[ends[k] : ends[k + 1]])
+        is_gap = gap < pair
+        inserted = is_gap & (old[here] < old[above])
+        np.add(is_gap.view(np.int8), inserted.view(np.int8), out=steps[ends[k] : ends[k + 1]])
         if band.beams is not None:
             first, last = band.beams[:, above]
             columns = (k - rows[above, None]).astype(first.dtype)

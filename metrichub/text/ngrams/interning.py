@@ -71,7 +71,7 @@ def intern_both(
     prediction: Texts | RaggedTexts, references: Texts | RaggedTexts, tokenizer: str
 ) -> InternedIds:
     """The ids of predictions and references together; computed once per pair of columns."""
-    first, second = _groups(prediction), _groups(references)
+    first, second = _ragged(prediction), _ragged(references)
     key = ("joint", first.offsets.tobytes(), *_beside(first, second), tokenizer)
     return first.items.cached(key, lambda: _join(first, second, tokenizer))
 
@@ -108,7 +108,7 @@ def cut_string(codes: Integers, offsets: Integers) -> list[str]:
     return [text[start:end] for start, end in spans(offsets)]
 
 
-def _groups(column: Texts | RaggedTexts) -> RaggedTexts:
+def _ragged(column: Texts | RaggedTexts) -> RaggedTexts:
     return (
         column
         if isinstance(column, RaggedTexts)
@@ -134,8 +134,8 @@ def _join(first: RaggedTexts, second: RaggedTexts, tokenizer: str) -> InternedId
     return InternedIds(ids, offsets, segments, sides[order])
 
 
-def _numbers(groups: RaggedTexts) -> Integers:
-    return positions_within(groups.offsets) + 1
+def _numbers(texts: RaggedTexts) -> Integers:
+    return positions_within(texts.offsets) + 1
 
 
 def _small_numbers(tokens: Tokens, rows: Integers, places: Integers, offsets: Integers) -> Integers:

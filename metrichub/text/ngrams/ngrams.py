@@ -212,10 +212,10 @@ def _condensed_orders(
 
 
 def _following(together: InternedIds, k: int) -> Words:
-    """The rank of the token k places further on in the same text, or 0, (T,)."""
-    ranks = np.zeros(len(together.ids), np.uint64)
-    ranks[:-k] = together.ids[k:] * (together.left[:-k] > k)
-    return ranks
+    """The id of the token k places further on in the same text, or 0, (T,)."""
+    ids = np.zeros(len(together.ids), np.uint64)
+    ids[:-k] = together.ids[k:] * (together.left[:-k] > k)
+    return ids
 
 
 def _condensed(names: Words, offsets: Integers) -> Words:

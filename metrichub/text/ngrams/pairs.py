@@ -62,7 +62,7 @@ class _Pairs(NamedTuple):
     Attributes:
         ids: from 1; equal within a pair if and only if the tokens are equal, (T,).
         segments: where the tokens of each text start, (2N+1,).
-        bits: what a rank needs, and `end`, which is none.
+        bits: what an id needs, and `end`, which is none.
         end: stands where a reference has ended; 0 stands where a prediction has.
     """
 
@@ -77,12 +77,12 @@ def _paired(prediction: Texts, reference: Texts, tokenizer: str) -> _Pairs:
     if predicted.codes is not None and expected.codes is not None:
         codes = _merged(predicted.codes, predicted.offsets, expected.codes, expected.offsets)
         segments = offsets_of(np.stack((predicted.lengths, expected.lengths), axis=1).ravel())
-        ranks = alphabet(codes).take(codes)
+        ids = alphabet(codes).take(codes)
     else:
         together = intern_both(prediction, reference, tokenizer)
-        ranks, segments = together.ids, together.segments
-    end = int(ranks.max(initial=0)) + 1
-    return _Pairs(ranks, segments, end.bit_length(), end)
+        ids, segments = together.ids, together.segments
+    end = int(ids.max(initial=0)) + 1
+    return _Pairs(ids, segments, end.bit_length(), end)
 
 
 def _merged(first: Integers, starts: Integers, second: Integers, others: Integers) -> Integers:

@@ -21,26 +21,26 @@ class Store(Generic[V]):
 
     def __init__(self, size_of: Callable[[V], int], capacity: int = CAPACITY) -> None:
         self._size_of, self._capacity = size_of, capacity
-        self._kept: OrderedDict[str, V] = OrderedDict()
+        self._data: OrderedDict[str, V] = OrderedDict()
         self._bytes = 0
         self._lock = RLock()
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._data)
 
     def get(self, texts: Sequence[str], make: Callable[[list[str]], Sequence[V]]) -> list[V]:
         """The value of every text; those that aren't here are made, each distinct text once."""
         with self._lock:
-            values = {text: self._kept[text] for text in dict.fromkeys(texts) if text in self._kept}
+            values = {text: self._data[text] for text in dict.fromkeys(texts) if text in self._data}
             absent = [text for text in dict.fromkeys(texts) if text not in values]
             made = dict(zip(absent, make(absent), strict=True)) if absent else {}
             for text in values:
-                self._kept.move_to_end(text)
+                self._data.move_to_end(text)
             for text, value in made.items():
-                self._kept[text] = value
+                self._data[text] = value
                 self._bytes += self._size_of(value)
             while self._bytes > self._capacity:
-                _, value = self._kept.popitem(last=False)
+                _, value = self._data.popitem(last=False)
                 self._bytes -= self._size_of(value)
             values |= made
             return [values[text] for text in texts]
