@@ -1,6 +1,6 @@
 """Runs: what becomes of a reference to make it the prediction, to be shown to a reader.
 
-As in `marks`, tokens and counts are those of the engine; one side of all runs is the text itself.
+As in `highlights`, tokens and counts are the engine's; one side of all runs is the text itself.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from metrichub.text.column import Texts
-from metrichub.text.highlight.marks import Step as Step
+from metrichub.text.highlight.highlights import Step as Step
 from metrichub.text.highlight.spans import TokenSpans, numbered, token_spans
 from metrichub.text.ngrams.interning import intern_both
 

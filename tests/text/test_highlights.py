@@ -1,4 +1,4 @@
-"""Marks: what a metric saw in single texts, worked out by hand."""
+"""Highlights: what a metric saw in single texts, worked out by hand."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from metrichub.text.highlight import edits as runs
-from metrichub.text.highlight import marks
+from metrichub.text.highlight import highlights
 from metrichub.text.highlight.edits import EditOp
-from metrichub.text.highlight.marks import Segment
+from metrichub.text.highlight.highlights import Segment
 from metrichub.text.highlight.spans import TokenSpans, token_spans
 
 
@@ -63,30 +63,30 @@ def test_a_rewritten_text_is_its_tokens(text: str, tokenizer: str, tokens: list[
 
 
 def test_novel_ngrams_are_those_that_no_other_text_has() -> None:
-    step = marks.novel("A b c, d!", ["x a B", "c d"], "unicode", 1)
+    step = highlights.novel("A b c, d!", ["x a B", "c d"], "unicode", 1)
     assert marked(step["prediction"]) == "[A b c, d]!"
     # Bigrams: a b (first text), b c (none), c d (second text).
-    step = marks.novel("A b c, d!", ["x a B", "c d"], "unicode", 2)
+    step = highlights.novel("A b c, d!", ["x a B", "c d"], "unicode", 2)
     assert (step["novel"], step["total"]) == (1, 3)
-    step = marks.novel("e a b f", ["x a b y"], "unicode", 2)
+    step = highlights.novel("e a b f", ["x a b y"], "unicode", 2)
     assert marked(step["prediction"]) == "e [a b] f"
     assert (step["novel"], step["total"]) == (2, 3)
 
 
 def test_case_counts_unless_it_is_ignored() -> None:
-    assert marks.novel("A b", ["a b"], "whitespace", 1)["novel"] == 1
-    assert marks.novel("A b", ["a b"], "whitespace", 1, lower=True)["novel"] == 0
+    assert highlights.novel("A b", ["a b"], "whitespace", 1)["novel"] == 1
+    assert highlights.novel("A b", ["a b"], "whitespace", 1, lower=True)["novel"] == 0
 
 
 def test_repeated_ngrams_are_those_said_before() -> None:
-    step = marks.repeated("a b c a b", "whitespace", 2)
+    step = highlights.repeated("a b c a b", "whitespace", 2)
     # a b, b c, c a, and a b again: 3 of 4 are new.
     assert (step["novel"], step["total"]) == (3, 4)
     assert marked(step["prediction"]) == "a b c [a b]"
 
 
 def test_shared_ngrams_count_as_often_as_in_the_reference_that_has_most() -> None:
-    step = marks.shared("the the the cat", ["the cat", "the the"], "whitespace", range(1, 3))
+    step = highlights.shared("the the the cat", ["the cat", "the the"], "whitespace", range(1, 3))
     assert step["ngrams"] == [
         # "the" counts twice, as in the second reference, and "cat" once.
         {"n": 1, "shared": 3, "in_prediction": 4},
@@ -94,26 +94,28 @@ def test_shared_ngrams_count_as_often_as_in_the_reference_that_has_most() -> Non
         {"n": 2, "shared": 2, "in_prediction": 3},
     ]
     assert marked(step["prediction"]) == "[the the the cat]"
-    (first, *_) = marks.shared("a b c", ["a x b"], "whitespace", range(1, 3))["prediction"]
+    (first, *_) = highlights.shared("a b c", ["a x b"], "whitespace", range(1, 3))["prediction"]
     assert first == Segment("a b", "partly", 1)
 
 
 def test_only_the_first_of_repeated_tokens_are_marked() -> None:
-    step = marks.shared_by_both("the the cat", "the dog", "whitespace", range(1, 2))
+    step = highlights.shared_by_both("the the cat", "the dog", "whitespace", range(1, 2))
     assert marked(step["prediction"]) == "[the] the cat"
     assert marked(step["reference"]) == "[the] dog"
     assert step["ngrams"] == [{"n": 1, "shared": 1, "in_prediction": 3, "in_reference": 2}]
 
 
 def test_orders_that_do_not_count_mark_nothing() -> None:
-    step = marks.shared_by_both("a b x", "a b y", "whitespace", range(2, 4))
+    step = highlights.shared_by_both("a b x", "a b y", "whitespace", range(2, 4))
     # No trigram is shared, so "a b" is partly copied; single tokens wouldn't count.
     assert marked(step["prediction"]) == "(a b) x"
-    assert marked(marks.shared("b a", ["a b"], "whitespace", range(2, 3))["prediction"]) == "b a"
+    assert (
+        marked(highlights.shared("b a", ["a b"], "whitespace", range(2, 3))["prediction"]) == "b a"
+    )
 
 
 def test_a_common_subsequence_is_marked_in_both_texts() -> None:
-    step = marks.common_subsequence("the cat is on a mat", "a cat sat on the mat", "rouge")
+    step = highlights.common_subsequence("the cat is on a mat", "a cat sat on the mat", "rouge")
     assert (step["shared"], step["in_prediction"], step["in_reference"]) == (3, 6, 6)
     assert marked(step["prediction"]) == "the [cat] is [on] a [mat]"
     assert marked(step["reference"]) == "a [cat] sat [on] the [mat]"
@@ -121,13 +123,15 @@ def test_a_common_subsequence_is_marked_in_both_texts() -> None:
 
 def test_fragments_are_segments_of_their_own() -> None:
     # "b c" stands in the source, and then "a": two fragments side by side, of 2 and 1 tokens.
-    step = marks.copied_fragments("x b c a", "a b c", "whitespace")
+    step = highlights.copied_fragments("x b c a", "a b c", "whitespace")
     copied = [(s.text, s.length) for s in step["prediction"] if s.kind == "copied"]
     assert copied == [("b c", 2), ("a", 1)]
     assert (step["copied"], step["total"]) == (3, 4)
-    assert marked(marks.copied_fragments("b c x", "b c", "whitespace")["prediction"]) == "[b c] x"
-    assert marks.copied_fragments("B", "b", "whitespace")["copied"] == 0
-    assert marks.copied_fragments("B", "b", "whitespace", lower=True)["copied"] == 1
+    assert (
+        marked(highlights.copied_fragments("b c x", "b c", "whitespace")["prediction"]) == "[b c] x"
+    )
+    assert highlights.copied_fragments("B", "b", "whitespace")["copied"] == 0
+    assert highlights.copied_fragments("B", "b", "whitespace", lower=True)["copied"] == 1
 
 
 def test_an_alignment_says_what_became_of_the_reference() -> None:
@@ -153,6 +157,6 @@ def test_shifted_words_count_one_edit_and_are_named() -> None:
 @pytest.mark.parametrize("text", ["", " ", "\n"])
 def test_texts_without_tokens_have_no_marks(text: str) -> None:
     assert runs.aligned(text, text, "whitespace") == {"alignment": [], "edits": 0}
-    assert marks.novel(text, ["a"], "unicode", 2)["total"] == 0
-    assert marks.common_subsequence(text, "a", "rouge")["shared"] == 0
-    assert marks.copied_fragments(text, "a", "whitespace")["total"] == 0
+    assert highlights.novel(text, ["a"], "unicode", 2)["total"] == 0
+    assert highlights.common_subsequence(text, "a", "rouge")["shared"] == 0
+    assert highlights.copied_fragments(text, "a", "whitespace")["total"] == 0
