@@ -1,4 +1,4 @@
-"""Marks: what a metric saw in single texts, to be shown to a reader.
+"""Highlights: what a metric saw in single texts, to be shown to a reader.
 
 Each function follows the one of the same purpose in the engine, for one row and with the places:
 the tokens are the same, and so are the counts that it gives. The texts of all segments together
@@ -53,7 +53,11 @@ def novel_where(prediction: TokenSpans, new: Sequence[bool], order: int) -> Step
     for start, is_new in enumerate(new):
         if not is_new:
             lengths[start : start + order] = [order] * order
-    return {"prediction": _marked(prediction, lengths, order), "novel": sum(new), "total": len(new)}
+    return {
+        "prediction": _segments(prediction, lengths, order),
+        "novel": sum(new),
+        "total": len(new),
+    }
 
 
 def repeated(text: str, tokenizer: str, order: int) -> Step:
@@ -81,7 +85,7 @@ def shared(
     predicted = token_spans(prediction, tokenizer, lower=lower)
     reference = [token_spans(text, tokenizer, lower=lower) for text in references]
     lengths, ngrams = _matched(predicted, reference, orders)
-    return {"prediction": _marked(predicted, lengths, orders[-1]), "ngrams": ngrams}
+    return {"prediction": _segments(predicted, lengths, orders[-1]), "ngrams": ngrams}
 
 
 def shared_by_both(
@@ -98,8 +102,8 @@ def shared_by_both(
         for row, other in zip(counts, others, strict=True)
     ]
     return {
-        "prediction": _marked(predicted, here, orders[-1]),
-        "reference": _marked(expected, there, orders[-1]),
+        "prediction": _segments(predicted, here, orders[-1]),
+        "reference": _segments(expected, there, orders[-1]),
         "ngrams": ngrams,
     }
 
@@ -116,8 +120,8 @@ def common_subsequence(prediction: str, reference: str, tokenizer: str) -> Step:
         here.append(int(token == awaited))
         awaited = next(common, None) if token == awaited else awaited
     return {
-        "prediction": _marked(predicted, here, 1),
-        "reference": _marked(expected, there, 1),
+        "prediction": _segments(predicted, here, 1),
+        "reference": _segments(expected, there, 1),
         "shared": sum(there),
         "in_prediction": len(first),
         "in_reference": len(second),
@@ -137,7 +141,7 @@ def copied_fragments(prediction: str, source: str, tokenizer: str, *, lower: boo
     copied = sum(length > 0 for length in lengths)
     labels = [label if length else -1 for label, length in zip(labels, lengths, strict=True)]
     return {
-        "prediction": _marked(predicted, lengths, 1, labels),
+        "prediction": _segments(predicted, lengths, 1, labels),
         "copied": copied,
         "total": len(lengths),
     }
@@ -171,7 +175,7 @@ def _grams(text: TokenSpans, order: int) -> Iterator[tuple[str, ...]]:
     return zip(*(text.tokens[k:] for k in range(order)), strict=False)
 
 
-def _marked(
+def _segments(
     text: TokenSpans, lengths: Sequence[int], longest: int, labels: Sequence[int] | None = None
 ) -> list[Segment]:
     """The segments of a text whose tokens have these lengths; other labels, other segments."""
@@ -179,23 +183,23 @@ def _marked(
     def kind(length: int) -> Kind:
         return "novel" if not length else "copied" if length >= longest else "partly"
 
-    marks = list(zip(labels or lengths, lengths, strict=True))
+    keys = list(zip(labels or lengths, lengths, strict=True))
     return [
         Segment(part, "outside", 0) if group is None else Segment(part, kind(group[1]), group[1])
-        for part, group in _parts(text, marks)
+        for part, group in _parts(text, keys)
     ]
 
 
-def _parts(text: TokenSpans, marks: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    """The text in parts: tokens in a row with one mark, and with None what is between parts."""
+def _parts(text: TokenSpans, keys: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """The text in parts: tokens in a row with one key, and with None what is between parts."""
     end = 0
-    for mark, group in groupby(range(len(marks)), marks.__getitem__):
+    for key, group in groupby(range(len(keys)), keys.__getitem__):
         places = list(group)
         start = text.spans[places[0]][0]
         if start > end:
             yield text.text[end:start], None
         end = text.spans[places[-1]][1]
-        yield text.text[start:end], mark
+        yield text.text[start:end], key
     if end < len(text.text):
         yield text.text[end:], None
 
