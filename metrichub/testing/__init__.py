@@ -13,8 +13,8 @@ The command line has the same: `metrichub score outputs.jsonl -m wer --fail-unde
 """
 
 from metrichub.judge.scripted import Recorded, Scripted
+from metrichub.testing.assertions import assert_scores
 from metrichub.testing.contract import Finding, MetricContract, check, update_card
-from metrichub.testing.scores import assert_scores
 
 __all__ = [
     "Finding",

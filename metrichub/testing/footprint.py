@@ -15,7 +15,7 @@ from metrichub.testing.under_test import Broken
 
 # On macOS a fork may not use the system's libraries, and numpy calculates with one of them.
 FORKS = hasattr(os, "fork") and sys.platform != "darwin"
-_PROGRAM = Path(__file__).with_name("alone.py").read_text(encoding="utf-8")
+_PROGRAM = Path(__file__).with_name("scoring_process.py").read_text(encoding="utf-8")
 
 
 class Footprint(NamedTuple):

@@ -30,13 +30,13 @@ from metrichub.testing.card_laws import (
     one_name,
     outputs_agree,
 )
-from metrichub.testing.footprint import footprint
-from metrichub.testing.other_ways import (
+from metrichub.testing.equivalence import (
     not_concluded,
     not_condensed,
     not_of_samples,
     not_weighed,
 )
+from metrichub.testing.footprint import footprint
 from metrichub.testing.under_test import HOSTILE, WORDS, Broken, MetricUnderTest, hold
 
 NONSENSE = ("", " \t\n ", "... !? -", "Не знаю, что сказать.", "你好，世界", "😀👍🏽", "zzz qqq")
