@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from metrichub.text.ngrams.interning import intern_both as intern_both
     from metrichub.text.ngrams.interning import intern_one as intern_one
     from metrichub.text.ngrams.interning import intern_tokens as intern_tokens
-    from metrichub.text.ngrams.ngrams import clipped_matches as clipped_matches
-    from metrichub.text.ngrams.ngrams import closest_lengths as closest_lengths
-    from metrichub.text.ngrams.ngrams import distinct_ngrams as distinct_ngrams
-    from metrichub.text.ngrams.ngrams import lengths as lengths
-    from metrichub.text.ngrams.ngrams import novel_ngrams as novel_ngrams
+    from metrichub.text.ngrams.overlap import clipped_matches as clipped_matches
+    from metrichub.text.ngrams.overlap import closest_lengths as closest_lengths
+    from metrichub.text.ngrams.overlap import distinct_ngrams as distinct_ngrams
+    from metrichub.text.ngrams.overlap import lengths as lengths
+    from metrichub.text.ngrams.overlap import novel_ngrams as novel_ngrams
     from metrichub.text.ngrams.pairs import best_pairs as best_pairs
     from metrichub.text.ngrams.pairs import shared_ngrams as shared_ngrams
     from metrichub.text.ragged import Flags as Flags
@@ -60,7 +60,7 @@ _HOMES = {
         "highlight.spans": "token_spans",
         "ngrams.frequencies": "NgramCounts ngram_counts",
         "ngrams.interning": "intern_one InternedIds intern_both intern_tokens",
-        "ngrams.ngrams": ("clipped_matches closest_lengths distinct_ngrams lengths novel_ngrams"),
+        "ngrams.overlap": "clipped_matches closest_lengths distinct_ngrams lengths novel_ngrams",
         "ngrams.pairs": "best_pairs shared_ngrams",
         "ragged": (
             "Flags Integers offsets_of positions_within row_sums sort_equal sort_rows spans "

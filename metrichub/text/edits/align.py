@@ -15,7 +15,7 @@ from rapidfuzz.distance import Editops, LCSseq, Levenshtein
 from metrichub.text.column import RaggedTexts, Texts
 from metrichub.text.edits.lcs import occurrences, subsequence
 from metrichub.text.ngrams.interning import InternedIds, intern_both
-from metrichub.text.ngrams.ngrams import lengths
+from metrichub.text.ngrams.overlap import lengths
 from metrichub.text.ragged import Flags, Integers, offsets_of, row_sums, sort_equal, spans
 from metrichub.text.tokenizations import watched
 

@@ -28,7 +28,7 @@ from metrichub.text.edits.banded import (
     within,
 )
 from metrichub.text.ngrams.interning import intern_both
-from metrichub.text.ngrams.ngrams import clipped_matches, lengths
+from metrichub.text.ngrams.overlap import clipped_matches, lengths
 from metrichub.text.ragged import Flags, Integers, offsets_of, positions_within
 
 T = TypeVar("T", str, list[str])

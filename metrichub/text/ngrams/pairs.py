@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from metrichub.text.column import RaggedTexts, Texts
 from metrichub.text.ngrams.interning import alphabet, intern_both
-from metrichub.text.ngrams.ngrams import BITS, clipped_matches
+from metrichub.text.ngrams.overlap import BITS, clipped_matches
 from metrichub.text.ragged import Integers, Words, offsets_of, sort_rows, spans
 from metrichub.text.tokenize.tokens import Tokens
 

@@ -12,8 +12,7 @@ from rouge_score import rouge_scorer
 from sacrebleu.metrics import BLEU, CHRF
 
 from metrichub.text import RaggedTexts, Texts
-from metrichub.text.ngrams import interning as ranks
-from metrichub.text.ngrams import ngrams
+from metrichub.text.ngrams import interning, overlap
 from metrichub.text.tokenize import reference as plain
 from metrichub.text.tokenize import tokens
 from tests.oracles import text_twins as twins
@@ -35,21 +34,21 @@ def check(rows, name, order):
     orders = range(1, order + 1)
     prediction, references = columns_of(rows)
 
-    matches, totals = ngrams.clipped_matches(prediction, references, name, order)
+    matches, totals = overlap.clipped_matches(prediction, references, name, order)
     assert matches.tolist() == [
         [twins.clipped_matches(p, r, k) for k in orders] for p, r in zip(said, wanted, strict=True)
     ]
     counts = [[len(twins.ngrams(p, k)) for k in orders] for p in said]
     assert totals.tolist() == counts
-    novel, total = ngrams.novel_ngrams(prediction, references, name, order)
+    novel, total = overlap.novel_ngrams(prediction, references, name, order)
     assert novel.tolist() == [
         twins.novel_ngrams(p, r, order) for p, r in zip(said, wanted, strict=True)
     ]
     assert total.tolist() == [row[-1] for row in counts]
-    unique, total = ngrams.distinct_ngrams(prediction, name, order)
+    unique, total = overlap.distinct_ngrams(prediction, name, order)
     assert unique.tolist() == [[len(set(twins.ngrams(p, k))) for k in orders] for p in said]
     assert total.tolist() == counts
-    assert ngrams.closest_lengths(prediction, references, name).tolist() == [
+    assert overlap.closest_lengths(prediction, references, name).tolist() == [
         twins.closest_length(len(p), [len(text) for text in r])
         for p, r in zip(said, wanted, strict=True)
     ]
@@ -75,14 +74,14 @@ def test_tokens_that_hash_alike_are_told_apart(rows, order):
 @given(rows=samples(word_texts | any_text), order=st.integers(1, 5))
 def test_statistics_are_the_same_when_names_outgrow_their_bits(rows, order):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ngrams, "BITS", 8)
+        patch.setattr(overlap, "BITS", 8)
         check(rows, "13a", order)
 
 
 @given(rows=samples(any_text), order=st.integers(1, 5))
 def test_statistics_are_the_same_with_a_large_alphabet(rows, order):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranks, "ALPHABET", 0)
+        patch.setattr(interning, "ALPHABET", 0)
         check(rows, "nospace", order)
 
 
@@ -91,10 +90,10 @@ def test_statistics_are_the_same_with_a_large_alphabet(rows, order):
 def test_one_reference_per_row_may_come_as_a_column(rows):
     prediction, reference = Texts([p for p, _ in rows]), Texts([r for _, r in rows])
     groups = RaggedTexts.of([[r] for _, r in rows])
-    for statistic in (ngrams.clipped_matches, ngrams.novel_ngrams):
+    for statistic in (overlap.clipped_matches, overlap.novel_ngrams):
         flat, ragged = (statistic(prediction, r, "13a", 3) for r in (reference, groups))
         assert [part.tolist() for part in flat] == [part.tolist() for part in ragged]
-    flat, ragged = (ngrams.closest_lengths(prediction, r, "13a") for r in (reference, groups))
+    flat, ragged = (overlap.closest_lengths(prediction, r, "13a") for r in (reference, groups))
     assert flat.tolist() == ragged.tolist()
 
 
@@ -108,9 +107,9 @@ def test_bleu_statistics_are_sacrebleus(rows, name, lower):
     prediction, references = columns_of(rows)
     if lower:
         prediction, references = prediction.lower(), references.lower()
-    matches, totals = ngrams.clipped_matches(prediction, references, name, 4)
-    lengths = ngrams.lengths(prediction, name)
-    closest = ngrams.closest_lengths(prediction, references, name)
+    matches, totals = overlap.clipped_matches(prediction, references, name, 4)
+    lengths = overlap.lengths(prediction, name)
+    closest = overlap.closest_lengths(prediction, references, name)
     for i, (text, refs) in enumerate(rows):
         score = official.sentence_score(text, refs)
         found = (lengths[i], closest[i], matches[i].tolist(), totals[i].tolist())
@@ -123,8 +122,8 @@ def test_chrf_statistics_are_sacrebleus(rows):
     prediction, reference = Texts([p for p, _ in rows]), Texts([r for _, r in rows])
     found = []
     for name, order in (("nospace", 6), ("chrf", 2)):
-        matches, said = ngrams.clipped_matches(prediction, reference, name, order)
-        _, wanted = ngrams.clipped_matches(reference, prediction, name, order)
+        matches, said = overlap.clipped_matches(prediction, reference, name, order)
+        _, wanted = overlap.clipped_matches(reference, prediction, name, order)
         # sacrebleu takes no n-grams of the prediction where the reference has none.
         found.append(
             np.stack((said * (wanted > 0), wanted, matches), axis=2).reshape(len(rows), -1)
@@ -138,8 +137,8 @@ def test_rouge_n_is_rouge_scores(rows, stem):
     official = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rouge3"], use_stemmer=stem)
     name = "rouge-stem" if stem else "rouge"
     prediction, reference = Texts([p for p, _ in rows]), Texts([r for _, r in rows])
-    matches, said = ngrams.clipped_matches(prediction, reference, name, 3)
-    _, wanted = ngrams.clipped_matches(reference, prediction, name, 3)
+    matches, said = overlap.clipped_matches(prediction, reference, name, 3)
+    _, wanted = overlap.clipped_matches(reference, prediction, name, 3)
     for i, (text, target) in enumerate(rows):
         scores = official.score(target, text)
         for k, score in enumerate(scores.values()):
@@ -157,7 +156,7 @@ def test_long_texts_have_exact_statistics():
 
 def test_a_reference_is_counted_at_its_most():
     # "a" occurs 3 times in the prediction, at most 2 times in one reference, 3 in all.
-    matches, _ = ngrams.clipped_matches(
+    matches, _ = overlap.clipped_matches(
         Texts(["a a a b"]), RaggedTexts.of([["a a", "b a"]]), "13a", 1
     )
     assert matches.tolist() == [[3]]
@@ -165,9 +164,9 @@ def test_a_reference_is_counted_at_its_most():
 
 def test_an_empty_column_has_empty_statistics():
     prediction, references = Texts([]), RaggedTexts.of([])
-    assert ngrams.clipped_matches(prediction, references, "13a", 4).matches.shape == (0, 4)
-    assert ngrams.novel_ngrams(prediction, references, "13a", 2).novel.shape == (0,)
-    assert ngrams.closest_lengths(prediction, references, "13a").shape == (0,)
+    assert overlap.clipped_matches(prediction, references, "13a", 4).matches.shape == (0, 4)
+    assert overlap.novel_ngrams(prediction, references, "13a", 2).novel.shape == (0,)
+    assert overlap.closest_lengths(prediction, references, "13a").shape == (0,)
 
 
 @pytest.mark.parametrize("name", [SUMMEVAL, slow(WMT16)])
@@ -176,6 +175,6 @@ def test_statistics_of_real_text_are_sacrebleus(name):
     first = [group[0] for group in references]
     score = BLEU().corpus_score(predictions, [first])
     prediction, reference = Texts(predictions), Texts(first)
-    matches, totals = ngrams.clipped_matches(prediction, reference, "13a", 4)
+    matches, totals = overlap.clipped_matches(prediction, reference, "13a", 4)
     assert matches.sum(axis=0).tolist() == score.counts
     assert totals.sum(axis=0).tolist() == score.totals
