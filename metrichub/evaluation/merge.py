@@ -284,4 +284,10 @@ def _check_signatures(metric: str, signatures: Sequence[Signature]) -> None:
                 f"the reports used different functions for {metric}: source:{first.source} and "
                 f"source:{other.source}; score both with the same function"
             )
-        raise ReportError(f"the reports used different settings: {first} and {other}")
+        mine, its = first.settings(), other.settings()
+        names = [name for name in mine | its if mine.get(name) != its.get(name)]
+        here, there = (", ".join(one[name] for name in names if name in one) for one in (mine, its))
+        raise ReportError(
+            f"the reports used different settings for {metric}: {here} and {there}; score both "
+            "with the same settings"
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import re
@@ -96,6 +97,26 @@ class Signature:
         if not (self.prompts and other.prompts):
             ignored["prompts"] = ""
         return replace(self, **ignored) == replace(other, **ignored)
+
+    def settings(self) -> dict[str, str]:
+        """What decides whether results are comparable, each as the signature writes it, by name.
+
+        The label is a single setting if it isn't Python, as where a parameter is an object.
+        """
+        found = {
+            "definition": f"definition:{self.definition}",
+            "home": self.home,
+            "reduce": f"reduce:{self.reduction}",
+            "repeats": f"repeats:{self.repeats}",
+        }
+        try:
+            call = ast.parse(self.label, mode="eval").body
+        except (SyntaxError, ValueError):
+            return {"label": self.label, **found}
+        if not isinstance(call, ast.Call):
+            return {"label": self.label, **found}
+        parameters = {str(k.arg): f"{k.arg}={ast.unparse(k.value)}" for k in call.keywords}
+        return {"label": ast.unparse(call.func), **parameters, **found}
 
     def other_prompts(self, other: Signature) -> list[str]:
         """The names of the prompts that differ."""
