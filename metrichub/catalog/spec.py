@@ -18,6 +18,7 @@ _SHAPE = re.compile(
 )
 _PRESET = re.compile(r"\A\s*([A-Za-z][\w.+-]*)\s*(?=,|\Z)")
 """A preset without quotes, also where Python would read an expression: wmt, chrf++, rouge-score."""
+_LATE_PRESET = re.compile(r"(?<=[\w'\")\]}])\s*,\s*([A-Za-z][\w.+-]*)\s*(?=,|\Z)")
 
 Presets = Callable[[str, str], Mapping[str, object]]
 """Gives the parameters that a metric's preset sets, from the names of both."""
@@ -80,7 +81,11 @@ def _arguments(text: str, arguments: str | None) -> tuple[str | None, dict[str, 
     try:
         call = ast.parse(f"f({arguments})", mode="eval").body
     except (SyntaxError, ValueError) as error:
-        raise SpecError(f"{text!r} can't be parsed: {error}") from error
+        if late := _LATE_PRESET.search(arguments):
+            first = f"{late[1]}, {arguments[: late.start()]}{arguments[late.end() :]}"
+            way = f"{text.partition('(')[0]}({first})"
+            raise SpecError(f"{text!r}: the preset comes first: {way}") from error
+        raise SpecError(f"{text!r} can't be parsed: {getattr(error, 'msg', error)}") from error
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise _not_by_name(text)
     unnamed = [getattr(node, "value", None) for node in call.args]
