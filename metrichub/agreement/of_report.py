@@ -94,6 +94,8 @@ def verdict_agreement_of(
     if output not in samples:
         raise ReportError(f"{metric} has no output {output!r}{did_you_mean(output, samples)}")
     ratings = read_ratings(human, _column(report, human), report.size)
+    if not ratings.of_labels:
+        raise InputError(f"{human} isn't yes or no; verdicts need a column of 1 (yes) and 0 (no)")
     sign = -1 if report.results[metric].metric.card.better(output) == "lower" else 1
     return verdict_agreement(
         sign * samples[output],

@@ -7,7 +7,7 @@ import pytest
 
 from metrichub import Hub
 from metrichub.agreement import tau_b
-from metrichub.errors import MissingColumn, ReportError
+from metrichub.errors import InputError, MissingColumn, ReportError
 from metrichub.evaluation.shares import agresti_coull
 from tests.commands import error, run, write
 from tests.summeval import cut
@@ -193,6 +193,8 @@ def test_few_labels_correct_the_mean_of_all_scores() -> None:
 def test_verdicts_of_a_report_are_counted_against_labels() -> None:
     rows = [{**row, "label": row["good"] >= 3} for row in ROWS]
     report = Hub(["token_f1", "wer"]).evaluate(rows)
+    with pytest.raises(InputError, match=r"good isn't yes or no; verdicts need a column of 1"):
+        report.verdicts("good", "token_f1")
     found = report.verdicts("label", "token_f1", cut=0.8)
     # Yes by scores are samples 2, 4 and 5, by people 2, 3 and 5.
     assert (found.confusion, found.disagreements) == (((2, 1), (1, 2)), (3, 4))
