@@ -36,7 +36,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 Action: TypeAlias = Literal[
     "choose_column", "choose_field", "keep_column", "name_format", "name_any_format",
-    "open_report", "save_report",
+    "open_report", "save_report", "list_metrics", "give_votes",
 ]  # fmt: skip
 Words: TypeAlias = Mapping[Action, str]
 """An interface's words for each action that it has; they format a remedy."""
@@ -51,6 +51,8 @@ _PYTHON: Words = {
     "name_any_format": "or name the format: metrichub.read(path, format=...)",
     "open_report": "open it with Report.load",
     "save_report": "save one with report.save()",
+    "list_metrics": "pass a list, {0.subject}",
+    "give_votes": "give their votes as preferences=",
 }
 
 

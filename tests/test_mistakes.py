@@ -54,7 +54,7 @@ def test_a_name_that_means_more_is_answered_with_what_is_near(name: str, near: s
 
 @pytest.mark.parametrize("text", ["bleu,rouge", "bleu rouge", "bleu, rouge"])
 def test_several_metrics_in_one_text_are_told_how_to_be_given(text: str) -> None:
-    with pytest.raises(SpecError, match=r"a list, \['bleu', 'rouge'\].* -m bleu -m rouge"):
+    with pytest.raises(SpecError, match=r"pass a list, \['bleu', 'rouge'\]$"):
         Hub(text)
 
 

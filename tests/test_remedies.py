@@ -60,7 +60,7 @@ def literals(path: Path) -> Iterator[str]:
 def test_what_every_interface_shows_names_no_option() -> None:
     found = {
         f"{path.relative_to(HOME)}: {text}"
-        for package in ("data", "evaluation", "judge", "metric", "report")
+        for package in ("data", "evaluation", "judge", "metric", "report", "text")
         for path in (HOME / package).rglob("*.py")
         for text in literals(path)
         if re.search(r"(^|[\s(])--[a-z]", text)

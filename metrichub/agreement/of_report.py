@@ -149,10 +149,8 @@ def verdicts_by_label(
     verdicts: dict[str, Sequence[str | None]] = {}
     for name, samples in chosen_samples(report, metrics).items():
         if not compares(report.results[name].metric):
-            raise InputError(
-                f"{name} scores one output, and people chose between two: give their votes as "
-                "preferences=, or on the command line both columns as --pair"
-            )
+            error = InputError(f"{name} scores one output, and people chose between two")
+            raise error.with_remedy("give_votes")
         # The mean of several runs may lie anywhere between a win and a loss.
         verdicts[name] = [
             None if isnan(score) else "a" if score > 0.5 else "b" if score < 0.5 else "tie"

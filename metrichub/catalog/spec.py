@@ -50,11 +50,8 @@ class Spec:
         if not match:
             names = re.split(r"\s*,\s*|\s+", text.strip())
             if len(names) > 1 and all(map(str.isidentifier, names)):
-                flags = " ".join(f"-m {name}" for name in names)
-                raise SpecError(
-                    f"{text!r} names several metrics; pass a list, {names}, or on the "
-                    f"command line {flags}"
-                )
+                error = SpecError(f"{text!r} names several metrics")
+                raise error.with_remedy("list_metrics", str(names))
             raise SpecError(
                 f"{text!r} isn't a valid metric; write a name, for example 'bleu', "
                 "'bleu(max_order=2)' or 'bleu2 = bleu(max_order=2)'"

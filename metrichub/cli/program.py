@@ -45,6 +45,8 @@ REMEDIES: Words = {
     "name_any_format": "or give --input-format; for plain text use -p FILE -r FILE",
     "open_report": "see 'metrichub compare --help'",
     "save_report": "save one with --save",
+    "list_metrics": "give each an -m of its own",
+    "give_votes": "give both columns as --pair",
 }
 """How the command line says what the user can do about an error."""
 

@@ -49,7 +49,7 @@ KEPT = "; the judges' answers are stored: repeat the command to continue"
         (("a.jsonl", "-m", "wer", "-o", "o.PDF"), "unknown suffix '.PDF'"),
         (("a.jsonl", "-m", "bleu", "rouge"), "write -m before each metric: -m rouge"),
         (("-m", "bleu", "rouge", "a.jsonl"), "'rouge' is a metric, and no file has this name"),
-        (("a.jsonl", "-m", "bleu,rouge"), "on the command line -m bleu -m rouge"),
+        (("a.jsonl", "-m", "bleu,rouge"), "names several metrics; give each an -m of its own"),
         (("a.jsonl", "b.jsonl", "-m", "wer", "--save", "r.json"), "give one FILE"),
         (("a.jsonl", "a.jsonl", "-m", "wer"), "a.jsonl is given twice"),
         (("a.jsonl", "-p", "p.txt", "-m", "wer"), "either FILEs with columns or plain text"),
