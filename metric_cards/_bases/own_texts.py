@@ -12,7 +12,7 @@ def own_texts(metric: str, column: str, texts: Sequence[Any]) -> list[str]:
     """What was given, without the blank texts.
 
     Raises:
-        InputError: something in it is no text.
+        InputError: something in it isn't text.
     """
     for text in texts:
         if not isinstance(text, str):

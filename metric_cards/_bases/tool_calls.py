@@ -32,7 +32,7 @@ class Calls(NamedTuple):
 
 
 class _NoCall(ValueError):
-    """An entry of the list that is no call; the text says why."""
+    """An entry of the list that isn't a call; the text says why."""
 
 
 def read_calls(text: str) -> Calls:
@@ -62,7 +62,7 @@ def text_of_calls(calls: Sequence[Any] | Mapping[str, Any]) -> str:
     What a model wrote into them is judged when they are read.
 
     Raises:
-        ValueError: an entry is no call, as no model writes it; the text says which. Or one call
+        ValueError: an entry isn't a call, as no model writes it; the text says which. Or one call
             without a list, as it may be meant for one of several.
     """
     message = calls[0] if isinstance(calls, Sequence) and len(calls) == 1 else calls

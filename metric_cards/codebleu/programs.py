@@ -81,7 +81,7 @@ class Reader:
         """The code without comments and docstrings, or as it is where that fails."""
         try:
             return str(self._tools.remove_comments_and_docstrings(code, self._language))
-        # Python's tokenizer refuses what is no code in many ways.
+        # Python's tokenizer refuses what isn't code in many ways.
         except Exception:  # noqa: BLE001
             return code
 

@@ -13,7 +13,7 @@ Path = tuple[str | int, ...]
 
 
 class BrokenSchema(ValueError):
-    """A text that is no JSON Schema, or one that refers to what it doesn't hold."""
+    """A text that isn't a JSON Schema, or one that refers to what it doesn't hold."""
 
 
 class Judgement(NamedTuple):

@@ -141,7 +141,7 @@ def orders(
 ) -> Iterator[Order]:
     """What the samples add to each order.
 
-    `ignored` is the word that is no context. With `best`, the matches and the length are those of
+    `ignored` is the word that isn't context. With `best`, the matches and the length are those of
     one reference, the one with most information, the longest of several; else those of all.
     Information is that of the references of these rows, or of a `corpus` that they are part of.
     """

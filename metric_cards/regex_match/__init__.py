@@ -58,8 +58,8 @@ class RegexMatch(Metric):
             return _compiled(pattern, self.flags)
         except (re.error, OverflowError, RecursionError, TypeError) as error:
             raise InputError(
-                f"{self.name}: the column 'patterns' holds {pattern!r}, which is no regular "
-                f"expression of Python's re: {error}"
+                f"{self.name}: the column 'patterns' holds {pattern!r}, which isn't a valid "
+                f"regular expression: {error}"
             ) from None
 
 

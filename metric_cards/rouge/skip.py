@@ -91,7 +91,7 @@ def _numbers(counts: Integers, gap: int, unigrams: bool) -> Integers:
 def _skip_bigrams(together: InternedIds, gap: int, unigrams: bool) -> tuple[Words, Integers]:
     """A number for every skip-bigram, its lowest bit the side, and where each row starts.
 
-    A single token is a pair whose first half is 0, which is no rank.
+    A single token is a pair whose first half is 0, which isn't a rank.
     """
     bits = np.uint64(int(together.ids.max(initial=1)).bit_length())
     ranks, left = together.ids.astype(np.uint64), together.left

@@ -23,7 +23,7 @@ def hub_of(metrics: Metrics) -> Hub:
 
 
 def check_outputs(outputs: OutputChoice) -> None:
-    """Raise `ParameterError` if this is no choice of outputs."""
+    """Raise `ParameterError` if this isn't a valid choice of outputs."""
     if outputs not in _CHOICES:
         raise ParameterError(None, "outputs", outputs, " or ".join(map(repr, _CHOICES)))
 

@@ -149,7 +149,7 @@ def features_of(name: str, schemas: Any) -> Iterator[Feature]:
 
 
 def _item(kind: Any) -> Any:
-    """What a list holds, by any of the names of lists in `datasets`; None for what is no list."""
+    """What a list holds, by any of the names of lists in `datasets`; None for anything else."""
     return kind[0] if isinstance(kind, list) else getattr(kind, "feature", None)
 
 

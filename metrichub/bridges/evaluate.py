@@ -139,7 +139,7 @@ def _info(hub: Hub, title: str) -> Any:
     text = datasets.Value("string")
     texts = datasets.Sequence(text)
     columns = list(hub.needs())
-    # The first schema that fits the first sample is taken: a text is no list, a list no text.
+    # The first schema that fits the first sample is taken: a text isn't a list, nor a list a text.
     forms = itertools.product(*([text, texts] for _ in columns))
     schemas = [datasets.Features(dict(zip(columns, form, strict=True))) for form in forms]
     cards = [metric.card for metric in hub.metrics]

@@ -97,7 +97,7 @@ def _corpus() -> Any:
     """A metric of inspect that shows a corpus score which is known."""
     from inspect_ai.scorer import metric
 
-    @metric(name="corpus")  # type: ignore[untyped-decorator]  # inspect is no dependency
+    @metric(name="corpus")  # type: ignore[untyped-decorator]  # inspect isn't a dependency
     def corpus(score: float, samples: int) -> Any:
         def shown(scores: Sequence[Any]) -> float:
             return score if len(scores) == samples else float("nan")

@@ -46,7 +46,7 @@ class Archive:
     """The samples of an `.eval` file in the order of inspect, None for one that failed.
 
     Raises:
-        ValueError: it is no log of inspect.
+        ValueError: it isn't a log of inspect.
     """
 
     def __init__(self, file: BinaryIO, path: str) -> None:

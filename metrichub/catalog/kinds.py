@@ -210,7 +210,7 @@ class Dictionary(Kind):
 
 @dataclass(frozen=True)
 class Instance(Kind):
-    """Objects of a class, such as a judge; also whatever a hint asks for that is no other kind."""
+    """Objects of a class, such as a judge; also what a hint asks for that isn't another kind."""
 
     of: Any
 

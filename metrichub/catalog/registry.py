@@ -238,7 +238,7 @@ def spec_of(text: str) -> Spec:
     """The spec that a text is; a name in other letters, such as "exact-match", is one too.
 
     Raises:
-        SpecError: the text is no spec, or the metric has no such preset.
+        SpecError: the text isn't a valid spec, or the metric has no such preset.
     """
     # Such a name can't be parsed, but may be found.
     name = re.fullmatch(r"[A-Za-z][\w+-]*", text) or text in registry()

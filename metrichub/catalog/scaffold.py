@@ -42,10 +42,10 @@ class Scaffold(NamedTuple):
 def new_metric(name: str, parent: Path) -> Scaffold:
     """Write the folder of a metric below `parent`, the package that it belongs to.
 
-    A parent that is no package yet becomes one, unless it is the working directory.
+    A parent that isn't a package yet becomes one, unless it is the working directory.
 
     Raises:
-        SpecError: the name is no name for a metric.
+        SpecError: the name isn't a valid one for a metric.
         FileExistsError: the folder is there already.
     """
     _check(name)
@@ -64,7 +64,7 @@ def new_plugin(name: str, parent: Path, distribution: str | None = None) -> Scaf
     """Write a plugin distribution below `parent`; it builds, installs and passes its test as it is.
 
     Raises:
-        SpecError: the name is no name for a metric, or the distribution's none for a distribution.
+        SpecError: the name isn't a valid one for a metric, or the distribution's isn't.
         FileExistsError: the folder is there already.
     """
     _check(name)

@@ -43,8 +43,8 @@ class Spec:
         Spec(metric='bleu', parameters={'max_order': 2}, alias='bleu2')
 
         Raises:
-            SpecError: the text is no spec, a value is no Python literal, or it has a preset and
-                there are no `presets` to look it up.
+            SpecError: the text isn't a valid spec, a value isn't a Python literal, or it has a
+                preset and there are no `presets` to look it up.
         """
         match = _SHAPE.fullmatch(text)
         if not match:

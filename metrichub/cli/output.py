@@ -197,7 +197,7 @@ def progress(
     after: float = 1.0,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Advance | None]:
-    """What to call with the amount of work done; None where stderr is no terminal.
+    """What to call with the amount of work done; None where stderr isn't a terminal.
 
     `total` says how much there is to do, as far as one knows by now, or None. The bar appears
     with the first call later than `after` seconds, and goes at the end.
@@ -219,7 +219,7 @@ def page_progress(
 ) -> Iterator[Tell | None]:
     """What to tell of a page's making: what is done now, how much of it, and of how much.
 
-    None where stderr is no terminal; the display is that of `progress`.
+    None where stderr isn't a terminal; the display is that of `progress`.
     """
     with _display(after, clock) as tell:
 
@@ -255,7 +255,7 @@ def _bar() -> Iterator[Callable[[str, int, float | None], None]]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
-        # Names of metrics are no markup.
+        # Names of metrics aren't markup.
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.percentage:.0f}%"),

@@ -109,7 +109,7 @@ class Batch:
 
         Raises:
             MissingColumn: a needed column isn't there.
-            InputError: the data is no table, or a column holds what can't be scored.
+            InputError: the data isn't a table, or a column holds what can't be scored.
         """
         table = Frame.of(data)
         if isinstance(data, (list, tuple)) and not data:

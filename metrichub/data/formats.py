@@ -103,7 +103,7 @@ def _json(source: Source, characters: int) -> Iterator[Samples]:
 
 
 def _only_list(found: dict[str, Any]) -> object:
-    """The rows of {"data": [{…}, …]}, whose one key is no column; anything else as it is."""
+    """The rows of {"data": [{…}, …]}, whose one key isn't a column; anything else as it is."""
     key, rows = next(iter(found.items()), ("", None))
     nested = len(found) == 1 and isinstance(rows, list) and rows and isinstance(rows[0], dict)
     return rows if nested and column_of_alias(key) not in ALIASES else found

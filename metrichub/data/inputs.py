@@ -115,7 +115,7 @@ def _check_slip(name: str, options: Collection[str]) -> None:
 
 
 def is_stream(data: object) -> bool:
-    """Whether data comes in parts, and may be more than memory holds; a file is no stream."""
+    """Whether data comes in parts, and may be more than memory holds; a file isn't a stream."""
     return not isinstance(data, (str, Path)) and _parts(only_split(data)) is not None
 
 

@@ -22,7 +22,7 @@ def parquet(
     """A file in batches of about so many bytes; with `paths`, only the columns that they need.
 
     Raises:
-        FileError: it is no Parquet file; with `most`, it holds more bytes than that.
+        FileError: it isn't a Parquet file; with `most`, it holds more bytes than that.
         MissingDependency: pyarrow isn't installed.
     """
     content = None if source.seekable else source.content()
@@ -137,7 +137,7 @@ def _samples(name: str, batches: Iterable[Any], rows: int) -> Iterator[Samples]:
 
 
 def _is_data(path: Path, folder: Path) -> bool:
-    """Whether a file is no mark or part of a write under way, which start with "_" or "."."""
+    """Whether a file holds data: marks, and parts of a write under way, start with "_" or "."."""
     return not any(part.startswith(("_", ".")) for part in path.relative_to(folder).parts)
 
 

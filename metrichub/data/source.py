@@ -181,7 +181,7 @@ def packed_suffix(path: str | Path) -> str | None:
 
 
 def check_path(path: str | Path) -> None:
-    """Raise `FileError` if a path is no file; nothing is opened, as a pipe opens only once."""
+    """Raise `FileError` if a path isn't a file; nothing is opened, as a pipe opens only once."""
     if str(path) == STDIN:
         return
     if Path(path).is_dir():

@@ -13,7 +13,7 @@ def as_list(name: str, values: Iterable[Any]) -> Sequence[Any]:
     """The values of a column of any library, one a sample.
 
     Raises:
-        InputError: one string, or what is no column; the text names the column.
+        InputError: one string, or a value that isn't a column; the text names the column.
     """
     if isinstance(values, str):
         raise InputError(
@@ -32,7 +32,7 @@ def names_of(option: str, names: str | Iterable[str] | None) -> tuple[str, ...]:
     """The names of columns that an option gives: one, several, or none.
 
     Raises:
-        InputError: they are no names.
+        InputError: they aren't names.
     """
     one = isinstance(names, str) or not isinstance(names, Iterable)
     found: list[Any] = [] if names is None else [names] if one else list(names)
@@ -84,7 +84,7 @@ def _is_number(found: Any) -> bool:
 
 
 def check_texts(name: str, values: Sequence[Any], lists: Sequence[Sequence[Any] | None]) -> None:
-    """Raise `InputError` if a value is no text, and none of its list where it has one."""
+    """Raise `InputError` if a value, or an item of its list, isn't text."""
     for i, (value, items) in enumerate(zip(values, lists, strict=True)):
         if items is None:
             _check_item(name, i, None, value)

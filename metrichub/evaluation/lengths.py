@@ -22,7 +22,7 @@ _ALONE = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # kana and Han
 )
-# From the first letter or digit on, so that punctuation alone is no word.
+# From the first letter or digit on, so that punctuation alone isn't a word.
 _WORD = re.compile(rf"[^\W_{_ALONE}][^\s{_ALONE}]*|(?=[^\W_])[{_ALONE}]")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]\S*", re.ASCII)
 

@@ -92,7 +92,7 @@ def _check_apart(parts: Sequence[Measurement]) -> None:
 
 
 def _names_of_samples(part: Measurement) -> set[tuple[str, ...]]:
-    """The id of every sample with its system and epoch; none where they are no names."""
+    """The id of every sample with its system and epoch; none where they aren't names."""
     nothing = [None] * part.size
     ids, *others = (part.metadata.get(name, nothing) for name in ("id", "system", "epoch"))
     named = [

@@ -27,7 +27,7 @@ class Portion:
             return
         try:
             self.progress(done - self.told)
-        # It is no failure of the metric, inside of which it happens.
+        # It isn't a failure of the metric, inside of which it happens.
         except Exception as error:  # noqa: BLE001
             self.error = error
         self.told = done

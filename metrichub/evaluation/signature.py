@@ -60,7 +60,7 @@ class Signature:
         """The signature that a text is; one without a definition is of the first.
 
         Raises:
-            ValueError: the text is no signature.
+            ValueError: the text isn't a valid signature.
         """
         found = re.fullmatch(_FORM, text, re.DOTALL)
         if not found:

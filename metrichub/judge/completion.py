@@ -27,7 +27,7 @@ def completion_of(done: object) -> Completion:
     """The first choice of what the client gives.
 
     Raises:
-        Unreadable: there is none, or it is no message.
+        Unreadable: there is none, or it isn't a message.
     """
     choices = getattr(done, "choices", None)
     first = choices[0] if isinstance(choices, list) and choices else None

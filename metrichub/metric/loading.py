@@ -55,7 +55,7 @@ def load_metrics(given: MetricLike | Iterable[MetricLike]) -> tuple[Metric, ...]
 
     Raises:
         SpecError: none, no list, or two of one name; and what `load_metric` raises.
-        MetricError: what is no metric.
+        MetricError: this isn't a metric.
     """
     if isinstance(given, Mapping):
         raise SpecError(

@@ -134,7 +134,7 @@ def _of_status(error: openai.APIStatusError, who: str, said: str) -> JudgeError:
 def masked(text: str, secret: str) -> str:
     """A text without a secret, nor the start of one that was cut.
 
-    A short one, such as a key that is a dummy, is no part of words.
+    A short one, such as a key that is a dummy, isn't part of a word.
     """
     if not secret:
         return text

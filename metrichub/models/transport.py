@@ -2,7 +2,7 @@
 
 The client's own timeout is between two bytes, so that a server that drips holds a slot for ever,
 and it reads a reply whatever its size. Here a call ends after its seconds, a reply of more than
-`MOST` bytes is cut off while it comes, and a success that is no JSON, as gateways send while a
+`MOST` bytes is cut off while it comes, and a success that isn't JSON, as gateways send while a
 server restarts, becomes a 502, which the client tries again. A success that holds an error alone
 gets the status that the error names. A reply that is sent on to another server goes there without
 the user's own headers, which may be secret. The client waits as a server asks it to before it tries

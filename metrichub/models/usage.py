@@ -86,7 +86,7 @@ class Prices(NamedTuple):
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run may take: failed samples, calls, tokens and money; None is no limit.
+    """What a run may take: failed samples, calls, tokens and money; None sets no limit.
 
     Tokens of a call are those of the prompt and of the reply, as `hub.estimate` counts them, until
     the server says how many there were.

@@ -206,7 +206,7 @@ def _asked(signature: str) -> dict[str, object]:
     for end in (found.start() for found in re.finditer(r"\||$", signature)):
         try:
             parameters = Spec.parse(signature[:end]).parameters
-        # A bar within a text, or a value that is no literal.
+        # A bar within a text, or a value that isn't a literal.
         except SpecError:
             continue
         return {kind: parameters[kind] for kind in VARIABLES if kind in parameters}

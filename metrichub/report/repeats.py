@@ -111,7 +111,7 @@ def _deviation(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _mean(runs: Sequence[Result]) -> Result:
-    """The result with the mean statistics of the runs; the first where rows are no numbers."""
+    """The result with the mean statistics of the runs; the first where rows aren't numbers."""
     signature = replace(runs[0].signature, repeats=len(runs))
     rows = [run.statistics for run in runs if run.statistics is not None]
     if len(rows) < len(runs):

@@ -29,7 +29,7 @@ class Threshold(NamedTuple):
         """The threshold in "bleu>=0.3" or "rouge.rougeL=0.2", where = is the sign `equals`.
 
         Raises:
-            SpecError: the text is no threshold.
+            SpecError: the text isn't a valid threshold.
         """
         name, sign, number = _parts(text)
         sign = equals if sign == "=" else sign

@@ -96,7 +96,7 @@ class ScriptCounts:
 def mostly(characters: Characters, scripts: Collection[str]) -> Flags:
     """Which rows have over half of their letters and digits in some scripts, (R,).
 
-    ASCII letters are of no script, and emoji are no letters here.
+    ASCII letters are of no script, and emoji don't count as letters here.
     """
     rows = characters.rows
     wide = np.flatnonzero(characters.codes >= 128)

@@ -58,7 +58,7 @@ def test_an_empty_pattern_is_a_pattern():
 def test_what_is_no_pattern_is_refused(pattern):
     with pytest.raises(ParameterError, match="regular expression of Python's re \\("):
         load_metric("regex_match", pattern=pattern)
-    with pytest.raises(InputError, match=r"the column 'patterns' holds .*, which is no regular"):
+    with pytest.raises(InputError, match=r"'patterns' holds .*, which isn't a valid regular"):
         score(["a"], [pattern])
 
 

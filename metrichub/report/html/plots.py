@@ -43,7 +43,7 @@ _SETTINGS: Any = {
     "legend.frameon": False,
     "svg.fonttype": "none",
     "svg.hashsalt": "metrichub",
-    # Names of files and metrics are no TeX.
+    # Names of files and metrics aren't TeX.
     "text.parse_math": False,
 }
 

@@ -12,7 +12,7 @@ Span = tuple[int, int]
 
 _ARTICLES = {"a", "an", "the"}
 _LOWERING = {"rouge", "unicode", "squad", "bag"}
-"""Tokenizers that lower the case; they also leave out what is no word."""
+"""Tokenizers that lower the case; they also leave out what isn't a word."""
 
 
 class TokenSpans(NamedTuple):

@@ -172,7 +172,7 @@ def tokenize(texts: TextColumn, tokenizer: str) -> Tokens:
 
 
 def _inside(texts: TextColumn) -> Flags:
-    """Which characters are no white space, (M,); not to be changed."""
+    """Which characters aren't white space, (M,); not to be changed."""
     return texts.cached("inside", lambda: SPACES.of(texts.characters) == WORD)
 
 

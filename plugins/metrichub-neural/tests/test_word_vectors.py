@@ -86,7 +86,7 @@ def alone(folder: Path, text: str) -> np.ndarray:
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_words_in_context_give_the_definition_one_text_at_a_time(bert: Path, metric: str) -> None:
-    # [CLS] and [SEP], the first and the last token, are no words.
+    # [CLS] and [SEP], the first and the last token, aren't words.
     truth = [
         ORACLES[metric](hidden(bert, one, 2)[1:-1], hidden(bert, other, 2)[1:-1])
         for one, other in zip(PREDICTIONS, REFERENCES, strict=True)
@@ -230,10 +230,10 @@ def test_a_table_may_start_with_its_sizes_as_word2vec_has_them(table: Path, tmp_
 
 def test_a_line_that_is_no_vector_is_named(tmp_path: Path) -> None:
     (tmp_path / "vectors.txt").write_text("a 1 2\nb 1\n")
-    with pytest.raises(ModelError, match=r"vectors\.txt:2 is no word with 2 numbers"):
+    with pytest.raises(ModelError, match=r"vectors\.txt:2 isn't a word and 2 numbers"):
         scored("embedding_average", tmp_path, ["a"], ["a"])
     (tmp_path / "vectors.txt").write_text("a 1 2\nb x 2\n")
-    with pytest.raises(ModelError, match=r"vectors\.txt:2 is no word with 2 numbers"):
+    with pytest.raises(ModelError, match=r"vectors\.txt:2 isn't a word and 2 numbers"):
         scored("embedding_average", tmp_path, ["a"], ["a"])
 
 

@@ -119,9 +119,9 @@ def _read_table(path: Path) -> Table:
             try:
                 vector = np.array(values, np.float32)
             except ValueError as error:
-                raise ModelError(f"{path}:{number} is no word with {size} numbers") from error
+                raise ModelError(f"{path}:{number} isn't a word and {size} numbers") from error
             if size < 1 or len(vector) != size:
-                raise ModelError(f"{path}:{number} is no word with {max(size, 1)} numbers")
+                raise ModelError(f"{path}:{number} isn't a word and {max(size, 1)} numbers")
             if rows.setdefault(word, len(vectors)) == len(vectors):
                 vectors.append(vector)
     return Table(rows, np.array(vectors, np.float32))
