@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from metrichub.data.columns import column_of
 from metrichub.data.values import bad_sample
 from metrichub.errors import MetricError, MissingDependency, UnknownMetric
-from metrichub.evaluation.failures import said
+from metrichub.evaluation.explanation import error_line
 
 SEED = 12345
 """Modules that draw at random, as rouge's aggregator does, draw the same each time."""
@@ -105,7 +105,9 @@ def fetched(origin: Origin) -> tuple[Origin, Any]:
         ) from error
     # Whatever the code raises as it is imported.
     except Exception as error:
-        raise MetricError(f"evaluate can't load the module {place!r}: {said(error)}") from error
+        raise MetricError(
+            f"evaluate can't load the module {place!r}: {error_line(error)}"
+        ) from error
     module.seed = SEED
     code = str(module._hash)[:12]  # noqa: SLF001  # evaluate tells it nowhere else
     if origin.code not in ("", code):

@@ -18,9 +18,9 @@ from metrichub.evaluation.explanation import (
     Trace,
     TraceItem,
     WithTrace,
+    error_line,
     json_value,
 )
-from metrichub.evaluation.failures import said
 from metrichub.metric import Metric
 from metrichub.models.batch import BatchRun
 from metrichub.models.failures import AnswerPending
@@ -91,7 +91,7 @@ async def _observe(
         except MetrichubError:
             raise
         except Exception as error:
-            raise ScoringError(metric.name, said(error), sample) from error
+            raise ScoringError(metric.name, error_line(error), sample) from error
         finally:
             left[metric.name][sample] -= 1
             if not left[metric.name][sample]:

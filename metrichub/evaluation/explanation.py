@@ -122,6 +122,11 @@ class Observed:
     usage: Usage
 
 
+def error_line(error: BaseException) -> str:
+    """An exception on one line: its type and its text."""
+    return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+
+
 def json_value(value: Any) -> Any:
     """A value in the types of JSON; a dataclass or named tuple is a mapping of its fields.
 

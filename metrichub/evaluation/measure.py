@@ -14,7 +14,6 @@ from metrichub.data.batch import Batch, Block
 from metrichub.errors import ParameterError
 from metrichub.evaluation.buckets import BucketSizes, places
 from metrichub.evaluation.explanation import Observed, Trace
-from metrichub.evaluation.failures import located
 from metrichub.evaluation.lengths import lengths_of, summed_lengths
 from metrichub.evaluation.letters import (
     ByTokenizer,
@@ -24,7 +23,7 @@ from metrichub.evaluation.letters import (
     unread_rows,
 )
 from metrichub.evaluation.measurement import Measurement
-from metrichub.evaluation.observation import is_async, measure_objects, measure_rows
+from metrichub.evaluation.observation import is_async, located, measure_objects, measure_rows
 from metrichub.evaluation.passes import PostponedRows, two_passes
 from metrichub.evaluation.progress import Progress, watched_progress
 from metrichub.evaluation.recorder import Recorder, gathered

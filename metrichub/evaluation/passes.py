@@ -14,8 +14,8 @@ from typing import Any, Self
 
 from metrichub.data.batch import Batch
 from metrichub.errors import MetricError, what
-from metrichub.evaluation.failures import failing
 from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.observation import failing
 from metrichub.evaluation.recorder import located_in_all, merged_results
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult

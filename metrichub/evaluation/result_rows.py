@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.errors import MetricError
-from metrichub.evaluation.failures import failing
+from metrichub.evaluation.observation import failing
 from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
 from metrichub.evaluation.signature import Signature

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.evaluation.buckets import buckets_for
-from metrichub.evaluation.failures import failing
-from metrichub.evaluation.observation import sample_scores, scores_of
+from metrichub.evaluation.observation import failing, sample_scores, scores_of
 from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
 from metrichub.evaluation.signature import Signature

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from metrichub.errors import MetricError, ReportError
-from metrichub.evaluation.failures import failing
+from metrichub.evaluation.observation import failing
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult

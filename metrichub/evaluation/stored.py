@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from metrichub.data.batch import Batch
 from metrichub.evaluation.explanation import TraceItem, json_value
-from metrichub.evaluation.failures import failing
+from metrichub.evaluation.observation import failing
 from metrichub.metric import Metric
 
 Sample = Mapping[str, Any]
