@@ -15,12 +15,12 @@ from metrichub.data.inputs import batches_of, check_options, is_stream, systems_
 from metrichub.data.objects import TextOf, objects_of
 from metrichub.data.values import names_of
 from metrichub.errors import InputError, ParameterError
-from metrichub.evaluation.measure import Measure, measured
+from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Nested
 from metrichub.evaluation.observation import is_async
 from metrichub.evaluation.progress import Progress
 from metrichub.evaluation.reduce import Reduction, name_of
-from metrichub.evaluation.run_options import OTHER_METHODS, check_run, finish_rounds, rounds_of
+from metrichub.evaluation.run import OTHER_METHODS, check_run, finish_rounds, measured, rounds_of
 from metrichub.metric import Metric, MetricLike, load_metrics
 from metrichub.models.usage import Budget, Limits, Usage
 from metrichub.report.report import Report

@@ -24,7 +24,7 @@ from metrichub.errors import (
     SpecError,
     UnknownMetric,
 )
-from metrichub.evaluation import measure
+from metrichub.evaluation import run
 from tests.toy_metrics import Errors, Known, Length, Overlap, Variety
 
 HUB = Hub([Overlap(), Known(), Length(), Variety()])
@@ -263,7 +263,7 @@ def test_a_metric_that_wants_larger_blocks_gets_them() -> None:
 
 
 def test_several_processes_give_what_one_gives(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measure, "PART_CHARACTERS", 4)
+    monkeypatch.setattr(run, "PART_CHARACTERS", 4)
     hub = Hub([Overlap(), Variety()])
     one, two = (
         hub.evaluate(predictions=PREDICTIONS, references=REFERENCES, workers=n) for n in (1, 2)

@@ -31,10 +31,11 @@ from metrichub.errors import (
     ScoringError,
     did_you_mean,
 )
-from metrichub.evaluation.measure import Measure, measured
+from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import merged
 from metrichub.evaluation.passes import Survey, surveyed, two_passes
+from metrichub.evaluation.run import measured
 from metrichub.hub import Hub
 from metrichub.metric import CorpusMetric
 from metrichub.report.report import Report

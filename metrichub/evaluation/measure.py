@@ -1,9 +1,9 @@
-"""Measuring: a pure function from a batch to a measurement, here or spread over processes."""
+"""Measuring: a pure function from a batch to a measurement."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from metrichub.catalog.registry import origin
 from metrichub.data.batch import Batch, Block
-from metrichub.errors import ParameterError
-from metrichub.evaluation.buckets import BucketSizes, places
 from metrichub.evaluation.explanation import Observed, Trace
-from metrichub.evaluation.lengths import lengths_of, summed_lengths
+from metrichub.evaluation.lengths import lengths_of
 from metrichub.evaluation.letters import (
     ByTokenizer,
     letters_of,
@@ -24,9 +22,7 @@ from metrichub.evaluation.letters import (
 )
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.observation import is_async, located, measure_objects, measure_rows
-from metrichub.evaluation.passes import PostponedRows, two_passes
 from metrichub.evaluation.progress import Progress, watched_progress
-from metrichub.evaluation.recorder import Recorder, gathered
 from metrichub.evaluation.reduce import Reduction, name_of, reduce
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
@@ -40,9 +36,6 @@ from metrichub.text.tokenizations import watched
 
 if TYPE_CHECKING:
     from metrichub.models.batch import BatchRun
-
-PART_CHARACTERS = 1_000_000
-"""About how much text one process measures at a time."""
 
 _KEPT_BYTES = 31 << 20
 """How much freed memory the C library may keep for the next block; glibc's bound is 32 MiB."""
@@ -202,113 +195,6 @@ def _keep_memory() -> None:
     freed. This one is never written, so that it takes no memory itself.
     """
     np.empty(_KEPT_BYTES, np.uint8)
-
-
-@dataclass(frozen=True)
-class _Pooled:
-    """A measure that keeps sums only, but for metrics whose scores don't add up."""
-
-    measure: Measure
-    key: tuple[str, ...]
-    condensed: bool
-
-    def __call__(self, batch: Batch, progress: Progress | None = None) -> Measurement:
-        measurement = self.measure(batch, progress)
-        place = places(batch)
-        results = {
-            name: result.without_rows(place, by_position=not self.key)
-            for name, result in measurement.results.items()
-        }
-        traces = {name: found.pool() for name, found in measurement.traces.items()}
-        buckets = BucketSizes.of(batch, self.key)
-        lengths = summed_lengths(measurement.lengths)
-        kept = replace(
-            measurement, results=results, traces=traces, buckets=buckets, lengths=lengths
-        )
-        return kept.condense() if self.condensed else kept
-
-
-def measured(
-    measure: Measure,
-    batches: Iterable[Batch],
-    *,
-    samples: bool = True,
-    condensed: bool = False,
-    texts: bool = False,
-    key: tuple[str, ...] = (),
-    workers: int = 1,
-    progress: Progress | None = None,
-) -> Measurement:
-    """The measurement of all batches together, measured in `workers` processes if that is over 1.
-
-    A metric that asks for one process is measured here, and so are all that go with it.
-    With `samples=False` only sums are kept, of all samples and of buckets of them that the `key`
-    chooses, and no more than a few parts are held at a time; a `condensed` measurement can still
-    be merged with others. With `texts` the samples are kept to show them.
-
-    Raises:
-        ParameterError: workers isn't positive.
-    """
-    if not isinstance(workers, int) or workers < 1:
-        raise ParameterError(None, "workers", workers, "an integer of at least 1")
-    work = measure if samples else _Pooled(measure, key, condensed)
-    recorder = Recorder(samples, texts)
-    # The same parts and blocks for any number of workers: so is every rounding.
-    if any(metric.one_process() for metric in measure.metrics):
-        workers = 1
-    parts = _parts(measure, batches, recorder)
-    measurements: Iterable[Measurement]
-    if workers == 1:
-        measurements = (work(part, progress) for part in parts)
-    else:
-        # Loads what starts and ends processes.
-        from metrichub.evaluation.workers import distribute
-
-        measurements = _with_progress(
-            distribute(work, parts, workers), len(measure.metrics), progress
-        )
-    waiting = [] if samples or condensed else two_passes(measure.metrics)
-    if waiting:
-        names = [metric.name for metric in measure.metrics]
-        whole = _in_two_passes(measurements, waiting, names, by_position=not key)
-    else:
-        whole = gathered(measurements)
-    whole = recorder.complete(whole)
-    if samples:
-        return whole
-    return whole.condense() if condensed else whole.without_samples()
-
-
-def _in_two_passes(
-    measurements: Iterable[Measurement],
-    metrics: Sequence[CorpusMetric],
-    order: Sequence[str],
-    by_position: bool,
-) -> Measurement:
-    """All parts as one, where rows of some metrics wait until all are surveyed."""
-    with PostponedRows(metrics) as postponed:
-        whole = gathered(postponed.first(measurements))
-        weighed = postponed.second(by_position)
-    found = {**whole.results, **weighed}
-    return replace(whole, results={name: found[name] for name in order if name in found})
-
-
-def _parts(measure: Measure, batches: Iterable[Batch], recorder: Recorder) -> Iterator[Batch]:
-    """The batches cut into what one process measures at a time; an empty batch is one part."""
-    wanted = (metric.block_characters or 0 for metric in measure.metrics)
-    characters = max(PART_CHARACTERS, *wanted)
-    for batch in batches:
-        recorder.see(batch)
-        yield from batch.parts(characters) if batch.size else (batch,)
-
-
-def _with_progress(
-    measurements: Iterable[Measurement], metrics: int, progress: Progress | None
-) -> Iterator[Measurement]:
-    for measurement in measurements:
-        if progress:
-            progress(measurement.size * metrics)
-        yield measurement
 
 
 def signature_of(metric: Metric, reduction: Reduction | None) -> Signature:

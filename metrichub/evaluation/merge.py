@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from metrichub.data.metadata import joined_metadata
-from metrichub.errors import ReportError, listed, what
+from metrichub.errors import ReportError, ScoringError, listed, what
 from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.lengths import joined_lengths
@@ -55,6 +55,42 @@ def merged(parts: Sequence[M]) -> M:
         metadata=joined_metadata((part.size, part.metadata) for part in parts),
         lengths=joined_lengths([(part.size, part.lengths) for part in parts]),
     )
+
+
+def gathered(measurements: Iterable[Measurement]) -> Measurement:
+    """All parts in order as one; rows are joined metric by metric, to hold few twice."""
+    whole = Measurement({}, 0, (), {})
+    parts: dict[str, list[Result]] = {}
+    for measurement in located_in_all(measurements):
+        whole = merged((whole, replace(measurement, results={}, segments=())))
+        for name, result in measurement.results.items():
+            kept = parts.setdefault(name, [])
+            kept.append(result)
+            if result.only_sums:
+                kept[:] = [merged_results(kept)]
+    return replace(whole, results={name: merged_results(parts.pop(name)) for name in list(parts)})
+
+
+def located_in_all(measurements: Iterable[Measurement]) -> Iterator[Measurement]:
+    """The same measurements; a failure's sample is counted from the first of all."""
+    coming, before = iter(measurements), 0
+    while measurement := _next(coming, before):
+        before += measurement.size
+        yield measurement
+
+
+def _next(measurements: Iterator[Measurement], before: int) -> Measurement | None:
+    try:
+        return next(measurements, None)
+    except ScoringError as error:
+        sample = None if error.sample is None else error.sample + before
+        raise error.at(sample) from error.__cause__
+
+
+def merged_results(parts: Sequence[Result]) -> Result:
+    """The result of all parts' samples, in order; one part is itself."""
+    first = parts[0]
+    return first if len(parts) == 1 else first.merge(parts, first.signature)
 
 
 def _check_summed(parts: Sequence[Measurement]) -> None:

@@ -15,8 +15,8 @@ from typing import Any, Self
 from metrichub.data.batch import Batch
 from metrichub.errors import MetricError, what
 from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.merge import located_in_all, merged_results
 from metrichub.evaluation.observation import failing
-from metrichub.evaluation.recorder import located_in_all, merged_results
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_weighed import WeighedResult

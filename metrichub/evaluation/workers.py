@@ -104,7 +104,7 @@ def _context() -> BaseContext:
     if sys.platform == "linux":
         # The server imports numpy once, and stays for the next call.
         context = get_context("forkserver")
-        context.set_forkserver_preload(["metrichub.evaluation.measure"])
+        context.set_forkserver_preload(["metrichub.evaluation.run"])
         return context
     return get_context("spawn")
 

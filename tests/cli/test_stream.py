@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from metrichub.data import files
-from metrichub.evaluation import measure
 from metrichub.hub import Hub
 from metrichub.report.report import Report
 from tests.commands import ROWS, error, program, run, scored, write, write_systems
@@ -77,7 +76,7 @@ def test_standard_input_and_plain_lines_are_streamed_too(asked: list[dict[str, A
 def test_several_workers_print_the_same(
     options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measure, "PART_CHARACTERS", 1)
+    monkeypatch.setattr("metrichub.evaluation.run.PART_CHARACTERS", 1)
     write("c.jsonl", ROWS * 4)
     one, two = (scored("c.jsonl", *ONE, *options, "--workers", n) for n in ("1", "2"))
     assert one == two

@@ -30,7 +30,7 @@ from metrichub.errors import (
     ScoringError,
     UnknownParameter,
 )
-from metrichub.evaluation import measure, workers
+from metrichub.evaluation import run, workers
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.workers import processes
@@ -55,7 +55,7 @@ COLUMNS: dict[str, list[Any]] = {
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measure, "PART_CHARACTERS", 200)
+    monkeypatch.setattr(run, "PART_CHARACTERS", 200)
 
 
 def batches(size: int) -> Iterator[dict[str, list[Any]]]:

@@ -18,7 +18,7 @@ from metrichub import Hub, Report
 from metrichub.catalog.card import Card
 from metrichub.data.batch import Batch
 from metrichub.errors import MetricError, ReportError, ScoringError
-from metrichub.evaluation import measure
+from metrichub.evaluation import measure, run
 from metrichub.evaluation.merge import merged
 from metrichub.evaluation.passes import Survey
 from metrichub.metric import Array, CorpusMetric
@@ -40,7 +40,7 @@ SAMPLES = st.lists(
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of a few samples each."""
-    monkeypatch.setattr(measure, "PART_CHARACTERS", 200)
+    monkeypatch.setattr(run, "PART_CHARACTERS", 200)
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -238,8 +238,7 @@ def test_parts_that_are_to_be_merged_are_weighed_after_the_merge() -> None:
     parts_of = (["a b"], ["c", "b b"])
     work = measure.Measure([Rarity()], None, 1000)
     parts = [
-        measure.measured(work, [batch_of(*texts)], samples=False, condensed=True)
-        for texts in parts_of
+        run.measured(work, [batch_of(*texts)], samples=False, condensed=True) for texts in parts_of
     ]
     assert merged(parts).results["rarity"].scores() == {"score": 0.5}
 
@@ -255,7 +254,7 @@ def test_parts_that_are_summed_are_not_held(texts: bool) -> None:
             yield batch
         assert len(freed) > 10
 
-    measure.measured(measure.Measure([Rarity()], None, 1000), coming(), samples=False, texts=texts)
+    run.measured(measure.Measure([Rarity()], None, 1000), coming(), samples=False, texts=texts)
 
 
 @pytest.mark.usefixtures("small_parts")

@@ -1,0 +1,224 @@
+"""A run: batches go in, measured here or spread over processes, and one measurement comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from metrichub.data.batch import Batch
+from metrichub.data.fingerprint import Fingerprint
+from metrichub.data.metadata import joined_metadata
+from metrichub.errors import InputError, ParameterError
+from metrichub.evaluation.buckets import BucketSizes, places
+from metrichub.evaluation.lengths import summed_lengths
+from metrichub.evaluation.measure import Measure
+from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.merge import gathered
+from metrichub.evaluation.passes import PostponedRows, two_passes
+from metrichub.evaluation.progress import Progress
+from metrichub.evaluation.stored import StoredSamples
+from metrichub.metric import CorpusMetric
+
+if TYPE_CHECKING:
+    from metrichub.models.batch import BatchRun
+
+PART_CHARACTERS = 1_000_000
+"""About how much text one process measures at a time."""
+
+_IN_PARTS = (
+    "pass samples that come in parts to hub.evaluate(...) as an iterator of tables, or merge the "
+    "reports of the parts with report.merge(other)"
+)
+OTHER_METHODS = {
+    "compute": "call it: hub(predictions=[...], references=[...])",
+    "add": _IN_PARTS,
+    "add_batch": _IN_PARTS,
+}
+"""What to do in place of the methods that other libraries have."""
+
+
+class Recorder:
+    """What is kept of the batches of a run beside scores; it sees each once, before it is cut.
+
+    Without `samples` that is the names alone that columns were read from; with `texts` it is the
+    batches themselves, too.
+    """
+
+    def __init__(self, samples: bool, texts: bool) -> None:
+        self._samples, self._texts = samples, samples and texts
+        self._batches: list[Batch] = []
+        self._read_from: dict[str, dict[str, None]] = {}
+        self._metadata: list[tuple[int, Mapping[str, Sequence[Any] | None]]] = []
+        self._fingerprint = Fingerprint()
+
+    def see(self, batch: Batch) -> None:
+        """Go on with the next batch."""
+        for column, name in batch.read_from.items():
+            self._read_from.setdefault(column, {})[name] = None
+        if self._samples:
+            self._metadata.append((batch.size, batch.metadata))
+            self._fingerprint.add(batch)
+        if self._texts:
+            self._batches.append(batch)
+
+    def complete(self, whole: Measurement) -> Measurement:
+        """The measurement of all batches with what was kept of them."""
+        return replace(
+            whole,
+            segments=((whole.size, self._fingerprint.digests()),),
+            read_from={column: tuple(names) for column, names in self._read_from.items()},
+            metadata=joined_metadata(self._metadata),
+            texts=StoredSamples(tuple(self._batches)) if self._texts else None,
+        )
+
+
+@dataclass(frozen=True)
+class _Pooled:
+    """A measure that keeps sums only, but for metrics whose scores don't add up."""
+
+    measure: Measure
+    key: tuple[str, ...]
+    condensed: bool
+
+    def __call__(self, batch: Batch, progress: Progress | None = None) -> Measurement:
+        measurement = self.measure(batch, progress)
+        place = places(batch)
+        results = {
+            name: result.without_rows(place, by_position=not self.key)
+            for name, result in measurement.results.items()
+        }
+        traces = {name: found.pool() for name, found in measurement.traces.items()}
+        buckets = BucketSizes.of(batch, self.key)
+        lengths = summed_lengths(measurement.lengths)
+        kept = replace(
+            measurement, results=results, traces=traces, buckets=buckets, lengths=lengths
+        )
+        return kept.condense() if self.condensed else kept
+
+
+def measured(
+    measure: Measure,
+    batches: Iterable[Batch],
+    *,
+    samples: bool = True,
+    condensed: bool = False,
+    texts: bool = False,
+    key: tuple[str, ...] = (),
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> Measurement:
+    """The measurement of all batches together, measured in `workers` processes if that is over 1.
+
+    A metric that asks for one process is measured here, and so are all that go with it.
+    With `samples=False` only sums are kept, of all samples and of buckets of them that the `key`
+    chooses, and no more than a few parts are held at a time; a `condensed` measurement can still
+    be merged with others. With `texts` the samples are kept to show them.
+
+    Raises:
+        ParameterError: workers isn't positive.
+    """
+    if not isinstance(workers, int) or workers < 1:
+        raise ParameterError(None, "workers", workers, "an integer of at least 1")
+    work = measure if samples else _Pooled(measure, key, condensed)
+    recorder = Recorder(samples, texts)
+    # The same parts and blocks for any number of workers: so is every rounding.
+    if any(metric.one_process() for metric in measure.metrics):
+        workers = 1
+    parts = _parts(measure, batches, recorder)
+    measurements: Iterable[Measurement]
+    if workers == 1:
+        measurements = (work(part, progress) for part in parts)
+    else:
+        # Loads what starts and ends processes.
+        from metrichub.evaluation.workers import distribute
+
+        measurements = _with_progress(
+            distribute(work, parts, workers), len(measure.metrics), progress
+        )
+    waiting = [] if samples or condensed else two_passes(measure.metrics)
+    if waiting:
+        names = [metric.name for metric in measure.metrics]
+        whole = _in_two_passes(measurements, waiting, names, by_position=not key)
+    else:
+        whole = gathered(measurements)
+    whole = recorder.complete(whole)
+    if samples:
+        return whole
+    return whole.condense() if condensed else whole.without_samples()
+
+
+def _in_two_passes(
+    measurements: Iterable[Measurement],
+    metrics: Sequence[CorpusMetric],
+    order: Sequence[str],
+    by_position: bool,
+) -> Measurement:
+    """All parts as one, where rows of some metrics wait until all are surveyed."""
+    with PostponedRows(metrics) as postponed:
+        whole = gathered(postponed.first(measurements))
+        weighed = postponed.second(by_position)
+    found = {**whole.results, **weighed}
+    return replace(whole, results={name: found[name] for name in order if name in found})
+
+
+def _parts(measure: Measure, batches: Iterable[Batch], recorder: Recorder) -> Iterator[Batch]:
+    """The batches cut into what one process measures at a time; an empty batch is one part."""
+    wanted = (metric.block_characters or 0 for metric in measure.metrics)
+    characters = max(PART_CHARACTERS, *wanted)
+    for batch in batches:
+        recorder.see(batch)
+        yield from batch.parts(characters) if batch.size else (batch,)
+
+
+def _with_progress(
+    measurements: Iterable[Measurement], metrics: int, progress: Progress | None
+) -> Iterator[Measurement]:
+    for measurement in measurements:
+        if progress:
+            progress(measurement.size * metrics)
+        yield measurement
+
+
+def check_run(
+    more: Sequence[object], progress: object, key: Sequence[str], samples: bool, repeats: int
+) -> None:
+    """Check what a run was given beside its data; `repeats` counts runs that ask a judge anew.
+
+    Raises:
+        InputError: it can't be run like that; the text says how it can.
+    """
+    if more:
+        raise InputError(
+            "pass columns by name, predictions=[...], references=[...], since their "
+            "order differs from library to library"
+        )
+    if progress is not None and not callable(progress):
+        raise InputError(
+            "progress takes a function that is called with how much was measured since the "
+            f"last call, for example tqdm().update, not {progress!r}"
+        )
+    if key and samples:
+        raise InputError("a key applies only to reports without samples; add samples=False")
+    if key and repeats > 1:
+        raise InputError("a key can't be combined with repeats; leave one of them out")
+
+
+def rounds_of(batch: str | PathLike[str] | None, workers: int) -> BatchRun | None:
+    """The run over a batch's folder; one that several systems share is given as it is."""
+    if batch is None:
+        return None
+    from metrichub.models.batch import batch_run
+
+    return batch_run(batch, workers)
+
+
+def finish_rounds(rounds: BatchRun | None, batch: object, report: object) -> None:
+    """Write what a run over a batch's folder would ask, if that run was opened for this call.
+
+    Raises:
+        Pending: there is something to ask, or answers haven't come yet.
+    """
+    if rounds is not None and rounds is not batch:
+        rounds.finish(report)
