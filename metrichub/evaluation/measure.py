@@ -99,7 +99,7 @@ class Measure:
             usage,
             letters=letters,
             mixed_forms=mixed,
-            lengths=lengths_of(batch) if bound else None,
+            lengths=lengths_of(batch) if bound and batch.size else None,
         )
 
     def _part(

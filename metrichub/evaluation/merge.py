@@ -59,16 +59,18 @@ def merged(parts: Sequence[M]) -> M:
 
 def gathered(measurements: Iterable[Measurement]) -> Measurement:
     """All parts in order as one; rows are joined metric by metric, to hold few twice."""
-    whole = Measurement({}, 0, (), {})
+    whole: Measurement | None = None
     parts: dict[str, list[Result]] = {}
     for measurement in located_in_all(measurements):
-        whole = merged((whole, replace(measurement, results={}, segments=())))
+        part = replace(measurement, results={}, segments=())
+        whole = part if whole is None else merged((whole, part))
         for name, result in measurement.results.items():
             kept = parts.setdefault(name, [])
             kept.append(result)
             if result.only_sums:
                 kept[:] = [merged_results(kept)]
-    return replace(whole, results={name: merged_results(parts.pop(name)) for name in list(parts)})
+    joined = {name: merged_results(parts.pop(name)) for name in list(parts)}
+    return replace(whole or Measurement({}, 0, (), {}), results=joined)
 
 
 def located_in_all(measurements: Iterable[Measurement]) -> Iterator[Measurement]:
