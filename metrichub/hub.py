@@ -212,7 +212,8 @@ class Hub:
         check_run(more, progress, key, samples, repeats if asked else 1)
         rounds = rounds_of(batch, workers)
         measure = Measure(metrics, reduction, self.block_characters, budget, batch=rounds)
-        texts = not is_stream(data) if texts is None else texts
+        if texts is None:
+            texts = data is None or not is_stream(data)
         run = partial(
             measured, samples=samples, key=key, texts=texts, workers=workers, progress=progress
         )
@@ -308,6 +309,8 @@ class Hub:
             from metrichub.judge.assign import voting
 
             metrics = tuple(voting(metric, self.vote, repeats) for metric in metrics)
+        if repeats == 1:
+            return metrics, ()
         same = (new for new, old in zip(metrics, self.metrics, strict=True) if new is old)
         return metrics, tuple(metric for metric in same if is_async(metric))
 

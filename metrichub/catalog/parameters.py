@@ -63,11 +63,13 @@ def off_default(metric: object) -> dict[str, object]:
 
 def values_of(metric: object) -> dict[str, object]:
     """The parameters of a metric and their values, but for secrets: reports and labels say them."""
-    return {
-        parameter.name: getattr(metric, parameter.name)
-        for parameter in parameters_of(type(metric))
-        if not parameter.secret
-    }
+    kind: type = type(metric)
+    return {name: getattr(metric, name) for name in _shown(kind)}
+
+
+@cache
+def _shown(metric: type) -> tuple[str, ...]:
+    return tuple(p.name for p in parameters_of(metric) if not p.secret)
 
 
 def omitted(metric: Any) -> set[str]:

@@ -143,7 +143,9 @@ class Batch:
         # A column may be an iterator, which is read once.
         given = {name: as_list(name, values) for name, values in given.items()}
         others = given.keys() - set(chosen.values()) - chosen.keys()
-        read = _read(chosen, Frame(list(given), given).column, fallbacks, objects or {})
+        # A path is written by a mapping alone.
+        values_of = given.__getitem__ if mapping is None else Frame(list(given), given).column
+        read = _read(chosen, values_of, fallbacks, objects or {})
         batch = cls.of(**read, **{name: given[name] for name in given if name in others})
         metadata = read_metadata(given, chosen.values(), given.__getitem__, batch.size, keep)
         columns = {name: batch.columns[name] for name in needed}
@@ -275,7 +277,8 @@ def _take_groups(groups: Any, sample: NDArray[np.int64]) -> Any:
 
 
 def _is_text(items: Iterable[object]) -> bool:
-    return all(issubclass(kind, str) for kind in set(map(type, items)))
+    kinds = set(map(type, items))
+    return kinds <= {str} or all(issubclass(kind, str) for kind in kinds)
 
 
 def _read(

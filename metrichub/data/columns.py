@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 
 from metrichub.data.paths import column_of_path
@@ -59,6 +60,7 @@ def is_plural(name: str) -> bool:
 _KNOWN = frozenset(chain(ALIASES, *ALIASES.values(), *FALLBACKS.values()))
 
 
+@lru_cache
 def column_of(name: str) -> str:
     """The column that an input reads: "reference" and "references" read `references`."""
     if is_plural(name):

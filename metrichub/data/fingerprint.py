@@ -43,7 +43,7 @@ class _ColumnHash:
     """Three hashes, since an item's length and text and a sample's number of items could blur."""
 
     def __init__(self) -> None:
-        self._counts, self._lengths, self._text = (_hash() for _ in range(3))
+        self._counts, self._lengths, self._text = _hash(), _hash(), _hash()
 
     def add(self, items: Sequence[Any], counts: NDArray[np.int64]) -> None:
         """Go on with more samples."""
@@ -55,8 +55,8 @@ class _ColumnHash:
 
     def digest(self) -> str:
         """The hash of the three."""
-        parts = (self._counts, self._lengths, self._text)
-        return _hash(b"".join(part.digest() for part in parts)).hexdigest()
+        parts = self._counts.digest() + self._lengths.digest() + self._text.digest()
+        return _hash(parts).hexdigest()
 
 
 def _hash(content: bytes = b"") -> hashlib.blake2b:

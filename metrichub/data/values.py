@@ -15,6 +15,8 @@ def as_list(name: str, values: Iterable[Any]) -> Sequence[Any]:
     Raises:
         InputError: one string, or a value that isn't a column; the text names the column.
     """
+    if type(values) is list:
+        return values
     if isinstance(values, str):
         raise InputError(
             f"{name} is one string; give a list with one entry per sample: {name}=[{values[:40]!r}]"

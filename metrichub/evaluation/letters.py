@@ -57,6 +57,8 @@ class Letters:
     @classmethod
     def of(cls, counts: ScriptCounts, tokenizer: Tokenizer) -> Letters:
         """What a tokenizer does to the letters of a column."""
+        if not counts.whole:
+            return cls(counts.total)
         done = {script: treatment(tokenizer, script) for script in counts.whole}
         uncut = {script: n for script, n in counts.joined.items() if done[script] == "uncut"}
         dropped = {script: n for script, n in counts.whole.items() if done[script] == "dropped"}

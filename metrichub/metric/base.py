@@ -72,7 +72,7 @@ class _CardBeside:
         return _card_of(owner)
 
 
-def _card_of(owner: type[Metric]) -> Card:
+def _card_of(owner: type) -> Card:
     file = getattr(sys.modules.get(owner.__module__), "__file__", None)
     if file and Path(file).name == "__init__.py":
         card = _card_in(Path(file).parent)
@@ -128,7 +128,8 @@ class Metric:
         Raises:
             MetricError: the class has neither of the two, or both.
         """
-        return _inputs(type(self))
+        own: type = type(self)
+        return _inputs(own)
 
     @classmethod
     def statistics(cls) -> tuple[str, ...] | None:
@@ -136,7 +137,7 @@ class Metric:
         found = arguments_of(cls, "score")
         if any(p.kind is p.VAR_KEYWORD for p in found.values()):
             return None
-        return tuple(name for name in found if name != "count")
+        return tuple([name for name in found if name != "count"])
 
     def score(self, *_: Any, **observed: Any) -> Scores:
         """The mean of each observed quantity over the scored samples (macro).
@@ -235,10 +236,10 @@ class Metric:
 
         Values that may change, such as a model's newest revision, are resolved.
         """
-        values, hidden = {**self._values(), **self.resolved()}, omitted(self)
-        pairs = ", ".join(f"{key}={v!r}" for key, v in values.items() if key not in hidden)
-        call = f"{self.card.name}({pairs})" if pairs else self.card.name
-        return call if self.name == self.card.name else f"{self.name} = {call}"
+        values, hidden, own = {**self._values(), **self.resolved()}, omitted(self), self.card.name
+        pairs = ", ".join([f"{key}={v!r}" for key, v in values.items() if key not in hidden])
+        call = f"{own}({pairs})" if pairs else own
+        return call if self.name == own else f"{self.name} = {call}"
 
     def _repr_html_(self) -> str:
         """What it reads and gives and how it is set, for notebooks."""
@@ -257,15 +258,14 @@ def measuring(metric: type[Metric]) -> str:
     Raises:
         MetricError: it has neither of the two, or both.
     """
-    found = [name for name in ("observe", "measure") if hasattr(metric, name)]
-    if len(found) != 1:
-        raise MetricError(
-            f"{metric.__name__} has {' and '.join(found) or 'neither observe nor measure'}; "
-            "write one of the two"
-        )
-    return found[0]
+    observes = hasattr(metric, "observe")
+    if observes == hasattr(metric, "measure"):
+        both = "observe and measure" if observes else "neither observe nor measure"
+        raise MetricError(f"{metric.__name__} has {both}; write one of the two")
+    return "observe" if observes else "measure"
 
 
+@cache
 def _inputs(metric: type[Metric]) -> tuple[str, ...]:
     return tuple(arguments_of(metric, measuring(metric)))
 

@@ -64,7 +64,8 @@ class Texts(Sequence[str]):
                 self._memo[key] = make(), tokenized
         value: T
         value, tokenized = self._memo[key]
-        tell(tokenized)
+        if tokenized:
+            tell(tokenized)
         return value
 
     def tokens(self, tokenizer: str) -> Tokens:
@@ -135,6 +136,8 @@ class Texts(Sequence[str]):
 
     def _may_be_decomposed(self) -> bool:
         if "characters" in self._memo:
+            if self.characters.is_ascii:
+                return False
             data = self.characters.data
         elif "lower" in self._memo:
             return self.lower().may_be_decomposed
