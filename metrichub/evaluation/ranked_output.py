@@ -13,11 +13,24 @@ from itertools import combinations, pairwise, permutations
 from math import isnan
 
 from metrichub.errors import listed
-from metrichub.evaluation.labels import output_label, p_text
 from metrichub.evaluation.significance import Comparison, Pair
 
 _LABELS = "\0"
 """Stands in a sentence for the outputs that it is about; no name of a system has it."""
+
+
+def output_label(metric: str, card: str, output: str) -> str:
+    """How a sentence or a table calls an output: bleu, rouge1, wer deletions."""
+    if output == "score":
+        return metric
+    return output if metric == card and output.startswith(metric) else f"{metric} {output}"
+
+
+def p_text(p: float, sign: str = "=") -> str:
+    """A p-value as papers print it: "p = .0005", "p < .0001"."""
+    if p < 1e-4:
+        return "p < .0001"
+    return f"p {sign} {f'{p:.4f}'.removeprefix('0').rstrip('0').rstrip('.')}"
 
 
 @dataclass(frozen=True)
