@@ -32,11 +32,11 @@ def agreement_of(
     report: Measurement,
     human: str | Iterable[str] | Mapping[str, Sequence[Any]] | None,
     *,
-    preferences: Data | None,
-    item: str | None,
-    system: str | None,
-    metrics: str | Iterable[str] | None,
-    all_outputs: bool,
+    preferences: Data | None = None,
+    item: str | None = None,
+    system: str | None = None,
+    metrics: str | Iterable[str] | None = None,
+    all_outputs: bool = False,
     **how: Any,
 ) -> Agreement:
     """What `Report.agreement` returns."""

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from metrichub.agreement.agreement import CEILING, CHANCE, Agreement, AgreementRow
 from metrichub.agreement.coefficients import coefficient
 from metrichub.agreement.correlation import correlate, with_sources
-from metrichub.agreement.of_report import scores_by_label, sources_of
+from metrichub.agreement.of_report import agreement_of, scores_by_label, sources_of
 from metrichub.agreement.page_columns import RatedColumns, rated_columns
 from metrichub.agreement.row_coefficients import mid_ranks
 from metrichub.errors import InputError
+from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.significance import SignificanceOptions
-from metrichub.report.export import headlines
 from metrichub.report.html.outputs import Scores, Values
 from metrichub.report.html.records import page_numbers
-from metrichub.report.report import Report
+from metrichub.report.scoreboard import chosen
 from metrichub.report.tables import Cell, Score, Table, format_cell
 
 WORK = 10_000_000
@@ -50,7 +50,7 @@ class People(NamedTuple):
 
 
 def people_of(
-    systems: Mapping[str, Report],
+    systems: Mapping[str, Measurement],
     outputs: Sequence[tuple[str, str, Scores]],
     options: SignificanceOptions,
     human: str | Iterable[str] | None = None,
@@ -65,7 +65,7 @@ def people_of(
     """
     names = [human] if isinstance(human, str) else None if human is None else list(human)
     columns = rated_columns(systems, options.cluster, names)
-    main = set().union(*map(headlines, systems.values()))
+    main = {key for report in systems.values() for key in chosen(report, "headline")}
     shown = [output for output in outputs if output[:2] in main]
     if not columns.ratings or not shown:
         return None
@@ -85,7 +85,7 @@ def people_of(
 
 
 def _agreement(
-    systems: Mapping[str, Report],
+    systems: Mapping[str, Measurement],
     columns: RatedColumns,
     names: Sequence[str],
     options: SignificanceOptions,
@@ -105,17 +105,17 @@ def _agreement(
     return _of_several(dict(zip(columns.rated, reports, strict=True)), names, how)
 
 
-def _of_one(report: Report, names: Sequence[str], how: Mapping[str, Any]) -> Agreement:
-    """The report's own agreement; over all outputs where its labels don't lay them out."""
+def _of_one(report: Measurement, names: Sequence[str], how: Mapping[str, Any]) -> Agreement:
+    """The agreement of one report; over all outputs where its labels don't lay them out."""
     try:
-        return report.agreement(names, **how)
+        return agreement_of(report, names, **how)
     except InputError:
         ratings = {name: report.metadata[name] for name in names}
-        return replace(report, metadata=ratings).agreement(names, **how)
+        return agreement_of(replace(report, metadata=ratings), names, **how)
 
 
 def _of_several(
-    systems: Mapping[str, Report], names: Sequence[str], how: Mapping[str, Any]
+    systems: Mapping[str, Measurement], names: Sequence[str], how: Mapping[str, Any]
 ) -> Agreement:
     """Agreement over systems that answered the same samples: each sample is an item."""
     size = next(iter(systems.values())).size

@@ -10,8 +10,8 @@ import numpy as np
 from metrichub.agreement.layout import ITEMS, SYSTEMS
 from metrichub.agreement.ratings import Ratings, read_ratings
 from metrichub.errors import InputError, MissingColumn, ReportError, did_you_mean
+from metrichub.evaluation.measurement import Measurement
 from metrichub.report.html.outputs import Values
-from metrichub.report.report import Report
 
 MOST = 8
 """Columns of ratings that a page shows."""
@@ -61,7 +61,9 @@ class RatedColumns(NamedTuple):
 
 
 def rated_columns(
-    systems: Mapping[str, Report], cluster: str | None = None, named: Sequence[str] | None = None
+    systems: Mapping[str, Measurement],
+    cluster: str | None = None,
+    named: Sequence[str] | None = None,
 ) -> RatedColumns:
     """The columns of ratings in any of the reports, or those that are named.
 
@@ -101,7 +103,7 @@ def rated_columns(
     return RatedColumns(means, yes_or_no, left_out, rated, named is not None)
 
 
-def _read(name: str, systems: Mapping[str, Report]) -> list[Ratings] | None:
+def _read(name: str, systems: Mapping[str, Measurement]) -> list[Ratings] | None:
     """A column's ratings of each system; None where it holds anything else, or nothing."""
     ratings = []
     for report in systems.values():

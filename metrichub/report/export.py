@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from metrichub.evaluation.intervals import Interval
     from metrichub.models.usage import Usage
 
-RESAMPLES = 1000
-"""How many resamples an interval is made of where nobody says."""
-
 
 def document(
     report: Measurement,
@@ -71,11 +68,6 @@ def usage_counts(usage: Usage, seconds: bool = True) -> dict[str, Any]:
     return {name: round(v, 9) if isinstance(v, float) else v for name, v in counts.items()}
 
 
-def headlines(report: Measurement) -> set[tuple[str, str]]:
-    """The metrics' headline outputs."""
-    return set(chosen(report, "headline"))
-
-
 def flat(report: Measurement, outputs: OutputChoice, separator: str) -> dict[str, float]:
     """The scores by one key each; see `Report.flatten`."""
     shown = chosen(report, ScoreFormat(outputs).outputs)
@@ -94,19 +86,13 @@ def table(report: Measurement, outputs: OutputChoice, intervals: bool) -> Table:
     return whole._replace(rows=[row for row in whole.rows if tuple(row[:2]) in shown])
 
 
-def shown(
-    report: Measurement,
-    outputs: OutputChoice = "headline",
-    intervals: bool = False,
-    percent: bool = False,
-) -> Table:
-    """The scores as people read them, a row an output; see `Report.to_markdown`."""
-    found = intervals_of(report) if intervals else {}
-    return scoreboard({"": report}, None, {"": found}, ScoreFormat(outputs, percent))
+def shown(report: Measurement) -> Table:
+    """The scores as people read them, a row an output."""
+    return scoreboard({"": report}, None, {}, ScoreFormat())
 
 
 def for_paper(report: Measurement, outputs: OutputChoice, intervals: bool, percent: bool) -> Table:
-    """The same with what a paper says below it: samples, intervals and signatures."""
+    """The same with what a paper says below it; see `Report.to_markdown`."""
     found = intervals_of(report) if intervals else {}
     form = ScoreFormat(outputs, percent)
     return captioned({"": report}, None, {"": found}, form, SignificanceOptions())

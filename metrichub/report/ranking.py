@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +55,7 @@ class Ranking(PairedTests):
     @classmethod
     def of(cls, tests: PairedTests) -> Ranking:
         """The ranking that follows from these tests."""
-        return cls(**{part.name: getattr(tests, part.name) for part in fields(tests)})
+        return cls(**vars(tests))
 
     def to_dict(self) -> dict[str, Any]:
         """Scores, ranks, the sentence, and the tests of all pairs; plain dicts and tuples."""

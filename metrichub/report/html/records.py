@@ -15,9 +15,9 @@ import numpy as np
 
 from metrichub.evaluation.explanation import Trace, json_value
 from metrichub.evaluation.measurement import Measurement
-from metrichub.report.export import headlines
 from metrichub.report.html.escape import script_json
 from metrichub.report.html.outputs import Scores, Values
+from metrichub.report.scoreboard import chosen
 
 CHUNK = 250
 """Samples whose texts are read together."""
@@ -78,7 +78,7 @@ def score_columns(
     systems: Mapping[str, Measurement], outputs: Iterable[tuple[str, str, Scores]]
 ) -> list[dict[str, Any]]:
     """The numbers of every output as the page sorts them; None where unscored."""
-    first = set().union(*map(headlines, systems.values()))
+    first = {key for report in systems.values() for key in chosen(report, "headline")}
     return [
         {
             "metric": metric,
