@@ -34,7 +34,7 @@ def matrices(seed: int = 0, shape: tuple[int, int] = (6, 9)):
 def test_a_draw_is_the_mean_of_scipy_over_the_items_that_it_drew(draw: str) -> None:
     x, z = matrices()
     drawn = Drawn(draw, 25, seed=3)
-    found = resampled("item", "tau_b", x, z, drawn)
+    drawn_values = resampled("item", "tau_b", x, z, drawn)
     (block,) = _blocks(x.shape, drawn)
     for k in range(25):
         a = x if block.systems is None else x[block.systems[k]]
@@ -46,7 +46,7 @@ def test_a_draw_is_the_mean_of_scipy_over_the_items_that_it_drew(draw: str) -> N
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 values.append(scipy.stats.kendalltau(a[there, i], b[there, i])[0])
-        assert found[k] == pytest.approx(np.nanmean(values), abs=1e-6)
+        assert drawn_values[k] == pytest.approx(np.nanmean(values), abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ["pearson", "tau_b", "tau_23", "acc_eq"])

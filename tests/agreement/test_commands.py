@@ -45,25 +45,27 @@ def values(*arguments: str) -> list[float | None]:
 
 def test_a_metric_is_correlated_with_a_column_of_ratings() -> None:
     # tau-b is 1 for item i and 1/3 for j, whose pair (x, y) is turned round.
-    given = ("-m", "token_f1", "--human", "good", "--coefficient", "tau_b")
-    assert values(*given) == [pytest.approx(2 / 3), None, 0]
-    assert values(*given, "--level", "pooled")[0] == pytest.approx(tau_b(F1, [1, 2, 4, 3, 2, 5]))
+    arguments = ("-m", "token_f1", "--human", "good", "--coefficient", "tau_b")
+    assert values(*arguments) == [pytest.approx(2 / 3), None, 0]
+    assert values(*arguments, "--level", "pooled")[0] == pytest.approx(
+        tau_b(F1, [1, 2, 4, 3, 2, 5])
+    )
 
 
 def test_scores_that_the_file_has_need_no_metric() -> None:
     write("rated.jsonl", [{**row, "mine": -f} for row, f in zip(ROWS, F1, strict=True)])
-    given = ("--score", "mine", "--better", "mine=lower", "--human", "good")
-    assert values(*given, "--coefficient", "tau_b")[0] == pytest.approx(2 / 3)
+    arguments = ("--score", "mine", "--better", "mine=lower", "--human", "good")
+    assert values(*arguments, "--coefficient", "tau_b")[0] == pytest.approx(2 / 3)
 
 
 def test_g_eval_scores_each_reference_alone_and_takes_the_mean() -> None:
     rows = [{**row, "references": ["b c d e", "x y z"]} for row in ROWS]
     write("rated.jsonl", rows)
-    found = measured("-m", "token_f1", "--human", "good", "--protocol", "g-eval", "--draws", "0")
+    document = measured("-m", "token_f1", "--human", "good", "--protocol", "g-eval", "--draws", "0")
     # The second reference shares no word: all scores are halved, and the order is the same.
-    assert found["results"][3]["value"] == pytest.approx(2 / 3)
-    assert found["protocol"] == "g-eval"
-    assert found["signatures"]["token_f1"].endswith("|mean of each")
+    assert document["results"][3]["value"] == pytest.approx(2 / 3)
+    assert document["protocol"] == "g-eval"
+    assert document["signatures"]["token_f1"].endswith("|mean of each")
 
 
 def test_columns_may_have_other_names_and_raters_rows_of_their_own() -> None:
@@ -73,10 +75,12 @@ def test_columns_may_have_other_names_and_raters_rows_of_their_own() -> None:
         for who in "AB"
     ]
     write("rated.jsonl", rows)
-    given = ("--score", "m", "--human", "q", "--item", "doc", "--system", "model")
-    found = measured(*given, "--rater", "annotator", "--coefficient", "tau_b", "--draws", "0")
-    assert [row["value"] for row in found["results"]] == [pytest.approx(2 / 3), 1, 0]
-    assert found["data"]["raters"] == 2
+    arguments = ("--score", "m", "--human", "q", "--item", "doc", "--system", "model")
+    document = measured(
+        *arguments, "--rater", "annotator", "--coefficient", "tau_b", "--draws", "0"
+    )
+    assert [row["value"] for row in document["results"]] == [pytest.approx(2 / 3), 1, 0]
+    assert document["data"]["raters"] == 2
 
 
 @pytest.mark.parametrize(
@@ -89,25 +93,25 @@ def test_columns_may_have_other_names_and_raters_rows_of_their_own() -> None:
     ],
 )
 def test_the_table_comes_in_every_format(form: str, start: str) -> None:
-    given = ("-m", "token_f1", "--human", "good", "--draws", "9", "--ranks", "--cite")
-    result = run("agreement", "rated.jsonl", *given, "--format", form)
+    arguments = ("-m", "token_f1", "--human", "good", "--draws", "9", "--ranks", "--cite")
+    result = run("agreement", "rated.jsonl", *arguments, "--format", form)
     assert result.exit_code == 0, result.stderr
     assert result.stdout.startswith(start)
     assert ("values:item pearson" in result.stdout) == (form != "csv")
 
 
 def test_ranks_and_citations_are_in_the_document() -> None:
-    found = measured("-m", "token_f1", "--human", "good", "--ranks", "--cite", "--draws", "9")
-    assert found["ranks"][0]["ranks"] == {"token_f1": 1}
-    assert found["cite"].startswith(found["line"])
-    assert "@" in found["cite"]
+    document = measured("-m", "token_f1", "--human", "good", "--ranks", "--cite", "--draws", "9")
+    assert document["ranks"][0]["ranks"] == {"token_f1": 1}
+    assert document["cite"].startswith(document["line"])
+    assert "@" in document["cite"]
 
 
 def test_agreement_below_a_bound_ends_with_one() -> None:
-    given = ("agreement", "rated.jsonl", "-m", "token_f1", "--human", "good", "--draws", "0")
-    given += ("--coefficient", "tau_b")
-    assert run(*given, "--fail-under", "token_f1=0.6").exit_code == 0
-    result = run(*given, "--fail-under", "token_f1=0.7")
+    arguments = ("agreement", "rated.jsonl", "-m", "token_f1", "--human", "good", "--draws", "0")
+    arguments += ("--coefficient", "tau_b")
+    assert run(*arguments, "--fail-under", "token_f1=0.6").exit_code == 0
+    result = run(*arguments, "--fail-under", "token_f1=0.7")
     assert result.exit_code == 1
     assert "failed: token_f1: tau_b of item with good is 0.6667, below 0.7" in result.stderr
 
@@ -148,29 +152,29 @@ def test_nothing_to_correlate_is_said_before_the_file_is_read() -> None:
 def test_a_report_agrees_like_the_command_and_no_metric_runs_again() -> None:
     rows = [{**row, "prediction": row["hyp"], "references": row["refs"]} for row in cut()]
     report = Hub(["token_f1", "wer"]).evaluate(rows)
-    found = report.agreement(["relevance", "fluency"], coefficient="tau_b", draws=0)
+    agreement = report.agreement(["relevance", "fluency"], coefficient="tau_b", draws=0)
     write("rated.jsonl", rows)
-    given = ("--human", "relevance", "--human", "fluency", "--coefficient", "tau_b")
-    assert values("-m", "token_f1", "-m", "wer", *given) == pytest.approx(
-        [row.value for row in found.rows]
+    arguments = ("--human", "relevance", "--human", "fluency", "--coefficient", "tau_b")
+    assert values("-m", "token_f1", "-m", "wer", *arguments) == pytest.approx(
+        [row.value for row in agreement.rows]
     )
 
 
 def test_a_report_says_where_scores_saw_references_that_a_protocol_parts() -> None:
     report = Hub("token_f1").evaluate([{**row, "references": ["b c d e", "x"]} for row in ROWS])
-    found = report.agreement("good", protocol="g-eval", draws=0)
-    assert "these scores saw up to 2 at once" in found.notes[-1]
-    one = Hub("token_f1").evaluate(ROWS).agreement("good", protocol="g-eval", draws=0)
-    assert one.notes == []
-    assert one.row(coefficient="tau_b").value == pytest.approx(2 / 3)
+    agreement = report.agreement("good", protocol="g-eval", draws=0)
+    assert "these scores saw up to 2 at once" in agreement.notes[-1]
+    alone = Hub("token_f1").evaluate(ROWS).agreement("good", protocol="g-eval", draws=0)
+    assert alone.notes == []
+    assert alone.row(coefficient="tau_b").value == pytest.approx(2 / 3)
 
 
 def test_scores_of_which_lower_is_better_are_turned() -> None:
     report = Hub(["wer", "token_f1"]).evaluate(ROWS)
-    found = report.agreement("good", coefficient="tau_b", level="pooled", draws=0)
+    agreement = report.agreement("good", coefficient="tau_b", level="pooled", draws=0)
     # wer is the share of four words that lack: it falls where the number of words grows.
     words = [len(str(row["prediction"]).split()) for row in ROWS]
-    assert found.row("wer").value == pytest.approx(tau_b(words, [r["good"] for r in ROWS]))
+    assert agreement.row("wer").value == pytest.approx(tau_b(words, [r["good"] for r in ROWS]))
 
 
 def test_a_report_names_the_columns_that_it_has() -> None:
@@ -184,10 +188,10 @@ def test_a_report_names_the_columns_that_it_has() -> None:
 def test_few_labels_correct_the_mean_of_all_scores() -> None:
     labels = [*(f - 0.2 for f in F1[:3]), None, None, None]
     rows = [{**row, "label": label} for row, label in zip(ROWS, labels, strict=True)]
-    found = Hub("token_f1").evaluate(rows).calibrated("label", weight=1)["token_f1"]["score"]
+    mean = Hub("token_f1").evaluate(rows).calibrated("label", weight=1)["token_f1"]["score"]
     # People are .2 below the metric on each label, and so below its mean of the rest.
-    assert found.mean == pytest.approx(sum(F1[3:]) / 3 - 0.2)
-    assert (found.labelled, found.unlabelled) == (3, 3)
+    assert mean.mean == pytest.approx(sum(F1[3:]) / 3 - 0.2)
+    assert (mean.labelled, mean.unlabelled) == (3, 3)
 
 
 def test_verdicts_of_a_report_are_counted_against_labels() -> None:
@@ -195,31 +199,31 @@ def test_verdicts_of_a_report_are_counted_against_labels() -> None:
     report = Hub(["token_f1", "wer"]).evaluate(rows)
     with pytest.raises(InputError, match=r"good isn't yes or no; verdicts need a column of 1"):
         report.verdicts("good", "token_f1")
-    found = report.verdicts("label", "token_f1", cut=0.8)
+    verdicts = report.verdicts("label", "token_f1", cut=0.8)
     # Yes by scores are samples 2, 4 and 5, by people 2, 3 and 5.
-    assert (found.confusion, found.disagreements) == (((2, 1), (1, 2)), (3, 4))
+    assert (verdicts.confusion, verdicts.disagreements) == (((2, 1), (1, 2)), (3, 4))
     assert report.verdicts("label", "wer", cut=0.3).disagreements == (3, 4)
 
 
 def test_score_adds_the_mean_that_people_would_give() -> None:
     labels = [*(f - 0.2 for f in F1[:3]), None, None, None]
-    write("rated.jsonl", [{**r, "label": one} for r, one in zip(ROWS, labels, strict=True)])
-    given = ("score", "rated.jsonl", "-m", "token_f1", "--calibrate", "label")
-    result = run(*given, "--format", "json")
+    write("rated.jsonl", [{**r, "label": label} for r, label in zip(ROWS, labels, strict=True)])
+    arguments = ("score", "rated.jsonl", "-m", "token_f1", "--calibrate", "label")
+    result = run(*arguments, "--format", "json")
     assert result.exit_code == 0, result.stderr
-    found = json.loads(result.stdout)["calibrated"]["token_f1"]["score"]
+    calibrated = json.loads(result.stdout)["calibrated"]["token_f1"]["score"]
     expected = Hub("token_f1").evaluate(read_rows()).calibrated("label")["token_f1"]["score"]
     ends = dict.fromkeys(("low", "high", "labels_low", "labels_high"))
-    assert found == pytest.approx({**expected._asdict(), **ends})
+    assert calibrated == pytest.approx({**expected._asdict(), **ends})
     assert "label: 2 of 3 labels differ from the most common one: an interval" in result.stderr
-    cells = run(*given, "--format", "table").stdout.splitlines()[-1].split()
-    assert cells == ["token_f1", "score", f"{found['mean']:.4f}", "–", "–", "3"]
-    head = run(*given, "--format", "csv").stdout.splitlines()[0]
+    cells = run(*arguments, "--format", "table").stdout.splitlines()[-1].split()
+    assert cells == ["token_f1", "score", f"{calibrated['mean']:.4f}", "–", "–", "3"]
+    head = run(*arguments, "--format", "csv").stdout.splitlines()[0]
     assert head.endswith("calibrated,calibrated low,calibrated high,labels")
     write("other.jsonl", ROWS)
-    assert "give one FILE" in error(run(*given, "other.jsonl"), 2)
+    assert "give one FILE" in error(run(*arguments, "other.jsonl"), 2)
     assert "no column 'lable'; did you mean 'label'" in error(
-        run(*given[:-1], "lable", "--format", "json"), 3
+        run(*arguments[:-1], "lable", "--format", "json"), 3
     )
 
 
@@ -242,11 +246,11 @@ def read_rows() -> list[dict]:
 
 def test_what_was_measured_is_written_beside_the_card(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("metrichub.catalog.registry.Entry.folder", Path())
-    given = ("agreement", "rated.jsonl", "-m", "token_f1", "--human", "good", "--draws", "9")
-    result = run(*given, "--write", "mine")
+    arguments = ("agreement", "rated.jsonl", "-m", "token_f1", "--human", "good", "--draws", "9")
+    result = run(*arguments, "--write", "mine")
     assert result.exit_code == 0, result.stderr
     assert "wrote agreement.json; 'metrichub check token_f1 --update' adds it to" in result.stderr
     (study,) = json.loads(Path("agreement.json").read_text())["studies"]
     assert (study["data"]["name"], study["spec"], study["data"]["items"]) == ("mine", "token_f1", 2)
     assert study["results"][0]["dimension"] == "good"
-    assert "unchanged: agreement.json" in run(*given, "--write", "mine").stderr
+    assert "unchanged: agreement.json" in run(*arguments, "--write", "mine").stderr

@@ -9,25 +9,29 @@ NAN = float("nan")
 
 
 def test_verdicts_of_several_runs_have_a_share_alpha_and_kappa() -> None:
-    found = judge_consistency("mine", [[1, 0, 1, 1], [1, 1, 1, 0]])
-    assert found.same == wilson(2, 4)
+    consistency = judge_consistency("mine", [[1, 0, 1, 1], [1, 1, 1, 0]])
+    assert consistency.same == wilson(2, 4)
     # Fleiss: pairs of an item agree in 2 of 4, by chance in (6/8)² + (2/8)² = 5/8.
-    assert found.kappa == pytest.approx((1 / 2 - 5 / 8) / (1 - 5 / 8))
+    assert consistency.kappa == pytest.approx((1 / 2 - 5 / 8) / (1 - 5 / 8))
     # Krippendorff: 4 of 8 ratings are beside another one; of 2 and 6 drawn from 8 it were 24/56.
-    assert found.alpha == pytest.approx(1 - (4 / 8) / (24 / 56))
-    assert found.runs == 2
-    assert np.isnan(found.order).all()
+    assert consistency.alpha == pytest.approx(1 - (4 / 8) / (24 / 56))
+    assert consistency.runs == 2
+    assert np.isnan(consistency.order).all()
 
 
 def test_grades_have_no_kappa_and_a_sample_counts_that_all_runs_scored() -> None:
-    found = judge_consistency("mine", [[4, 3, NAN], [4, 5, 2], [4, 3, 2]])
-    assert found.same == wilson(1, 2)
-    assert np.isnan(found.kappa)
-    assert 0 < found.alpha < 1
+    consistency = judge_consistency("mine", [[4, 3, NAN], [4, 5, 2], [4, 3, 2]])
+    assert consistency.same == wilson(1, 2)
+    assert np.isnan(consistency.kappa)
+    assert 0 < consistency.alpha < 1
 
 
 def test_one_run_has_an_order_alone() -> None:
-    found = judge_consistency("mine", [[1, 0.5, 0.5]], [1, 0, NAN])
-    assert found.order == wilson(1, 2)
-    assert (found.runs, np.isnan(found.same.value), np.isnan(found.alpha)) == (1, True, True)
-    assert found.as_dict()["order_low"] == found.order.low
+    consistency = judge_consistency("mine", [[1, 0.5, 0.5]], [1, 0, NAN])
+    assert consistency.order == wilson(1, 2)
+    assert (consistency.runs, np.isnan(consistency.same.value), np.isnan(consistency.alpha)) == (
+        1,
+        True,
+        True,
+    )
+    assert consistency.as_dict()["order_low"] == consistency.order.low

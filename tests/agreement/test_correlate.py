@@ -42,8 +42,8 @@ def test_matrices_and_columns_are_the_same_data() -> None:
 
 
 def test_without_labels_all_outputs_are_pooled_by_three_coefficients() -> None:
-    found = correlate(SCORES, HUMAN, draws=0)
-    kinds = [(row.level, row.coefficient) for row in found.rows if row.metric == "score"]
+    agreement = correlate(SCORES, HUMAN, draws=0)
+    kinds = [(row.level, row.coefficient) for row in agreement.rows if row.metric == "score"]
     assert kinds == [("pooled", name) for name in ("pearson", "spearman", "tau_b")]
 
 
@@ -54,8 +54,8 @@ def test_items_alone_are_enough_to_compare_the_outputs_of_each() -> None:
 
 
 def test_systems_alone_are_read_in_the_order_of_the_items() -> None:
-    one = few(item=None, coefficient="tau_b", level="item")
-    assert one.row().value == few(coefficient="tau_b").row().value
+    agreement = few(item=None, coefficient="tau_b", level="item")
+    assert agreement.row().value == few(coefficient="tau_b").row().value
     with pytest.raises(InputError, match="different numbers of outputs"):
         few(item=None, system=list("xyzxyy"))
 
@@ -64,16 +64,16 @@ def test_a_metric_where_lower_is_better_is_turned_and_one_without_a_direction_is
     errors = [-score for score in SCORES]
     better = {"errors": "lower", "open": "neither"}
     scores = {"errors": errors, "open": errors}
-    found = correlate(scores, HUMAN, item=ITEM, better=better, coefficient="tau_b", draws=0)
-    assert found.row("errors").value == -found.row("open").value == pytest.approx(2 / 3)
-    assert found.row("open").note == "neither direction is better"
-    assert found.row("errors").note == ""
+    agreement = correlate(scores, HUMAN, item=ITEM, better=better, coefficient="tau_b", draws=0)
+    assert agreement.row("errors").value == -agreement.row("open").value == pytest.approx(2 / 3)
+    assert agreement.row("open").note == "neither direction is better"
+    assert agreement.row("errors").note == ""
 
 
 def test_yes_and_no_are_judged_by_auc_without_being_asked() -> None:
-    found = correlate(SCORES, ["yes", "no", "no", "yes", None, "yes"], draws=0)
+    agreement = correlate(SCORES, ["yes", "no", "no", "yes", None, "yes"], draws=0)
     # Yes are .1, .9, .7 and no .4, .3: of six pairs four are in order.
-    assert (found.row().coefficient, found.row().value) == ("auc", pytest.approx(4 / 6))
+    assert (agreement.row().coefficient, agreement.row().value) == ("auc", pytest.approx(4 / 6))
     with pytest.raises(InputError, match="the lowest rating that counts as yes: yes_from=4"):
         correlate(SCORES, HUMAN, coefficient="auc", draws=0)
     good = correlate(SCORES, HUMAN, coefficient="auc", yes_from=4, draws=0)
@@ -82,8 +82,8 @@ def test_yes_and_no_are_judged_by_auc_without_being_asked() -> None:
 
 def test_true_and_false_are_labels_and_no_ratings_at_all_are_none() -> None:
     # Of the yes .9 is above the no, .4, and .1 is below it.
-    found = correlate([0.1, 0.9, 0.4], ["True", " true", "false"], draws=0)
-    assert (found.row().coefficient, found.row().value) == ("auc", 1 / 2)
+    agreement = correlate([0.1, 0.9, 0.4], ["True", " true", "false"], draws=0)
+    assert (agreement.row().coefficient, agreement.row().value) == ("auc", 1 / 2)
     nothing = correlate(SCORES, [None] * 6, draws=0)
     assert {row.coefficient for row in nothing.rows} == {"pearson", "spearman", "tau_b"}
 
@@ -94,8 +94,10 @@ def test_an_empty_cell_is_a_missing_score() -> None:
 
 def test_pairs_of_wmt_s_tau_lie_25_points_or_more_apart() -> None:
     # Of 0, 25 and 49.5 two pairs do.
-    found = correlate([1, 2, 3], [0, 25, 49.5], item=list("aaa"), coefficient="tau_wmt", draws=0)
-    assert (found.row().value, found.row().used) == (1, 2)
+    agreement = correlate(
+        [1, 2, 3], [0, 25, 49.5], item=list("aaa"), coefficient="tau_wmt", draws=0
+    )
+    assert (agreement.row().value, agreement.row().used) == (1, 2)
 
 
 def test_most_raters_decide_a_label() -> None:
@@ -108,7 +110,7 @@ def test_a_cut_is_of_each_metric_s_own_scale() -> None:
     labels = ["yes", "no", "no", "yes", None, "yes"]
     # By .3 or more: yes but for .1, of which people say yes; .4 and .3 are no. TPR 2/3, TNR 0/2.
     errors = [-score for score in SCORES]
-    found = correlate(
+    agreement = correlate(
         {"mine": SCORES, "errors": errors},
         {"good": labels},
         better={"errors": "lower"},
@@ -116,33 +118,37 @@ def test_a_cut_is_of_each_metric_s_own_scale() -> None:
         cut=0.3,
         draws=50,
     )
-    assert found.row("mine").value == pytest.approx((2 / 3 + 0) / 2)
+    assert agreement.row("mine").value == pytest.approx((2 / 3 + 0) / 2)
     # Errors of at most .3 are a yes, and all of these are negative.
-    assert found.row("errors").value == pytest.approx((1 + 0) / 2)
-    assert found.row("human ceiling").used == 0
-    verdicts = found.verdicts("mine", "good")
+    assert agreement.row("errors").value == pytest.approx((1 + 0) / 2)
+    assert agreement.row("human ceiling").used == 0
+    verdicts = agreement.verdicts("mine", "good")
     assert verdicts.confusion == ((0, 2), (1, 2))
     assert (verdicts.disagreements, verdicts.undecided) == ((0, 1, 2), 1)
-    assert found.verdicts("errors", "good").tpr.value == 1
-    assert found.compare("mine", "errors", draws=50).difference == pytest.approx(1 / 3 - 1 / 2)
+    assert agreement.verdicts("errors", "good").tpr.value == 1
+    assert agreement.compare("mine", "errors", draws=50).difference == pytest.approx(1 / 3 - 1 / 2)
 
 
 def test_a_cut_may_lie_anywhere_on_the_metric_s_scale() -> None:
     # From 4 on yes: the second and third sample, of which people call the second good. TPR 1/2,
     # TNR 1/2.
-    found = correlate([1, 4, 5, 3], [1, 1, 0, 0], coefficient="balanced_accuracy", cut=4, draws=0)
-    assert found.row().value == pytest.approx((1 / 2 + 1 / 2) / 2)
+    agreement = correlate(
+        [1, 4, 5, 3], [1, 1, 0, 0], coefficient="balanced_accuracy", cut=4, draws=0
+    )
+    assert agreement.row().value == pytest.approx((1 / 2 + 1 / 2) / 2)
     # From 5 on the third alone: TPR 0, TNR 1/2.
-    found = correlate([1, 4, 5, 3], [1, 1, 0, 0], coefficient="balanced_accuracy", cut=5, draws=0)
-    assert found.row().value == pytest.approx((0 + 1 / 2) / 2)
+    agreement = correlate(
+        [1, 4, 5, 3], [1, 1, 0, 0], coefficient="balanced_accuracy", cut=5, draws=0
+    )
+    assert agreement.row().value == pytest.approx((0 + 1 / 2) / 2)
 
 
 @pytest.mark.parametrize(("systems", "noted"), [(19, True), (20, False)])
 def test_values_of_fewer_than_20_systems_are_noted(systems: int, noted: bool) -> None:
     scores = np.arange(2.0 * systems).reshape(systems, 2)
-    found = correlate(scores, scores, level="system", coefficient="pearson", draws=0)
-    said = f"the system level compares only {systems} systems: read the intervals, not the values"
-    assert (said in found.notes) is noted
+    agreement = correlate(scores, scores, level="system", coefficient="pearson", draws=0)
+    note = f"the system level compares only {systems} systems: read the intervals, not the values"
+    assert (note in agreement.notes) is noted
 
 
 def test_only_items_with_a_score_and_a_rating_count_for_an_interval() -> None:
@@ -156,36 +162,38 @@ def test_only_items_with_a_score_and_a_rating_count_for_an_interval() -> None:
 def test_verdicts_need_a_cut_and_names_that_are_there() -> None:
     labels = {"good": [1, 0, 0, 1, 1, 0]}
     assert correlate({"mine": SCORES}, labels, cut=0.5, draws=0).cut_into_verdicts
-    found = correlate({"mine": SCORES}, labels, draws=0)
-    assert not found.cut_into_verdicts
+    agreement = correlate({"mine": SCORES}, labels, draws=0)
+    assert not agreement.cut_into_verdicts
     with pytest.raises(ParameterError, match="the score from which a text counts as good"):
-        found.verdicts("mine", "good")
+        agreement.verdicts("mine", "good")
     with pytest.raises(InputError, match="no dimension 'god'; did you mean 'good'"):
-        found.verdicts("mine", "god")
+        agreement.verdicts("mine", "god")
     with pytest.raises(InputError, match="no metric 'mind'; did you mean 'mine'"):
-        found.verdicts("mind", "good")
+        agreement.verdicts("mind", "good")
 
 
 def test_missing_scores_are_counted_and_never_zero() -> None:
     scores = [None, *SCORES[1:5], float("nan")]
-    found = correlate(scores, HUMAN, item=ITEM, coefficient="tau_b", draws=0).row()
+    row = correlate(scores, HUMAN, item=ITEM, coefficient="tau_b", draws=0).row()
     # Of a the pair (.4, .3) is right, of b (.9, .8).
-    assert (found.value, found.used, found.unscored) == (1, 2, 2)
+    assert (row.value, row.used, row.unscored) == (1, 2, 2)
 
 
 def test_the_ceiling_and_chance_are_the_last_rows() -> None:
     rows = cut()
-    found = correlate(lengths(rows), rated(rows, "relevance"), **labels(rows), coefficient="tau_b")
-    assert [row.metric for row in found.rows] == ["score", "human ceiling", "chance"]
+    agreement = correlate(
+        lengths(rows), rated(rows, "relevance"), **labels(rows), coefficient="tau_b"
+    )
+    assert [row.metric for row in agreement.rows] == ["score", "human ceiling", "chance"]
     # Leave one out by hand: the mean over three experts of tau-b against the other two.
     ratings = array([row["relevance"] for row in rows])
     by_hand = [
         correlate(ratings[:, k], np.delete(ratings, k, 1), **labels(rows), coefficient="tau_b")
         for k in range(3)
     ]
-    expected = np.mean([one.row().value for one in by_hand])
-    assert found.row("human ceiling").value == pytest.approx(expected)
-    assert found.row("chance").value == 0
+    expected = np.mean([agreement.row().value for agreement in by_hand])
+    assert agreement.row("human ceiling").value == pytest.approx(expected)
+    assert agreement.row("chance").value == 0
 
 
 def test_chance_is_what_a_constant_gets_where_ties_can_be_right() -> None:
@@ -201,11 +209,11 @@ def test_chance_is_what_a_constant_gets_where_ties_can_be_right() -> None:
 def test_calibration_that_ties_nearly_everything_is_marked() -> None:
     rows = cut()
     noise = np.random.default_rng(4).normal(size=len(rows))
-    found = correlate(
+    agreement = correlate(
         noise, rated(rows, "consistency"), **labels(rows), coefficient="acc_eq_calibrated", draws=0
     )
-    assert found.row().note == "ties nearly all pairs, as a constant does"
-    assert found.row().value == pytest.approx(found.row("chance").value, abs=0.02)
+    assert agreement.row().note == "ties nearly all pairs, as a constant does"
+    assert agreement.row().value == pytest.approx(agreement.row("chance").value, abs=0.02)
 
 
 def test_two_metrics_are_compared_and_ranked() -> None:
@@ -215,19 +223,19 @@ def test_two_metrics_are_compared_and_ranked() -> None:
         "strong": noisy(rows, "relevance", 0.3, 2),
         "also strong": noisy(rows, "relevance", 0.3, 3),
     }
-    found = correlate(scores, rated(rows, "relevance"), **labels(rows), coefficient="tau_b")
-    test = found.compare("strong", "weak")
-    values = found.row("strong").value, found.row("weak").value
+    agreement = correlate(scores, rated(rows, "relevance"), **labels(rows), coefficient="tau_b")
+    test = agreement.compare("strong", "weak")
+    values = agreement.row("strong").value, agreement.row("weak").value
     assert test.difference == pytest.approx(values[0] - values[1])
     assert (test.swap, test.draws, test.p) == ("systems_xor_items", 1000, 1 / 1001)
-    assert found.compare("strong", "weak", swap="cells", draws=99).p == 0.01
+    assert agreement.compare("strong", "weak", swap="cells", draws=99).p == 0.01
     several = correlate(
         scores, rated(rows, "relevance"), **labels(rows), coefficient=["tau_b", "acc_eq"], draws=0
     )
     of_one = several.compare("strong", "weak", coefficient="tau_b", draws=9)
     assert of_one.difference == pytest.approx(values[0] - values[1])
     for corrected in (False, True):
-        ranks = found.ranks(corrected=corrected, draws=199)
+        ranks = agreement.ranks(corrected=corrected, draws=199)
         assert ranks == {"strong": 1, "also strong": 1, "weak": 2}
 
 
@@ -249,64 +257,64 @@ def test_ranks_correct_over_all_pairs_and_hand_on_how_to_test() -> None:
         "strong": noisy(rows, "relevance", 0.3, 2),
         "also strong": noisy(rows, "relevance", 0.3, 3),
     }
-    found = correlate(
+    agreement = correlate(
         scores, rated(rows, "relevance"), **labels(rows), coefficient="tau_b", draws=0
     )
     # 49 draws, none as extreme: p is 1/50; Holm's method multiplies the smaller two of three by 3
     # and 2, and the second isn't below the first.
-    assert found.ranks(draws=49, alpha=0.02)["weak"] == 2
-    assert found.ranks(draws=49, alpha=0.059, corrected=True)["weak"] == 1
-    assert found.ranks(draws=49, alpha=0.061, corrected=True)["weak"] == 2
+    assert agreement.ranks(draws=49, alpha=0.02)["weak"] == 2
+    assert agreement.ranks(draws=49, alpha=0.059, corrected=True)["weak"] == 1
+    assert agreement.ranks(draws=49, alpha=0.061, corrected=True)["weak"] == 2
     with pytest.raises(ParameterError, match="swap='rows'"):
-        found.ranks(swap="rows")
+        agreement.ranks(swap="rows")
 
 
 def test_the_line_says_all_that_decides_the_numbers() -> None:
     rows = cut()
     options = {**labels(rows), "protocol": "g-eval", "draws": 50, "seed": 7}
-    found = correlate(lengths(rows), rated(rows, "relevance"), **options)
+    agreement = correlate(lengths(rows), rated(rows, "relevance"), **options)
     assert re.fullmatch(
         r"agreement\|protocol:g-eval\|values:item spearman,item tau_b\|data:sha256 [0-9a-f]{16}\|"
         r"samples:240\|systems:12\|items:20\|raters:3\|"
         r"intervals:0\.95 of 50 draws of both\|seed:7\|metrichub:\S+",
-        found.line(),
+        agreement.line(),
     )
-    cited = found.cite()
-    assert cited.startswith(found.line())
+    cited = agreement.cite()
+    assert cited.startswith(agreement.line())
     assert "liu-etal-2023-g" in cited
     assert "deutsch-etal-2021-statistical" in cited
 
 
 def test_the_hash_is_of_ratings_and_labels_in_any_order() -> None:
     rows = cut()
-    one = correlate(lengths(rows), rated(rows), **labels(rows), coefficient="tau_b", draws=0)
+    first = correlate(lengths(rows), rated(rows), **labels(rows), coefficient="tau_b", draws=0)
     turned = rows[::-1]
     other = correlate(
         lengths(turned), rated(turned), **labels(turned), coefficient="tau_b", draws=0
     )
-    assert one.data == other.data
+    assert first.data == other.data
     changed = rated(rows)
     changed["fluency"][0] = [1, 1, 1]
     third = correlate(lengths(rows), changed, **labels(rows), coefficient="tau_b", draws=0)
-    assert third.data.sha256 != one.data.sha256
+    assert third.data.sha256 != first.data.sha256
 
 
 def test_one_seed_gives_one_result_and_another_gives_others() -> None:
     rows = cut()
-    given = lengths(rows), rated(rows, "relevance")
-    found = [
-        correlate(*given, **labels(rows), coefficient="tau_b", draws=30, seed=seed).row()
+    columns = lengths(rows), rated(rows, "relevance")
+    drawn = [
+        correlate(*columns, **labels(rows), coefficient="tau_b", draws=30, seed=seed).row()
         for seed in (1, 1, 2)
     ]
-    assert found[0] == found[1] != found[2]
+    assert drawn[0] == drawn[1] != drawn[2]
 
 
 def test_json_holds_no_nan_and_the_text_shows_the_table() -> None:
-    found = few(coefficient="tau_b")
-    document = json.loads(found.to_json())
+    agreement = few(coefficient="tau_b")
+    document = json.loads(agreement.to_json())
     assert document["results"][1]["metric"] == "human ceiling"
     assert document["results"][1]["value"] is None
-    lines = repr(found).splitlines()
+    lines = repr(agreement).splitlines()
     assert lines[0].split()[:4] == ["metric", "dimension", "level", "coefficient"]
     assert lines[1].split()[:5] == ["score", "human", "item", "tau_b", "0.6667"]
 
@@ -374,16 +382,18 @@ def test_raters_as_words_and_other_lengths_are_named() -> None:
 
 
 def test_a_constant_column_is_noted_and_has_no_value() -> None:
-    found = correlate(SCORES, [3] * 6, item=ITEM, coefficient="tau_b", draws=10)
-    assert np.isnan(found.row().value)
-    assert (found.row().used, found.row().undefined) == (0, 2)
-    assert found.notes == ["people rated human the same everywhere, so nothing correlates with it"]
+    agreement = correlate(SCORES, [3] * 6, item=ITEM, coefficient="tau_b", draws=10)
+    assert np.isnan(agreement.row().value)
+    assert (agreement.row().used, agreement.row().undefined) == (0, 2)
+    assert agreement.notes == [
+        "people rated human the same everywhere, so nothing correlates with it"
+    ]
 
 
 def test_means_of_systems_leave_out_what_either_side_lacks() -> None:
     scores, human = np.array([[1, 9], [2, 4]], float), np.array([[3, np.nan], [5, 7]])
-    found = rows_at("system", scores, human)
-    assert [side.tolist() for side in found] == [[[1, 3]], [[3, 6]]]
+    rows = rows_at("system", scores, human)
+    assert [side.tolist() for side in rows] == [[[1, 3]], [[3, 6]]]
 
 
 def test_a_metric_of_no_two_minds_is_half_right_of_systems_that_are_surely_apart() -> None:
@@ -405,8 +415,8 @@ def test_outputs_are_grouped_where_an_item_has_several(
 
 def test_labels_beside_ratings_are_correlated_as_ratings() -> None:
     labels_too = {"label": [True, False, True, False], "rating": [4, 1, 5, 2]}
-    found = correlate([0.9, 0.1, 0.7, 0.3], labels_too, draws=0)
-    assert {row.coefficient for row in found.rows} == {"pearson", "spearman", "tau_b"}
+    agreement = correlate([0.9, 0.1, 0.7, 0.3], labels_too, draws=0)
+    assert {row.coefficient for row in agreement.rows} == {"pearson", "spearman", "tau_b"}
 
 
 def test_chance_of_soft_pairwise_accuracy_knows_no_better_system() -> None:

@@ -38,16 +38,16 @@ def values(*arguments: str) -> dict[tuple[str, str], float | None]:
 
 
 def test_two_outputs_a_row_are_scored_alone_and_compared() -> None:
-    found = values("pairs.jsonl", *OF_PAIRS, "--pair", "one,two", "--human", "winner")
+    numbers = values("pairs.jsonl", *OF_PAIRS, "--pair", "one,two", "--human", "winner")
     # Two of the three pairs that people don't tie are in order.
-    assert found["token_f1", "accuracy"] == pytest.approx(2 / 3)
-    assert found["token_f1", "tau_wmt"] == pytest.approx(1 / 3)
-    assert found["chance", "accuracy"] == 0.5
+    assert numbers["token_f1", "accuracy"] == pytest.approx(2 / 3)
+    assert numbers["token_f1", "tau_wmt"] == pytest.approx(1 / 3)
+    assert numbers["chance", "accuracy"] == 0.5
 
 
 def test_a_bound_and_a_plot_are_of_preferences_too() -> None:
-    given = ("agreement", "pairs.jsonl", *OF_PAIRS, "--pair", "one,two", "--human", "winner")
-    accuracy = (*given, "--coefficient", "accuracy", "--draws", "9")
+    arguments = ("agreement", "pairs.jsonl", *OF_PAIRS, "--pair", "one,two", "--human", "winner")
+    accuracy = (*arguments, "--coefficient", "accuracy", "--draws", "9")
     assert run(*accuracy, "--fail-under", "token_f1=0.6", "--plot", "p.svg").exit_code == 0
     assert Path("p.svg").exists()
     result = run(*accuracy, "--fail-under", "token_f1=0.7")
@@ -58,14 +58,14 @@ def test_a_bound_and_a_plot_are_of_preferences_too() -> None:
 def test_without_a_column_of_winners_the_first_output_is_preferred() -> None:
     # As in a reward benchmark, chosen and rejected: rows 2 and 3 are right, row 1 is wrong, and the
     # tie of row 4 is wrong, too.
-    found = values("pairs.jsonl", *OF_PAIRS, "--pair", "one,two")
-    assert found["token_f1", "accuracy"] == 2 / 4
+    numbers = values("pairs.jsonl", *OF_PAIRS, "--pair", "one,two")
+    assert numbers["token_f1", "accuracy"] == 2 / 4
 
 
 def test_scores_of_both_outputs_may_be_in_the_file() -> None:
     write("pairs.jsonl", [{**row, "r1": len(row["one"]), "r2": len(row["two"])} for row in PAIRS])
-    found = values("pairs.jsonl", "--score", "r1,r2", "--pair", "one,two", "--human", "winner")
-    assert found["r1,r2", "accuracy"] == pytest.approx(2 / 3)
+    numbers = values("pairs.jsonl", "--score", "r1,r2", "--pair", "one,two", "--human", "winner")
+    assert numbers["r1,r2", "accuracy"] == pytest.approx(2 / 3)
     lower = ("--better", "r1,r2=lower", "--pair", "one,two", "--human", "winner")
     assert values("pairs.jsonl", "--score", "r1,r2", *lower)["r1,r2", "accuracy"] == (
         pytest.approx(1 / 3)
@@ -79,12 +79,12 @@ def test_a_winner_is_a_system_s_name_where_rows_name_both() -> None:
         {"question_id": 2, "model_a": "x", "model_b": "z", "winner": "tie", "judge": "tie"},
     ]
     write("arena.jsonl", rows)
-    given = ("arena.jsonl", "--human", "winner", "--score", "judge")
-    found = measured(*given, "--coefficient", "acc_eq", "--coefficient", "kappa")
+    arguments = ("arena.jsonl", "--human", "winner", "--score", "judge")
+    document = measured(*arguments, "--coefficient", "acc_eq", "--coefficient", "kappa")
     # The judge says b, b, tie and people b, a, tie: 2 of 3, and (2·1 + 1·1)/9 by chance.
-    assert found["results"][0]["value"] == pytest.approx(2 / 3)
-    assert found["results"][3]["value"] == pytest.approx((2 / 3 - 1 / 3) / (1 - 1 / 3))
-    assert (found["data"]["systems"], found["draw"]) == (3, "both")
+    assert document["results"][0]["value"] == pytest.approx(2 / 3)
+    assert document["results"][3]["value"] == pytest.approx((2 / 3 - 1 / 3) / (1 - 1 / 3))
+    assert (document["data"]["systems"], document["draw"]) == (3, "both")
 
 
 def test_several_raters_of_a_pair_have_rows_of_their_own() -> None:
@@ -94,11 +94,20 @@ def test_several_raters_of_a_pair_have_rows_of_their_own() -> None:
         for who, winner in zip("ABC", winners, strict=True)
     ]
     write("pairs.jsonl", rows)
-    given = ("--pair", "one,two", "--human", "winner", "--rater", "who", "--coefficient", "acc_eq")
-    found = measured("pairs.jsonl", *OF_PAIRS, *given)
+    arguments = (
+        "--pair",
+        "one,two",
+        "--human",
+        "winner",
+        "--rater",
+        "who",
+        "--coefficient",
+        "acc_eq",
+    )
+    document = measured("pairs.jsonl", *OF_PAIRS, *arguments)
     # Most prefer two, one, two and one; F1 two, one, one and neither.
-    assert found["results"][0]["value"] == 2 / 4
-    assert (found["data"]["raters"], found["data"]["samples"]) == (3, 4)
+    assert document["results"][0]["value"] == 2 / 4
+    assert (document["data"]["raters"], document["data"]["samples"]) == (3, 4)
 
 
 def test_votes_between_systems_lie_in_a_file_of_their_own() -> None:
@@ -112,18 +121,18 @@ def test_votes_between_systems_lie_in_a_file_of_their_own() -> None:
     Path("votes.csv").write_text(
         "id,system_a,system_b,winner\n1,x,y,b\n1,y,x,a\n2,z,y,y\n2,x,z,z\n", encoding="utf-8"
     )
-    given = ("outputs.jsonl", "-m", "token_f1", "--preferences", "votes.csv")
-    found = measured(*given, "--coefficient", "accuracy")
+    arguments = ("outputs.jsonl", "-m", "token_f1", "--preferences", "votes.csv")
+    document = measured(*arguments, "--coefficient", "accuracy")
     # The first two rows are votes on one pair; y before z is the wrong one of three.
-    assert found["results"][0]["value"] == pytest.approx(2 / 3)
-    assert found["data"] | {"sha256": ""} == {
+    assert document["results"][0]["value"] == pytest.approx(2 / 3)
+    assert document["data"] | {"sha256": ""} == {
         "samples": 3,
         "systems": 3,
         "items": 2,
         "raters": 2,
         "sha256": "",
     }
-    assert measured(*given, "--ranks")["ranks"][0]["ranks"] == {"token_f1": 1}
+    assert measured(*arguments, "--ranks")["ranks"][0]["ranks"] == {"token_f1": 1}
 
 
 MQM = [
@@ -140,18 +149,18 @@ def test_a_row_for_each_error_becomes_a_score_of_each_segment_and_rater() -> Non
     head = "seg_id\tsystem\trater\tcategory\tseverity\ttarget\treference\tlength"
     rows = ["\t".join((*row, "b c d e", str(len(row[5])))) for row in MQM]
     Path("mqm.tsv").write_text("\n".join([head, *rows, ""]), encoding="utf-8")
-    given = ("mqm.tsv", "--severity", "severity", "--rater", "rater", "--item", "seg_id")
+    arguments = ("mqm.tsv", "--severity", "severity", "--rater", "rater", "--item", "seg_id")
     # Scores are -(5.1 + 0)/2 and -1 of s1, and -25 and 0 of s2.
-    found = measured(
-        *given, "--category", "category", "-m", "token_f1", "--columns", "predictions=target",
+    document = measured(
+        *arguments, "--category", "category", "-m", "token_f1", "--columns", "predictions=target",
         "--coefficient", "pearson", "--level", "pooled",
     )  # fmt: skip
     f1, rated = [2 / 3, 6 / 7, 2 / 5, 6 / 7], [-2.55, -1, -25, 0]
-    assert found["results"][0]["value"] == pytest.approx(pearson(f1, rated))
-    assert (found["data"]["raters"], found["results"][0]["dimension"]) == (2, "mqm")
+    assert document["results"][0]["value"] == pytest.approx(pearson(f1, rated))
+    assert (document["data"]["raters"], document["results"][0]["dimension"]) == (2, "mqm")
     # Without categories a non-translation is a major error, and punctuation a minor one.
     alone = measured(
-        *given, "-m", "token_f1", "--columns", "predictions=target", "--coefficient", "pearson",
+        *arguments, "-m", "token_f1", "--columns", "predictions=target", "--coefficient", "pearson",
         "--level", "pooled",
     )  # fmt: skip
     assert alone["results"][0]["value"] == pytest.approx(pearson(f1, [-3, -1, -5, 0]))
@@ -164,10 +173,10 @@ def test_lists_of_errors_in_a_column_are_ratings() -> None:
         {"m": 3, "errors": []},
     ]
     write("rated.jsonl", rows)
-    found = values("rated.jsonl", "--score", "m", "--human", "errors")
-    assert found["m", "spearman"] == 1
+    numbers = values("rated.jsonl", "--score", "m", "--human", "errors")
+    assert numbers["m", "spearman"] == 1
     # 1, 2, 3 and -6, -1, 0, less their means: 6 / sqrt(2 · (121 + 16 + 49) / 9).
-    assert found["m", "pearson"] == pytest.approx(6 / (2 * 186 / 9) ** 0.5)
+    assert numbers["m", "pearson"] == pytest.approx(6 / (2 * 186 / 9) ** 0.5)
 
 
 def test_yes_and_no_are_read_as_labels_and_ratings_by_a_bound() -> None:
@@ -178,18 +187,18 @@ def test_yes_and_no_are_read_as_labels_and_ratings_by_a_bound() -> None:
     write("rated.jsonl", rows)
     # Of four pairs of a yes and a no one is the wrong way round: 2 below 3.
     assert values("rated.jsonl", "--score", "m", "--human", "ok")["m", "auc"] == 3 / 4
-    given = ("--score", "m", "--human", "grade", "--yes-from", "4")
-    assert values("rated.jsonl", *given)["m", "auc"] == 3 / 4
+    arguments = ("--score", "m", "--human", "grade", "--yes-from", "4")
+    assert values("rated.jsonl", *arguments)["m", "auc"] == 3 / 4
     cut = ("--coefficient", "balanced_accuracy", "--cut", "3", "--level", "pooled")
-    assert values("rated.jsonl", *given, *cut)["m", "balanced_accuracy"] == 1 / 2
+    assert values("rated.jsonl", *arguments, *cut)["m", "balanced_accuracy"] == 1 / 2
     # 3 and 4 are a yes: one of two each, and both errors are there to be read.
-    (verdicts,) = measured("rated.jsonl", *given, *cut)["verdicts"]
+    (verdicts,) = measured("rated.jsonl", *arguments, *cut)["verdicts"]
     assert verdicts["confusion"] == [[1, 1], [1, 1]]
     assert [verdicts[rate]["value"] for rate in ("tpr", "tnr")] == [0.5, 0.5]
     assert verdicts["kappa"] == 0
     assert verdicts["disagreements"] == [1, 2]
     shown = run(
-        "agreement", "rated.jsonl", *given, *cut, "--draws", "0", "--format", "table"
+        "agreement", "rated.jsonl", *arguments, *cut, "--draws", "0", "--format", "table"
     ).stdout
     assert "true no  false yes  false no  true yes" in shown
 
@@ -198,20 +207,28 @@ def test_ratings_make_pairs_by_how_far_they_are_from_each_other() -> None:
     rows = [{"id": 1, "system": s, "m": m, "da": da} for s, m, da in zip(
         "vwxyz", [1, 3, 2, 5, 4], [0, 10, 30, 60, 90], strict=True)]  # fmt: skip
     write("rated.jsonl", rows)
-    given = ("rated.jsonl", "--score", "m", "--human", "da", "--coefficient", "tau_wmt")
+    arguments = ("rated.jsonl", "--score", "m", "--human", "da", "--coefficient", "tau_wmt")
     # mt-metrics-eval: 8 pairs are 25 apart or more, and tau is .75. Of all ten, two are wrong.
-    assert values(*given)["m", "tau_wmt"] == 0.75
-    assert values(*given, "--threshold", "1")["m", "tau_wmt"] == pytest.approx((8 - 2) / 10)
+    assert values(*arguments)["m", "tau_wmt"] == 0.75
+    assert values(*arguments, "--threshold", "1")["m", "tau_wmt"] == pytest.approx((8 - 2) / 10)
 
 
 def test_how_far_a_judge_agrees_with_itself_stands_beside() -> None:
     rows = [{"prediction": "p" * n, "reference": "r", "ab": "ab"[n % 2]} for n in range(2, 8)]
     write("pairs.jsonl", rows)
-    given = ("pairs.jsonl", "-m", "pairwise(question=False)", "--judge", "chance", "--human", "ab")
-    (judge,) = measured(*given, "--repeats", "3")["judges"]
+    arguments = (
+        "pairs.jsonl",
+        "-m",
+        "pairwise(question=False)",
+        "--judge",
+        "chance",
+        "--human",
+        "ab",
+    )
+    (judge,) = measured(*arguments, "--repeats", "3")["judges"]
     # The judge is a hash of the texts: it says the same whenever it is asked, in any order.
     assert (judge["metric"], judge["runs"], judge["same"], judge["order"]) == ("pairwise", 3, 1, 1)
-    form = ("agreement", *given, "--draws", "0", "--format")
+    form = ("agreement", *arguments, "--draws", "0", "--format")
     table, document = run(*form, "table").stdout, run(*form, "csv").stdout.splitlines()
     assert "metric    runs   order  order_low  order_high" in table
     assert document[0].endswith("judge runs,judge order,judge order_low,judge order_high")
@@ -256,10 +273,13 @@ def test_one_file_and_votes_that_do_not_fit_are_told() -> None:
     Path("votes.csv").write_text("id,system_a,system_b,winner\n7,x,y,b\n", encoding="utf-8")
     rows = [{"id": row["id"], "system": "x", "prediction": "b", "reference": "b"} for row in PAIRS]
     write("outputs.jsonl", rows)
-    given = ("agreement", "outputs.jsonl", "-m", "token_f1", "--preferences", "votes.csv")
-    assert "the votes are on other samples, such as system 'x' of item '7'" in error(run(*given), 3)
+    arguments = ("agreement", "outputs.jsonl", "-m", "token_f1", "--preferences", "votes.csv")
+    assert "the votes are on other samples, such as system 'x' of item '7'" in error(
+        run(*arguments), 3
+    )
     assert "votes between systems need the system of every sample" in error(
-        run("agreement", "pairs.jsonl", *OF_PAIRS, "--columns", "predictions=one", *given[4:]), 3
+        run("agreement", "pairs.jsonl", *OF_PAIRS, "--columns", "predictions=one", *arguments[4:]),
+        3,
     )
 
 

@@ -65,8 +65,8 @@ def test_every_vector_is_compared_here() -> None:
 @pytest.mark.parametrize("row", starting("coef-"), ids=ids)
 def test_coefficients_of_two_vectors(row: dict[str, Any]) -> None:
     for name, expected in row["expected"].items():
-        found = OF_VECTORS[name](row["input"]["x"], row["input"]["z"])
-        assert np.isnan(found) if expected is None else found == close(expected, abs=1e-9), name
+        value = OF_VECTORS[name](row["input"]["x"], row["input"]["z"])
+        assert np.isnan(value) if expected is None else value == close(expected, abs=1e-9), name
 
 
 LEVEL_NAMES = {
@@ -89,12 +89,12 @@ def test_levels_of_a_grid(row: dict[str, Any]) -> None:
     metric, human = array(row["input"]["metric"]), array(row["input"]["human"])
     for name, expected in row["expected"].items():
         if name in LEVEL_NAMES:
-            found = value_at(*LEVEL_NAMES[name], metric, human)
-            assert found.value == close(expected, abs=1e-9), name
+            value = value_at(*LEVEL_NAMES[name], metric, human)
+            assert value.value == close(expected, abs=1e-9), name
         elif name.startswith("threshold_"):
             level = name.removeprefix("threshold_")
-            found = value_at(level, "acc_eq_calibrated", metric, human)
-            assert found.epsilon == close(expected, abs=1e-9), name
+            value = value_at(level, "acc_eq_calibrated", metric, human)
+            assert value.epsilon == close(expected, abs=1e-9), name
         elif name in ("item_groups_used", "used"):
             assert value_at("item", "tau_b", metric, human).used == expected
         else:
@@ -103,50 +103,50 @@ def test_levels_of_a_grid(row: dict[str, Any]) -> None:
 
 def test_an_undefined_item_is_left_out_and_counted_and_never_zero() -> None:
     (row,) = starting("grid-undefined")
-    found = value_at("item", "tau_b", array(row["input"]["metric"]), array(row["input"]["human"]))
-    assert found.value == close(row["expected"]["tau_b_item"])
-    assert (found.used, found.undefined) == (1, 2)
+    value = value_at("item", "tau_b", array(row["input"]["metric"]), array(row["input"]["human"]))
+    assert value.value == close(row["expected"]["tau_b_item"])
+    assert (value.used, value.undefined) == (1, 2)
 
 
 def test_tie_calibration_uses_items_with_a_pair_and_counts_those_with_a_single_output() -> None:
     # Both systems, one of them, and neither were rated on the items.
     human = array([[1, 2, None], [3, None, None]])
-    found = value_at("item", "acc_eq_calibrated", array([[1, 1, 1], [2, 2, 2]]), human)
-    assert (found.value, found.used, found.undefined) == (1, 1, 1)
+    value = value_at("item", "acc_eq_calibrated", array([[1, 1, 1], [2, 2, 2]]), human)
+    assert (value.value, value.used, value.undefined) == (1, 1, 1)
 
 
 def test_p_values_of_pairs_of_systems() -> None:
     (row,) = starting("pairwise-p")
-    found = pairwise_p(array(row["input"]["scores"]))
-    assert found == close(array(row["expected"]["p"]), abs=1e-9, nan_ok=True)
+    p_values = pairwise_p(array(row["input"]["scores"]))
+    assert p_values == close(array(row["expected"]["p"]), abs=1e-9, nan_ok=True)
 
 
 def test_williams_test() -> None:
     (row,) = starting("williams")
-    given = row["input"]
-    found = williams_test(given["r12"], given["r13"], given["r23"], given["n"])
-    assert found == close(row["expected"]["p"], abs=1e-9)
+    inputs = row["input"]
+    p = williams_test(inputs["r12"], inputs["r13"], inputs["r23"], inputs["n"])
+    assert p == close(row["expected"]["p"], abs=1e-9)
 
 
 def test_pairs_of_a_better_and_a_worse_output() -> None:
     (row,) = starting("darr")
-    found = preference_agreement(row["input"]["better"], row["input"]["worse"], ["a"] * 5)
+    agreement = preference_agreement(row["input"]["better"], row["input"]["worse"], ["a"] * 5)
     for name, expected in row["expected"].items():
-        assert getattr(found, name) == close(expected), name
+        assert getattr(agreement, name) == close(expected), name
 
 
 def test_pairs_whose_ratings_are_far_from_each_other() -> None:
     (row,) = starting("kendall-like")
     metric, human = (array(row["input"][name])[:, None] for name in ("metric", "human"))
-    found = ranked_pairs(metric, human, row["input"]["threshold"])
-    assert (found.tau_wmt, found.pairs) == (row["expected"]["tau"], row["expected"]["pairs"])
+    pairs = ranked_pairs(metric, human, row["input"]["threshold"])
+    assert (pairs.tau_wmt, pairs.pairs) == (row["expected"]["tau"], row["expected"]["pairs"])
 
 
 @pytest.mark.parametrize("row", starting("alpha-"), ids=ids)
 @pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval", "ratio"])
 def test_krippendorff_alpha(row: dict[str, Any], scale: Any) -> None:
-    found = krippendorff_alpha(array(row["input"]["ratings"]).T, scale)
-    assert found == close(row["expected"][scale], abs=1e-9)
+    alpha = krippendorff_alpha(array(row["input"]["ratings"]).T, scale)
+    assert alpha == close(row["expected"][scale], abs=1e-9)
 
 
 def test_cohen_and_fleiss_kappa() -> None:
@@ -161,13 +161,13 @@ def test_cohen_and_fleiss_kappa() -> None:
 
 def test_scores_beside_labels() -> None:
     (row,) = starting("binary")
-    given, expected = row["input"], row["expected"]
-    assert auc(given["score"], given["label"]) == close(expected["auc"])
-    found = verdict_agreement(given["score"], given["label"], cut=given["cut"])
-    assert [list(line) for line in found.confusion] == expected["confusion"]
+    inputs, expected = row["input"], row["expected"]
+    assert auc(inputs["score"], inputs["label"]) == close(expected["auc"])
+    verdicts = verdict_agreement(inputs["score"], inputs["label"], cut=inputs["cut"])
+    assert [list(line) for line in verdicts.confusion] == expected["confusion"]
     for name in ("balanced_accuracy", "kappa", "mcc"):
-        assert getattr(found, name) == close(expected[name]), name
-    balanced = balanced_accuracy(given["score"], given["label"], given["cut"])
+        assert getattr(verdicts, name) == close(expected[name]), name
+    balanced = balanced_accuracy(inputs["score"], inputs["label"], inputs["cut"])
     assert balanced == close(expected["balanced_accuracy"])
 
 
@@ -176,39 +176,39 @@ def test_wilson_interval_and_corrected_rate() -> None:
     share = wilson(row["input"]["k"], row["input"]["n"])
     assert share[1:] == close(row["expected"]["interval"])
     (row,) = starting("rogan-gladen")
-    given = row["input"]
-    found = corrected_rate(
-        given["passed"] / given["judged"], given["tpr_pass"], 1 - given["fpr_pass"]
+    inputs = row["input"]
+    rate = corrected_rate(
+        inputs["passed"] / inputs["judged"], inputs["tpr_pass"], 1 - inputs["fpr_pass"]
     )
-    assert found == close(row["expected"]["rate"])
+    assert rate == close(row["expected"]["rate"])
 
 
 @pytest.mark.parametrize("row", starting("ppi-"), ids=ids)
 def test_prediction_powered_means(row: dict[str, Any]) -> None:
-    given, expected = row["input"], row["expected"]
-    y, f, u = (array(given[name]) for name in "yfu")
+    inputs, expected = row["input"], row["expected"]
+    y, f, u = (array(inputs[name]) for name in "yfu")
     # The official interval is that of the normal distribution, without correction.
-    z = NormalDist().inv_cdf((1 + given["level"]) / 2)
+    z = NormalDist().inv_cdf((1 + inputs["level"]) / 2)
     for weight, end in ((None, ""), (1.0, "_lambda1")):
-        found = prediction_powered(y, f, u, weight)
-        half = z * sqrt(found.of_labels + found.of_others)
+        mean = prediction_powered(y, f, u, weight)
+        half = z * sqrt(mean.of_labels + mean.of_others)
         names = (f"mean{end}", f"low{end}", f"high{end}")
-        ends = [found.mean, found.mean - half, found.mean + half]
+        ends = [mean.mean, mean.mean - half, mean.mean + half]
         assert ends == close([expected[name] for name in names], abs=1e-9)
 
 
 @pytest.mark.parametrize("row", starting("alt-test"), ids=ids)
 def test_alternative_test(row: dict[str, Any]) -> None:
-    given = row["input"]
-    found = alternative_test(
-        given["judge"],
-        array(given["humans"]).T,
-        score=given["score"],
-        epsilon=given["epsilon"],
-        rate=given["fdr"],
+    inputs = row["input"]
+    result = alternative_test(
+        inputs["judge"],
+        array(inputs["humans"]).T,
+        score=inputs["score"],
+        epsilon=inputs["epsilon"],
+        rate=inputs["fdr"],
     )
-    assert found.winning_rate == row["expected"]["winning_rate"]
-    assert found.advantage_probability == close(row["expected"]["advantage_probability"])
+    assert result.winning_rate == row["expected"]["winning_rate"]
+    assert result.advantage_probability == close(row["expected"]["advantage_probability"])
 
 
 def test_the_swap_of_pairs_is_a_sign_test() -> None:
@@ -226,5 +226,5 @@ def test_published_agreement_of_unieval() -> None:
     text = (SHARED / "conformance" / "meta-vectors.jsonl").read_text(encoding="utf-8")
     (row,) = [v for v in map(json.loads, text.splitlines()) if v["id"] == "unieval-qags-cnn"]
     for name, expected in row["expected"].items():
-        found = OF_VECTORS[name](row["input"]["x"], human)
-        assert found == close(expected, abs=row["tolerance"]), name
+        value = OF_VECTORS[name](row["input"]["x"], human)
+        assert value == close(expected, abs=row["tolerance"]), name

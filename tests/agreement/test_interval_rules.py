@@ -115,12 +115,12 @@ def test_the_fewer_of_systems_and_items_decides() -> None:
 
 
 def test_a_hundred_items_of_ten_systems_keep_their_percentiles() -> None:
-    for systems, items, kept in ((10, 100, True), (9, 100, False), (10, 99, False)):
-        found = grid(systems, items, draws=200)
-        sides = found._inputs.sides("score", "human", "tau_b")
-        drawn = resampled("item", "tau_b", *sides, found.drawn)
-        row = found.row()
-        assert ((row.low, row.high) == interval_of(drawn, 0.95)) is kept, (systems, items)
+    for systems, items, percentiles in ((10, 100, True), (9, 100, False), (10, 99, False)):
+        agreement = grid(systems, items, draws=200)
+        sides = agreement._inputs.sides("score", "human", "tau_b")
+        drawn = resampled("item", "tau_b", *sides, agreement.drawn)
+        row = agreement.row()
+        assert ((row.low, row.high) == interval_of(drawn, 0.95)) is percentiles, (systems, items)
 
 
 def test_a_mean_over_three_items_that_have_a_value_carries_none() -> None:
@@ -137,19 +137,19 @@ def test_balanced_accuracy_of_few_labels_adds_the_intervals_of_both_shares() -> 
     # People say yes 12 times, and the metric with them 12 times; of their 8 no it finds 6.
     labels = [1] * 12 + [0] * 8
     scores = [1] * 12 + [0] * 6 + [1] * 2
-    found = correlate(scores, labels, coefficient=["balanced_accuracy", "auc"], cut=0.5)
-    row = found.row("score", coefficient="balanced_accuracy")
+    agreement = correlate(scores, labels, coefficient=["balanced_accuracy", "auc"], cut=0.5)
+    row = agreement.row("score", coefficient="balanced_accuracy")
     yes, no = agresti_coull(12, 12), agresti_coull(6, 8)
     below = sqrt((1 - yes.low) ** 2 + (0.75 - no.low) ** 2) / 2
     assert row.value == 0.875
     assert (row.low, row.high) == pytest.approx((0.875 - below, 0.875 + (no.high - 0.75) / 2))
-    assert found.row("score", coefficient="auc").note == ""
+    assert agreement.row("score", coefficient="auc").note == ""
 
 
 def test_a_label_that_four_samples_have_carries_no_interval() -> None:
     x, _ = rated(5, 40)
-    found = correlate(x, [1] * 4 + [0] * 36, coefficient=["auc", "balanced_accuracy"], cut=0.0)
-    notes = {row.note for row in found.rows if row.metric == "score"}
+    agreement = correlate(x, [1] * 4 + [0] * 36, coefficient=["auc", "balanced_accuracy"], cut=0.0)
+    notes = {row.note for row in agreement.rows if row.metric == "score"}
     assert notes == {"no interval: 4 of the rarer label, and it takes 5"}
 
 
@@ -158,8 +158,11 @@ def test_labels_of_each_system_are_averaged_over_systems() -> None:
     labels = np.zeros((6, 3))
     labels[:4, 0] = 1
     scores = np.arange(18.0).reshape(6, 3) % 7
-    found = correlate(scores, labels, level="within_system", coefficient="auc", draw="items")
-    assert (found.row().used, found.row().note) == (4, "no interval: 3 items, and it takes 5")
+    agreement = correlate(scores, labels, level="within_system", coefficient="auc", draw="items")
+    assert (agreement.row().used, agreement.row().note) == (
+        4,
+        "no interval: 3 items, and it takes 5",
+    )
 
 
 def preferences(right: int, wrong: int, **options: Any) -> Agreement:
@@ -168,12 +171,12 @@ def preferences(right: int, wrong: int, **options: Any) -> Agreement:
 
 
 def test_pairs_in_the_right_order_are_a_share_of_wilson_s() -> None:
-    found = preferences(9, 1, coefficient=["accuracy", "tau_wmt", "acc_eq"])
+    agreement = preferences(9, 1, coefficient=["accuracy", "tau_wmt", "acc_eq"])
     share = wilson(9, 10)
     for name in ("accuracy", "acc_eq"):
-        row = found.row("mine", coefficient=name)
+        row = agreement.row("mine", coefficient=name)
         assert (row.low, row.high) == pytest.approx((share.low, share.high))
-    tau = found.row("mine", coefficient="tau_wmt")
+    tau = agreement.row("mine", coefficient="tau_wmt")
     assert (tau.low, tau.high) == pytest.approx((2 * share.low - 1, 2 * share.high - 1))
     # All of 150 are right: the percentiles would be 1 and 1.
     row = preferences(150, 0, coefficient="accuracy").row("mine")
@@ -183,16 +186,16 @@ def test_pairs_in_the_right_order_are_a_share_of_wilson_s() -> None:
 def test_pairs_of_few_items_are_no_independent_share() -> None:
     row = preferences(9, 1, coefficient="accuracy", item=list("aabbccddee")).row("mine")
     assert row.note == "no interval: 5 items, and it takes 8"
-    one = preferences(9, 1, coefficient="accuracy", systems=(["x"] * 10, ["y"] * 10)).row("mine")
-    assert one.note == "no interval: 2 systems, and it takes 8; draw items alone"
+    row = preferences(9, 1, coefficient="accuracy", systems=(["x"] * 10, ["y"] * 10)).row("mine")
+    assert row.note == "no interval: 2 systems, and it takes 8; draw items alone"
 
 
 def test_the_reason_is_in_the_table_and_json_has_null() -> None:
-    found = correlate([1, 2, 3], [3, 1, 2], coefficient="spearman")
-    line = repr(found).splitlines()[1]
+    agreement = correlate([1, 2, 3], [3, 1, 2], coefficient="spearman")
+    line = repr(agreement).splitlines()[1]
     assert line.split()[4:7] == ["-0.5000", "–", "–"]
     assert line.endswith("no interval: 3 items, and it takes 8")
-    row = json.loads(found.to_json())["results"][0]
+    row = json.loads(agreement.to_json())["results"][0]
     assert (row["low"], row["high"]) == (None, None)
 
 

@@ -36,11 +36,11 @@ def test_calibrated_means_cover_the_true_mean_as_often_as_they_say() -> None:
         human = random.choice(range(1, 6), 1600, p=chances).astype(float)
         judge = np.clip(np.round(human + 0.8 + random.normal(size=1600)), 1, 5)
         human[100:] = NAN
-        found = calibrated_mean(judge, human)
-        covered += found.low <= true <= found.high
-        raw_covered += found.low <= found.raw <= found.high
-        widths += found.high - found.low
-        alone += found.labels_high - found.labels_low
+        mean = calibrated_mean(judge, human)
+        covered += mean.low <= true <= mean.high
+        raw_covered += mean.low <= mean.raw <= mean.high
+        widths += mean.high - mean.low
+        alone += mean.labels_high - mean.labels_low
     assert 930 <= covered <= 970
     assert raw_covered < 10  # the judge's own mean is another number
     assert widths < 0.9 * alone
@@ -48,11 +48,11 @@ def test_calibrated_means_cover_the_true_mean_as_often_as_they_say() -> None:
 
 def test_a_judge_that_is_constant_or_scored_nothing_else_leaves_the_labels_alone() -> None:
     human = [1.0, 2.0, 4.0, NAN]
-    found = calibrated_mean([3.0] * 4, human)
-    assert (found.weight, found.mean) == (0, pytest.approx(7 / 3))
-    found = calibrated_mean([3.0, 2.0, 5.0, NAN], human)
-    assert (found.weight, found.unlabelled, found.few) == (0, 0, True)
-    assert (found.low, found.high) == (found.labels_low, found.labels_high)
+    mean = calibrated_mean([3.0] * 4, human)
+    assert (mean.weight, mean.mean) == (0, pytest.approx(7 / 3))
+    mean = calibrated_mean([3.0, 2.0, 5.0, NAN], human)
+    assert (mean.weight, mean.unlabelled, mean.few) == (0, 0, True)
+    assert (mean.low, mean.high) == (mean.labels_low, mean.labels_high)
     with pytest.raises(InputError, match="at least 2 labelled samples"):
         calibrated_mean([1, 2], [1, NAN])
 
@@ -70,8 +70,8 @@ def test_ratings_have_an_interval_if_8_differ_from_the_most_common(
 
 def test_a_weight_of_one_moves_the_judge_s_mean_by_its_error_on_the_labels() -> None:
     # The judge is .5 too high on the labels, and its mean on the others is 3.
-    found = calibrated_mean([2.5, 3.5, 2, 4], [2, 3, NAN, NAN], weight=1)
-    assert found.mean == pytest.approx(2.5)
+    mean = calibrated_mean([2.5, 3.5, 2, 4], [2, 3, NAN, NAN], weight=1)
+    assert mean.mean == pytest.approx(2.5)
 
 
 @pytest.mark.parametrize(
@@ -82,16 +82,16 @@ def test_a_lead_that_is_always_the_same_decides_the_alternative_test(
     judge: list[int], epsilon: float, p: float
 ) -> None:
     # Raters who agree lead by 0 where the judge agrees with them, else by 1.
-    found = alternative_test(judge, [[0] * 3, [1] * 3] * 2, epsilon=epsilon)
-    assert (found.p_values, found.winning_rate) == ((p, p, p), 1 - p)
+    result = alternative_test(judge, [[0] * 3, [1] * 3] * 2, epsilon=epsilon)
+    assert (result.p_values, result.winning_rate) == ((p, p, p), 1 - p)
 
 
 def test_verdicts_without_a_yes_have_no_true_positive_rate() -> None:
-    found = verdict_agreement([1, 0, NAN], [0, 0, 1])
-    assert np.isnan(found.tpr.value)
-    assert found.tnr.value == 0.5
-    assert (found.undecided, found.disagreements) == (1, (0,))
-    assert np.isnan(found.corrected_rate(0.5))
+    verdicts = verdict_agreement([1, 0, NAN], [0, 0, 1])
+    assert np.isnan(verdicts.tpr.value)
+    assert verdicts.tnr.value == 0.5
+    assert (verdicts.undecided, verdicts.disagreements) == (1, (0,))
+    assert np.isnan(verdicts.corrected_rate(0.5))
 
 
 @pytest.mark.parametrize("human", [[1, 0, 1], [[1, 0], [0, 1]]])
@@ -146,8 +146,8 @@ def test_p_values_of_the_alternative_test_are_those_of_a_t_test() -> None:
     # judge by 1 likewise.
     random = np.random.default_rng(6)
     raters, judge = random.integers(1, 4, (40, 3)), random.integers(1, 4, 40)
-    found = alternative_test(judge, raters, epsilon=0.1)
-    for k, p in enumerate(found.p_values):
+    result = alternative_test(judge, raters, epsilon=0.1)
+    for k, p in enumerate(result.p_values):
         rest = np.delete(raters, k, axis=1)
         mine, its = ((side[:, None] == rest).sum(1) for side in (raters[:, k], judge))
         lead = (mine >= its).astype(float) - (its >= mine)
@@ -158,13 +158,13 @@ def test_p_values_of_the_alternative_test_are_those_of_a_t_test() -> None:
 def test_error_spans_become_scores_of_segments() -> None:
     # Two raters of s1: one marks a major and a minor error, the other punctuation. The mean of
     # -6 and -.1 is -3.05. Nobody marked an error in s2, and nobody saw s3.
-    found = span_scores(
+    scores = span_scores(
         ["s1", "s1", "s1", "s2"],
         ["Major", "Minor", "Minor", "No-error"],
         ["Accuracy/Omission", "Style/Awkward", "Fluency/Punctuation", "No-error"],
         ["r1", "r1", "r2", "r1"],
     )
-    assert found == {"s1": pytest.approx(-3.05), "s2": 0}
+    assert scores == {"s1": pytest.approx(-3.05), "s2": 0}
     assert error_weight("Major", "Non-translation!") == 25
     with pytest.raises(InputError, match="not 'grave'"):
         error_weight("grave")
@@ -179,9 +179,9 @@ def test_lists_of_errors_in_a_column_are_ratings() -> None:
     errors = [[minor, major], [[point, point], []], [], None]
     assert span_ratings("mqm", errors) == [[-6], [-0.2, 0], [0], None]
     assert span_ratings("mqm", [[{"severity": "minor", "category": NAN}]]) == [[-1]]
-    found = correlate([1, 2, 3, 4], {"mqm": errors}, coefficient="spearman", draws=0)
-    assert (found.row().value, found.row().used) == (1, 1)
-    assert found.data.raters == 2
+    agreement = correlate([1, 2, 3, 4], {"mqm": errors}, coefficient="spearman", draws=0)
+    assert (agreement.row().value, agreement.row().used) == (1, 1)
+    assert agreement.data.raters == 2
     wrong: list[tuple[Any, str]] = [
         ("minor", "sample 1: mqm is 'minor' .str.; errors are a list of dicts"),
         ([1.5], "sample 1: mqm is .* errors are a list of dicts"),
@@ -194,15 +194,20 @@ def test_lists_of_errors_in_a_column_are_ratings() -> None:
 
 
 def test_errors_keep_their_raters_apart() -> None:
-    found = rater_span_scores(["s", "s", "s"], ["major", "minor", "minor"], None, ["A", "A", "B"])
-    assert found == {"s": {"A": -6, "B": -1}}
+    scores = rater_span_scores(["s", "s", "s"], ["major", "minor", "minor"], None, ["A", "A", "B"])
+    assert scores == {"s": {"A": -6, "B": -1}}
     with pytest.raises(InputError, match="row 1: an error is 'major'"):
         rater_span_scores(["s", "s"], ["major", "worse"])
 
 
 def test_preferences_count_ties_and_missing_scores_apart() -> None:
-    found = preference_agreement([1, 2, NAN, 3], [2, 1, 1, 3], ["b", "a", "a", "tie"])
-    assert (found.accuracy, found.pairs, found.human_ties, found.unscored) == (1, 2, 1, 1)
+    agreement = preference_agreement([1, 2, NAN, 3], [2, 1, 1, 3], ["b", "a", "a", "tie"])
+    assert (agreement.accuracy, agreement.pairs, agreement.human_ties, agreement.unscored) == (
+        1,
+        2,
+        1,
+        1,
+    )
     with pytest.raises(InputError, match="sample 0 prefers 'left'"):
         preference_agreement([1], [2], ["left"])
     with pytest.raises(InputError, match="don't match"):

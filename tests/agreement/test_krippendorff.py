@@ -36,9 +36,9 @@ def test_fleiss_kappa_of_two_items() -> None:
 def test_cohen_kappa_by_hand() -> None:
     # Of 50 items both say yes to 20 and no to 15: 0.7. Yes is said of 25 and of 30: chance is
     # 0.5 * 0.6 + 0.5 * 0.4 = 0.5, and (0.7 - 0.5) / (1 - 0.5) = 0.4.
-    one = "y" * 20 + "y" * 5 + "n" * 10 + "n" * 15
-    other = "y" * 20 + "n" * 5 + "y" * 10 + "n" * 15
-    assert cohen_kappa(one, other) == pytest.approx(0.4)
+    first = "y" * 20 + "y" * 5 + "n" * 10 + "n" * 15
+    second = "y" * 20 + "n" * 5 + "y" * 10 + "n" * 15
+    assert cohen_kappa(first, second) == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize("ratings", [["aaa", "aaa"], []])

@@ -49,7 +49,7 @@ def page_of(folder: Path, systems: Mapping[str, Report], **options: Any) -> Page
 def row_of(page: Page, metric: str) -> str:
     """The text of a row of the first table of the section."""
     section = page.source.partition('<section id="people"')[2]
-    line = next(one for one in section.splitlines() if f"<tr><td>{metric}</td>" in one)
+    line = next(line for line in section.splitlines() if f"<tr><td>{metric}</td>" in line)
     return " ".join(line.replace("<", " <").replace(">", "> ").split())
 
 
@@ -66,8 +66,8 @@ def row_of(page: Page, metric: str) -> str:
     ],
 )
 def test_numbers_lists_of_numbers_and_yes_and_no_are_ratings(values: list[Any]) -> None:
-    found = rated_columns({"": report_of([1, 2, 3, 4], mine=values)})
-    assert list(found.ratings) == ["mine"]
+    columns = rated_columns({"": report_of([1, 2, 3, 4], mine=values)})
+    assert list(columns.ratings) == ["mine"]
 
 
 @pytest.mark.parametrize(
@@ -83,9 +83,9 @@ def test_numbers_lists_of_numbers_and_yes_and_no_are_ratings(values: list[Any]) 
     ],
 )
 def test_anything_else_is_no_rating_and_not_named(values: list[Any]) -> None:
-    found = rated_columns({"": report_of([1, 2, 3, 4], mine=values)})
-    assert found.ratings == {}
-    assert found.left_out == {}
+    columns = rated_columns({"": report_of([1, 2, 3, 4], mine=values)})
+    assert columns.ratings == {}
+    assert columns.left_out == {}
 
 
 @pytest.mark.parametrize(
@@ -96,31 +96,31 @@ def test_anything_else_is_no_rating_and_not_named(values: list[Any]) -> None:
     ],
 )
 def test_numbers_that_rate_nothing_are_left_out_and_named(values: list[int], why: str) -> None:
-    found = rated_columns({"": report_of([1] * 11, stars=[1, 2] * 5 + [1], mine=values)})
-    assert list(found.ratings) == ["stars"]
-    assert found.left_out == {"mine": why}
-    assert found.sentence().endswith(f"people's ratings: stars. Left out: mine ({why}).")
+    columns = rated_columns({"": report_of([1] * 11, stars=[1, 2] * 5 + [1], mine=values)})
+    assert list(columns.ratings) == ["stars"]
+    assert columns.left_out == {"mine": why}
+    assert columns.sentence().endswith(f"people's ratings: stars. Left out: mine ({why}).")
 
 
 def test_more_whole_numbers_than_a_scale_has_are_no_ratings() -> None:
     # Steps of 3 count nothing, so that it is their number alone that tells: 101 fit a scale.
     for size, is_rating in ((101, True), (102, False)):
         numbers = {"mine": [3 * i for i in range(size)]}
-        found = rated_columns({"": report_of([1] * size, **numbers)})
-        assert ("mine" in found.ratings) == is_rating
+        columns = rated_columns({"": report_of([1] * size, **numbers)})
+        assert ("mine" in columns.ratings) == is_rating
 
 
 def test_labels_of_samples_and_clusters_are_no_ratings() -> None:
     labels = {name: [1, 2, 2, 1] for name in ("id", "doc_id", "item", "system", "group", "mine")}
-    found = rated_columns({"": report_of([1, 2, 3, 4], **labels)}, cluster="group")
-    assert list(found.ratings) == ["mine"]
+    columns = rated_columns({"": report_of([1, 2, 3, 4], **labels)}, cluster="group")
+    assert list(columns.ratings) == ["mine"]
 
 
 def test_columns_are_bounded_and_the_rest_is_named() -> None:
     many = {f"r{k}": [1, 2, 2, 3] for k in range(MOST + 1)}
-    found = rated_columns({"": report_of([1, 2, 3, 4], **many)})
-    assert len(found.ratings) == MOST
-    assert found.left_out == {f"r{MOST}": f"more than {MOST} columns"}
+    columns = rated_columns({"": report_of([1, 2, 3, 4], **many)})
+    assert len(columns.ratings) == MOST
+    assert columns.left_out == {f"r{MOST}": f"more than {MOST} columns"}
 
 
 def test_what_is_the_same_for_every_system_rates_none_of_them() -> None:
@@ -128,9 +128,9 @@ def test_what_is_the_same_for_every_system_rates_none_of_them() -> None:
         name: report_of([1, 2, 3], length=[5, 9, 9], stars=stars)
         for name, stars in (("a", [1, 2, 2]), ("b", [2, 2, 1]))
     }
-    found = rated_columns(systems)
-    assert list(found.ratings) == ["stars"]
-    assert found.left_out == {"length": "the same for every system"}
+    columns = rated_columns(systems)
+    assert list(columns.ratings) == ["stars"]
+    assert columns.left_out == {"length": "the same for every system"}
 
 
 def test_a_page_shows_what_agreement_says(tmp_path: Path) -> None:
@@ -229,9 +229,9 @@ def test_samples_part_by_their_ranks() -> None:
 
 def test_the_samples_of_several_systems_part_together() -> None:
     # Two systems of two samples; equal ratings share the mean of their ranks.
-    found = parted_samples(np.array([4.0, 3, 2, 1]), np.array([1.0, 2, 2, 3]), 2)
-    assert found["higher"] == [[0, 0, 0.875, 0.125], [0, 1, 0.625, 0.5]]
-    assert found["lower"] == [[1, 1, 0.125, 0.875], [1, 0, 0.375, 0.5]]
+    parted = parted_samples(np.array([4.0, 3, 2, 1]), np.array([1.0, 2, 2, 3]), 2)
+    assert parted["higher"] == [[0, 0, 0.875, 0.125], [0, 1, 0.625, 0.5]]
+    assert parted["lower"] == [[1, 1, 0.125, 0.875], [1, 0, 0.375, 0.5]]
 
 
 def test_where_less_is_better_people_part_from_the_low(tmp_path: Path) -> None:
@@ -248,16 +248,16 @@ def test_where_less_is_better_people_part_from_the_low(tmp_path: Path) -> None:
 
 def test_few_samples_are_listed_of_many() -> None:
     scores = np.arange(1000.0)
-    found = parted_samples(scores, -scores, 1000)
-    assert [row[1] for row in found["higher"]] == list(range(999, 989, -1))
-    assert [row[1] for row in found["lower"]] == list(range(10))
+    parted = parted_samples(scores, -scores, 1000)
+    assert [row[1] for row in parted["higher"]] == list(range(999, 989, -1))
+    assert [row[1] for row in parted["lower"]] == list(range(10))
 
 
 def test_hostile_columns_stay_inside_their_script(tmp_path: Path) -> None:
     name = "</script><!--<script>&\u2028\ud800"
     report = report_of([1, 2, 3, 4], **{name: [1, 2, 4, 3], "__proto__": [1, 1, 2, 2]})
     page = page_of(tmp_path, {"": report})
-    assert [one["name"] for one in page.data["people"]["ratings"]] == [name, "__proto__"]
+    assert [rating["name"] for rating in page.data["people"]["ratings"]] == [name, "__proto__"]
     # steps, samples, scatter, people, the data and one chunk.
     assert page.tags.count("script") == page.tags.count("/script") == len(SCRIPTS) + 5
     assert "<!--" not in page.source

@@ -35,10 +35,10 @@ def trial(random: np.random.Generator, systems: int = 10, items: int = 150) -> l
 @pytest.mark.parametrize("swap", ["cells", "systems_xor_items", "systems"])
 def test_quadratic_forms_of_coins_equal_swapped_matrices(name: str, swap: str) -> None:
     random = np.random.default_rng(1)
-    one, other, human = trial(random, 6, 9)
-    one[0, 1] = other[0, 1] = human[0, 1] = np.nan
+    a, b, human = trial(random, 6, 9)
+    a[0, 1] = b[0, 1] = human[0, 1] = np.nan
     human[:, 5] = 1
-    sides = _standardised(np.round(one, 1)), _standardised(np.round(other, 1))
+    sides = _standardised(np.round(a, 1)), _standardised(np.round(b, 1))
     coins = next(_coins(human.shape, Swapped(swap, 30), swap))
     fast = swapped_items(name, *sides, human)(coins)
     slow = _materialised("item", name, *sides, human, Options())(coins)
@@ -47,18 +47,18 @@ def test_quadratic_forms_of_coins_equal_swapped_matrices(name: str, swap: str) -
 
 @pytest.mark.parametrize("swap", SWAPS)
 def test_a_metric_differs_neither_from_itself_nor_from_another_scale_of_it(swap: str) -> None:
-    one, _, human = trial(np.random.default_rng(2), 5, 20)
-    found = permutation_test("item", "acc_eq", one, 7 * one - 3, human, Swapped(swap, 50))
-    assert (found.difference, found.p, found.swap) == (0, 1, swap)
+    scores, _, human = trial(np.random.default_rng(2), 5, 20)
+    result = permutation_test("item", "acc_eq", scores, 7 * scores - 3, human, Swapped(swap, 50))
+    assert (result.difference, result.p, result.swap) == (0, 1, swap)
 
 
 @pytest.mark.parametrize("swap", ["systems_xor_items", "cells", "items"])
 @pytest.mark.parametrize("level", ["item", "pooled"])
 def test_a_metric_that_knows_more_is_found(swap: str, level: str) -> None:
     _, other, human = trial(np.random.default_rng(3))
-    found = permutation_test(level, "pearson", human, other, human, Swapped(swap, 99))
-    assert found.difference > 0.2
-    assert found.p == 0.01  # (0 + 1) / (99 + 1)
+    result = permutation_test(level, "pearson", human, other, human, Swapped(swap, 99))
+    assert result.difference > 0.2
+    assert result.p == 0.01  # (0 + 1) / (99 + 1)
 
 
 @pytest.mark.parametrize("name", ["acc_eq", "acc_eq_calibrated"])
@@ -92,12 +92,12 @@ def test_swaps_of_cells_of_a_single_item_are_many() -> None:
 def false_findings(swap: str, trials: int, draws: int) -> float:
     """How often a test at .05 finds a difference of two metrics that are equally good."""
     random = np.random.default_rng(15)
-    found = 0
+    findings = 0
     for number in range(trials):
         sides = trial(random)
         test = permutation_test("item", "acc_eq", *sides, Swapped(swap, draws, number))
-        found += test.p <= 0.05
-    return found / trials
+        findings += test.p <= 0.05
+    return findings / trials
 
 
 def test_the_default_swap_finds_about_five_false_differences_of_a_hundred() -> None:
@@ -141,17 +141,17 @@ def test_a_metric_that_is_constant_is_compared_without_a_warning() -> None:
 
 
 def test_without_a_value_there_is_no_test() -> None:
-    one, other, human = trial(np.random.default_rng(6), 3, 4)
-    found = permutation_test("item", "tau_b", one, other, np.ones_like(human), Swapped())
-    assert np.isnan(found.p)
-    assert found.draws == 0
+    a, b, human = trial(np.random.default_rng(6), 3, 4)
+    result = permutation_test("item", "tau_b", a, b, np.ones_like(human), Swapped())
+    assert np.isnan(result.p)
+    assert result.draws == 0
 
 
 def test_a_rank_begins_below_any_metric_of_the_last_that_is_significantly_better() -> None:
     # b isn't worse than a, but c is worse than a: a new rank. d isn't worse than c.
     values = {"d": 0.1, "a": 0.4, "c": 0.2, "b": 0.3, "none": float("nan")}
     p_values = {("a", "b"): 0.2, ("a", "c"): 0.05, ("b", "c"): 0.3, ("c", "d"): 0.06}
-    ranks = significance_clusters(values, lambda one, other: p_values[one, other])
+    ranks = significance_clusters(values, lambda a, b: p_values[a, b])
     assert ranks == {"a": 1, "b": 1, "c": 2, "d": 2}
 
 
@@ -172,15 +172,15 @@ def test_items_of_equally_many_pairs_have_exact_p_values() -> None:
 
 
 def test_as_many_pairs_for_either_metric_are_no_difference() -> None:
-    one = np.array([[1.0], [0.0]])
-    assert pair_swap_test(one, 1 - one) == (0, 3 / 4, 1)
+    right = np.array([[1.0], [0.0]])
+    assert pair_swap_test(right, 1 - right) == (0, 3 / 4, 1)
 
 
 def test_draws_that_equal_the_difference_count_as_large() -> None:
     # One pair differs, the only one of its item: (1 + 0) / 2, and half of the draws give its like.
     none = np.nan
-    one, other = np.array([[1, none], [1, 1]]), np.array([[0, none], [1, 1]])
-    difference, upper, both = pair_swap_test(one, other)
+    a, b = np.array([[1, none], [1, 1]]), np.array([[0, none], [1, 1]])
+    difference, upper, both = pair_swap_test(a, b)
     assert (difference, both) == (0.5, 1)
     assert upper == pytest.approx(0.5, abs=0.06)
 
@@ -190,23 +190,23 @@ def test_a_pair_is_right_if_it_is_tied_or_ordered_as_people_do(turned: int) -> N
     # Of the pairs of four systems, people order five and tie one. The first metric ties two of the
     # five, misses the tie, and orders the other three as people do: 3 of 6 are right.
     human = turned * np.array([[1.0], [2], [2], [3]])
-    one = turned * np.array([[1.0], [1], [3], [3]])
-    found = permutation_test("item", "acc_eq", one, human, human, Swapped("pairs", 20))
-    assert found.difference == pytest.approx(3 / 6 - 1)
+    scores = turned * np.array([[1.0], [1], [3], [3]])
+    result = permutation_test("item", "acc_eq", scores, human, human, Swapped("pairs", 20))
+    assert result.difference == pytest.approx(3 / 6 - 1)
 
 
 def test_a_calibrated_metric_ties_pairs_up_to_its_threshold() -> None:
     # A threshold of 1 makes the first metric right of all three pairs; a constant ties all, of
     # which people tie one.
-    human, one = np.array([[1.0], [1], [2]]), np.array([[0.0], [1], [5]])
-    found = permutation_test(
-        "item", "acc_eq_calibrated", one, np.zeros((3, 1)), human, Swapped("pairs", 20)
+    human, scores = np.array([[1.0], [1], [2]]), np.array([[0.0], [1], [5]])
+    result = permutation_test(
+        "item", "acc_eq_calibrated", scores, np.zeros((3, 1)), human, Swapped("pairs", 20)
     )
-    assert found.difference == pytest.approx(1 - 1 / 3)
+    assert result.difference == pytest.approx(1 - 1 / 3)
 
 
 def test_items_of_other_numbers_of_pairs_have_p_values_by_chance() -> None:
     # Of 1,000 draws none gives all 60 pairs to one metric.
-    one = np.ones((40, 2))
-    one[::2, 1] = np.nan
-    assert pair_swap_test(one, one - 1) == (1, 1 / 1001, 1 / 1001)
+    right = np.ones((40, 2))
+    right[::2, 1] = np.nan
+    assert pair_swap_test(right, right - 1) == (1, 1 / 1001, 1 / 1001)

@@ -22,9 +22,9 @@ Z = NormalDist().inv_cdf(0.975)
 @pytest.mark.parametrize("right", [0.7, 0.9])
 def test_intervals_of_yes_and_no_hold_the_true_rate(rate: float, right: float, labels: int) -> None:
     # At a coverage of .92 one of 18 cells of 500 sets falls below .89 in 1% of all runs.
-    found = coverage(yes_no(rate, right), labels, sets=500)
-    assert found.none == 0
-    assert found.held >= 0.89
+    coverages = coverage(yes_no(rate, right), labels, sets=500)
+    assert coverages.none == 0
+    assert coverages.held >= 0.89
 
 
 @pytest.mark.parametrize(
@@ -33,21 +33,21 @@ def test_intervals_of_yes_and_no_hold_the_true_rate(rate: float, right: float, l
     ids=["normal, 10", "normal, 30", "stars, 100"],
 )
 def test_intervals_of_ratings_hold_the_true_mean(drawn: Drawn, labels: int) -> None:
-    found = coverage(drawn, labels, sets=500)
-    assert found.none < 0.05
-    assert 0.9 <= found.held <= 0.98
+    coverages = coverage(drawn, labels, sets=500)
+    assert coverages.none < 0.05
+    assert 0.9 <= coverages.held <= 0.98
 
 
 def test_thirty_labels_of_one_kind_leave_room_for_the_other() -> None:
     judge = [1.0] * 40
-    found = calibrated_mean(judge, [1.0] * 30 + [NAN] * 10)
+    mean = calibrated_mean(judge, [1.0] * 30 + [NAN] * 10)
     # Agresti and Coull: 30 + z²/2 yes of 30 + z² cases.
     of = 30 + Z * Z
     share = (30 + Z * Z / 2) / of
     low = share - Z * sqrt(share * (1 - share) / of)
-    assert (found.mean, found.high) == (1, 1)
-    assert (found.low, found.labels_low) == (pytest.approx(low), pytest.approx(low))
-    assert (found.rarer, found.few, found.why) == (0, True, None)
+    assert (mean.mean, mean.high) == (1, 1)
+    assert (mean.low, mean.labels_low) == (pytest.approx(low), pytest.approx(low))
+    assert (mean.rarer, mean.few, mean.why) == (0, True, None)
 
 
 def test_the_rate_is_that_of_each_verdict_by_how_often_the_judge_gives_it() -> None:
@@ -55,12 +55,12 @@ def test_the_rate_is_that_of_each_verdict_by_how_often_the_judge_gives_it() -> N
     # Of all 50 it says yes to 30: 4/5 of 30 and 1/5 of 20 are 28 of 50.
     judge = [1] * 5 + [0] * 15 + [1] * 25 + [0] * 5
     human = [1] * 4 + [0] * 1 + [1] * 3 + [0] * 12 + [NAN] * 30
-    found = calibrated_mean(judge, human)
-    assert found.mean == pytest.approx(28 / 50)
+    mean = calibrated_mean(judge, human)
+    assert mean.mean == pytest.approx(28 / 50)
     # The judge moves the mean of labels, 7/20, by the weight times (25/30 - 5/20).
-    assert found.weight == pytest.approx(float(Fraction(3, 5) * Fraction(30, 50)))
-    assert found.mean == pytest.approx(7 / 20 + found.weight * (25 / 30 - 5 / 20))
-    assert found.raw == 30 / 50
+    assert mean.weight == pytest.approx(float(Fraction(3, 5) * Fraction(30, 50)))
+    assert mean.mean == pytest.approx(7 / 20 + mean.weight * (25 / 30 - 5 / 20))
+    assert mean.raw == 30 / 50
 
 
 def test_yes_and_no_may_change_places() -> None:
@@ -68,16 +68,16 @@ def test_yes_and_no_may_change_places() -> None:
     human = (random.random(60) < 0.9).astype(float)
     judge = np.where(random.random(60) < 0.8, human, 1 - human)
     human[25:] = NAN
-    one, other = calibrated_mean(judge, human), calibrated_mean(1 - judge, 1 - human)
-    assert (other.low, other.high) == pytest.approx((1 - one.high, 1 - one.low))
-    assert (other.mean, other.weight) == pytest.approx((1 - one.mean, one.weight))
+    yes, no = calibrated_mean(judge, human), calibrated_mean(1 - judge, 1 - human)
+    assert (no.low, no.high) == pytest.approx((1 - yes.high, 1 - yes.low))
+    assert (no.mean, no.weight) == pytest.approx((1 - yes.mean, yes.weight))
 
 
 def test_scores_of_half_and_more_are_a_yes() -> None:
     human = [1, 0] * 6 + [NAN] * 4
-    said = calibrated_mean([1, 0] * 6 + [1, 1, 1, 0], human)
+    rounded = calibrated_mean([1, 0] * 6 + [1, 1, 1, 0], human)
     scored = calibrated_mean([0.5, 0.49] * 6 + [0.9, 0.5, 0.7, 0.1], human)
-    assert scored[:4] == said[:4]
+    assert scored[:4] == rounded[:4]
     assert scored.raw == pytest.approx((6 * 0.99 + 2.2) / 16)
 
 
@@ -88,8 +88,8 @@ def test_a_better_judge_makes_the_interval_narrower() -> None:
     widths = []
     for right in (0.6, 0.8, 0.95):
         judge = np.where(random.random(1200) < right, true, ~true).astype(float)
-        found = calibrated_mean(judge, human)
-        widths.append(found.high - found.low)
+        mean = calibrated_mean(judge, human)
+        widths.append(mean.high - mean.low)
     assert widths == sorted(widths, reverse=True)
     # Standard errors of .0202 and .0348: the root of .95 · .05/200 + .9² · .25/1200, and so of .6.
     assert widths[-1] < 0.75 * widths[0]
@@ -108,11 +108,11 @@ def test_a_better_judge_makes_the_interval_narrower() -> None:
 def test_labels_that_carry_no_interval_say_why(
     judge: list[float], human: list[float], why: str
 ) -> None:
-    found = calibrated_mean(judge, human + [NAN] * (len(judge) - len(human)))
-    assert found.why is not None
-    assert found.why.startswith(why)
-    assert np.isnan([found.low, found.high, found.labels_low, found.labels_high]).all()
-    assert not np.isnan([found.mean, found.labels_alone]).any()
+    mean = calibrated_mean(judge, human + [NAN] * (len(judge) - len(human)))
+    assert mean.why is not None
+    assert mean.why.startswith(why)
+    assert np.isnan([mean.low, mean.high, mean.labels_low, mean.labels_high]).all()
+    assert not np.isnan([mean.mean, mean.labels_alone]).any()
 
 
 def test_only_zeros_and_ones_beside_scores_in_that_range_are_yes_and_no() -> None:
@@ -130,22 +130,22 @@ def test_ratings_take_student_s_t_of_the_residuals() -> None:
     y, others = random.normal(3, 1, 12), random.normal(3, 1, 40)
     f = y + random.normal(0.5, 0.4, 12)
     judge, human = np.concatenate([f, others]), np.concatenate([y, [NAN] * 40])
-    found = calibrated_mean(judge, human, weight=1, confidence=0.8)
+    mean = calibrated_mean(judge, human, weight=1, confidence=0.8)
     a, b = (y - f).var(ddof=1) / 12, others.var(ddof=1) / 40
     freedom = (a + b) ** 2 / (a * a / 11 + b * b / 39)
     half = scipy.stats.t.ppf(0.9, freedom) * sqrt(a + b)
-    assert found.mean == pytest.approx(others.mean() + (y - f).mean())
-    assert (found.low, found.high) == pytest.approx((found.mean - half, found.mean + half))
+    assert mean.mean == pytest.approx(others.mean() + (y - f).mean())
+    assert (mean.low, mean.high) == pytest.approx((mean.mean - half, mean.mean + half))
     alone = scipy.stats.t.interval(0.8, 11, y.mean(), scipy.stats.sem(y))
-    assert (found.labels_low, found.labels_high) == pytest.approx(alone)
+    assert (mean.labels_low, mean.labels_high) == pytest.approx(alone)
 
 
 def test_a_judge_that_says_the_opposite_has_no_weight() -> None:
     human = [1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10.5, *[NAN] * 5]
     judge = [*range(10, 0, -1), 3, 4, 5, 6, 9]
-    found = calibrated_mean(judge, human)
-    assert found.weight == 0
-    assert found.mean == pytest.approx(5.6)  # the mean of the labels alone
+    mean = calibrated_mean(judge, human)
+    assert mean.weight == 0
+    assert mean.mean == pytest.approx(5.6)  # the mean of the labels alone
 
 
 def test_a_weight_that_the_labels_chose_takes_a_degree_of_freedom() -> None:
@@ -154,13 +154,13 @@ def test_a_weight_that_the_labels_chose_takes_a_degree_of_freedom() -> None:
     f = random.normal(size=15)
     y = 0.5 * f + random.normal(size=15)
     judge, human = np.concatenate([f, [0.3] * 20]), np.concatenate([y, [NAN] * 20])
-    found = calibrated_mean(judge, human)
-    assert 0 < found.weight < 1
-    rest = ((y - found.weight * f - (y - found.weight * f).mean()) ** 2).sum()
+    mean = calibrated_mean(judge, human)
+    assert 0 < mean.weight < 1
+    rest = ((y - mean.weight * f - (y - mean.weight * f).mean()) ** 2).sum()
     half = scipy.stats.t.ppf(0.975, 13) * sqrt(rest / 13 / 15)
-    assert found.high - found.mean == pytest.approx(half)
-    given = calibrated_mean(judge, human, weight=found.weight)
-    assert given.high - given.mean == pytest.approx(
+    assert mean.high - mean.mean == pytest.approx(half)
+    fixed = calibrated_mean(judge, human, weight=mean.weight)
+    assert fixed.high - fixed.mean == pytest.approx(
         scipy.stats.t.ppf(0.975, 14) * sqrt(rest / 14 / 15)
     )
 

@@ -23,12 +23,12 @@ PAIRS = {"mine": ([3, 1, 1, 2, 5], [1, 2, 2, 2, 4])}
 ALL = ("accuracy", "accuracy_ties_half", "tau_wmt", "tau_ties_left_out", "acc_eq", "kappa")
 
 
-def found(scores: Any = PAIRS, preferred: Any = PREFERRED, **options: Any):
+def correlated(scores: Any = PAIRS, preferred: Any = PREFERRED, **options: Any):
     return correlate_preferences(scores, preferred, **{"draws": 0, **options})
 
 
 def test_each_coefficient_has_its_own_way_with_ties() -> None:
-    agreement = found(coefficient=ALL)
+    agreement = correlated(coefficient=ALL)
     values = {name: agreement.row("mine", coefficient=name) for name in ALL}
     # C = 2, D = 1, T = 1 of four pairs that people don't tie.
     assert values["accuracy"].value == 2 / 4
@@ -45,19 +45,19 @@ def test_each_coefficient_has_its_own_way_with_ties() -> None:
 
 def test_pairs_of_better_and_worse_outputs_have_wmt_s_values() -> None:
     (row,) = starting("darr")
-    given = row["input"]["better"], row["input"]["worse"]
-    agreement = found({"metric": given}, ["a"] * 5, coefficient=ALL[:3])
+    sides = row["input"]["better"], row["input"]["worse"]
+    agreement = correlated({"metric": sides}, ["a"] * 5, coefficient=ALL[:3])
     for name in ALL[:3]:
         value = agreement.row(coefficient=name).value
         assert value == pytest.approx(row["expected"][name]), name
-    darr = found({"metric": given}, ["a"] * 5, protocol="wmt20-darr")
+    darr = correlated({"metric": sides}, ["a"] * 5, protocol="wmt20-darr")
     assert darr.row().value == pytest.approx(row["expected"]["tau_wmt"])
     assert "@inproceedings{mathur-etal-2020-results" in darr.cite()
 
 
 def test_the_last_rows_are_the_ceiling_and_chance() -> None:
     votes = [["a", "a"], ["a", "b"], ["b", "b"], ["b"], ["tie", "tie"]]
-    agreement = found(preferred=votes, coefficient=["accuracy", "acc_eq"])
+    agreement = correlated(preferred=votes, coefficient=["accuracy", "acc_eq"])
     assert [row.metric for row in agreement.rows[:3]] == ["mine", "human ceiling", "chance"]
     # Of three pairs that both raters judged and the other didn't tie two are the same, for each.
     ceiling = agreement.row("human ceiling", coefficient="accuracy")
@@ -66,55 +66,55 @@ def test_the_last_rows_are_the_ceiling_and_chance() -> None:
     assert agreement.row("chance", coefficient="acc_eq").value == 2 / 5
     assert agreement.row("chance", coefficient="accuracy").value == 0.5
     assert agreement.data.raters == 2
-    assert np.isnan(found().row("human ceiling", coefficient="accuracy").value)
+    assert np.isnan(correlated().row("human ceiling", coefficient="accuracy").value)
 
 
 def test_a_metric_where_lower_is_better_is_turned_and_a_missing_score_is_counted() -> None:
     scores = {"errors": ([-3, -1, -1, -2, NAN], [-1, -2, -2, -2, None])}
-    row = found(scores, better={"errors": "lower"}, coefficient="accuracy").row()
+    row = correlated(scores, better={"errors": "lower"}, coefficient="accuracy").row()
     assert (row.value, row.unscored) == (2 / 4, 1)
-    assert found(scores, better="neither").rows[0].note == "neither direction is better"
+    assert correlated(scores, better="neither").rows[0].note == "neither direction is better"
 
 
 def test_notes_say_what_a_reader_of_these_rows_has_to_know() -> None:
-    assert found(coefficient="accuracy").notes == []
-    (note,) = found(coefficient="tau_wmt").notes
+    assert correlated(coefficient="accuracy").notes == []
+    (note,) = correlated(coefficient="tau_wmt").notes
     assert note.startswith("tau_wmt counts a metric's tie as discordant")
-    (note,) = found(preferred=[["a", "b"], *PREFERRED[1:]], coefficient="accuracy").notes
+    (note,) = correlated(preferred=[["a", "b"], *PREFERRED[1:]], coefficient="accuracy").notes
     assert note.startswith("several raters of a pair count once")
-    (note,) = found({"mine": ([1, 2], [1, NAN])}, ["a", "b"], coefficient="accuracy").notes
+    (note,) = correlated({"mine": ([1, 2], [1, NAN])}, ["a", "b"], coefficient="accuracy").notes
     assert note == "mine ties every pair, so it orders none"
 
 
 def test_verdicts_of_a_judge_that_compares_are_taken_as_they_are() -> None:
     verdicts = ["a", "model_b", "B", "tie", None]
-    assert found(verdicts, coefficient="accuracy").row().value == 2 / 4
-    assert found({"judge": verdicts}, coefficient="accuracy").row().unscored == 1
+    assert correlated(verdicts, coefficient="accuracy").row().value == 2 / 4
+    assert correlated({"judge": verdicts}, coefficient="accuracy").row().unscored == 1
 
 
 def test_intervals_are_drawn_by_items_and_hold_pairs_of_one_together() -> None:
     # Item i is right in both pairs, j wrong in both: a draw of two items is right in 1, 1/2 or 0.
     scores, preferred = {"mine": ([2, 2, 1, 1], [1, 1, 2, 2])}, ["a"] * 4
-    both = found(scores, preferred, item=list("iijj"), draws=400, coefficient="accuracy")
-    alone = found(scores, preferred, draws=400, coefficient="accuracy")
+    both = correlated(scores, preferred, item=list("iijj"), draws=400, coefficient="accuracy")
+    alone = correlated(scores, preferred, draws=400, coefficient="accuracy")
     assert both.drawn.draw == "items"
     assert both.row().note == "no interval: 2 items, and it takes 8"
     # A quarter of the draws has item j twice, and one of 16 none of the two right pairs.
-    for one, share in ((both, 1 / 4), (alone, 1 / 16)):
-        right = one._inputs.resampled("preferred", one.drawn)["mine"][:, 8]
+    for agreement, share in ((both, 1 / 4), (alone, 1 / 16)):
+        right = agreement._inputs.resampled("preferred", agreement.drawn)["mine"][:, 8]
         assert (right == 0).mean() == pytest.approx(share, abs=0.06)
 
 
 def test_a_pair_of_systems_is_drawn_as_often_as_both_together() -> None:
     scores, preferred = {"mine": ([2, 2], [1, 1])}, ["a", "a"]
     systems = ["x", "x"], ["y", "z"]
-    agreement = found(scores, preferred, item=["i", "i"], systems=systems, draws=300)
+    agreement = correlated(scores, preferred, item=["i", "i"], systems=systems, draws=300)
     assert agreement.drawn.draw == "both"
     tables = agreement._inputs.resampled("preferred", agreement.drawn)
     # Three systems are drawn three times: x k times and y l times weigh k · l, at most 2.
     assert {float(n) for n in tables["mine"].sum(1)} == {0.0, 2.0}
     with pytest.raises(ParameterError, match="there are no systems to draw"):
-        found(draw="systems")
+        correlated(draw="systems")
 
 
 def test_two_metrics_are_compared_by_swapping_items() -> None:
@@ -125,7 +125,7 @@ def test_two_metrics_are_compared_by_swapping_items() -> None:
     bad = random.normal(size=120)
     none = np.zeros(120)
     scores = {"good": (good, none), "bad": (bad, none), "same": (good, none)}
-    agreement = found(scores, people, coefficient="accuracy")
+    agreement = correlated(scores, people, coefficient="accuracy")
     assert agreement.compare("good", "bad").p == 1 / 1001
     assert agreement.compare("good", "bad").swap == "items"
     assert agreement.compare("good", "same").p == 1
@@ -140,9 +140,9 @@ def test_swapping_items_finds_about_five_false_differences_of_a_hundred() -> Non
     hits = 0
     for number in range(400):
         lead = random.choice([-1.0, 1.0], 80)
-        one, other = lead + 1.5 * random.normal(size=(2, 80))
+        a, b = lead + 1.5 * random.normal(size=(2, 80))
         zero, words = np.zeros(80), np.where(lead > 0, "a", "b").tolist()
-        both = found({"x": (one, zero), "y": (other, zero)}, words, coefficient="accuracy")
+        both = correlated({"x": (a, zero), "y": (b, zero)}, words, coefficient="accuracy")
         hits += both.compare("x", "y", draws=199, seed=number).p <= 0.05
     assert hits / 400 <= 0.05 + 2 * 0.011
 
@@ -151,9 +151,12 @@ def test_it_equals_the_shares_of_preference_agreement() -> None:
     random = np.random.default_rng(3)
     a, b = random.integers(0, 3, (2, 50)).astype(float)
     words = random.choice(["a", "b", "tie"], 50).tolist()
-    one, all_of = preference_agreement(a, b, words), found({"x": (a, b)}, words, coefficient=ALL)
+    pairs, all_of = (
+        preference_agreement(a, b, words),
+        correlated({"x": (a, b)}, words, coefficient=ALL),
+    )
     for name in ("accuracy", "accuracy_ties_half", "tau_wmt"):
-        assert all_of.row(coefficient=name).value == pytest.approx(getattr(one, name))
+        assert all_of.row(coefficient=name).value == pytest.approx(getattr(pairs, name))
     # Kappa of three answers is that of two raters, whose alpha differs by small-sample terms only.
     lead = np.sign(a - b)
     sides = np.array([side_of(word) for word in words])
@@ -207,7 +210,7 @@ WRONG: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("message", WRONG)
 def test_a_mistake_is_named_in_one_line(message: str) -> None:
     with pytest.raises((InputError, ParameterError)) as caught:
-        found(**WRONG[message])
+        correlated(**WRONG[message])
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 

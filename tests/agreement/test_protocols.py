@@ -11,26 +11,28 @@ from tests.summeval import experts, labels, rated
 @pytest.mark.parametrize("name", ["grid-0", "grid-1"])
 def test_wmt25_gives_the_values_of_the_official_tool(name: str) -> None:
     (row,) = starting(name)
-    given = row["input"]
-    found = correlate(array(given["metric"]), array(given["human"]), protocol="wmt25", draws=3)
+    inputs = row["input"]
+    agreement = correlate(
+        array(inputs["metric"]), array(inputs["human"]), protocol="wmt25", draws=3
+    )
     values = [row["expected"][key] for key in ("soft_pairwise_accuracy", "acc_eq_calibrated_item")]
-    assert found.row(level="system").value == pytest.approx(values[0])
-    assert found.row(level="item").value == pytest.approx(values[1])
-    assert found.row(level="item").epsilon == pytest.approx(row["expected"]["threshold_item"])
-    assert found.row(level="average").value == pytest.approx(np.mean(values))
+    assert agreement.row(level="system").value == pytest.approx(values[0])
+    assert agreement.row(level="item").value == pytest.approx(values[1])
+    assert agreement.row(level="item").epsilon == pytest.approx(row["expected"]["threshold_item"])
+    assert agreement.row(level="average").value == pytest.approx(np.mean(values))
 
 
 def test_wmt20_darr_gives_the_value_of_the_official_tool() -> None:
     (row,) = starting("kendall-like")
     metric, human = (array(row["input"][name])[:, None] for name in ("metric", "human"))
-    found = correlate(metric, human, protocol="wmt20-darr", draws=0).row()
-    assert (found.value, found.used) == (row["expected"]["tau"], row["expected"]["pairs"])
+    darr = correlate(metric, human, protocol="wmt20-darr", draws=0).row()
+    assert (darr.value, darr.used) == (row["expected"]["tau"], row["expected"]["pairs"])
 
 
 def test_true_gives_the_value_of_scikit_learn() -> None:
     (row,) = starting("binary")
-    found = correlate(row["input"]["score"], row["input"]["label"], protocol="true", draws=0)
-    assert found.row().value == pytest.approx(row["expected"]["auc"])
+    agreement = correlate(row["input"]["score"], row["input"]["label"], protocol="true", draws=0)
+    assert agreement.row().value == pytest.approx(row["expected"]["auc"])
 
 
 # Three experts of SummEval: alpha interval and ordinal, then the ceiling: item rho and tau-b,
@@ -51,7 +53,7 @@ def test_the_ceiling_of_summeval_is_that_of_its_three_experts(dimension: str) ->
     ratings = array([row[dimension] for row in rows])
     assert krippendorff_alpha(ratings) == pytest.approx(interval, abs=5e-5)
     assert krippendorff_alpha(ratings, "ordinal") == pytest.approx(ordinal, abs=5e-5)
-    found = correlate(
+    agreement = correlate(
         ratings[:, 0],
         rated(rows, dimension),
         **labels(rows),
@@ -61,5 +63,5 @@ def test_the_ceiling_of_summeval_is_that_of_its_three_experts(dimension: str) ->
     )
     places = ("item", "spearman"), ("item", "tau_b"), ("pooled", "spearman"), ("system", "tau_b")
     for (level, name), value in zip(places, expected, strict=True):
-        row = found.row("human ceiling", level=level, coefficient=name)
+        row = agreement.row("human ceiling", level=level, coefficient=name)
         assert row.value == pytest.approx(value, abs=0.001), (level, name)

@@ -31,11 +31,11 @@ def lines(text: str) -> str:
     return text.replace(" . ", " .\n")
 
 
-def rouge(rows: list[dict[str, Any]], one: Callable[[dict[str, Any]], str]) -> Any:
+def rouge(rows: list[dict[str, Any]], reference: Callable[[dict[str, Any]], str]) -> Any:
     """The scores of each output against one of its references, with Porter's stems."""
     report = Hub("rouge(stemmer=True)").evaluate(
         predictions=[lines(row["hyp"]) for row in rows],
-        references=[lines(one(row)) for row in rows],
+        references=[lines(reference(row)) for row in rows],
     )
     return {name: report.samples()["rouge"][name] for name in G_EVAL}
 
@@ -43,9 +43,9 @@ def rouge(rows: list[dict[str, Any]], one: Callable[[dict[str, Any]], str]) -> A
 @cache
 def each_alone() -> dict[str, Any]:
     """The mean over eleven references of the score against each alone; and the first one's."""
-    found = [rouge(whole(), lambda row, k=k: row["refs"][k]) for k in range(11)]
-    means = {name: np.mean([scores[name] for scores in found], axis=0) for name in G_EVAL}
-    return {"each": means, "first": found[0]}
+    scored = [rouge(whole(), lambda row, k=k: row["refs"][k]) for k in range(11)]
+    means = {name: np.mean([scores[name] for scores in scored], axis=0) for name in G_EVAL}
+    return {"each": means, "first": scored[0]}
 
 
 def relevance(scores: Any, **options: Any) -> Agreement:
@@ -56,38 +56,40 @@ def relevance(scores: Any, **options: Any) -> Agreement:
 @pytest.mark.corpora
 def test_all_24_values_of_rouge_on_summeval_come_out_by_the_protocol_g_eval() -> None:
     rows = whole()
-    found = correlate(each_alone()["each"], rated(rows), **labels(rows), protocol="g-eval", draws=0)
+    agreement = correlate(
+        each_alone()["each"], rated(rows), **labels(rows), protocol="g-eval", draws=0
+    )
     for name, published in G_EVAL.items():
         for dimension, values in zip(DIMENSIONS, published, strict=True):
             for coefficient, value in zip(("spearman", "tau_b"), values, strict=True):
-                row = found.row(name, dimension, coefficient=coefficient)
+                row = agreement.row(name, dimension, coefficient=coefficient)
                 assert row.value == pytest.approx(value, abs=0.0025), row
-    used = [found.row("rouge1", d, coefficient="tau_b").used for d in DIMENSIONS]
+    used = [agreement.row("rouge1", d, coefficient="tau_b").used for d in DIMENSIONS]
     assert used == [100, 96, 98, 100]
 
 
 @pytest.mark.corpora
 def test_published_values_of_one_reference_and_of_systems_come_out() -> None:
     for scores, published in ((each_alone()["first"], FIRST), (each_alone()["each"], ELEVEN)):
-        found = relevance(scores, protocol="g-eval")
+        agreement = relevance(scores, protocol="g-eval")
         for name, values in published.items():
-            got = [found.row(name, coefficient=c).value for c in ("spearman", "tau_b")]
+            got = [agreement.row(name, coefficient=c).value for c in ("spearman", "tau_b")]
             assert got == pytest.approx(values, abs=0.006)
-    found = relevance(each_alone()["each"], protocol="summeval")
-    assert found.row("rouge1").value == pytest.approx(0.58, abs=0.006)
-    assert found.row("rouge2").value == pytest.approx(0.43, abs=0.006)
-    found = relevance(each_alone()["first"], protocol="summeval")
-    assert found.row("rouge2").value == pytest.approx(0.43, abs=0.006)
+    agreement = relevance(each_alone()["each"], protocol="summeval")
+    assert agreement.row("rouge1").value == pytest.approx(0.58, abs=0.006)
+    assert agreement.row("rouge2").value == pytest.approx(0.43, abs=0.006)
+    agreement = relevance(each_alone()["first"], protocol="summeval")
+    assert agreement.row("rouge2").value == pytest.approx(0.43, abs=0.006)
 
 
 @pytest.mark.corpora
 def test_intervals_on_summeval_are_those_of_another_program() -> None:
     # A prototype in numpy and nlpstats' definition, 2,000 draws: relevance by ROUGE-1, item tau-b.
-    one = {"rouge1": each_alone()["each"]["rouge1"]}
+    scores = {"rouge1": each_alone()["each"]["rouge1"]}
     rows = whole()
     for draw, low, high in (("items", 0.209, 0.297), ("both", 0.168, 0.342)):
         row = correlate(
-            one,
+            scores,
             rated(rows, "relevance"),
             **labels(rows),
             level="item",
@@ -103,9 +105,9 @@ def test_published_values_of_qags_come_out() -> None:
     rows = corpus("fact_qags_cnn.jsonl")
     scores = rouge(rows, lambda row: row["src"])
     human = [row["human_factuality"] for row in rows]
-    found = correlate(scores, human, protocol="qags", draws=0)
+    agreement = correlate(scores, human, protocol="qags", draws=0)
     for name, value in QAGS.items():
-        assert found.row(name).value == pytest.approx(value, abs=0.002), name
+        assert agreement.row(name).value == pytest.approx(value, abs=0.002), name
 
 
 def test_how_references_are_combined_moves_the_agreement_in_a_fresh_clone_too() -> None:
@@ -114,11 +116,11 @@ def test_how_references_are_combined_moves_the_agreement_in_a_fresh_clone_too() 
     alone = [rouge(rows, lambda row, k=k: row["refs"][k]) for k in range(11)]
     mean = np.mean([scores["rouge1"] for scores in alone], axis=0)
     best = np.max([scores["rouge1"] for scores in alone], axis=0)
-    found = correlate(
+    agreement = correlate(
         {"mean": mean, "best": best}, rated(rows), **labels(rows), protocol="g-eval", draws=0
     )
     values = [
-        [found.row(name, d, coefficient="spearman").value for d in DIMENSIONS]
+        [agreement.row(name, d, coefficient="spearman").value for d in DIMENSIONS]
         for name in ("mean", "best")
     ]
     assert np.abs(np.subtract(*values)).max() > 0.02

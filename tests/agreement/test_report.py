@@ -33,30 +33,30 @@ def report(rows: Any = ROWS):
 
 
 def test_votes_between_systems_are_joined_by_item_and_system() -> None:
-    found = report().agreement(preferences=VOTES, draws=0)
+    agreement = report().agreement(preferences=VOTES, draws=0)
     # y and z before x are in order, y before z isn't; people tied one, and one has no texts.
-    row = found.row("token_f1", coefficient="accuracy")
+    row = agreement.row("token_f1", coefficient="accuracy")
     assert (row.value, row.used, row.undefined, row.unscored) == (pytest.approx(2 / 3), 3, 1, 1)
     # wer falls where more words are there, and is turned.
-    assert found.row("wer", coefficient="tau_wmt").value == pytest.approx(1 / 3)
-    assert found.data.systems == 3
-    assert set(found.signatures) == {"token_f1", "wer"}
+    assert agreement.row("wer", coefficient="tau_wmt").value == pytest.approx(1 / 3)
+    assert agreement.data.systems == 3
+    assert set(agreement.signatures) == {"token_f1", "wer"}
 
 
 def test_votes_may_lie_in_a_file_whose_items_are_texts(tmp_path: Path) -> None:
     rows = [{**row, "item": int(row["item"] == "j")} for row in ROWS]
     path = tmp_path / "votes.csv"
     path.write_text("item,model_a,model_b,winner\n0,x,y,model_b\n1,x,z,model_b\n")
-    found = report(rows).agreement(preferences=path, coefficient="accuracy", draws=0)
-    assert found.row("token_f1").value == 1
+    agreement = report(rows).agreement(preferences=path, coefficient="accuracy", draws=0)
+    assert agreement.row("token_f1").value == 1
 
 
 def test_ratings_that_did_not_travel_are_given_by_name() -> None:
     errors = [[{"severity": "major"}], [{"severity": "minor"}], [], None, None, None]
-    found = report().agreement({"mqm": errors}, coefficient="tau_b", draws=0)
-    assert found.row("token_f1").value == 1
+    agreement = report().agreement({"mqm": errors}, coefficient="tau_b", draws=0)
+    assert agreement.row("token_f1").value == 1
     by_hand = correlate([0.4, 2 / 3, 6 / 7], [-5, -1, 0], coefficient="tau_b", draws=0)
-    assert found.row("token_f1").value == by_hand.row().value
+    assert agreement.row("token_f1").value == by_hand.row().value
 
 
 class ByLength(Scripted):
@@ -78,20 +78,20 @@ def pairs(winners: list[str | None], **options: Any):
 
 
 def test_a_judge_that_compares_agrees_with_what_people_prefer() -> None:
-    found = pairs(["a", "model_a", "tie", "A"]).agreement("winner", draws=0)
+    agreement = pairs(["a", "model_a", "tie", "A"]).agreement("winner", draws=0)
     # It says a, b, tie (the order decided) and a; people tie the third.
-    assert found.row("pairwise", coefficient="accuracy").value == pytest.approx(2 / 3)
+    assert agreement.row("pairwise", coefficient="accuracy").value == pytest.approx(2 / 3)
     same = pairs(["a", "b", "tie", None]).agreement("winner", coefficient="kappa", draws=0)
     assert (same.row().value, same.row().used) == (1, 3)
 
 
 def test_a_judge_that_is_asked_in_both_orders_shows_whether_they_agree() -> None:
-    found = pairs(["a", "b", "tie", "A"]).agreement("winner", draws=0)
-    (judge,) = found.judges
+    agreement = pairs(["a", "b", "tie", "A"]).agreement("winner", draws=0)
+    (judge,) = agreement.judges
     # The third pair is as long, so the first shown wins in either order.
     assert (judge.metric, judge.runs, judge.order.value) == ("pairwise", 1, 3 / 4)
-    assert found.to_dict()["judges"][0]["order"] == 3 / 4
-    assert "order_low" in repr(found)
+    assert agreement.to_dict()["judges"][0]["order"] == 3 / 4
+    assert "order_low" in repr(agreement)
 
 
 class Changing(Scripted):
@@ -122,7 +122,7 @@ def test_a_judge_that_is_asked_twice_shows_how_far_it_agrees_with_itself() -> No
     # Ratings show it too, for every output that they are correlated with.
     by_ratings = report.agreement("good", coefficient="pearson", level="pooled", draws=0)
     assert by_ratings.judges[0] == judge
-    assert [one.metric for one in by_ratings.judges] == by_ratings.metrics
+    assert [judge.metric for judge in by_ratings.judges] == by_ratings.metrics
     assert "judges" not in repr(Hub("token_f1").evaluate(ROWS).agreement({"g": range(6)}, draws=0))
 
 
@@ -154,14 +154,14 @@ def test_a_forest_plot_has_a_panel_for_each_coefficient_and_names_its_lines() ->
 
     names = ["tau_b", "pearson", "spearman", "acc_eq"]
     scores = {"a": [1, 2, 3], "b": [1, 1, 2]}
-    found = correlate(scores, [1, 2, 2], coefficient=names, draws=0)
-    panels = forest(found).axes
+    agreement = correlate(scores, [1, 2, 2], coefficient=names, draws=0)
+    panels = forest(agreement).axes
     assert [panel.get_xlabel() for panel in panels] == [f"{name}, pooled" for name in names]
     assert [tick.get_text() for tick in panels[0].get_yticklabels()] == ["a", "b"]
     # One rater has no ceiling.
     assert [text.get_text() for text in panels[0].get_legend().get_texts()] == ["chance"]
-    found = correlate(scores, [[1, 1], [2, 3], [2, 3]], coefficient="tau_b", draws=0)
-    (panel,) = forest(found).axes
+    agreement = correlate(scores, [[1, 1], [2, 3], [2, 3]], coefficient="tau_b", draws=0)
+    (panel,) = forest(agreement).axes
     assert [text.get_text() for text in panel.get_legend().get_texts()] == [
         "human ceiling",
         "chance",

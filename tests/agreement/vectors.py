@@ -24,10 +24,10 @@ def starting(name: str) -> list[dict[str, Any]]:
     Raises:
         LookupError: there is none.
     """
-    found = [row for row in all_vectors() if row["id"].startswith(name)]
-    if not found:
+    rows = [row for row in all_vectors() if row["id"].startswith(name)]
+    if not rows:
         raise LookupError(f"no vector is called {name}")
-    return found
+    return rows
 
 
 def array(values: Any) -> NDArray[np.float64]:

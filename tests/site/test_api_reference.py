@@ -22,9 +22,9 @@ def leaves(name: str, command: click.Command) -> Iterator[tuple[str, click.Comma
     if isinstance(command, click.Group):
         context = click.Context(command)
         for below in command.list_commands(context):
-            found = command.get_command(context, below)
-            assert found is not None
-            yield from leaves(f"{name} {below}", found)
+            sub = command.get_command(context, below)
+            assert sub is not None
+            yield from leaves(f"{name} {below}", sub)
 
 
 def test_every_command_and_option_is_on_the_page() -> None:
@@ -57,8 +57,8 @@ def test_every_public_name_is_on_its_page(module: str, pages: dict[str, str]) ->
     offered = importlib.import_module(module)
     for name in public(module):
         below = inspect.ismodule(getattr(offered, name))
-        wanted = f'href="{module}.{name}.html"' if below else f'<h2 id="{name}">'
-        assert wanted in pages[module], name
+        place = f'href="{module}.{name}.html"' if below else f'<h2 id="{name}">'
+        assert place in pages[module], name
 
 
 def test_an_alias_is_shown_with_what_it_stands_for(pages: dict[str, str]) -> None:

@@ -112,8 +112,8 @@ def test_versions_are_listed_by_their_numbers_and_the_start_leads_to_the_newest_
     versions: Path,
 ) -> None:
     listed = json.loads((versions / "versions.json").read_text("utf-8"))
-    assert [one["version"] for one in listed] == ["1.0.0rc1", "0.10.0", "0.9.0"]
-    assert [one["aliases"] for one in listed] == [[], ["latest"], []]
+    assert [version["version"] for version in listed] == ["1.0.0rc1", "0.10.0", "0.9.0"]
+    assert [version["aliases"] for version in listed] == [[], ["latest"], []]
     assert 'content="0; url=0.10.0/index.html"' in (versions / "index.html").read_text("utf-8")
     pages = json.loads((versions / "0.9.0" / "pages.json").read_text("utf-8"))
     assert {"index.html", "guides/tasks.html", "metrics/one.html"} <= set(pages)

@@ -34,30 +34,30 @@ COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("one", ALL, ids=lambda one: f"{one.evaluate}, {one.have}")
+@pytest.mark.parametrize("recommended", ALL, ids=lambda choice: f"{choice.evaluate}, {choice.have}")
 def test_three_to_five_metrics_read_what_one_has_and_the_lines_make_a_hub(
-    one: Recommendation,
+    recommended: Recommendation,
 ) -> None:
-    assert 3 <= len(one.metrics) <= 5
-    hub = Hub([metric.spec for metric in one.metrics],
-              **{name: "openai(model='m')" for name in one.options})  # fmt: skip
-    assert {*hub.needs()} <= COLUMNS[one.have] | {"predictions"}
-    words = shlex.split(one.command)
-    given = [after for word, after in pairwise(words) if word == "-m"]
-    assert given == [metric.spec for metric in one.metrics]
-    compile(one.python, "lines", "exec")
+    assert 3 <= len(recommended.metrics) <= 5
+    hub = Hub([metric.spec for metric in recommended.metrics],
+              **{name: "openai(model='m')" for name in recommended.options})  # fmt: skip
+    assert {*hub.needs()} <= COLUMNS[recommended.have] | {"predictions"}
+    words = shlex.split(recommended.command)
+    specs = [after for word, after in pairwise(words) if word == "-m"]
+    assert specs == [metric.spec for metric in recommended.metrics]
+    compile(recommended.python, "lines", "exec")
 
 
 def test_every_choice_is_offered_once() -> None:
-    pairs = [(one.evaluate, one.have) for one in ALL]
+    pairs = [(choice.evaluate, choice.have) for choice in ALL]
     assert len(pairs) == len({*pairs}) > 10
 
 
 def test_metrics_that_people_s_ratings_were_held_to_come_first_the_best_of_them_before() -> None:
-    measured = [[m.value for m in one.metrics if m.value is not None] for one in ALL]
+    measured = [[m.value for m in choice.metrics if m.value is not None] for choice in ALL]
     assert sum(map(bool, measured)) >= 2
-    for one, values in zip(ALL, measured, strict=True):
-        assert [m.value for m in one.metrics][: len(values)] == sorted(values, reverse=True)
+    for choice, values in zip(ALL, measured, strict=True):
+        assert [m.value for m in choice.metrics][: len(values)] == sorted(values, reverse=True)
 
 
 def test_without_the_metrics_nothing_is_advised() -> None:

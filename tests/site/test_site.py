@@ -46,8 +46,8 @@ def link(home: SiteIndex, name: str, href: str) -> str | None:
 
 def test_metrics_of_one_name_have_pages_under_their_qualified_names(site: Path) -> None:
     twins = [toy(site, "twin", package=f"toy_{side}", distribution=f"dist-{side}") for side in "ab"]
-    found = index(*twins, toy(site, "alone"))
-    assert {page.name: (page.title, page.path) for page in found.pages} == {
+    built = index(*twins, toy(site, "alone"))
+    assert {page.name: (page.title, page.path) for page in built.pages} == {
         "alone": ("Toy", "metrics/alone.html"),
         "dist-a/twin": ("Toy (dist-a/twin)", "metrics/dist-a-twin.html"),
         "dist-b/twin": ("Toy (dist-b/twin)", "metrics/dist-b-twin.html"),
@@ -76,9 +76,9 @@ def test_a_card_that_cannot_be_read_is_a_line_without_folders_of_this_machine(si
     gone = Entry("gone", "dist", "1.0", "toy_nowhere.gone:Toy")
     # YAML takes this for a date, of which there is none.
     dated = toy(site, "dated", summary="2020-13-45")
-    found = index(broken, gone, dated, toy(site, "fine"))
-    assert [page.name for page in found.pages] == ["fine"]
-    front = pages.gallery_page(found)
+    cards = index(broken, gone, dated, toy(site, "fine"))
+    assert [page.name for page in cards.pages] == ["fine"]
+    front = pages.gallery_page(cards)
     assert "<code>broken</code>: README.md:10: unknown key titel" in front
     assert "<code>dated</code>: README.md:1: the front matter isn&#39;t valid YAML" in front
     assert "<code>gone</code>: dist/gone: the package toy_nowhere.gone" in front
@@ -104,32 +104,32 @@ def test_related_metrics_share_the_most_tags(site: Path) -> None:
     def tags(task: str, dimension: str, family: str) -> str:
         return f"{{task: [{task}], dimension: [{dimension}], family: {family}}}"
 
-    given = {"it": tags("a", "b", "c"), "twin": tags("a", "b", "c"), "task": tags("a", "x", "y"),
+    facets = {"it": tags("a", "b", "c"), "twin": tags("a", "b", "c"), "task": tags("a", "x", "y"),
              "family": tags("x", "y", "c"), "stranger": tags("x", "y", "z")}  # fmt: skip
-    found = index(*(toy(site, name, title=name, tags=value) for name, value in given.items()))
-    it = next(page for page in found.pages if page.name == "it")
-    assert [page.name for page in found.related(it)] == ["twin", "family", "task"]
+    cards = index(*(toy(site, name, title=name, tags=value) for name, value in facets.items()))
+    it = next(page for page in cards.pages if page.name == "it")
+    assert [page.name for page in cards.related(it)] == ["twin", "family", "task"]
 
 
 def test_links_between_cards_become_links_between_pages(site: Path) -> None:
     body = "# Other\n\n## Further reading\n"
-    found = index(toy(site, "one", "[x](#nothing)"), toy(site, "other", body))
-    assert link(found, "one", "../other/README.md") == "other.html"
-    assert link(found, "one", "../other/README.md#further-reading") == "other.html#further-reading"
-    assert link(found, "one", "../README.md") == "../index.html"
-    assert link(found, "other", "#further-reading") == "#further-reading"
-    assert link(found, "one", "https://a.example/b?c#d") == "https://a.example/b?c#d"
+    cards = index(toy(site, "one", "[x](#nothing)"), toy(site, "other", body))
+    assert link(cards, "one", "../other/README.md") == "other.html"
+    assert link(cards, "one", "../other/README.md#further-reading") == "other.html#further-reading"
+    assert link(cards, "one", "../README.md") == "../index.html"
+    assert link(cards, "other", "#further-reading") == "#further-reading"
+    assert link(cards, "one", "https://a.example/b?c#d") == "https://a.example/b?c#d"
 
 
 def test_links_to_prompts_become_links_to_where_they_are_shown(site: Path) -> None:
-    one, two = toy(site, "one"), toy(site, "two")
+    first, second = toy(site, "one"), toy(site, "two")
     prompts = site / "toy_pack" / "two" / "prompts"
     prompts.mkdir()
     (prompts / "ask me.md").write_text("<!-- offline: covers -->\nAsk <b>this</b>.", "utf-8")
-    found = index(one, two)
-    assert link(found, "two", "prompts/ask%20me.md") == "#prompt-ask-me"
-    assert link(found, "one", "../two/prompts/ask%20me.md") == "two.html#prompt-ask-me"
-    page = pages.card_page(next(page for page in found.pages if page.name == "two"), Links(found))
+    cards = index(first, second)
+    assert link(cards, "two", "prompts/ask%20me.md") == "#prompt-ask-me"
+    assert link(cards, "one", "../two/prompts/ask%20me.md") == "two.html#prompt-ask-me"
+    page = pages.card_page(next(page for page in cards.pages if page.name == "two"), Links(cards))
     assert '<pre class="mh-text" tabindex="0">Ask &lt;b&gt;this&lt;/b&gt;.</pre>' in page
 
 
@@ -158,12 +158,12 @@ def test_a_link_that_leads_out_or_nowhere_is_dropped_and_reads_nothing(
     site: Path, href: str
 ) -> None:
     (site / "secret.md").write_text("the secret text", encoding="utf-8")
-    one, other = toy(site, "one", f"[x]({href})"), toy(site, "other")
+    card, other = toy(site, "one", f"[x]({href})"), toy(site, "other")
     (site / "toy_pack" / "other" / "notes.md").write_text("the secret text", encoding="utf-8")
     prompts = site / "toy_pack" / "one" / "prompts"
     prompts.mkdir()
     (prompts / "linked.md").symlink_to(site / "secret.md")
-    links = Links(index(one, other))
+    links = Links(index(card, other))
     page = next(page for page in links.index.pages if page.name == "one")
     assert links.of(page)(href) is None
     assert links.problems == [f"one: the link {href!r} leads nowhere on the site"]
@@ -182,8 +182,8 @@ def test_a_card_s_page_has_its_facts(site: Path) -> None:
     card = toy(
         site, "one", title="One", summary="Counts.", more="requires: [heavy>=2]\njudge: any\n"
     )
-    found = index(card)
-    page = pages.card_page(found.pages[0], Links(found))
+    cards = index(card)
+    page = pages.card_page(cards.pages[0], Links(cards))
     for fact in (
         "<h1>One</h1>",
         "Counts.",
@@ -199,16 +199,16 @@ def test_a_card_s_page_has_its_facts(site: Path) -> None:
 
 def test_an_example_is_copied_without_prompts_and_output(site: Path) -> None:
     body = "```python\n>>> x = [1,\n...      2]\n>>> x\n[1, 2]\n```\n\n```nonsense\nx\n```\n"
-    found = index(toy(site, "one", body))
-    page = pages.card_page(found.pages[0], Links(found))
+    cards = index(toy(site, "one", body))
+    page = pages.card_page(cards.pages[0], Links(cards))
     assert 'data-copy="x = [1,\n     2]\nx\n"' in page
     assert '<pre><code class="language-nonsense">x\n</code></pre>' in page
 
 
 def test_a_hostile_card_stays_text(site: Path) -> None:
-    found = index(hostile(site))
-    links = Links(found)
-    shown = pages.card_page(found.pages[0], links) + pages.gallery_page(found)
+    cards = index(hostile(site))
+    links = Links(cards)
+    shown = pages.card_page(cards.pages[0], links) + pages.gallery_page(cards)
     seen = Seen()
     seen.feed(shown)
     assert not seen.tags & {"script", "svg", "style", "iframe", "link", "meta", "base"}

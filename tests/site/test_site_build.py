@@ -44,7 +44,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
-def one(site: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(site: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of the only metric that is installed."""
     entry = toy(site, "one")
     installed = classmethod(lambda *_: Registry((dataclasses.replace(entry),)))
@@ -138,11 +138,11 @@ def test_a_missing_generator_names_the_extra(site: Path, monkeypatch: pytest.Mon
 def test_a_page_runs_the_scripts_that_it_was_built_with_and_no_other() -> None:
     page = '<meta charset="utf-8"><script>f()</script><script src="x.js"></script>'
     page += '<script id="y" type="application/json">{}</script>'
-    found = secured(page)
+    secure = secured(page)
     digest = base64.b64encode(hashlib.sha256(b"f()").digest()).decode()
-    assert f"script-src 'self' 'sha256-{digest}'; " in found
-    assert found.count("sha256-") == 1
-    assert "default-src 'none'" in found
+    assert f"script-src 'self' 'sha256-{digest}'; " in secure
+    assert secure.count("sha256-") == 1
+    assert "default-src 'none'" in secure
 
 
 def test_a_page_names_no_other_that_a_browser_fetches_ahead() -> None:
@@ -199,26 +199,27 @@ def test_links_that_work_are_no_problem(tmp_path: Path) -> None:
     assert check.problems(tmp_path) == ()
 
 
-def test_the_command_writes_the_site_and_names_problems(one: Path, tmp_path: Path) -> None:
-    (one / "README.md").write_text((one / "README.md").read_text("utf-8") + "[x](gone.md)", "utf-8")
+def test_the_command_writes_the_site_and_names_problems(folder: Path, tmp_path: Path) -> None:
+    card = folder / "README.md"
+    card.write_text(card.read_text("utf-8") + "[x](gone.md)", "utf-8")
     result = run("site", "build", str(tmp_path / "out"))
     assert result.exit_code == 0, result.output
     assert result.stdout == f"wrote {tmp_path / 'out' / 'index.html'}, cards: 1\n"
     assert result.stderr.startswith("metrichub: note: one: the link 'gone.md' leads nowhere")
 
 
-def test_the_command_is_strict_if_asked(one: Path, tmp_path: Path) -> None:
-    (one / "README.md").write_text("no card", encoding="utf-8")
+def test_the_command_is_strict_if_asked(folder: Path, tmp_path: Path) -> None:
+    (folder / "README.md").write_text("no card", encoding="utf-8")
     text = error(run("site", "build", str(tmp_path / "out"), "--strict"), 1)
     assert text.startswith("cards: one: ")
 
 
-def test_a_served_site_follows_its_cards(one: Path, tmp_path: Path) -> None:
+def test_a_served_site_follows_its_cards(folder: Path, tmp_path: Path) -> None:
     live = LiveSite(tmp_path / "home")
     assert live.refresh() is not None
     assert live.refresh() is None
-    card = (one / "README.md").read_text(encoding="utf-8")
-    (one / "README.md").write_text(card.replace("title: Toy", "title: Changed"), "utf-8")
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    (folder / "README.md").write_text(card.replace("title: Toy", "title: Changed"), "utf-8")
     assert live.refresh() is not None
     assert live.folder is not None
     assert "<h1>Changed</h1>" in (live.folder / "metrics" / "one.html").read_text("utf-8")
