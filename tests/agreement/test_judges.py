@@ -63,9 +63,9 @@ def test_ratings_have_an_interval_if_8_differ_from_the_most_common(
 ) -> None:
     human = [4.0] * 12 + [3.0, 5.0] * 4
     human = human[: 12 + others] + [NAN] * 20
-    found = calibrated_mean(np.linspace(1, 5, len(human)), human)
-    assert (found.rarer, np.isfinite(found.low)) == (others, known)
-    assert (found.why is None) == known
+    mean = calibrated_mean(np.linspace(1, 5, len(human)), human)
+    assert (mean.rarer, np.isfinite(mean.low)) == (others, known)
+    assert (mean.why is None) == known
 
 
 def test_a_weight_of_one_moves_the_judge_s_mean_by_its_error_on_the_labels() -> None:
