@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from metrichub.agreement.consistency import JudgeConsistency as JudgeConsistency
     from metrichub.agreement.consistency import judge_consistency as judge_consistency
     from metrichub.agreement.correlation import correlate as correlate
-    from metrichub.agreement.inputs import DataFacts as DataFacts
     from metrichub.agreement.krippendorff import krippendorff_alpha as krippendorff_alpha
     from metrichub.agreement.levels import Value as Value
     from metrichub.agreement.levels import value_at as value_at
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from metrichub.agreement.published_protocols import Protocol as Protocol
     from metrichub.agreement.published_protocols import protocols as protocols
     from metrichub.agreement.rank_clusters import significance_clusters as significance_clusters
+    from metrichub.agreement.rating_inputs import DataFacts as DataFacts
     from metrichub.agreement.soft_pairwise import pairwise_p as pairwise_p
     from metrichub.agreement.soft_pairwise import soft_pairwise_accuracy as soft_pairwise_accuracy
     from metrichub.agreement.verdicts import VerdictAgreement as VerdictAgreement
@@ -65,7 +65,7 @@ _HOMES = {
         "coefficients": "acc_eq auc balanced_accuracy pearson spearman tau_23 tau_b tau_c",
         "consistency": "JudgeConsistency judge_consistency",
         "correlation": "correlate",
-        "inputs": "DataFacts",
+        "rating_inputs": "DataFacts",
         "krippendorff": "krippendorff_alpha",
         "levels": "Value value_at",
         "mqm": "error_weight rater_span_scores span_ratings span_scores",

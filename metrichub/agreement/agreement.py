@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metrichub.agreement.bootstrap import Drawn
 from metrichub.agreement.consistency import JudgeConsistency
-from metrichub.agreement.inputs import DataFacts, Inputs, Place
 from metrichub.agreement.permutation import AgreementTest
 from metrichub.agreement.published_protocols import DRAWS_BIBTEX, protocol_of
 from metrichub.agreement.rank_clusters import significance_clusters
+from metrichub.agreement.rating_inputs import DataFacts, Inputs, Place
 from metrichub.errors import InputError, did_you_mean
 from metrichub.evaluation.holm import holm
 
