@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from metrichub.agreement.preference_correlation import (
         correlate_preferences as correlate_preferences,
     )
+    from metrichub.agreement.preference_votes import Votes as Votes
     from metrichub.agreement.preferences import PreferenceAgreement as PreferenceAgreement
     from metrichub.agreement.preferences import preference_agreement as preference_agreement
     from metrichub.agreement.preferences import ranked_pairs as ranked_pairs
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from metrichub.agreement.verdicts import VerdictAgreement as VerdictAgreement
     from metrichub.agreement.verdicts import corrected_rate as corrected_rate
     from metrichub.agreement.verdicts import verdict_agreement as verdict_agreement
-    from metrichub.agreement.votes import Votes as Votes
     from metrichub.agreement.williams import williams_test as williams_test
     from metrichub.evaluation.holm import holm as holm
     from metrichub.evaluation.kappa import cohen_kappa as cohen_kappa
@@ -77,7 +77,7 @@ _HOMES = {
         "rank_clusters": "significance_clusters",
         "soft_pairwise": "pairwise_p soft_pairwise_accuracy",
         "verdicts": "VerdictAgreement corrected_rate verdict_agreement",
-        "votes": "Votes",
+        "preference_votes": "Votes",
         "williams": "williams_test",
         ".evaluation.holm": "holm",
         ".evaluation.kappa": "cohen_kappa fleiss_kappa",

@@ -100,7 +100,7 @@ def _one_row_an_output(samples: Samples, rated: RatingOptions) -> Samples:
     if not (rated.rater or rated.severity):
         return samples
     from metrichub.agreement.layout import ITEMS, SYSTEMS
-    from metrichub.agreement.votes import FIRST, SECOND
+    from metrichub.agreement.preference_votes import FIRST, SECOND
 
     usual = [
         rated.item or next((name for name in ITEMS if name in samples), None),

@@ -17,7 +17,7 @@ from metrichub.data.samples import Samples
 
 if TYPE_CHECKING:
     from metrichub.agreement.agreement import Agreement
-    from metrichub.agreement.votes import Votes
+    from metrichub.agreement.preference_votes import Votes
     from metrichub.hub import Hub
 
 _PREDICTIONS = "predictions"
@@ -25,7 +25,7 @@ _PREDICTIONS = "predictions"
 
 def tells_preferences(samples: Samples, rated: RatingOptions) -> bool:
     """Whether the columns of people's say which of two outputs is better."""
-    from metrichub.agreement.votes import are_preferences
+    from metrichub.agreement.preference_votes import are_preferences
 
     columns = [column(samples, name) for name in rated.human]
     return _systems(samples) is not None or all(map(are_preferences, columns))
@@ -137,7 +137,7 @@ def _sides(samples: Samples, name: str) -> Any:
 def _systems(samples: Samples) -> tuple[Sequence[Any], Sequence[Any]] | None:
     """What made the two outputs of each row, where the file says it."""
     from metrichub.agreement.of_report import usual_labels
-    from metrichub.agreement.votes import FIRST, SECOND
+    from metrichub.agreement.preference_votes import FIRST, SECOND
 
     a, b = usual_labels(samples, FIRST), usual_labels(samples, SECOND)
     return None if a is None or b is None else (a, b)
@@ -161,7 +161,7 @@ def _preferred(
 
 def _words(value: Any, names: Sequence[tuple[Any, Any]]) -> Any:
     """What is preferred as "a", "b" or "tie", by any of the names; what isn't known stays."""
-    from metrichub.agreement.votes import side_of
+    from metrichub.agreement.preference_votes import side_of
 
     if isinstance(value, (list, tuple)):
         return [_words(vote, names) for vote in value]

@@ -10,11 +10,11 @@ from metrichub.agreement.consistency import JudgeConsistency, judge_consistency
 from metrichub.agreement.correlation import correlate, with_sources
 from metrichub.agreement.layout import ITEMS, SYSTEMS
 from metrichub.agreement.prediction_powered import CalibratedMean, calibrated_mean
+from metrichub.agreement.preference_votes import are_preferences
 from metrichub.agreement.published_protocols import protocol_of
 from metrichub.agreement.ratings import read_ratings
 from metrichub.agreement.report_votes import verdicts_correlated, votes_correlated
 from metrichub.agreement.verdicts import VerdictAgreement, verdict_agreement
-from metrichub.agreement.votes import are_preferences
 from metrichub.errors import InputError, MissingColumn, ReportError, did_you_mean, what
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.units import TOO_LONG

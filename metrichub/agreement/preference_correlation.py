@@ -14,8 +14,8 @@ from metrichub.agreement.interval_rules import SHARES, ends_of, ends_of_share
 from metrichub.agreement.levels import mean_of
 from metrichub.agreement.pair_coefficients import WITH_TIES, coefficient_of, counted, outcomes_of
 from metrichub.agreement.preference_inputs import PairInputs
+from metrichub.agreement.preference_votes import most
 from metrichub.agreement.published_protocols import protocol_of
-from metrichub.agreement.votes import most
 from metrichub.errors import ParameterError
 from metrichub.evaluation.shares import check_confidence
 

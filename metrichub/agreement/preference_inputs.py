@@ -16,9 +16,9 @@ from metrichub.agreement.bootstrap import Drawn, draw_counts
 from metrichub.agreement.interval_rules import DrawnUnits
 from metrichub.agreement.pair_coefficients import coefficient_of, outcomes_of
 from metrichub.agreement.permutation import AgreementTest
+from metrichub.agreement.preference_votes import most, read_sides
 from metrichub.agreement.rating_inputs import DataFacts, Place, check_directions, known_values
 from metrichub.agreement.ratings import read_scores
-from metrichub.agreement.votes import most, read_sides
 from metrichub.errors import InputError, ParameterError
 
 Array = NDArray[np.float64]

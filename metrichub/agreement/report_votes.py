@@ -10,7 +10,7 @@ from metrichub.errors import ParameterError
 
 if TYPE_CHECKING:
     from metrichub.agreement.agreement import Agreement
-    from metrichub.agreement.votes import Votes
+    from metrichub.agreement.preference_votes import Votes
     from metrichub.data.frames import Data
 
 _OF_RATINGS = ("level", "cut", "yes_from", "threshold")
@@ -34,7 +34,7 @@ def votes_correlated(
         ParameterError: an option of ratings.
     """
     from metrichub.agreement.preference_correlation import correlate_preferences
-    from metrichub.agreement.votes import Votes
+    from metrichub.agreement.preference_votes import Votes
 
     votes = preferences if isinstance(preferences, Votes) else read_votes(preferences)
     return correlate_preferences(
@@ -61,7 +61,7 @@ def verdicts_correlated(
 
 def read_votes(data: Data, item: str | None = None) -> Votes:
     """The votes in a table or a file: columns such as item, system_a, system_b and winner."""
-    from metrichub.agreement.votes import Votes
+    from metrichub.agreement.preference_votes import Votes
     from metrichub.data.files import read
     from metrichub.data.frames import Frame
 

@@ -11,7 +11,7 @@ from metrichub.agreement import (
     krippendorff_alpha,
     preference_agreement,
 )
-from metrichub.agreement.votes import are_preferences, side_of
+from metrichub.agreement.preference_votes import are_preferences, side_of
 from metrichub.errors import InputError, MissingColumn, ParameterError
 from tests.agreement.vectors import starting
 
