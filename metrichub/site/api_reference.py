@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from metrichub.site.pages import highlighted, page_of
+from metrichub.site.card_pages import highlighted, page_of
 from metrichub.site.site_index import API, DocPage
 from metrichub.web.markup import html
 

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from metrichub.catalog.registry import Registry
 from metrichub.errors import MissingDependency, SiteError
-from metrichub.site import check, pages
+from metrichub.site import card_pages, check
 from metrichub.site.build_info import BuildInfo
 from metrichub.site.command_pages import CommandInfo
 from metrichub.site.doc_pages import doc_pages
@@ -56,7 +56,7 @@ def build_site(
     sources = {page.path: _page(page, links) for page in index.pages}
     beside = tuple(doc_pages(index, commands))
     starts = [(page.path, page.title) for page in beside if page.group == GUIDES]
-    sources["index.html"] = pages.gallery_page(index, starts)
+    sources["index.html"] = card_pages.gallery_page(index, starts)
     problems = (*(f"{name}: {reason}" for name, reason in index.broken.items()), *links.problems)
     if strict and problems:
         raise SiteError(f"cards: {'; '.join(problems)}")
@@ -71,14 +71,14 @@ def build_site(
 
 def _page(page: CardPage, links: Links) -> str:
     try:
-        return pages.card_page(page, links)
+        return card_pages.card_page(page, links)
     except MissingDependency:
         raise
     # A card may be whatever its author wrote; one that can't be shown must not end the build.
     except Exception as error:  # noqa: BLE001
         reason = f"{type(error).__name__}: {error}"
         links.problems.append(f"{page.name}: {reason}")
-        return pages.unreadable(page, reason)
+        return card_pages.unreadable(page, reason)
 
 
 def is_site(folder: Path) -> bool:

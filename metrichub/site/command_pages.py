@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from metrichub.site.pages import page_of
+from metrichub.site.card_pages import page_of
 from metrichub.site.site_index import REFERENCE, DocPage
 
 CommandInfo = Mapping[str, Any]

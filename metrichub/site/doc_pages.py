@@ -12,8 +12,8 @@ from metrichub.catalog import guides
 from metrichub.catalog.elsewhere import all_elsewhere
 from metrichub.site import example_report
 from metrichub.site.api_reference import reference
+from metrichub.site.card_pages import highlighted, page_of
 from metrichub.site.command_pages import CommandInfo, command_line
-from metrichub.site.pages import highlighted, page_of
 from metrichub.site.site_index import GUIDES, REFERENCE, DocPage, SiteIndex
 from metrichub.web.markup import html
 

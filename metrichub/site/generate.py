@@ -16,7 +16,7 @@ from pathlib import Path
 
 from metrichub.errors import MissingDependency, SiteError
 from metrichub.site.build_info import BuildInfo
-from metrichub.site.pages import pictures
+from metrichub.site.card_pages import pictures
 from metrichub.site.site_index import GUIDES, CardPage, DocPage, SiteIndex, one_line
 from metrichub.site.site_search import put_search
 from metrichub.web.theme import STATIC, THEME

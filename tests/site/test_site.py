@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("zensical", reason="the extra site is not installed")
 
 from metrichub.catalog.registry import Entry, Registry
-from metrichub.site import pages
+from metrichub.site import card_pages
 from metrichub.site.links import Links
 from metrichub.site.site_index import SiteIndex
 from tests.site_cards import hostile, measured, study, toy
@@ -78,7 +78,7 @@ def test_a_card_that_cannot_be_read_is_a_line_without_folders_of_this_machine(si
     dated = toy(site, "dated", summary="2020-13-45")
     cards = index(broken, gone, dated, toy(site, "fine"))
     assert [page.name for page in cards.pages] == ["fine"]
-    front = pages.gallery_page(cards)
+    front = card_pages.gallery_page(cards)
     assert "<code>broken</code>: README.md:10: unknown key titel" in front
     assert "<code>dated</code>: README.md:1: the front matter isn&#39;t valid YAML" in front
     assert "<code>gone</code>: dist/gone: the package toy_nowhere.gone" in front
@@ -129,7 +129,9 @@ def test_links_to_prompts_become_links_to_where_they_are_shown(site: Path) -> No
     cards = index(first, second)
     assert link(cards, "two", "prompts/ask%20me.md") == "#prompt-ask-me"
     assert link(cards, "one", "../two/prompts/ask%20me.md") == "two.html#prompt-ask-me"
-    page = pages.card_page(next(page for page in cards.pages if page.name == "two"), Links(cards))
+    page = card_pages.card_page(
+        next(page for page in cards.pages if page.name == "two"), Links(cards)
+    )
     assert '<pre class="mh-text" tabindex="0">Ask &lt;b&gt;this&lt;/b&gt;.</pre>' in page
 
 
@@ -167,14 +169,14 @@ def test_a_link_that_leads_out_or_nowhere_is_dropped_and_reads_nothing(
     page = next(page for page in links.index.pages if page.name == "one")
     assert links.of(page)(href) is None
     assert links.problems == [f"one: the link {href!r} leads nowhere on the site"]
-    assert "secret text" not in pages.card_page(page, links)
+    assert "secret text" not in card_pages.card_page(page, links)
 
 
 def test_every_link_of_our_own_cards_leads_somewhere_on_the_site() -> None:
     ours = [entry for entry in Registry.installed().entries if entry.distribution == "metrichub"]
     links = Links(index(*ours))
     for page in links.index.pages:
-        pages.card_page(page, links)
+        card_pages.card_page(page, links)
     assert links.problems == []
 
 
@@ -183,7 +185,7 @@ def test_a_card_s_page_has_its_facts(site: Path) -> None:
         site, "one", title="One", summary="Counts.", more="requires: [heavy>=2]\njudge: any\n"
     )
     cards = index(card)
-    page = pages.card_page(cards.pages[0], Links(cards))
+    page = card_pages.card_page(cards.pages[0], Links(cards))
     for fact in (
         "<h1>One</h1>",
         "Counts.",
@@ -200,7 +202,7 @@ def test_a_card_s_page_has_its_facts(site: Path) -> None:
 def test_an_example_is_copied_without_prompts_and_output(site: Path) -> None:
     body = "```python\n>>> x = [1,\n...      2]\n>>> x\n[1, 2]\n```\n\n```nonsense\nx\n```\n"
     cards = index(toy(site, "one", body))
-    page = pages.card_page(cards.pages[0], Links(cards))
+    page = card_pages.card_page(cards.pages[0], Links(cards))
     assert 'data-copy="x = [1,\n     2]\nx\n"' in page
     assert '<pre><code class="language-nonsense">x\n</code></pre>' in page
 
@@ -208,7 +210,7 @@ def test_an_example_is_copied_without_prompts_and_output(site: Path) -> None:
 def test_a_hostile_card_stays_text(site: Path) -> None:
     cards = index(hostile(site))
     links = Links(cards)
-    shown = pages.card_page(cards.pages[0], links) + pages.gallery_page(cards)
+    shown = card_pages.card_page(cards.pages[0], links) + card_pages.gallery_page(cards)
     seen = Seen()
     seen.feed(shown)
     assert not seen.tags & {"script", "svg", "style", "iframe", "link", "meta", "base"}
@@ -231,7 +233,7 @@ def test_measured_metrics_stand_in_a_table_the_best_of_each_dimension_first(site
         study(("score", "fluency", -0.1), ("other", "fluency", 0.6)),
         study(("score", "fluency", 0.4), task="translation"),
     )
-    html = pages.gallery_page(index(low, high, toy(site, "unmeasured")))
+    html = card_pages.gallery_page(index(low, high, toy(site, "unmeasured")))
     rows = [line for line in html.splitlines() if line.startswith("<tr data-rated")]
     rated = [row.split('"')[1] for row in rows]
     assert rated == ["testing: fluency", "testing: fluency", "translation: fluency"]
@@ -252,6 +254,6 @@ def test_without_studies_or_with_broken_ones_there_is_no_table(site: Path) -> No
     broken = toy(site, "broken")
     for text in ("{", '{"schema": 1, "metric": "m", "studies": [{"results": [], "data": []}]}'):
         (broken.folder / "agreement.json").write_text(text, encoding="utf-8")
-        html = pages.gallery_page(index(broken))
+        html = card_pages.gallery_page(index(broken))
         assert "mh-measured" not in html
         assert 'href="metrics/broken.html"' in html

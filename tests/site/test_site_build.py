@@ -112,7 +112,7 @@ def test_a_card_that_cannot_be_shown_has_a_page_that_says_so(
     def fail(*_: object) -> str:
         raise RecursionError("too deep")
 
-    monkeypatch.setattr(building.pages, "card_page", fail)
+    monkeypatch.setattr(building.card_pages, "card_page", fail)
     built = build_site(site / "out", Registry((toy(site, "one"),)))
     assert built.problems == ("one: RecursionError: too deep",)
     page = (site / "out" / "metrics" / "one.html").read_text(encoding="utf-8")
