@@ -84,7 +84,7 @@ def test_scoring_loads_only_the_metrics_that_are_used_and_nothing_heavy() -> Non
 
 def test_reading_a_plain_file_looks_up_no_reader_of_logs(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"id": 1, "prediction": "a", "reference": "a"}')
-    (tmp_path / "a.csv").write_text("id,response,target\n1,a,a\n")
+    (tmp_path / "a.csv").write_text("system,prediction,target\nours,a,a\n")
     paths = [str(tmp_path / name) for name in ("a.jsonl", "a.csv")]
     found = loaded(f"import metrichub\nfor path in {paths}:\n    metrichub.read(path)")
     assert "metrichub.data.readers" in found

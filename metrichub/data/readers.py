@@ -13,7 +13,6 @@ from functools import lru_cache
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from metrichub.data.columns import ALIASES
 from metrichub.data.samples import Samples
 from metrichub.data.source import Source
 from metrichub.errors import MetrichubError
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 
 Row: TypeAlias = dict[str, Any]
 
-_PLAIN = frozenset(("id", *ALIASES, *chain.from_iterable(ALIASES.values())))
-"""Rows with these names alone are nobody's log: for plain files nothing is looked up."""
+_OWN = frozenset(("prediction", "predictions"))
+"""A row with one of these needs no reader unless it holds objects: nothing is looked up then."""
 
 
 class RowReader(Protocol):
@@ -70,7 +69,7 @@ def read_file(format: str, source: Source, characters: int) -> Iterator[Samples]
     except (MetrichubError, OSError, MemoryError):
         raise
     except Exception as error:
-        raise source.error(_cause(_name(point), error)) from error
+        raise source.error(_cause(point, error)) from error
     if rows:
         yield _samples(source.name, rows, None, start, share)
 
@@ -84,26 +83,26 @@ def with_readers(batches: Iterator[Samples]) -> Iterator[Samples]:
     """The samples of a file of rows, as the reader that knows the first row reads them."""
     for first in batches:
         whole = chain([first], batches)
-        name = _reader_of({name: values[0] for name, values in first.columns.items() if values})
-        yield from whole if name is None else _translated(name, whole)
+        point = _reader_of({name: values[0] for name, values in first.columns.items() if values})
+        yield from whole if point is None else _translated(point, whole)
 
 
-def _reader_of(row: Row) -> str | None:
-    if row.keys() <= _PLAIN:
+def _reader_of(row: Row) -> EntryPoint | None:
+    if row.keys() & _OWN and not any(isinstance(value, dict) for value in row.values()):
         return None
-    for name, reader in _row_readers().items():
+    for point, reader in _row_readers().items():
         try:
             if reader.matches(row):
-                return name
+                return point
         except Exception as error:  # noqa: BLE001  # a plugin's defect
-            _warn(name, error)
+            _warn(point, error)
     return None
 
 
-def _translated(name: str, batches: Iterator[Samples]) -> Iterator[Samples]:
+def _translated(point: EntryPoint, batches: Iterator[Samples]) -> Iterator[Samples]:
     """What a reader makes of the rows, in the same batches."""
     start = 0
-    for _, group in groupby(_placed(name, batches), lambda placed: placed[0].start):
+    for _, group in groupby(_placed(point, batches), lambda placed: placed[0].start):
         placed = list(group)
         batch = placed[0][0]
         lines = (
@@ -113,7 +112,7 @@ def _translated(name: str, batches: Iterator[Samples]) -> Iterator[Samples]:
         start += len(placed)
 
 
-def _placed(name: str, batches: Iterator[Samples]) -> Iterator[tuple[Samples, int, Row]]:
+def _placed(point: EntryPoint, batches: Iterator[Samples]) -> Iterator[tuple[Samples, int, Row]]:
     """The rows that a reader gives, each with the batch and the number of the last it took."""
     first = next(batches)
     taken = [(first, 0)]
@@ -125,13 +124,13 @@ def _placed(name: str, batches: Iterator[Samples]) -> Iterator[tuple[Samples, in
                 yield dict(zip(batch, values, strict=True))
 
     try:
-        for row in _row_readers()[name].read(rows(), first.path):
+        for row in _row_readers()[point].read(rows(), first.path):
             yield *taken[0], row
     except (MetrichubError, OSError, MemoryError):
         raise
     except Exception as error:
         batch, number = taken[0]
-        raise batch.error(_cause(name, error), number) from error
+        raise batch.error(_cause(point, error), number) from error
 
 
 def _samples(
@@ -143,15 +142,15 @@ def _samples(
 
 
 @lru_cache(1)
-def _row_readers() -> Mapping[str, RowReader]:
-    """The readers of rows by their names; one that can't be loaded is left out with a warning."""
-    readers: dict[str, RowReader] = {}
+def _row_readers() -> Mapping[EntryPoint, RowReader]:
+    """The readers of rows; one that can't be loaded is left out with a warning."""
+    readers: dict[EntryPoint, RowReader] = {}
     for point in _entry_points():
         if not point.name.startswith("."):
             try:
-                readers[_name(point)] = point.load()
+                readers[point] = point.load()
             except Exception as error:  # noqa: BLE001  # a plugin's defect
-                _warn(_name(point), error)
+                _warn(point, error)
     return readers
 
 
@@ -160,22 +159,23 @@ def _entry_points() -> Sequence[EntryPoint]:
     """The entry points, ours first, which no other replaces."""
     from importlib_metadata import entry_points
 
-    points = entry_points(group="metrichub.readers")
-    return sorted(points, key=lambda p: (not _name(p).startswith("metrichub/"), _name(p)))
+    # By their modules, as reading the names of distributions takes long.
+    found = entry_points(group="metrichub.readers")
+    return sorted(found, key=lambda p: (not p.value.startswith("metrichub."), p.name, p.value))
 
 
 def _name(point: EntryPoint) -> str:
     return f"{point.dist.name}/{point.name}" if point.dist else point.name
 
 
-def _cause(name: str, error: Exception) -> str:
+def _cause(point: EntryPoint, error: Exception) -> str:
     """A `ValueError` says it itself; all else is the reader's defect."""
     if isinstance(error, ValueError):
         return str(error)
-    return f"the reader {name} failed: {type(error).__name__}: {error}"
+    return f"the reader {_name(point)} failed: {type(error).__name__}: {error}"
 
 
-def _warn(name: str, error: Exception) -> None:
+def _warn(point: EntryPoint, error: Exception) -> None:
     logging.getLogger("metrichub").warning(
-        "the reader %s is left out: %s: %s", name, type(error).__name__, error
+        "the reader %s is left out: %s: %s", _name(point), type(error).__name__, error
     )

@@ -134,14 +134,18 @@ def test_its_suffix_is_listed_with_ours(site: Path) -> None:
 
 
 def test_broken_readers_are_named_and_the_file_is_read(site: Path) -> None:
-    (site / "a.jsonl").write_text(lines([{"prediction": "a", "system": "s"}]))
+    (site / "a.jsonl").write_text(lines([{"response": "a", "system": "s"}]))
     ran = run(site, "print(dict(metrichub.read('a.jsonl')))")
-    assert ran.stdout == "{'prediction': ['a'], 'system': ['s']}\n"
+    assert ran.stdout == "{'response': ['a'], 'system': ['s']}\n"
     assert "the reader my-plugin/broken is left out: KeyError: 'task'" in ran.stderr
     assert "the reader my-plugin/gone is left out: ModuleNotFoundError" in ran.stderr
 
 
-def test_a_plain_file_asks_no_reader(site: Path) -> None:
-    (site / "a.jsonl").write_text(lines([{"id": 1, "prediction": "a"}]))
+@pytest.mark.parametrize(("topic", "asked"), [("rain", False), ({"name": "rain"}, True)])
+def test_no_reader_is_asked_about_rows_that_need_none(
+    site: Path, topic: object, asked: bool
+) -> None:
+    (site / "a.jsonl").write_text(lines([{"number": 1, "prediction": "a", "topic": topic}]))
     ran = run(site, "metrichub.read('a.jsonl')")
-    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.returncode == 0
+    assert ("my-plugin/gone" in ran.stderr) is asked
