@@ -74,15 +74,15 @@ class AnswerCorrectness(JudgeMetric, EmbedderMetric):
         return {part: weight for part, weight in named if weight}
 
     async def _factuality(self, prediction: str, reference: str) -> WithTrace | Unscored:
-        mine, its = await asyncio.gather(
+        predicted, expected = await asyncio.gather(
             self.checked_claims(prediction, [reference]),
             self.checked_claims(reference, [prediction]),
         )
-        for name, claims in {"prediction": mine, "reference": its}.items():
+        for name, claims in {"prediction": predicted, "reference": expected}.items():
             if not claims:
                 return no_claims(name)
-        row = {"factuality": f_beta(*ClaimCounts.of(mine, its), self.beta)}
-        return WithTrace(row, {"prediction_claims": mine, "reference_claims": its})
+        row = {"factuality": f_beta(*ClaimCounts.of(predicted, expected), self.beta)}
+        return WithTrace(row, {"prediction_claims": predicted, "reference_claims": expected})
 
     async def _similarity(self, prediction: str, reference: str) -> WithTrace | Unscored:
         near = await self.similarity_to(reference, prediction)

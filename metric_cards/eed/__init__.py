@@ -61,5 +61,5 @@ def _spaced(text: str) -> str:
 
     A text that begins with one of them, or with white space, has two blanks at its start.
     """
-    apart = _MARK.sub(r" \1", text.rstrip())
-    return f" {_GAP.sub(' ', apart)} "
+    spaced = _MARK.sub(r" \1", text.rstrip())
+    return f" {_GAP.sub(' ', spaced)} "

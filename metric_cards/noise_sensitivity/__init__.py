@@ -50,11 +50,11 @@ class NoiseSensitivity(JudgeMetric):
         correct, *rest = await asyncio.gather(
             *(self.support(items, [text]) for items, text in asked)
         )
-        held: dict[bool, set[int]] = {True: set(), False: set()}
+        supported: dict[bool, set[int]] = {True: set(), False: set()}
         steps = []
         for place, about, verdicts in zip(passages, rest[::2], rest[1::2], strict=True):
             relevant = bool(_supported(about))
-            held[relevant] |= _supported(verdicts)
+            supported[relevant] |= _supported(verdicts)
             steps.append(
                 {
                     "context": place,
@@ -63,7 +63,7 @@ class NoiseSensitivity(JudgeMetric):
                     "claims": verdicts,
                 }
             )
-        known = held[True] if self.mode == "relevant" else held[False] - held[True]
+        known = supported[True] if self.mode == "relevant" else supported[False] - supported[True]
         noise = sorted(known - _supported(correct))
         return WithTrace(
             {"score": len(noise) / len(claims)},

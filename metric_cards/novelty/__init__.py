@@ -15,10 +15,10 @@ from metric_cards.novelty.known import (
     Known,
     Training,
     absent,
-    cut,
     different_by_row,
     names_of,
     read,
+    split_rows,
 )
 from metrichub.authoring import Array, CorpusMetric, LocalPath, Range, Resampler, Scores
 from metrichub.errors import ParameterError
@@ -94,8 +94,8 @@ class Novelty(CorpusMetric):
         known = names_of(documents.items, self.tokenizer, self.n)
         return list(
             zip(
-                cut(generated.ngrams, generated.offsets),
-                cut(generated.texts, np.arange(len(prediction) + 1)),
+                split_rows(generated.ngrams, generated.offsets),
+                split_rows(generated.texts, np.arange(len(prediction) + 1)),
                 different_by_row(known.ngrams, known.offsets[documents.offsets]),
                 different_by_row(known.texts, documents.offsets),
                 (prediction.tokens(self.tokenizer).lengths == 0).tolist(),

@@ -87,10 +87,10 @@ def different_by_row(keys: Words, offsets: Integers) -> list[Words]:
     keys = keys.copy()
     sort_rows(keys, offsets)
     first = start_runs(_changed(keys), offsets)
-    return cut(keys[first], offsets_of(first.astype(np.int64))[offsets])
+    return split_rows(keys[first], offsets_of(first.astype(np.int64))[offsets])
 
 
-def cut(keys: Words, offsets: Integers) -> list[Words]:
+def split_rows(keys: Words, offsets: Integers) -> list[Words]:
     """The keys of every row; copies, so that the rest can go."""
     return [keys[start:end].copy() for start, end in spans(offsets)]
 

@@ -91,18 +91,18 @@ def _numbers(counts: Integers, gap: int, unigrams: bool) -> Integers:
 def _skip_bigrams(together: InternedIds, gap: int, unigrams: bool) -> tuple[Words, Integers]:
     """A number for every skip-bigram, its lowest bit the side, and where each row starts.
 
-    A single token is a pair whose first half is 0, which isn't a rank.
+    A single token is a pair whose first half is 0, which isn't an id.
     """
     bits = np.uint64(int(together.ids.max(initial=1)).bit_length())
-    ranks, left = together.ids.astype(np.uint64), together.left
+    ids, left = together.ids.astype(np.uint64), together.left
     distances = range(1, min(gap + 1, int(left.max(initial=1)) - 1) + 1)
     width = len(distances) + unigrams
-    pairs = np.zeros((len(ranks), width), np.uint64)
+    pairs = np.zeros((len(ids), width), np.uint64)
     for column, distance in enumerate(distances):
-        first, second = ranks[:-distance], ranks[distance:]
+        first, second = ids[:-distance], ids[distance:]
         pairs[:-distance, column] = (first << bits | second) * (left[:-distance] > distance)
     if unigrams:
-        pairs[:, -1] = ranks * (left > 1)
+        pairs[:, -1] = ids * (left > 1)
     starts = offsets_of((pairs > 0).sum(axis=1))[together.offsets]
     keys = pairs << np.uint64(1) | (together.side[:, None] > 0).astype(np.uint64)
     return keys[pairs > 0], starts
@@ -128,7 +128,7 @@ def _batches(sizes: Integers) -> Iterator[Integers]:
 
 
 def _padded(together: InternedIds, texts: Integers) -> Integers:
-    """The ranks of K texts as columns (longest, K), with zeros above the shorter ones."""
+    """The ids of K texts as columns (longest, K), with zeros above the shorter ones."""
     ends, sizes = together.segments[texts + 1], np.diff(together.segments)[texts]
     places = ends - np.arange(int(sizes.max(initial=0)), 0, -1)[:, None]
     inside = places >= (ends - sizes)
