@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from dataclasses import dataclass
 from math import comb, exp
 from typing import Annotated, Literal
@@ -9,9 +10,11 @@ from typing import Annotated, Literal
 import numpy as np
 
 from metric_cards.ribes.alignment import NOWHERE, places
-from metric_cards.ribes.order import rising_pairs
 from metrichub.authoring import Array, Metric, Range
-from metrichub.text import Texts, intern_both, offsets_of, row_sums
+from metrichub.text import Integers, Texts, intern_both, offsets_of, row_sums
+
+_LONGEST = 64
+"""Rows of up to so many numbers are compared all with all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +39,7 @@ class Ribes(Metric):
         place = places(words)
         known = place != NOWHERE
         aligned = row_sums(known, offsets_of(own))
-        rising = rising_pairs(place[known], offsets_of(aligned))
+        rising = _rising_pairs(place[known], offsets_of(aligned))
         counts = (each.tolist() for each in (rising, aligned, own, reference_lengths))
         return {"score": np.array(list(map(self._ribes, *counts)), np.float64)}
 
@@ -47,3 +50,27 @@ class Ribes(Metric):
         order = (2 * rising / comb(aligned, 2) - 1 + 1) / 2
         brevity = min(1.0, exp(1 - reference / size))
         return float(order * (aligned / size) ** self.alpha * brevity**self.beta)
+
+
+def _rising_pairs(numbers: Integers, offsets: Integers) -> Integers:
+    """How many pairs of each row have the smaller number first, (R,)."""
+    sizes = np.diff(offsets)
+    counts = np.zeros(len(sizes), np.int64)
+    for size in np.flatnonzero(np.bincount(sizes)).tolist():
+        rows = np.flatnonzero(sizes == size)
+        table = numbers[offsets[rows, None] + np.arange(size)]
+        if size > _LONGEST:
+            counts[rows] = [_rising(row) for row in table.tolist()]
+        else:
+            pairs = (table[:, :, None] < table[:, None, :]) & np.tri(size, k=-1, dtype=np.bool_).T
+            counts[rows] = np.count_nonzero(pairs, axis=(1, 2))
+    return counts
+
+
+def _rising(row: list[int]) -> int:
+    seen: list[int] = []
+    rising = 0
+    for number in row:
+        rising += bisect_left(seen, number)
+        insort(seen, number)
+    return rising
