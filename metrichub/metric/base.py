@@ -68,10 +68,11 @@ class Measured(NamedTuple):
 class _CardBeside:
     """The card in the folder of the class's module; a metric without one gets a bare card."""
 
-    def __get__(self, instance: object, owner: type[Metric]) -> Card:
+    def __get__(self, instance: object, owner: type) -> Card:
         return _card_of(owner)
 
 
+@cache
 def _card_of(owner: type) -> Card:
     file = getattr(sys.modules.get(owner.__module__), "__file__", None)
     if file and Path(file).name == "__init__.py":
