@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 from metrichub.data.columns import column_of, note_of_fallback
 from metrichub.evaluation import letters, significance
-from metrichub.evaluation.explanation import Trace
+from metrichub.evaluation.explanation import Trace, agreement_notes
 from metrichub.evaluation.lengths import LENGTHS_UNKNOWN
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import NO_REASON, NO_SAMPLES, NOTHING_COUNTED, Result
 from metrichub.evaluation.signature import PROMPTS_UNKNOWN
-from metrichub.evaluation.votes import agreement_notes
 from metrichub.metric import Metric
 from metrichub.report.repeats import repeated_scores
 

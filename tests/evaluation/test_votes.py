@@ -2,8 +2,7 @@
 
 from collections import Counter
 
-from metrichub.evaluation.explanation import Trace
-from metrichub.evaluation.votes import agreement_notes
+from metrichub.evaluation.explanation import Trace, agreement_notes
 
 
 def votes(*items: str) -> Counter[str]:
