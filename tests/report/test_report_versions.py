@@ -89,7 +89,7 @@ def test_answers_of_other_rules_neither_merge_nor_compare(tmp_path: Path) -> Non
     report = Report.load(only(tmp_path / "old.json", "faithfulness"))
     now = measured("faithfulness")
     for ask in (report.merge, report.compare):
-        with pytest.raises(ReportError, match=r"judge='offline',.*judge='offline\(version=3\)',"):
+        with pytest.raises(ReportError, match=r"judge='offline' and judge='offline\(version=3\)'"):
             ask(now)
 
 
@@ -136,5 +136,5 @@ def test_reports_of_two_definitions_neither_merge_nor_compare(
     monkeypatch.setattr(Overlap, "card", replace(Overlap.card, definition=2))
     two = hub.evaluate(predictions=["a"], references=["a"])
     for ask in (one.merge, one.compare):
-        with pytest.raises(ReportError, match=r"\|definition:1\|.* and .*\|definition:2\|"):
+        with pytest.raises(ReportError, match=r"definition:1 and definition:2"):
             ask(two)
