@@ -32,7 +32,7 @@ from metrichub.cli.shared_options import (
     named_files,
     resampling_options,
 )
-from metrichub.data.files import STDIN, read, read_batches
+from metrichub.data.files import read, read_batches
 from metrichub.data.systems import check_same_samples
 from metrichub.errors import ReportError
 from metrichub.report.tables import Table
@@ -160,16 +160,16 @@ def _reports(
 
 
 def _saved(files: Mapping[str, str]) -> dict[str, Report]:
+    """The saved reports among the files."""
+    from metrichub.report.deserialize import load_if_report
     from metrichub.report.report import Report
 
-    return {name: Report.load(path) for name, path in files.items() if _is_report(path)}
-
-
-def _is_report(name: str) -> bool:
-    from metrichub.report.deserialize import is_report
-
-    named = name.lower().endswith((".json", ".json.gz"))
-    return name != STDIN and named and Path(name).is_file() and is_report(Path(name))
+    found = {
+        name: load_if_report(Path(path))
+        for name, path in files.items()
+        if path.lower().endswith((".json", ".json.gz")) and Path(path).is_file()
+    }
+    return {name: Report.of(read) for name, read in found.items() if read}
 
 
 def _metrics(specs: Sequence[str], saved: Mapping[str, Report]) -> Sequence[Metric]:

@@ -44,6 +44,21 @@ def load(path: Path, metrics: Sequence[Any]) -> Measurement:
         raise ReportError(f"{path} can't be read: {why}") from error
     except ValueError as error:
         raise ReportError(f"{path} isn't a saved report: {error}") from error
+    return _measurement(path, content, metrics)
+
+
+def load_if_report(path: Path) -> Measurement | None:
+    """Read a report, of this version or of another; None if a file holds anything else."""
+    try:
+        content = json.loads(_text(path))
+    except (OSError, EOFError, zlib.error, ValueError):
+        return None
+    if not isinstance(content, dict) or not str(content.get("format")).startswith(ANY_FORMAT):
+        return None
+    return _measurement(path, content, ())
+
+
+def _measurement(path: Path, content: Any, metrics: Sequence[Any]) -> Measurement:
     _check_format(path, content.get("format") if isinstance(content, dict) else None)
     own = {metric.name: metric for metric in load_metrics(metrics)} if metrics else {}
     try:
@@ -80,15 +95,6 @@ def load(path: Path, metrics: Sequence[Any]) -> Measurement:
         why = " ".join(str(error).split())
         raise ReportError(f"{path} is damaged: {type(error).__name__}: {why}") from error
     return report
-
-
-def is_report(path: Path) -> bool:
-    """Whether a file holds a report, of this version or of another."""
-    try:
-        content = json.loads(_text(path))
-    except (OSError, EOFError, zlib.error, ValueError):
-        return False
-    return isinstance(content, dict) and str(content.get("format")).startswith(ANY_FORMAT)
 
 
 def _text(path: Path) -> str:
