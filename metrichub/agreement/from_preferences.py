@@ -100,14 +100,14 @@ def _of_outputs(
     lines = samples.lines and [*samples.lines, *samples.lines]
     doubled = replace(samples, columns={**columns, _PREDICTIONS: outputs}, lines=lines or None)
     read = replace(chosen, columns={**chosen.columns, _PREDICTIONS: _PREDICTIONS})
-    (system,) = measure(hub, {samples.path: [doubled]}, read, judging).values()
-    scores, better = scores_by_label(system.report)
+    (report,) = measure(hub, {samples.path: [doubled]}, read, judging).values()
+    scores, better = scores_by_label(report)
     half = samples.size
     return RatedScores(
         {name: (values[:half], values[half:]) for name, values in scores.items()},
         better,
-        *sources_of(system.report, scores),
-        [system.report],
+        *sources_of(report, scores),
+        [report],
     )
 
 
@@ -123,9 +123,9 @@ def _verdicts(
                 f"{metric.name} scores one output, but people chose between two; name both columns "
                 "with --pair A,B"
             )
-    (system,) = measure(hub, {samples.path: [samples]}, chosen, judging).values()
-    verdicts = verdicts_by_label(system.report)
-    return RatedScores(dict(verdicts), {}, *sources_of(system.report, verdicts), [system.report])
+    (report,) = measure(hub, {samples.path: [samples]}, chosen, judging).values()
+    verdicts = verdicts_by_label(report)
+    return RatedScores(dict(verdicts), {}, *sources_of(report, verdicts), [report])
 
 
 def _sides(samples: Samples, name: str) -> Any:

@@ -163,9 +163,9 @@ def scores_of_metrics(
             continue
         part = Hub(metrics, reduce_fn=hub.reduce_fn)
         inputs, rows = _apart(part, samples, chosen.columns) if each else (samples, None)
-        (system,) = measure(part, {samples.path: [inputs]}, chosen, judging).values()
-        scores, better = scores_by_label(system.report, all_outputs=all_outputs)
-        signatures, citations = sources_of(system.report, scores)
+        (report,) = measure(part, {samples.path: [inputs]}, chosen, judging).values()
+        scores, better = scores_by_label(report, all_outputs=all_outputs)
+        signatures, citations = sources_of(report, scores)
         if rows is not None:
             scores = {name: _means(values, rows) for name, values in scores.items()}
             signatures = {name: f"{line}|mean of each" for name, line in signatures.items()}
@@ -173,7 +173,7 @@ def scores_of_metrics(
         total.better |= better
         total.signatures |= signatures
         total.citations += citations
-        total.reports.append(system.report)
+        total.reports.append(report)
     order = [metric.name for metric in hub.metrics]
     labels = sorted(total.scores, key=lambda label: order.index(label.partition(".")[0]))
     total.scores = {label: total.scores[label] for label in labels}

@@ -154,9 +154,8 @@ def _reports(
         check_same_samples(systems, hub.needs(), chosen.columns)
         batches = {name: [samples] for name, samples in systems.items()}
         measured = measure(hub, batches, chosen, judging, texts=True)
-    reports = saved | {name: system.report for name, system in measured.items()}
-    ids = next((system.ids for system in measured.values() if system.ids), None)
-    return {name: reports[name] for name in files}, ids
+    ids = next(filter(None, (report.metadata.get("id") for report in measured.values())), None)
+    return {name: (saved | measured)[name] for name in files}, ids
 
 
 def _saved(files: Mapping[str, str]) -> dict[str, Report]:

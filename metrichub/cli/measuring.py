@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -67,17 +67,6 @@ def _asks_a_model(metric: Metric) -> bool:
     return any(about(one).is_model for one in found if one)
 
 
-class System(NamedTuple):
-    """What was measured of a file."""
-
-    report: Report
-
-    @property
-    def ids(self) -> Sequence[Any] | None:
-        """The ids of the samples, if they have any."""
-        return self.report.metadata.get("id")
-
-
 def measure(
     hub: Hub,
     systems: Mapping[str, Iterable[Samples]],
@@ -87,11 +76,11 @@ def measure(
     samples: bool = True,
     texts: bool = False,
     key: Sequence[str] = (),
-) -> dict[str, System]:
+) -> dict[str, Report]:
     """Every system's report, one system after the other, under a progress bar."""
     needs = hub.needs()
     readings = {name: Reading(batches, needs, chosen.columns) for name, batches in systems.items()}
-    measured: dict[str, System] = {}
+    measured: dict[str, Report] = {}
     options, rounds = judging.for_run(), None
     if judging.batch is not None:
         from metrichub.models.batch import BatchRun
@@ -121,9 +110,9 @@ def measure(
             size, found = reading.size, ", ".join(reading.columns)
             _log.info("%s: %d samples, columns %s", source.display_path(name), size, found)
             _log.info("%s: measured with %s", source.display_path(name), ", ".join(report.results))
-            measured[name] = System(report)
+            measured[name] = report
     if rounds is not None:
-        rounds.finish({name: system.report for name, system in measured.items()})
+        rounds.finish(measured)
     return measured
 
 

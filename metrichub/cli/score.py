@@ -15,7 +15,7 @@ from metrichub.cli.judging import (
     show_estimate,
     tell_usage,
 )
-from metrichub.cli.measuring import System, chosen_hub, measure, tell_notes, tell_unranked
+from metrichub.cli.measuring import chosen_hub, measure, tell_notes, tell_unranked
 from metrichub.cli.output import (
     emit,
     format_option,
@@ -111,7 +111,7 @@ def score(
         return
     # Samples have fingerprints, which tell whether systems were given the same.
     resampled = display.with_intervals or results.need_samples or len(given) > 1
-    systems = measure(
+    reports = measure(
         hub,
         given,
         chosen,
@@ -121,8 +121,7 @@ def score(
         key=results.key,
     )
     if len(given) == len(files):  # Splits have samples of their own.
-        _same_size(systems)
-    reports = {name: system.report for name, system in systems.items()}
+        _same_size(reports)
     if not resampled:  # So that no note is about intervals and tests.
         reports = {name: report.pool() for name, report in reports.items()}
     shown = shown_as(form, output)
@@ -144,7 +143,7 @@ def score(
         output=output,
         foot=found.foot() if shown == "table" else (),
     )
-    write_files(systems, reports, results, resampling)
+    write_files(reports, results, resampling)
     tell_notes(reports)
     tell_unranked(unranked)
     tell_usage(reports)
@@ -202,13 +201,13 @@ def _said(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _same_size(systems: Mapping[str, System]) -> None:
+def _same_size(reports: Mapping[str, Report]) -> None:
     """Raise `InputError` if the systems can't have been given the same samples."""
-    (first, one), *others = systems.items()
+    (first, one), *others = reports.items()
     for name, other in others:
-        if other.report.size != one.report.size:
+        if other.size != one.size:
             raise InputError(
-                f"{first} has {one.report.size} samples, but {name} {other.report.size}; systems "
+                f"{first} has {one.size} samples, but {name} {other.size}; systems "
                 "side by side need the same samples, so score files of different samples one by one"
             )
 

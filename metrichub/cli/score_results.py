@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from metrichub.cli.measuring import System
 from metrichub.cli.output import write_page
 from metrichub.cli.program import note
 from metrichub.cli.score_options import Results
@@ -153,29 +152,26 @@ def _said(one: Any) -> str:
 
 
 def write_files(
-    systems: Mapping[str, System],
-    reports: Mapping[str, Report],
-    results: Results,
-    resampling: ResamplingOptions,
+    reports: Mapping[str, Report], results: Results, resampling: ResamplingOptions
 ) -> None:
     """Write the files that were asked for: scores of samples, the report, and its page."""
     if results.samples_out:
-        write_text(results.samples_out, rendered(results.samples_out, systems))
-    first = next(iter(systems.values()))
+        write_text(results.samples_out, rendered(results.samples_out, reports))
+    first = next(iter(reports.values()))
     if results.save:
-        first.report.save(results.save)
-    write_page(results.page, reports, first.ids, **asdict(resampling))
+        first.save(results.save)
+    write_page(results.page, reports, first.metadata.get("id"), **asdict(resampling))
 
 
-def rendered(path: Path, systems: Mapping[str, System]) -> str:
+def rendered(path: Path, reports: Mapping[str, Report]) -> str:
     """The text of the file: a line a sample, with the columns that no metric read.
 
     JSONL has the explanations of judges too: status, reason, claims, verdicts.
     """
     rows = [
-        ({"file": name} if len(systems) > 1 else {}) | row
-        for name, system in systems.items()
-        for row in _rows(system)
+        ({"file": name} if len(reports) > 1 else {}) | row
+        for name, report in reports.items()
+        for row in _rows(report)
     ]
     if path.suffix.lower() == ".jsonl":
         return "".join(f"{_line(row)}\n" for row in rows)
@@ -197,22 +193,22 @@ def _line(row: Mapping[str, Any]) -> str:
     return text
 
 
-def _rows(system: System) -> Iterator[dict[str, Any]]:
+def _rows(report: Report) -> Iterator[dict[str, Any]]:
     scores = {
         metric: {output: values.tolist() for output, values in outputs.items()}
-        for metric, outputs in system.report.samples().items()
+        for metric, outputs in report.samples().items()
     }
     metadata = {
         f"metadata.{name}" if name in _OWN else name: values
-        for name, values in system.report.metadata.items()
+        for name, values in report.metadata.items()
     }
-    for i in range(system.report.size):
+    for i in range(report.size):
         row: dict[str, Any] = {"sample": i} | {n: values[i] for n, values in metadata.items()}
         row["scores"] = {
             metric: {output: values[i] for output, values in outputs.items()}
             for metric, outputs in scores.items()
         }
-        yield row | _explained(system.report, i)
+        yield row | _explained(report, i)
 
 
 def _explained(report: Report, sample: int) -> dict[str, Any]:
