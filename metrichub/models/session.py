@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from metrichub.errors import BudgetSpent, JudgeError
-from metrichub.models.claims import Claims
 from metrichub.models.failures import AnswerPending
 from metrichub.models.rate_limit import limiter_of
-from metrichub.models.run_store import Keeping
+from metrichub.models.run_store import Claims, Keeping
 from metrichub.models.store import key_of
 from metrichub.models.usage import (
     Answer,

@@ -1,10 +1,11 @@
-"""The call store: answers by a hash of the request, in one SQLite file of the user's cache."""
+"""The call store: answers by a hash of the request, in one SQLite file, and who asks for which."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import platform
 import sqlite3
 import time
 from collections.abc import Mapping
@@ -13,10 +14,10 @@ from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
+from uuid import uuid4
 
 from metrichub.errors import JudgeUnavailable
 from metrichub.models.cache import cache_folder
-from metrichub.models.owner import has_ended
 from metrichub.models.usage import Answer
 
 _TABLE = (
@@ -37,6 +38,7 @@ _CLAIM = 60.0
 """Seconds after which a request is made though another process claimed it: it may hang."""
 RENEWAL = _CLAIM / 3
 """Seconds after which one who still asks says so."""
+_APART = "/"
 
 
 def key_of(request: Mapping[str, Any]) -> str:
@@ -216,3 +218,34 @@ def open_store(path: Path) -> Store:
 @lru_cache(maxsize=8)
 def _opened(path: Path, _: int) -> Store:
     return Store(path)
+
+
+def new_owner() -> str:
+    """A name of its own for what claims answers, with the process and the machine it is in."""
+    return _APART.join((uuid4().hex, str(os.getpid()), platform.node()))
+
+
+def has_ended(owner: str) -> bool:
+    """Whether the process of an owner is known to have ended; one elsewhere isn't known of."""
+    _, _, rest = owner.partition(_APART)
+    process, _, machine = rest.partition(_APART)
+    # On Windows a signal would end the process instead of looking for it.
+    if os.name == "nt" or machine != platform.node() or not process.isdecimal():
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        # It is another user's.
+        return False
+    return _is_zombie(int(process))
+
+
+def _is_zombie(process: int) -> bool:
+    """Whether a process was ended and its parent hasn't taken note, as far as Linux says."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text(errors="replace")
+    except OSError:
+        return False
+    return state.rpartition(")")[2].split()[:1] == ["Z"]

@@ -14,9 +14,7 @@ import pytest
 from metrichub import Hub, OpenAIJudge
 from metrichub.authoring import Prompt
 from metrichub.models import run_store
-from metrichub.models import store as stores
-from metrichub.models.claims import Claims
-from metrichub.models.run_store import usable_store
+from metrichub.models.run_store import Claims, usable_store
 from metrichub.models.session import Session
 from metrichub.models.store import Store
 from tests.judge_stub import Stub
@@ -56,7 +54,7 @@ def test_a_claim_lasts_while_it_is_renewed_and_no_longer(tmp_path: Path) -> None
 def test_a_claim_is_renewed_while_its_call_is_on_its_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stores, "RENEWAL", 0.001)
+    monkeypatch.setattr(run_store, "RENEWAL", 0.001)
     store, renewed = Store(tmp_path / "calls.sqlite"), threading.Event()
 
     class Watched(Store):
@@ -87,7 +85,7 @@ def test_nothing_is_claimed_while_the_limits_a_minute_are_waited_for(
     async def permitted(self: Session, tokens: int, requests: int = 1) -> None:
         # A request is permitted before it is sent, and what its reply took after it.
         if requests:
-            store = Store(Path(stores.cache_folder(), "calls.sqlite"))
+            store = Store(Path(run_store.cache_folder(), "calls.sqlite"))
             seen.append(store._do("SELECT count(*) FROM claims", ())[0][0])
         await waited(self, tokens, requests)
 
@@ -144,7 +142,7 @@ def test_a_store_that_another_process_writes_to_ends_no_run(
 ) -> None:
     monkeypatch.setattr(run_store, "_BRIEF", 0.001)
     asyncio.run(OpenAIJudge(model="stub", base_url=stub.url).extract(CLAIMS, {"text": "One."}))
-    with sqlite3.connect(Path(stores.cache_folder(), "calls.sqlite")) as other:
+    with sqlite3.connect(Path(run_store.cache_folder(), "calls.sqlite")) as other:
         other.execute("BEGIN IMMEDIATE")
         with caplog.at_level(logging.WARNING, "metrichub"):
             report = hub(stub).evaluate(**columns(3))

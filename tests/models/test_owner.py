@@ -9,17 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from metrichub.models import owner
-from metrichub.models.owner import has_ended, new_owner
-from metrichub.models.store import Store
+from metrichub.models.store import Store, has_ended, new_owner
 
 ELSEWHERE = "0123/1/a-machine-of-another-name"
 PROGRAM = """
 import sys
 import time
 from pathlib import Path
-from metrichub.models.owner import new_owner
-from metrichub.models.store import Store
+from metrichub.models.store import Store, new_owner
 name = new_owner()
 assert Store(Path(sys.argv[1])).claim("key", name)
 print(name, end="")
@@ -71,5 +68,5 @@ def test_a_claim_holds_while_nobody_knows_that_its_process_has_ended(
 
 
 def test_windows_is_asked_nothing(ended: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(owner.os, "name", "nt")
+    monkeypatch.setattr(os, "name", "nt")
     assert not has_ended(ended)
