@@ -14,8 +14,8 @@ from metrichub.app.policy import unavailable
 from metrichub.app.settings import Judging
 from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import JUDGES
-from metrichub.catalog.pages import METRIC, search_index
 from metrichub.catalog.registry import Entry, Registry, registry
+from metrichub.catalog.search_pages import METRIC, search_index
 from metrichub.data.columns import column_of
 from metrichub.judge.protocol import SHARED_PROMPTS
 

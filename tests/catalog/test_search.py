@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from metrichub.catalog.pages import search_index
 from metrichub.catalog.search import SearchIndex, SearchPage, terms, word_stem
+from metrichub.catalog.search_pages import search_index
 from tests.commands import error, run
 from tests.questions import newcomers, unseen
 
