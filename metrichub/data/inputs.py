@@ -119,7 +119,7 @@ def is_stream(data: object) -> bool:
     return not isinstance(data, (str, Path)) and _parts(only_split(data)) is not None
 
 
-def check_here(data: object) -> None:
+def _check_here(data: object) -> None:
     """Raise `InputError` for data that lies on several machines; the text has the line for it."""
     kind = type(data)
     for package, function in _DISTRIBUTED.items():
@@ -147,7 +147,7 @@ def _table_batches(
     Raises:
         InputError: as `read`, and a file that can't be read.
     """
-    check_here(data)
+    _check_here(data)
     data = only_split(data)
     if isinstance(data, (str, Path)):
         yield from _file_batches(Reading(_samples(data), needed, columns or {}), read)

@@ -21,7 +21,7 @@ def as_list(name: str, values: Iterable[Any]) -> Sequence[Any]:
         raise InputError(
             f"{name} is one string; give a list with one entry per sample: {name}=[{values[:40]!r}]"
         )
-    listed = None if _is_no_column(values) else listed_values(values)
+    listed = None if _is_no_column(values) else _listed_values(values)
     if not isinstance(listed, (list, tuple)):
         leave_out = ", or leave it out" if values is None else ""
         raise InputError(
@@ -50,7 +50,7 @@ def _is_no_column(values: object) -> bool:
     )
 
 
-def listed_values(values: Any) -> object:
+def _listed_values(values: Any) -> object:
     """The values as a list, by what their library offers; None if there is no way to one."""
     for method in ("to_pylist", "to_list"):
         if hasattr(values, method):
