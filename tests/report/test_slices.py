@@ -107,3 +107,13 @@ def test_columns_that_differ_or_have_many_values_make_no_slices() -> None:
 def test_lists_and_reports_without_texts_are_left_out() -> None:
     kept = Hub("exact_match").evaluate(rows(3, tags=["a"]), texts=False, keep=["tags", "id"])
     assert slices_of({"": kept}, OPTIONS) == []
+
+
+def test_slices_of_a_single_cluster_have_no_intervals() -> None:
+    found = Hub("exact_match").evaluate(
+        [row | {"text_type": row["id"] // 4, "topic": row["id"] % 2} for row in rows(12)]
+    )
+    by_column = slices_of({"": found}, OPTIONS._replace(cluster="text_type"))
+    shown = {one.title: one.table.html() for one in by_column}
+    assert "[" not in shown["text_type"]
+    assert shown["topic"].count("[") == 2

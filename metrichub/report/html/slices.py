@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from metrichub.evaluation.lengths import COUNTED, sample_lengths
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.significance import SignificanceOptions
-from metrichub.evaluation.units import groups
+from metrichub.evaluation.units import clusters, groups
 from metrichub.report.by_output import intervals_of
 from metrichub.report.scoreboard import ScoreFormat, output_columns
 from metrichub.report.tables import Cell, Table
@@ -116,6 +116,9 @@ def _table(
 def _intervals(part: Measurement, size: int, options: SignificanceOptions) -> Mapping[str, Any]:
     """The intervals of what adds up, which take a moment."""
     if size > MOST_SAMPLES or (options.cluster and options.cluster not in part.metadata):
+        return {}
+    # Of a single cluster nothing can be drawn.
+    if options.cluster and clusters(options.cluster, part.metadata).number < 2:
         return {}
     kept: Sequence[str] = [name for name, result in part.results.items() if result.adds_up]
     return intervals_of(part, metrics=kept, **options.of_intervals()) if kept else {}
