@@ -45,8 +45,8 @@ def test_a_metric_is_macro_micro_or_of_the_corpus_by_what_it_writes() -> None:
     assert [kind.averaging for kind in kinds] == ["macro", "micro", "micro", "corpus"]
     # ROUGE writes a `score` of its own and is the mean of its samples.
     names = ("bleu", "rouge", "wer", "exact_match", "cider")
-    found = [load_metric(name).averaging for name in names]
-    assert found == ["micro", "macro", "micro", "macro", "corpus"]
+    averagings = [load_metric(name).averaging for name in names]
+    assert averagings == ["micro", "macro", "micro", "macro", "corpus"]
 
 
 def test_the_law_finds_a_ratio_of_sums_that_says_macro(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,32 +31,32 @@ def tokenized(rows, name):
 
 @given(rows=pairs(word_texts | any_text), name=NAMES)
 def test_common_subsequences_equal_their_definition(rows, name):
-    found = align.lcs(*columns_of(rows), name)
-    assert found.tolist() == [twins.lcs(*row) for row in tokenized(rows, name)]
+    lengths = align.lcs(*columns_of(rows), name)
+    assert lengths.tolist() == [twins.lcs(*row) for row in tokenized(rows, name)]
 
 
 @given(rows=pairs(word_texts | any_text), name=NAMES)
 def test_distances_equal_their_definition(rows, name):
-    found = align.levenshtein(*columns_of(rows), name)
-    assert found.tolist() == [twins.levenshtein(*row) for row in tokenized(rows, name)]
+    distances = align.levenshtein(*columns_of(rows), name)
+    assert distances.tolist() == [twins.levenshtein(*row) for row in tokenized(rows, name)]
 
 
 @given(rows=pairs(word_texts | any_text))
 def test_word_edits_are_jiwers(rows):
-    found = align.edit_counts(*columns_of(rows), "jiwer-words")
+    counts = align.edit_counts(*columns_of(rows), "jiwer-words")
     for i, (prediction, reference) in enumerate(rows):
         official = jiwer.process_words([reference], [prediction])
         expected = [official.hits, official.substitutions, official.deletions, official.insertions]
-        assert [int(part[i]) for part in found] == expected
+        assert [int(part[i]) for part in counts] == expected
 
 
 @given(rows=pairs(word_texts | any_text))
 def test_character_edits_are_jiwers(rows):
-    found = align.edit_counts(*columns_of(rows), "jiwer-chars")
+    counts = align.edit_counts(*columns_of(rows), "jiwer-chars")
     for i, (prediction, reference) in enumerate(rows):
         official = jiwer.process_characters([reference], [prediction])
         expected = [official.hits, official.substitutions, official.deletions, official.insertions]
-        assert [int(part[i]) for part in found] == expected
+        assert [int(part[i]) for part in counts] == expected
 
 
 @given(rows=pairs(word_texts | any_text), stem=st.booleans())
@@ -64,12 +64,12 @@ def test_rouge_l_is_rouge_scores(rows, stem):
     official = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=stem)
     prediction, reference = columns_of(rows)
     name = "rouge-stem" if stem else "rouge"
-    found = align.lcs(prediction, reference, name)
-    said, wanted = (column.tokens(name).lengths for column in (prediction, reference))
+    shared = align.lcs(prediction, reference, name)
+    predicted, expected = (column.tokens(name).lengths for column in (prediction, reference))
     for i, (text, target) in enumerate(rows):
         score = official.score(target, text)["rougeL"]
-        assert score.precision == found[i] / max(said[i], 1)
-        assert score.recall == found[i] / max(wanted[i], 1)
+        assert score.precision == shared[i] / max(predicted[i], 1)
+        assert score.recall == shared[i] / max(expected[i], 1)
 
 
 @pytest.mark.parametrize("stride", [1, 3, subsequence.STRIDE])
@@ -78,20 +78,20 @@ def test_rouge_lsum_is_rouge_scores(stride, rows):
     official = rouge_scorer.RougeScorer(["rougeLsum"])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(subsequence, "STRIDE", stride)
-        found = align.union_lcs(*columns_of(rows), "rouge")
+        unions = align.union_lcs(*columns_of(rows), "rouge")
     for i, (text, target) in enumerate(rows):
         score = official.score(target, text)["rougeLsum"]
-        hits, said, wanted = (int(part[i]) for part in found)
-        assert score.precision == hits / max(said, 1)
-        assert score.recall == hits / max(wanted, 1)
+        hits, predicted, expected = (int(part[i]) for part in unions)
+        assert score.precision == hits / max(predicted, 1)
+        assert score.recall == hits / max(expected, 1)
 
 
 @given(rows=pairs(word_texts | any_text), name=NAMES)
 def test_fragments_equal_their_definition(rows, name):
-    found = align.fragments(*columns_of(rows), name)
+    copied = align.fragments(*columns_of(rows), name)
     for i, (prediction, source) in enumerate(tokenized(rows, name)):
         expected = twins.fragments(prediction, source)
-        assert [int(part[i]) for part in found] == [
+        assert [int(part[i]) for part in copied] == [
             sum(expected),
             sum(length**2 for length in expected),
             len(prediction),
@@ -102,14 +102,14 @@ def test_fragments_equal_their_definition(rows, name):
 def test_a_fragment_that_starts_inside_a_longer_look_is_missed():
     # From "a a b" the source "a a a b" is entered at its first a; the run "a a" ends before the
     # third, so the search goes on there and finds "a" only: "a a" is taken, then "b".
-    found = align.fragments(Texts(["a a b"]), Texts(["a a a b"]), "whitespace")
-    assert (found.covered.tolist(), found.squared.tolist()) == ([3], [5])
+    copied = align.fragments(Texts(["a a b"]), Texts(["a a a b"]), "whitespace")
+    assert (copied.covered.tolist(), copied.squared.tolist()) == ([3], [5])
 
 
 def test_edits_say_what_happened_to_the_reference():
     # "b" is lost, "x" stands for "d", "h" and "i" are new.
-    found = align.edit_counts(Texts(["a c x e f g h i"]), Texts(["a b c d e f g"]), "whitespace")
-    assert [part.tolist() for part in found] == [[5], [1], [1], [2]]
+    counts = align.edit_counts(Texts(["a c x e f g h i"]), Texts(["a b c d e f g"]), "whitespace")
+    assert [part.tolist() for part in counts] == [[5], [1], [1], [2]]
 
 
 def test_ranks_become_the_smallest_sequence_that_holds_them():

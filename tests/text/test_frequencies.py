@@ -27,14 +27,14 @@ def test_entries_are_the_counts_of_every_text(texts):
         counts = [grams(text, n) for text in texts]
         every = entries.all()
         number = (np.cumsum(every.starts) - 1).tolist()
-        found = Counter()
+        number_of = Counter()
         for gram, text, count in zip(
             number, every.text.tolist(), every.count.tolist(), strict=True
         ):
-            found[gram] += 1
+            number_of[gram] += 1
             assert count in counts[text].values()
         expected = Counter(gram for count in counts for gram in count)
-        assert sorted(found.values()) == sorted(expected.values())
+        assert sorted(number_of.values()) == sorted(expected.values())
         total = np.bincount(every.text, every.count, len(texts)).tolist()
         assert total == [count.total() for count in counts]
         once = {g for g, c in sum(counts, Counter()).items() if c == 1}

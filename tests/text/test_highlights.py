@@ -20,24 +20,24 @@ def marked(segments: Sequence[Segment]) -> str:
 
 
 def test_a_cut_knows_where_its_tokens_stand() -> None:
-    found = token_spans("  A cat,on it.", "13a")
-    assert found.tokens == ["A", "cat", ",", "on", "it", "."]
-    assert [found.text[a:b] for a, b in found.spans] == found.tokens
+    text = token_spans("  A cat,on it.", "13a")
+    assert text.tokens == ["A", "cat", ",", "on", "it", "."]
+    assert [text.text[a:b] for a, b in text.spans] == text.tokens
 
 
 def test_a_lower_cased_token_is_found_in_the_text_as_it_was_written() -> None:
     # The Turkish I with a dot is two characters in lower case.
-    found = token_spans("İzmir, ÉTÉ", "unicode")
-    assert found.tokens == ["i̇zmir", "été"]
-    assert [found.text[a:b] for a, b in found.spans] == ["İzmir", "ÉTÉ"]
+    text = token_spans("İzmir, ÉTÉ", "unicode")
+    assert text.tokens == ["i̇zmir", "été"]
+    assert [text.text[a:b] for a, b in text.spans] == ["İzmir", "ÉTÉ"]
     assert token_spans("The Cat", "whitespace", lower=True) == TokenSpans(
         "The Cat", ["the", "cat"], [(0, 3), (4, 7)]
     )
 
 
 def test_stems_stand_where_their_words_do() -> None:
-    found = token_spans("Running dogs", "rouge-stem")
-    assert found == TokenSpans("Running dogs", ["run", "dog"], [(0, 7), (8, 12)])
+    text = token_spans("Running dogs", "rouge-stem")
+    assert text == TokenSpans("Running dogs", ["run", "dog"], [(0, 7), (8, 12)])
 
 
 def test_the_tokens_of_squad_are_found_without_articles_and_punctuation() -> None:
@@ -57,9 +57,9 @@ def test_the_tokens_of_squad_are_found_without_articles_and_punctuation() -> Non
     ],
 )
 def test_a_rewritten_text_is_its_tokens(text: str, tokenizer: str, tokens: list[str]) -> None:
-    found = token_spans(text, tokenizer)
-    assert found.text == " ".join(tokens)
-    assert [found.text[a:b] for a, b in found.spans] == found.tokens == tokens
+    spans = token_spans(text, tokenizer)
+    assert spans.text == " ".join(tokens)
+    assert [spans.text[a:b] for a, b in spans.spans] == spans.tokens == tokens
 
 
 def test_novel_ngrams_are_those_that_no_other_text_has() -> None:

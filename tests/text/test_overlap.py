@@ -29,28 +29,29 @@ def columns_of(rows):
 def check(rows, name, order):
     """Every statistic of the columns is that of the rows."""
     tokenize = plain.TOKENIZERS[name]
-    said = [tokenize(prediction) for prediction, _ in rows]
-    wanted = [[tokenize(text) for text in references] for _, references in rows]
+    predicted = [tokenize(prediction) for prediction, _ in rows]
+    expected = [[tokenize(text) for text in references] for _, references in rows]
     orders = range(1, order + 1)
     prediction, references = columns_of(rows)
 
     matches, totals = overlap.clipped_matches(prediction, references, name, order)
     assert matches.tolist() == [
-        [twins.clipped_matches(p, r, k) for k in orders] for p, r in zip(said, wanted, strict=True)
+        [twins.clipped_matches(p, r, k) for k in orders]
+        for p, r in zip(predicted, expected, strict=True)
     ]
-    counts = [[len(twins.ngrams(p, k)) for k in orders] for p in said]
+    counts = [[len(twins.ngrams(p, k)) for k in orders] for p in predicted]
     assert totals.tolist() == counts
     novel, total = overlap.novel_ngrams(prediction, references, name, order)
     assert novel.tolist() == [
-        twins.novel_ngrams(p, r, order) for p, r in zip(said, wanted, strict=True)
+        twins.novel_ngrams(p, r, order) for p, r in zip(predicted, expected, strict=True)
     ]
     assert total.tolist() == [row[-1] for row in counts]
     unique, total = overlap.distinct_ngrams(prediction, name, order)
-    assert unique.tolist() == [[len(set(twins.ngrams(p, k))) for k in orders] for p in said]
+    assert unique.tolist() == [[len(set(twins.ngrams(p, k))) for k in orders] for p in predicted]
     assert total.tolist() == counts
     assert overlap.closest_lengths(prediction, references, name).tolist() == [
         twins.closest_length(len(p), [len(text) for text in r])
-        for p, r in zip(said, wanted, strict=True)
+        for p, r in zip(predicted, expected, strict=True)
     ]
 
 
@@ -112,24 +113,26 @@ def test_bleu_statistics_are_sacrebleus(rows, name, lower):
     closest = overlap.closest_lengths(prediction, references, name)
     for i, (text, refs) in enumerate(rows):
         score = official.sentence_score(text, refs)
-        found = (lengths[i], closest[i], matches[i].tolist(), totals[i].tolist())
-        assert found == (score.sys_len, score.ref_len, score.counts, score.totals)
+        row = (lengths[i], closest[i], matches[i].tolist(), totals[i].tolist())
+        assert row == (score.sys_len, score.ref_len, score.counts, score.totals)
 
 
 @given(rows=st.lists(st.tuples(any_text, any_text), min_size=1, max_size=4))
 def test_chrf_statistics_are_sacrebleus(rows):
     official = CHRF(word_order=2)
     prediction, reference = Texts([p for p, _ in rows]), Texts([r for _, r in rows])
-    found = []
+    orders = []
     for name, order in (("nospace", 6), ("chrf", 2)):
-        matches, said = overlap.clipped_matches(prediction, reference, name, order)
-        _, wanted = overlap.clipped_matches(reference, prediction, name, order)
+        matches, predicted = overlap.clipped_matches(prediction, reference, name, order)
+        _, referenced = overlap.clipped_matches(reference, prediction, name, order)
         # sacrebleu takes no n-grams of the prediction where the reference has none.
-        found.append(
-            np.stack((said * (wanted > 0), wanted, matches), axis=2).reshape(len(rows), -1)
+        orders.append(
+            np.stack((predicted * (referenced > 0), referenced, matches), axis=2).reshape(
+                len(rows), -1
+            )
         )
     expected = official._extract_corpus_statistics([p for p, _ in rows], [[r for _, r in rows]])
-    assert np.concatenate(found, axis=1).tolist() == expected
+    assert np.concatenate(orders, axis=1).tolist() == expected
 
 
 @given(rows=twins.pairs(any_text | word_texts), stem=st.booleans())
@@ -137,13 +140,13 @@ def test_rouge_n_is_rouge_scores(rows, stem):
     official = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rouge3"], use_stemmer=stem)
     name = "rouge-stem" if stem else "rouge"
     prediction, reference = Texts([p for p, _ in rows]), Texts([r for _, r in rows])
-    matches, said = overlap.clipped_matches(prediction, reference, name, 3)
-    _, wanted = overlap.clipped_matches(reference, prediction, name, 3)
+    matches, predicted = overlap.clipped_matches(prediction, reference, name, 3)
+    _, referenced = overlap.clipped_matches(reference, prediction, name, 3)
     for i, (text, target) in enumerate(rows):
         scores = official.score(target, text)
         for k, score in enumerate(scores.values()):
-            assert score.precision == matches[i, k] / max(said[i, k], 1)
-            assert score.recall == matches[i, k] / max(wanted[i, k], 1)
+            assert score.precision == matches[i, k] / max(predicted[i, k], 1)
+            assert score.recall == matches[i, k] / max(referenced[i, k], 1)
 
 
 def test_long_texts_have_exact_statistics():

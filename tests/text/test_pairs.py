@@ -24,12 +24,12 @@ def counted(text, tokenizer, order):
 @given(PAIRS, st.sampled_from(["nospace", "chars", "chrf", "13a"]), st.integers(1, 9))
 def test_counts_are_those_of_counting_each_text(pairs, tokenizer, max_order):
     first, second = ([pair[i] for pair in pairs] for i in range(2))
-    found = shared_ngrams(Texts(first), Texts(second), tokenizer, max_order)
+    shared = shared_ngrams(Texts(first), Texts(second), tokenizer, max_order)
     for row, pair in enumerate(pairs):
         for order in range(1, max_order + 1):
-            said, wanted = (counted(text, tokenizer, order) for text in pair)
-            expected = ((said & wanted).total(), said.total(), wanted.total())
-            assert tuple(counts[row, order - 1] for counts in found) == expected
+            predicted, referenced = (counted(text, tokenizer, order) for text in pair)
+            expected = ((predicted & referenced).total(), predicted.total(), referenced.total())
+            assert tuple(counts[row, order - 1] for counts in shared) == expected
 
 
 @pytest.mark.parametrize("distinct", [30, 62, 63, 64, 126, 127, 128, 1022, 1023, 1024, 5000])
@@ -39,17 +39,17 @@ def test_any_size_of_alphabet_gives_the_clipped_matches(distinct):
     first, second = ([*("".join(map(chr, row)) for row in side)] for side in letters.tolist())
     second = [f"{own[:50]}{other[50:]}{own[-3:]}" for own, other in zip(first, second, strict=True)]
     for order in (1, 2, 6):
-        found = shared_ngrams(Texts(first), Texts(second), "chars", order).matches
+        matches = shared_ngrams(Texts(first), Texts(second), "chars", order).matches
         expected = clipped_matches(Texts(first), Texts(second), "chars", order).matches
-        assert (found == expected).all()
+        assert (matches == expected).all()
 
 
 def test_equal_ends_of_texts_are_no_longer_than_they_are():
     # "xyab" and "qab" share a, b and ab; no 3-gram reaches beyond their common end.
-    found = shared_ngrams(Texts(["xyab"]), Texts(["qab"]), "chars", 4)
-    assert found.matches.tolist() == [[2, 1, 0, 0]]
-    assert found.predicted.tolist() == [[4, 3, 2, 1]]
-    assert found.referenced.tolist() == [[3, 2, 1, 0]]
+    shared = shared_ngrams(Texts(["xyab"]), Texts(["qab"]), "chars", 4)
+    assert shared.matches.tolist() == [[2, 1, 0, 0]]
+    assert shared.predicted.tolist() == [[4, 3, 2, 1]]
+    assert shared.referenced.tolist() == [[3, 2, 1, 0]]
 
 
 def test_no_pairs_give_no_rows():

@@ -18,9 +18,9 @@ KEYS = st.sampled_from([0, 1, 2, 3, 2**40, 2**64 - 1, 2**64 - 2, 2**63, 2**63 + 
 def test_equal_keys_stand_together_in_their_order(keys):
     order, changed = sort_equal(np.array(keys, np.uint64))
     assert order.tolist() == sorted(range(len(keys)), key=keys.__getitem__)
-    found = [keys[place] for place in order.tolist()]
+    ordered = [keys[place] for place in order.tolist()]
     assert changed.tolist() == [
-        *(i == 0 or found[i] != found[i - 1] for i in range(len(found))),
+        *(i == 0 or ordered[i] != ordered[i - 1] for i in range(len(ordered))),
         True,
     ]
 
@@ -52,6 +52,6 @@ def test_every_row_is_sorted(together, widest, rows):
 def test_equal_keys_find_the_same_one(mix, keys):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tokens, "_mix", mix)
-        found = tokens.first_equal(np.array(keys, np.uint64)).tolist()
-    assert [keys[place] for place in found] == keys
-    assert len(set(found)) == len(set(keys))
+        places = tokens.first_equal(np.array(keys, np.uint64)).tolist()
+    assert [keys[place] for place in places] == keys
+    assert len(set(places)) == len(set(keys))

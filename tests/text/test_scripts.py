@@ -60,10 +60,10 @@ def test_an_example_is_of_its_script(script: str) -> None:
 
 def test_a_lower_cased_column_and_rows_of_it_are_the_same_column() -> None:
     column = Texts(["A中文", "b"])
-    with watched() as found:
+    with watched() as tokenizations:
         column.lower().tokens("13a")
         column.take(np.array([1, 1, 0])).tokens("13a")
-    assert found == {(column.number, "13a"): column.letters}
+    assert tokenizations == {(column.number, "13a"): column.letters}
 
 
 def test_what_is_known_already_is_told_to_whoever_asks_again() -> None:
@@ -78,9 +78,9 @@ def test_what_is_known_already_is_told_to_whoever_asks_again() -> None:
 
 def test_only_the_tokenizer_that_was_asked_for_is_told() -> None:
     column = Texts(["中文"])
-    with watched() as found:
+    with watched() as tokenizations:
         column.tokens("squad")
-    assert [tokenizer for _, tokenizer in found] == ["squad"]
+    assert [tokenizer for _, tokenizer in tokenizations] == ["squad"]
 
 
 def test_a_column_is_split_by_a_function_once() -> None:
@@ -96,10 +96,10 @@ def test_a_column_is_split_by_a_function_once() -> None:
 
 
 def test_rows_are_equal_if_their_tokens_are() -> None:
-    one, other = Texts(["The cat.", "中文", "a b", ""]), Texts(["cat", "中文", "b a", "the"])
-    with watched() as found:
-        equal = equal_rows(one, other, "squad")
+    first, second = Texts(["The cat.", "中文", "a b", ""]), Texts(["cat", "中文", "b a", "the"])
+    with watched() as tokenizations:
+        equal = equal_rows(first, second, "squad")
     # SQuAD's rules drop articles and punctuation, and leave "b" of "a b" and "b a".
     assert equal.tolist() == [True, True, True, True]
-    assert equal_rows(one, other, "chars").tolist() == [False, True, False, False]
-    assert not found
+    assert equal_rows(first, second, "chars").tolist() == [False, True, False, False]
+    assert not tokenizations

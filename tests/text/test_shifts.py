@@ -17,11 +17,11 @@ from tests.vectors import slow
 Pair = tuple[list[str], list[str]]
 
 
-def found(pairs: list[Pair]) -> list[int]:
+def edits_of(pairs: list[Pair]) -> list[int]:
     """The edits of the pairs, all at a time."""
     columns = ([" ".join(pair[side]) for pair in pairs] for side in (0, 1))
-    said, wanted = map(Texts, columns)
-    return [int(edits) for edits in shift_edits(said, wanted, "none")]
+    predicted, expected = map(Texts, columns)
+    return [int(edits) for edits in shift_edits(predicted, expected, "none")]
 
 
 def official(pairs: list[Pair]) -> list[int]:
@@ -53,7 +53,7 @@ WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
 
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=6))
 def test_a_few_words_in_any_order_equal_the_plain_search_and_sacrebleu(pairs: list[Pair]) -> None:
-    assert found(pairs) == [tercom.edits(*pair) for pair in pairs] == official(pairs)
+    assert edits_of(pairs) == [tercom.edits(*pair) for pair in pairs] == official(pairs)
 
 
 @pytest.mark.parametrize(
@@ -71,21 +71,22 @@ def test_a_few_words_in_any_order_equal_the_plain_search_and_sacrebleu(pairs: li
 def test_shifted_texts_equal_sacrebleu(pairs: int, lengths: range, vocabulary: int) -> None:
     source = random.Random(vocabulary)
     corpus = [noisy(source, source.choice(lengths), vocabulary) for _ in range(pairs)]
-    assert found(corpus) == official(corpus)
+    assert edits_of(corpus) == official(corpus)
 
 
 @pytest.mark.parametrize(
-    ("said", "wanted"), [(4, 70), (70, 4), (1, 120), slow(80, 40), slow(55, 90)]
+    ("size", "reference_size"), [(4, 70), (70, 4), (1, 120), slow(80, 40), slow(55, 90)]
 )
 def test_texts_of_unequal_lengths_meet_the_edge_of_the_beam_as_in_sacrebleu(
-    said: int, wanted: int
+    size: int, reference_size: int
 ) -> None:
-    source = random.Random(said)
+    source = random.Random(size)
     corpus = [
-        ([str(source.randrange(20)) for _ in range(n)] for n in (said, wanted)) for _ in range(4)
+        ([str(source.randrange(20)) for _ in range(n)] for n in (size, reference_size))
+        for _ in range(4)
     ]
     pairs = [(words, reference) for words, reference in corpus]
-    assert found(pairs) == official(pairs)
+    assert edits_of(pairs) == official(pairs)
 
 
 def test_a_path_that_leaves_the_beam_is_not_taken_as_in_sacrebleu() -> None:
@@ -95,17 +96,17 @@ def test_a_path_that_leaves_the_beam_is_not_taken_as_in_sacrebleu() -> None:
         (["both", "a", "b"], [*others[:column], "both", *others[column:]])
         for column in range(35, 40)
     ]
-    assert found(pairs) == official(pairs) == [41, 41, 41, 42, 42]
+    assert edits_of(pairs) == official(pairs) == [41, 41, 41, 42, 42]
 
 
 def test_the_beams_of_short_texts_are_as_wide_as_sacrebleu_s() -> None:
     # Both start at column 35: 25 before column 60, or 25 and half of 120 before column 120.
     pairs = [
-        (said, [f"other{n}" if n != column else "both" for n in range(length)])
-        for said, length in ((["a", "b", "both", "c"], 80), (["both"], 120))
+        (words, [f"other{n}" if n != column else "both" for n in range(length)])
+        for words, length in ((["a", "b", "both", "c"], 80), (["both"], 120))
         for column in range(28, 42)
     ]
-    assert found(pairs) == official(pairs)
+    assert edits_of(pairs) == official(pairs)
     assert {*official(pairs)} == {79, 80, 119, 120}
 
 
@@ -115,22 +116,22 @@ def test_the_search_ends_after_a_thousand_tries_as_in_sacrebleu() -> None:
         (["a"] * 40 + ["b"] * 40, ["b"] * 40 + ["a"] * 40),
         (["a", "b"] * 30, ["b", "b", "a"] * 20),
     ]
-    assert found(pairs) == official(pairs)
+    assert edits_of(pairs) == official(pairs)
 
 
 def test_more_words_than_a_byte_can_name_are_told_apart() -> None:
     words = [str(number) for number in range(600)]
     # The first ten words moved behind the next ten: one shift, and another text: 600 edits.
     moved = words[10:20] + words[:10] + words[20:]
-    assert found([(moved, words), (words, [f"x{word}" for word in words])]) == [1, 600]
+    assert edits_of([(moved, words), (words, [f"x{word}" for word in words])]) == [1, 600]
 
 
 def test_the_order_and_company_of_pairs_change_nothing() -> None:
     source = random.Random(7)
     corpus = [noisy(source, source.randint(1, 50), 9) for _ in range(60)]
-    alone = [edits for pair in corpus for edits in found([pair])]
-    assert found(corpus) == alone
-    assert found(corpus[::-1]) == alone[::-1]
+    alone = [edits for pair in corpus for edits in edits_of([pair])]
+    assert edits_of(corpus) == alone
+    assert edits_of(corpus[::-1]) == alone[::-1]
 
 
 def test_the_shifts_made_are_named_in_order() -> None:

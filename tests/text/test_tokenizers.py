@@ -52,11 +52,11 @@ OFFICIAL = {
 @example(column=["5. ", ".", " .5", "5."])  # zh strips a text before it looks around a point
 def test_a_column_has_the_tokens_of_its_texts(column):
     for name in TOKENIZERS:
-        found = Texts(column).tokens(name)
+        made = Texts(column).tokens(name)
         expected = [plain.TOKENIZERS[name](text) for text in column]
-        assert found.all_strings() == expected, name
-        assert [found.strings(row) for row in range(len(column))] == expected, name
-        assert found.lengths.tolist() == [len(row) for row in expected], name
+        assert made.all_strings() == expected, name
+        assert [made.strings(row) for row in range(len(column))] == expected, name
+        assert made.lengths.tolist() == [len(row) for row in expected], name
 
 
 @given(text=any_text)
@@ -112,23 +112,23 @@ def test_rows_taken_from_a_column_keep_their_tokens(column, data):
 
 @given(first=columns, second=columns)
 def test_equal_tokens_have_equal_hashes_in_any_column(first, second):
-    one, two = Texts(first).tokens("chars"), Texts(second).tokens("13a")
-    three = Tokens.of(two.all_strings())
+    first_tokens, second_tokens = Texts(first).tokens("chars"), Texts(second).tokens("13a")
+    three = Tokens.of(second_tokens.all_strings())
     named = {}
-    for found in (one, two, three):
-        flat = [token for row in found.all_strings() for token in row]
-        for token, number in zip(flat, found.hashes.tolist(), strict=True):
+    for each in (first_tokens, second_tokens, three):
+        flat = [token for row in each.all_strings() for token in row]
+        for token, number in zip(flat, each.hashes.tolist(), strict=True):
             assert named.setdefault(token, number) == number
 
 
 @given(rows=st.lists(st.lists(texts, max_size=5), max_size=5))
 def test_tokens_are_the_same_if_their_strings_are(rows):
-    found = Tokens.of(rows)
+    joined = Tokens.of(rows)
     flat = [token for row in rows for token in row]
     count = np.arange(len(flat))
     first, second = np.repeat(count, len(flat)), np.tile(count, len(flat))
     expected = [flat[i] == flat[j] for i in count for j in count]
-    assert found.same(first, second).tolist() == expected
+    assert joined.same(first, second).tolist() == expected
 
 
 @pytest.mark.parametrize("collide", [False, True])
@@ -137,8 +137,8 @@ def test_a_function_is_applied_to_every_token(collide, column):
     with pytest.MonkeyPatch.context() as patch:
         if collide:
             patch.setattr(tokens, "_mix", np.zeros_like)
-        found = Texts(column).tokens("none").map(lambda token: token.upper() + "!")
-    assert found.all_strings() == [[t.upper() + "!" for t in text.split()] for text in column]
+        upper = Texts(column).tokens("none").map(lambda token: token.upper() + "!")
+    assert upper.all_strings() == [[t.upper() + "!" for t in text.split()] for text in column]
 
 
 def test_tokens_and_lower_are_computed_once():
