@@ -230,8 +230,7 @@ def _chosen(kind: str, resolve: Any) -> str:
 
 def _answer() -> str:
     """Whether the server of the chosen judge, or the one that a model would have, answers."""
-    from metrichub.models.client import Connection
-    from metrichub.models.served import served_models
+    from metrichub.models.client import Connection, served_models
 
     try:
         judge = _asked("judge") or judge_of("openai")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
@@ -306,3 +307,19 @@ class _Frozen(dict[str, Any]):
 def clean(text: str) -> str:
     """A text that has UTF-8: lone surrogates become replacement characters."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def served_models(connection: Connection) -> list[str]:
+    """The names of the models that a server says it has, by one call that costs nothing.
+
+    Raises:
+        JudgeUnavailable, JudgeError: as any call would.
+    """
+
+    async def ask() -> list[str]:
+        # The connection makes the client and words its errors, without a secret in them.
+        async with connection._client() as client:  # noqa: SLF001
+            page = await connection._called(client, lambda client: client.models.list())  # noqa: SLF001
+            return [model.id for model in page.data]
+
+    return asyncio.run(ask())
