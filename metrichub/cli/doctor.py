@@ -20,10 +20,10 @@ from metrichub.catalog.requirements import lacking_of_extras
 from metrichub.cli.output import as_json
 from metrichub.cli.program import Command, version
 from metrichub.errors import MetrichubError
-from metrichub.models.cache import cache_folder
 from metrichub.models.local_models import models_here
 from metrichub.models.resolve import EMBEDDERS, JUDGES, VARIABLES, about, embedder_of, judge_of
 from metrichub.models.secrets import without_password
+from metrichub.models.store import cache_folder
 
 _OPENAI = "https://api.openai.com/v1"
 _SECONDS = 10.0

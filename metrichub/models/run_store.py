@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from metrichub.errors import JudgeUnavailable
-from metrichub.models.cache import cache_folder
-from metrichub.models.store import RENEWAL, Store, new_owner
+from metrichub.models.store import RENEWAL, Store, cache_folder, new_owner
 from metrichub.models.usage import Answer
 
 T = TypeVar("T")

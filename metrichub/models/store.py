@@ -17,7 +17,6 @@ from typing import Any
 from uuid import uuid4
 
 from metrichub.errors import JudgeUnavailable
-from metrichub.models.cache import cache_folder
 from metrichub.models.usage import Answer
 
 _TABLE = (
@@ -203,6 +202,13 @@ class Store:
             f"the call store {self.path} can't be used: {error}; set METRICHUB_CACHE to another "
             "folder, or give the judge cache=False"
         )
+
+
+def cache_folder() -> str:
+    """Where calls and models are kept: METRICHUB_CACHE, or else the platform's place for it."""
+    import platformdirs
+
+    return os.environ.get("METRICHUB_CACHE") or platformdirs.user_cache_dir("metrichub")
 
 
 def store() -> Store:
