@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from metrichub.catalog.registry import registry
-from metrichub.data import columns as names
+from metrichub.data.columns import column_of_alias
 from metrichub.data.files import STDIN, formats
 from metrichub.data.huggingface import DatasetAddress, is_address
 from metrichub.data.systems import short_names
@@ -56,7 +56,7 @@ def _column_names(
             raise click.BadParameter(
                 f"{pair!r} isn't COLUMN=NAME; write for example references=gold", param=parameter
             )
-        column = names.column_of_alias(column)
+        column = column_of_alias(column)
         if chosen.setdefault(column, name) != name:
             raise click.BadParameter(
                 f"{column} is mapped to {chosen[column]!r} and to {name!r}; choose one (several "
