@@ -150,7 +150,7 @@ SPACES = Classes(_space)
 MARKS = Classes(_mark)
 ROUGE = Classes(_rouge)
 LETTERS = Classes(_letter)
-WESTERN = Classes(_western)
+THIRTEEN_A = Classes(_western)
 CHINESE = Classes(_chinese)
 INTERNATIONAL = Classes(_international)
 ENGLISH = Classes(_english)
@@ -201,7 +201,7 @@ def _letter_stems(texts: TextColumn) -> Tokens:
 
 def _thirteen_a(texts: TextColumn) -> Tokens:
     characters = texts.characters
-    tokens = western_runs(characters, WESTERN.of(characters), None)
+    tokens = western_runs(characters, THIRTEEN_A.of(characters), None)
     return _by_hand(texts, tokens, _rows_with(characters, MARKUP), reference.thirteen_a)
 
 
