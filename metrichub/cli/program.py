@@ -1,4 +1,4 @@
-"""How the program ends: every error as one line on stderr with its exit status."""
+"""The program: how commands, ours and plugins', are found, and how each error ends it."""
 
 from __future__ import annotations
 

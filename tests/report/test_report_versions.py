@@ -138,3 +138,18 @@ def test_reports_of_two_definitions_neither_merge_nor_compare(
     for ask in (one.merge, one.compare):
         with pytest.raises(ReportError, match=r"definition:1 and definition:2"):
             ask(two)
+
+
+def test_a_report_from_before_a_metric_got_an_output_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "old.json"
+    report = measured("wer")
+    report.save(path)
+    content = json.loads(path.read_text())
+    scores = content["results"]["wer"]["scores"]
+    del scores["deletions"]
+    path.write_text(json.dumps(content))
+    assert Report.load(path).scores() == report.scores()
+    scores["score"] += 0.1
+    path.write_text(json.dumps(content))
+    with pytest.raises(ReportError, match="the installed version gives"):
+        Report.load(path)
