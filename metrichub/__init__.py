@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from metrichub.catalog.registry import Entry as Entry
     from metrichub.data.files import read as read
     from metrichub.data.files import read_batches as read_batches
-    from metrichub.embed.openai import OpenAIEmbedder as OpenAIEmbedder
     from metrichub.errors import AmbiguousMetric as AmbiguousMetric
     from metrichub.errors import BrokenMetric as BrokenMetric
     from metrichub.errors import BudgetSpent as BudgetSpent
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     from metrichub.hub import Hub as Hub
     from metrichub.judge.openai import OpenAIJudge as OpenAIJudge
     from metrichub.metric import load_metric as load_metric
+    from metrichub.models.openai_embedder import OpenAIEmbedder as OpenAIEmbedder
     from metrichub.models.usage import Usage as Usage
     from metrichub.report.ranking import Ranking as Ranking
     from metrichub.report.ranking import compare_all as compare_all
@@ -70,7 +70,7 @@ _HOMES = {
         "catalog.listing": "list_metrics",
         "catalog.registry": "Entry",
         "data.files": "read read_batches",
-        "embed.openai": "OpenAIEmbedder",
+        "models.openai_embedder": "OpenAIEmbedder",
         "errors": (
             "AmbiguousMetric BrokenMetric BudgetSpent CardError FileError InputError JudgeError "
             "JudgeUnavailable MetricError MetrichubError MissingColumn "

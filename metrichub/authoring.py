@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from metrichub.catalog.kinds import Range as Range
     from metrichub.catalog.kinds import Secret as Secret
     from metrichub.catalog.parameters import OMIT_DEFAULT as OMIT_DEFAULT
-    from metrichub.embed import Embedder as Embedder
-    from metrichub.embed import Vectors as Vectors
     from metrichub.evaluation.explanation import WithTrace as WithTrace
     from metrichub.evaluation.progress import report_progress as report_progress
     from metrichub.evaluation.workers import processes as processes
@@ -66,6 +64,8 @@ if TYPE_CHECKING:
     from metrichub.metric import Row as Row
     from metrichub.metric import Scores as Scores
     from metrichub.metric import Unscored as Unscored
+    from metrichub.models.embedders import Embedder as Embedder
+    from metrichub.models.embedders import Vectors as Vectors
     from metrichub.models.local_models import ModelFiles as ModelFiles
     from metrichub.models.local_models import find_model as find_model
     from metrichub.text.column import RaggedTexts as RaggedTexts
@@ -76,7 +76,7 @@ _HOMES = {
     for home, names in {
         "catalog.kinds": "Address LocalPath Range Secret",
         "catalog.parameters": "OMIT_DEFAULT",
-        "embed": "Embedder Vectors",
+        "models.embedders": "Embedder Vectors",
         "evaluation.explanation": "WithTrace",
         "evaluation.progress": "report_progress",
         "evaluation.workers": "processes",

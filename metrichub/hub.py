@@ -26,8 +26,8 @@ from metrichub.models.usage import Budget, Limits, Usage
 from metrichub.report.report import Report
 
 if TYPE_CHECKING:
-    from metrichub.embed import Embedder
     from metrichub.judge.protocol import Judge, VoteRule
+    from metrichub.models.embedders import Embedder
 
 _NO_PROMPTS = (
     "none here: it is the language of judges' prompts, and no metric of this hub uses a judge; "

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
 
 from metrichub.catalog.parameters import REQUIRED
-from metrichub.embed import Embedder, Vectors
 from metrichub.judge.aggregate import cosine
 from metrichub.metric import Array, Metric, Unscored
+from metrichub.models.embedders import Embedder, Vectors
 from metrichub.models.resolve import RESOLVERS, about, embedder_of, kept, unchosen
 
 

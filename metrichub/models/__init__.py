@@ -1,1 +1,1 @@
-"""Clients of model servers for judges and embedders: calls, call store, usage."""
+"""Clients of model servers, embedders, the call store, usage."""

@@ -17,10 +17,10 @@ from metrichub.app.settings import Judging
 from metrichub.catalog.kinds import SequenceOf, Text, values_of_hint
 from metrichub.catalog.parameters import Address, LocalPath, Parameter, Range, Secret, parameters_of
 from metrichub.catalog.registry import Entry
-from metrichub.embed import Embedder
 from metrichub.errors import MetrichubError, MissingDependency
 from metrichub.judge.metric import JudgeMetric
 from metrichub.judge.protocol import Judge
+from metrichub.models.embedders import Embedder
 from metrichub.testing.under_test import MetricUnderTest
 from tests import plugins
 from tests.toy_metrics import Length

@@ -25,10 +25,9 @@ from metrichub.catalog.kinds import (
     choices_of,
     values_of_hint,
 )
-from metrichub.embed import Embedder
-from metrichub.embed.offline import OfflineEmbedder
 from metrichub.judge.offline import OfflineJudge
 from metrichub.judge.protocol import Judge
+from metrichub.models.embedders import Embedder, OfflineEmbedder
 
 HOME = Path(metrichub.__file__).parent
 SHARES = tuple[Annotated[float, Range(0, 1)], ...]

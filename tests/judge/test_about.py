@@ -7,11 +7,11 @@ import pytest
 
 from metrichub import Hub, OpenAIJudge, load_metric
 from metrichub.authoring import Prompt
-from metrichub.embed.offline import OfflineEmbedder
-from metrichub.embed.openai import OpenAIEmbedder
 from metrichub.judge.chance import ChanceJudge
 from metrichub.judge.offline import OfflineJudge
 from metrichub.judge.protocol import Question, SelfDescribed
+from metrichub.models.embedders import OfflineEmbedder
+from metrichub.models.openai_embedder import OpenAIEmbedder
 from metrichub.models.resolve import about
 from metrichub.testing import Scripted
 

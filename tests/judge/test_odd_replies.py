@@ -122,7 +122,7 @@ def test_an_embedder_under_random_faults_scores_every_sample_or_names_the_cause(
     stub: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Four samples in a call, so that there are calls to fail.
-    monkeypatch.setattr("metrichub.embed.openai.BATCH", 8)
+    monkeypatch.setattr("metrichub.models.openai_embedder.BATCH", 8)
     stub.always = RandomFaults(seed=2)
     size = 100
     texts = {

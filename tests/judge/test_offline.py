@@ -11,11 +11,11 @@ from scipy.stats import spearmanr
 
 from metrichub import Hub, load_metric
 from metrichub.authoring import Judge, Prompt, WeighedVerdict
-from metrichub.embed.offline import OfflineEmbedder
 from metrichub.errors import JudgeUnavailable, ParameterError
 from metrichub.judge.aggregate import cosine
 from metrichub.judge.offline import OfflineJudge
 from metrichub.judge.offline_rules import lowercase_words, negated
+from metrichub.models.embedders import OfflineEmbedder
 from metrichub.models.loop import run
 from tests.vectors import corpus
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
-from metrichub.embed import Vectors
 from metrichub.errors import JudgeError, ParameterError
+from metrichub.models.embedders import Vectors
 from metrichub.testing import Scripted
 from tests.claim_tables import RAGCHECKER, columns_of, judge_of
 from tests.judge_stub import Stub

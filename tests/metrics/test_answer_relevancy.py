@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from metrichub import Hub, Report, load_metric
-from metrichub.embed import Vectors
 from metrichub.errors import JudgeUnavailable, ParameterError
+from metrichub.models.embedders import Vectors
 from metrichub.testing import Scripted
 
 NAME = "answer_relevancy"

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
-from metrichub.embed import Vectors
 from metrichub.errors import ParameterError
+from metrichub.models.embedders import Vectors
 from tests.judge_stub import Stub
 from tests.judge_toys import spec
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from metrichub import Hub
-from metrichub.embed.openai import OpenAIEmbedder
 from metrichub.errors import JudgeError
 from metrichub.models import coalescing
 from metrichub.models.loop import run
+from metrichub.models.openai_embedder import OpenAIEmbedder
 from metrichub.models.usage import Budget, Limits, UsageTracker, track_usage
 from tests.judge_stub import Asked, Reply, Stub, answer, completion, embeddings, failure
 from tests.judge_toys import spec
@@ -74,7 +74,7 @@ def test_a_text_waits_while_its_run_waits_for_other_answers_and_then_no_longer(s
 
 
 def test_a_call_goes_out_when_it_is_full(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("metrichub.embed.openai.BATCH", 3)
+    monkeypatch.setattr("metrichub.models.openai_embedder.BATCH", 3)
     found, _ = run(embedded(embedder(stub), [f"text {i}" for i in range(8)]))
     assert len(found[0]) == 8
     assert sorted(len(texts) for texts in inputs(stub)) == [2, 3, 3]

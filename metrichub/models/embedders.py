@@ -1,4 +1,4 @@
-"""The offline embedder: hashed words, pairs of words and character n-grams; no model."""
+"""Embedders: what makes vectors of texts; the offline one counts hashed n-grams."""
 
 from __future__ import annotations
 
@@ -8,12 +8,48 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from metrichub.catalog.parameters import Range, check_parameters
-from metrichub.embed import Vectors
+
+Vectors = NDArray[np.float64]
+"""One vector a row, (n, d)."""
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """An object that turns texts into vectors; failures raise `JudgeError` or `JudgeUnavailable`.
+
+    An embedder that isn't a model declares it with `SelfDescribedEmbedder`.
+    """
+
+    @property
+    def label(self) -> str:
+        """The embedder in signatures: a spec with all that affects its vectors, without keys."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of the texts, (n, d)."""
+        ...
+
+
+@runtime_checkable
+class SelfDescribedEmbedder(Embedder, Protocol):
+    """An embedder that says what it is; one that doesn't is taken for a model."""
+
+    @property
+    def is_model(self) -> bool:
+        """Whether it understands what it reads."""
+        ...
+
+    @property
+    def note(self) -> str | None:
+        """What a reader of its scores has to know, for the notes of a report; None for a model."""
+        ...
+
 
 _WORD = re.compile(r"\w+")
 

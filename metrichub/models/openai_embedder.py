@@ -13,11 +13,11 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 
 from metrichub.catalog.parameters import Range
-from metrichub.embed import Vectors
 from metrichub.errors import JudgeError, JudgeUnavailable
 from metrichub.models.client import Connection, clean
 from metrichub.models.client_state import ClientState, per_loop
 from metrichub.models.coalescing import Gathering, Waiting
+from metrichub.models.embedders import Vectors
 from metrichub.models.failures import Refused
 from metrichub.models.run_store import Keeping
 from metrichub.models.session import Request, board
