@@ -1,4 +1,4 @@
-"""How many files a call enters, and how many calls it makes of them: `python -m tests.entered`.
+"""What a call enters and a program loads; `python -m tests.entered` counts files and calls.
 
 Each call runs once before it is counted, so that no import counts. Calls of functions and
 generators count, in every thread, if their code is in `metrichub` or `metric_cards`.
@@ -6,6 +6,7 @@ generators count, in every thread, if their code is in `metrichub` or `metric_ca
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -74,6 +75,16 @@ def entered(call: str) -> Entered:
     number, calls, *files = ran.stdout.splitlines()[-1].split()
     assert int(number) == len(files)
     return Entered(tuple(files), int(calls))
+
+
+def loaded(program: str) -> set[str]:
+    """The modules of a fresh process after a program."""
+    program += "\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    return set(json.loads(ran.stdout.splitlines()[-1]))
 
 
 if __name__ == "__main__":

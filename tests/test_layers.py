@@ -1,9 +1,6 @@
 """Layers: what loads what, seen in `sys.modules` of fresh processes, and what imports whom."""
 
 import ast
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import TypeGuard
 
@@ -11,22 +8,12 @@ import pytest
 
 import metrichub
 from tests import import_graph
-from tests.entered import entered
+from tests.entered import entered, loaded
 
 HOME = Path(metrichub.__file__).parent
 CARDS = HOME.parent / "metric_cards"
 BASES = "_bases"
 HEAVY = ("datasets", "evaluate", "openai", "pandas", "pyarrow", "torch", "transformers")
-
-
-def loaded(program: str) -> set[str]:
-    """The modules of a fresh process after a program."""
-    program += "\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
-    ran = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == 0, ran.stderr
-    return set(json.loads(ran.stdout.splitlines()[-1]))
 
 
 def test_importing_metrichub_loads_nothing_heavy() -> None:

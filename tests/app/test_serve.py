@@ -24,7 +24,7 @@ from metrichub.app.settings import Judging, ServerSettings
 from metrichub.cli import main
 from tests import commands
 from tests.app_client import serving
-from tests.test_layers import loaded
+from tests.entered import loaded
 
 
 def post(address: str, body: dict[str, Any]) -> Any:

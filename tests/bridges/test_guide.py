@@ -12,7 +12,7 @@ import pytest
 
 from metrichub import Hub, MissingDependency, bridges
 from tests.bridges import guide
-from tests.test_layers import loaded
+from tests.entered import loaded
 
 PAGE = guide.PAGE.read_text("utf-8")
 HOSTS = ("datasets", "evaluate", "inspect_ai", "lm_eval", "mlflow", "torchmetrics", "transformers")

@@ -18,7 +18,7 @@ from metrichub.errors import ReportError
 from metrichub.report.html import write
 from metrichub.report.html.document import SCRIPTS
 from metrichub.report.html.records import CHUNK, SCREEN, SHARE
-from tests.test_layers import loaded
+from tests.entered import loaded
 
 FEW: dict[str, Any] = {"resamples": 20, "trials": 20}
 COLUMNS: dict[str, Any] = {"predictions": ["a b", "c d", "e"], "references": ["a b", "c", "e f"]}
