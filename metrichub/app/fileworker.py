@@ -14,12 +14,10 @@ from metrichub.app.outcome import write_comparison, write_scores
 from metrichub.app.refusal import ON_PAGES, Refusal
 from metrichub.app.work import job_hub
 from metrichub.data.files import as_one, read_bounded, write_text
-from metrichub.data.reading import Reading
-from metrichub.data.systems import check_same_samples
+from metrichub.data.samples import Reading, Samples, check_same_samples
 from metrichub.errors import InputError, MetrichubError, MissingColumn
 
 if TYPE_CHECKING:
-    from metrichub.data.samples import Samples
     from metrichub.hub import Hub
     from metrichub.report.report import Report
 

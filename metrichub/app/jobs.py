@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from metrichub.app.policy import Wanted
 from metrichub.app.settings import Judging, ServerLimits
-from metrichub.data.systems import short_names
+from metrichub.data.source import short_names
 from metrichub.report.tables import Score, Table, json_safe
 
 PROGRESS = "progress.json"

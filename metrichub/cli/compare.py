@@ -33,7 +33,7 @@ from metrichub.cli.shared_options import (
     resampling_options,
 )
 from metrichub.data.files import read, read_batches
-from metrichub.data.systems import check_same_samples
+from metrichub.data.samples import check_same_samples
 from metrichub.errors import ReportError
 from metrichub.report.tables import Table
 

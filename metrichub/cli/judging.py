@@ -13,8 +13,7 @@ import click
 from metrichub.cli.output import emit, shown_as
 from metrichub.cli.program import note
 from metrichub.cli.shared_options import option_group
-from metrichub.data.reading import Reading
-from metrichub.data.samples import Samples
+from metrichub.data.samples import Reading, Samples
 from metrichub.errors import InputError
 from metrichub.judge.protocol import VOTE_RULES
 from metrichub.report.tables import Table

@@ -16,8 +16,7 @@ from metrichub.cli.output import progress
 from metrichub.cli.program import Settings, note
 from metrichub.cli.shared_options import MetricOptions
 from metrichub.data import source
-from metrichub.data.reading import Reading
-from metrichub.data.samples import Samples
+from metrichub.data.samples import Reading, Samples
 from metrichub.errors import InputError, ScoringError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from metrichub.catalog.registry import registry
 from metrichub.data.columns import column_of_alias
 from metrichub.data.files import STDIN, formats
 from metrichub.data.huggingface import DatasetAddress, is_address
-from metrichub.data.systems import short_names
+from metrichub.data.source import short_names
 
 if TYPE_CHECKING:
     from metrichub.report.scoreboard import OutputChoice

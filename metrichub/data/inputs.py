@@ -12,8 +12,7 @@ from metrichub.data.batch import Batch
 from metrichub.data.columns import TEXT, column_of_alias, is_slip
 from metrichub.data.frames import Data, Tabular, only_split
 from metrichub.data.objects import TextOf
-from metrichub.data.reading import Reading
-from metrichub.data.samples import ROWS, Samples
+from metrichub.data.samples import ROWS, Reading, Samples
 from metrichub.errors import FileError, InputError, MetrichubError, MissingDependency, what
 
 _ELSEWHERE = {

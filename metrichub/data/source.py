@@ -6,11 +6,12 @@ import difflib
 import gzip
 import io
 import os
+import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, BinaryIO, NamedTuple
 
 from metrichub.errors import FileError, MissingDependency
@@ -192,14 +193,49 @@ def check_path(path: str | Path) -> None:
         raise FileError(path, f"no such file{_neighbour(Path(path))}")
 
 
-def display_path(path: str | Path) -> str:
-    """How errors name a path."""
-    return "<stdin>" if str(path) == STDIN else str(path)
-
-
 def _neighbour(path: Path) -> str:
     if not path.parent.is_dir():
         return f"; there is no folder {str(path.parent)!r} either"
     stems = {other.stem.lower(): other.name for other in path.parent.iterdir()}
     near = difflib.get_close_matches(path.stem.lower(), stems, n=1)
     return f"; did you mean {stems[near[0]]!r}?" if near else ""
+
+
+def display_path(path: str | Path) -> str:
+    """How errors name a path."""
+    return "<stdin>" if str(path) == STDIN else str(path)
+
+
+def short_names(paths: Sequence[str], *, alone: bool = False) -> list[str]:
+    """The paths without the folders and suffixes that all of them share; "-" is stdin.
+
+    >>> short_names(["runs/a/out.jsonl", "runs/b/out.jsonl"])
+    ['a', 'b']
+    >>> short_names(["examples/summaries.jsonl", "examples/summaries_b.jsonl"])
+    ['summaries', 'summaries_b']
+    """
+    files = [path for path in paths if path != STDIN]
+    if not alone and files:
+        parts = _without_common([list(PurePath(path).parts) for path in files])
+        last = {part[-1] for part in parts}
+        found = [part[-1] if len(last) == len(parts) else "/".join(part) for part in parts]
+        if all(found) and len(set(found)) == len(files):
+            short = dict(zip(files, found, strict=True))
+            return ["stdin" if path == STDIN else short[path] for path in paths]
+    return ["stdin" if path == STDIN else path for path in paths]
+
+
+def _without_common(paths: list[list[str]]) -> list[list[str]]:
+    """The parts of paths without the first and last ones that all share, and a common suffix."""
+    while len({_suffix(path[-1]) for path in paths}) == 1 and _suffix(paths[0][-1]):
+        paths = [[*path[:-1], path[-1].removesuffix(_suffix(path[-1]))] for path in paths]
+    for end in (0, -1):
+        while min(map(len, paths)) > 1 and len({path[end] for path in paths}) == 1:
+            paths = [path[1:] if end == 0 else path[:-1] for path in paths]
+    return paths
+
+
+def _suffix(name: str) -> str:
+    """The suffix of a file's name; a version such as "v1.5" has none."""
+    found = re.search(r"(?<=.)\.[A-Za-z]\w*$", name)
+    return found[0] if found else ""
