@@ -43,7 +43,8 @@ from metrichub.cli.shared_options import (
     resampling_options,
 )
 from metrichub.data.files import STDIN, Samples, read_batches, read_columns
-from metrichub.data.huggingface import is_address, read_splits
+from metrichub.data.huggingface import read_splits
+from metrichub.data.source import is_address
 from metrichub.errors import InputError
 
 if TYPE_CHECKING:

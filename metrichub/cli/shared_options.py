@@ -14,8 +14,8 @@ import click
 from metrichub.catalog.registry import registry
 from metrichub.data.columns import column_of_alias
 from metrichub.data.files import STDIN, formats
-from metrichub.data.huggingface import DatasetAddress, is_address
-from metrichub.data.source import short_names
+from metrichub.data.huggingface import DatasetAddress
+from metrichub.data.source import is_address, short_names
 
 if TYPE_CHECKING:
     from metrichub.report.scoreboard import OutputChoice

@@ -72,7 +72,7 @@ def read_batches(
         FileError, MissingColumn, MissingDependency: as `read`; a missing file at once, everything
             else when the batch is read.
     """
-    if huggingface.is_address(path):
+    if source.is_address(path):
         return _selected(huggingface.read_address(str(path)), columns)
     if format is None and os.path.isdir(path):
         return _selected(_folder(Path(path), characters, columns), columns)

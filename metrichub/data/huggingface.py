@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from metrichub.data.samples import ROWS, Samples
+from metrichub.data.source import SCHEME
 from metrichub.errors import (
     FileError,
     InputError,
@@ -18,7 +19,6 @@ from metrichub.errors import (
     listed,
 )
 
-SCHEME = "hf://"
 _SAVED, _SAVED_SPLITS = "state.json", "dataset_dict.json"
 
 
@@ -59,11 +59,6 @@ class DatasetAddress(NamedTuple):
         """The address as `parse` reads it."""
         chosen = [f"{k}={v}" for k, v in zip(self._fields[1:], self[1:], strict=True) if v]
         return f"{SCHEME}{self.name}{'?' * bool(chosen)}{'&'.join(chosen)}"
-
-
-def is_address(path: str | Path) -> bool:
-    """Whether a path is the address of a data set."""
-    return isinstance(path, str) and path.startswith(SCHEME)
 
 
 def read_splits(text: str) -> dict[str, Iterator[Samples]]:

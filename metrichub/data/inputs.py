@@ -188,8 +188,7 @@ def _samples(path: str | Path) -> Iterator[Samples]:
 
 
 def _is_there(path: str) -> bool:
-    from metrichub.data.files import STDIN
-    from metrichub.data.huggingface import is_address
+    from metrichub.data.source import STDIN, is_address
 
     return path == STDIN or is_address(path) or os.path.exists(path)
 

@@ -17,6 +17,8 @@ from typing import Any, BinaryIO, NamedTuple
 from metrichub.errors import FileError, MissingDependency
 
 STDIN = "-"
+SCHEME = "hf://"
+"""What the address of a data set begins with."""
 PIECE = 1 << 20
 """About how many bytes are read at a time."""
 PACKED = (".gz", ".zst")
@@ -173,6 +175,11 @@ def open_source(path: str | Path, most: int | None = None) -> Iterator[Source]:
                 yield Source(display_path(path), unpacked, size or None, stream)
     except OSError as error:
         raise FileError(display_path(path), f"can't be read: {error.strerror or error}") from error
+
+
+def is_address(path: str | Path) -> bool:
+    """Whether a path is the address of a data set."""
+    return isinstance(path, str) and path.startswith(SCHEME)
 
 
 def packed_suffix(path: str | Path) -> str | None:
