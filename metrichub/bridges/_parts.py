@@ -21,7 +21,7 @@ from metrichub.bridges._given import Metrics, hub_of
 from metrichub.data import columns as names
 from metrichub.data.batch import Batch
 from metrichub.data.inputs import batches_of
-from metrichub.data.paths import column_of_path
+from metrichub.data.values import column_of_path
 from metrichub.errors import (
     InputError,
     MetricError,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 
-from metrichub.data.paths import column_of_path
+from metrichub.data.values import column_of_path
 from metrichub.errors import InputError, MissingColumn, did_you_mean
 
 TEXT = ("predictions", "references", "sources", "questions", "contexts")

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from metrichub.data.paths import values_at
+from metrichub.data.values import values_at
 from metrichub.errors import InputError, listed, what
 
 

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data.columns import TEXT, column_of_alias
-from metrichub.data.paths import named_values
-from metrichub.data.values import as_list, names_of, without_numpy
+from metrichub.data.values import as_list, named_values, names_of, without_numpy
 from metrichub.errors import InputError, what
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from metrichub.data.formats import check_width
-from metrichub.data.paths import column_of_path
 from metrichub.data.samples import Samples
 from metrichub.data.source import PIECE, Source, over
+from metrichub.data.values import column_of_path
 from metrichub.errors import FileError, MissingDependency
 
 _MOST_ROWS = 100_000

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Any
 
 from metrichub.data.columns import resolve
-from metrichub.data.paths import column_of_path, values_at
+from metrichub.data.values import column_of_path, values_at
 from metrichub.errors import FileError, InputError, MissingColumn, did_you_mean
 
 ROWS = 2_048

@@ -14,7 +14,7 @@ import pyarrow
 import pytest
 
 from metrichub import Hub
-from metrichub.data.paths import column_of_path
+from metrichub.data.values import column_of_path
 from metrichub.errors import InputError, MissingColumn
 from tests.commands import error, run, scored
 
