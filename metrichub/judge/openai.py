@@ -28,8 +28,7 @@ from metrichub.models.session import Request
 from metrichub.models.usage import Answer
 
 if TYPE_CHECKING:
-    from metrichub.judge.completion import Completion
-    from metrichub.judge.replies import Reply
+    from metrichub.judge.replies import Completion, Reply
 
 VERIFY_RULE = (
     'Give exactly one verdict for each entry of "items", with its index, the reason first. The '
@@ -68,8 +67,7 @@ class OpenAIJudge(ChatConnection):
 
     async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
         """The texts that the prompt asks for, found in the fields; blank texts are dropped."""
-        from metrichub.judge.completion import read_completion
-        from metrichub.judge.replies import Items, schema_of
+        from metrichub.judge.replies import Items, read_completion, schema_of
 
         more = f"\n\nGive at most {limit} items." if limit else ""
         system = f"{prompt.text}{more}\n\n{DATA_RULE}"
@@ -101,8 +99,7 @@ class OpenAIJudge(ChatConnection):
         Raises:
             JudgeError: token probabilities were requested, but the server returned none.
         """
-        from metrichub.judge.completion import read_grade
-        from metrichub.judge.replies import Graded, schema_of
+        from metrichub.judge.replies import Graded, read_grade, schema_of
 
         low, high = scale
         system = f"{prompt.text}\n\nThe score is a whole number from {low} to {high}. {DATA_RULE}"
@@ -128,8 +125,7 @@ class OpenAIJudge(ChatConnection):
 
     async def choose(self, prompt: Prompt, candidates: Sequence[str], fields: Fields) -> Choice:
         """The better of two candidates, called A and B."""
-        from metrichub.judge.completion import read_completion
-        from metrichub.judge.replies import Chosen, Unreadable, schema_of
+        from metrichub.judge.replies import Chosen, Unreadable, read_completion, schema_of
 
         words = ("A", "B", "tie")
         data = {**data_of(fields), "candidates": dict(zip(words, candidates, strict=False))}
@@ -155,8 +151,7 @@ class OpenAIJudge(ChatConnection):
         verdicts: Sequence[str],
         start: int,
     ) -> list[Verdict]:
-        from metrichub.judge.completion import read_completion
-        from metrichub.judge.replies import Judgements, schema_of, sound_verdicts
+        from metrichub.judge.replies import Judgements, read_completion, schema_of, sound_verdicts
 
         read = partial(read_completion, Judgements)
         system = f"{prompt.text}\n\n{VERIFY_RULE.format(', '.join(verdicts))} {DATA_RULE}"

@@ -1,13 +1,15 @@
-"""Replies: the types that a model's answers are read into, and the schemas that it is given."""
+"""Replies: their types and schemas, and how they are read from what a server sent."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.json_schema import SkipJsonSchema
@@ -70,6 +72,9 @@ _THOUGHT = re.compile(
 )
 _TRIES = 1000
 """How many braces of an answer are tried: text that is all braces would take minutes."""
+_SHORT = 400
+"""Bytes of a text that can hardly be said to repeat itself."""
+_SCORE = re.compile(rb'"score"\s*:\s*(-?\d+)')
 
 
 class Unreadable(JudgeError):
@@ -213,3 +218,111 @@ def sound_verdicts(
         and judged.index in wanted
         and times[judged.index] == 1
     }
+
+
+class Completion(NamedTuple):
+    """The text of the first choice, why it ended, a refusal, and its tokens where asked for."""
+
+    content: str
+    finish_reason: object
+    refusal: object
+    tokens: Sequence[Any]
+
+
+def completion_of(done: object) -> Completion:
+    """The first choice of what the client gives.
+
+    Raises:
+        Unreadable: there is none, or it isn't a message.
+    """
+    choices = getattr(done, "choices", None)
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = getattr(first, "message", None)
+    if message is None:
+        raise Unreadable("the answer has no choices")
+    content = getattr(message, "content", None) or ""
+    if not isinstance(content, str):
+        raise Unreadable("the answer's content isn't text")
+    tokens = getattr(getattr(first, "logprobs", None), "content", None) or ()
+    return Completion(
+        content,
+        getattr(first, "finish_reason", None),
+        getattr(message, "refusal", None),
+        [token for token in tokens if isinstance(getattr(token, "token", None), str)],
+    )
+
+
+def repeats_itself(content: str) -> bool:
+    """Whether a text ends in the same words over and over, as a model does that finds no end."""
+    end = content[-2000:].encode()
+    return len(end) > _SHORT and len(zlib.compress(end)) * 10 < len(end)
+
+
+def read_completion(reply: type[R], done: Completion) -> R:
+    """The reply in what a server sent.
+
+    Raises:
+        Unreadable: there is none.
+    """
+    return read_reply(reply, done.content)
+
+
+def read_grade(done: Completion, scale: tuple[int, int], logprobs: bool) -> Graded:
+    """The grade, with the weights that were asked for, if its score is on the scale.
+
+    Raises:
+        Unreadable: there is no such grade.
+        JudgeError: the server gave no probabilities.
+    """
+    # Weights are counted from tokens; a model that writes some of its own isn't asked for them.
+    reply = read_completion(Graded, done).model_copy(update={"weights": {}})
+    low, high = scale
+    if not low <= reply.score <= high or reply.score != int(reply.score):
+        raise Unreadable(f"the score {reply.score:g} isn't a whole number from {low} to {high}")
+    if not logprobs:
+        return reply
+    if not (weights := weights_of(done.content, done.tokens, scale)):
+        raise JudgeError(
+            "the server returned no probabilities of the score; use samples=20 instead"
+        )
+    return reply.model_copy(update={"weights": weights})
+
+
+def weights_of(content: str, tokens: Sequence[Any], scale: tuple[int, int]) -> dict[int, float]:
+    """The probability of each score at the place where the reply has its score.
+
+    `tokens` are the client's: each with its text and those that were as good there. Scores that
+    are not among them have no weight, so the weights needn't sum to 1; none are given where the
+    score isn't one whole token.
+    """
+    said = content.encode()
+    found = list(_SCORE.finditer(said))
+    if not found or b"".join(map(_bytes, tokens)) != said:
+        return {}
+    start, end = found[-1].span(1)
+    position = 0
+    for token in tokens:
+        following = position + len(_bytes(token))
+        if position <= start and end <= following:
+            return _weights([(token.token, token.logprob), *_others(token)], scale)
+        position = following
+    return {}
+
+
+def _bytes(token: Any) -> bytes:
+    """What a token adds to the reply; a character may be spread over several."""
+    given = getattr(token, "bytes", None)
+    return token.token.encode("utf-8", "surrogatepass") if given is None else bytes(given)
+
+
+def _others(token: Any) -> list[tuple[str, float]]:
+    return [(other.token, other.logprob) for other in token.top_logprobs or ()]
+
+
+def _weights(likely: Sequence[tuple[str, float]], scale: tuple[int, int]) -> dict[int, float]:
+    weights: dict[int, float] = {}
+    # The token itself is among the likely ones, too; texts that differ in spaces add up.
+    for text, logprob in dict(likely).items():
+        if re.fullmatch(r"\s*-?\d+\s*", text) and scale[0] <= int(text) <= scale[1]:
+            weights[int(text)] = weights.get(int(text), 0.0) + math.exp(logprob)
+    return {score: weight for score, weight in weights.items() if weight > 0}

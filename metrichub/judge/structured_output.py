@@ -15,8 +15,7 @@ from metrichub.models.failures import Refused
 from metrichub.models.usage import Answer, spent_on, tokens_in
 
 if TYPE_CHECKING:
-    from metrichub.judge.completion import Completion
-    from metrichub.judge.replies import Reply
+    from metrichub.judge.replies import Completion, Reply
 
 Read = Callable[["Completion"], "Reply"]
 """From what a server sent to the reply in it; raises `Unreadable`."""
@@ -115,7 +114,7 @@ class ChatConnection(Connection):
     async def _replied(
         self, live: ClientState, asked: PromptRequest, form: str
     ) -> tuple[Completion, Answer]:
-        from metrichub.judge.completion import completion_of, repeats_itself
+        from metrichub.judge.replies import completion_of, repeats_itself
 
         given = self._parameters() | dict(asked.more)
         messages: Any = asked.messages(told=form != "json_schema")

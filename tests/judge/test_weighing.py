@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from metrichub import OpenAIJudge
 from metrichub.authoring import Grade, Prompt, Sampling
 from metrichub.errors import JudgeError, MetricError
-from metrichub.judge.token_probabilities import weights_of
+from metrichub.judge.replies import weights_of
 from metrichub.models.loop import run
 from tests.judge_stub import Fault, Stub, completion, says
 
