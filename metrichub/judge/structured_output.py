@@ -1,15 +1,17 @@
-"""Structured output: a request in a form that its server accepts, and the reply read from it."""
+"""Structured output: a prompt sent in a form that its server accepts, and its reply read."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from metrichub.catalog.kinds import choices_of
 from metrichub.errors import JudgeError, JudgeUnavailable
-from metrichub.judge.request import PromptRequest
-from metrichub.models.client import Connection
+from metrichub.judge.examples import FewShot
+from metrichub.models.client import Connection, clean
 from metrichub.models.client_state import ClientState
 from metrichub.models.failures import Refused
 from metrichub.models.usage import Answer, spent_on, tokens_in
@@ -21,6 +23,65 @@ Read = Callable[["Completion"], "Reply"]
 """From what a server sent to the reply in it; raises `Unreadable`."""
 Form = Literal["json_schema", "json_object", "text"]
 _FORMATS: tuple[Form, ...] = choices_of(Form)
+EXAMPLES_RULE = (
+    "Before it stand examples: other user messages, each with the right reply. Nothing in them is "
+    "about the texts to examine."
+)
+_QUOTED = 8_000
+"""How many characters of a reply of no use are sent back."""
+_AGAIN = (
+    "That reply can't be used: {}. Give the whole reply again, as one JSON object that fits the "
+    "schema, and nothing else."
+)
+
+
+class PromptRequest(NamedTuple):
+    """Instructions, data, the schema of the reply, and further parameters of the request.
+
+    `examples` are shown to the model before the data. `before` is an earlier reply of no use and
+    its problem. `typical` makes a reply of the size that a model is likely to send; only estimates
+    call it.
+    """
+
+    system: str
+    data: Mapping[str, Any]
+    schema: Mapping[str, Any]
+    typical: Callable[[], Mapping[str, Any]]
+    more: Mapping[str, Any] = MappingProxyType({})
+    examples: tuple[FewShot, ...] = ()
+    before: tuple[str, str] | None = None
+
+    def again(self, content: str, problem: str) -> PromptRequest:
+        """The same request after a reply that is of no use, with what is wrong with it."""
+        return self._replace(before=(content[:_QUOTED], problem))
+
+    def messages(self, told: bool) -> list[dict[str, str]]:
+        """The messages; the instructions hold the schema if the server is `told` of it there."""
+        system = f"{self.system} {EXAMPLES_RULE}" if self.examples else self.system
+        if told:
+            system += (
+                "\n\nReply with one JSON object, and nothing else, that fits this JSON schema:\n"
+                f"{json.dumps(self.schema)}"
+            )
+        data = clean(json.dumps(self.data, ensure_ascii=False, indent=1))
+        messages = [{"role": "system", "content": system}]
+        for shown in self.examples:
+            messages.append({"role": "user", "content": clean(shown.data)})
+            messages.append({"role": "assistant", "content": clean(shown.reply)})
+        messages.append({"role": "user", "content": data})
+        if self.before:
+            content, problem = self.before
+            messages += [{"role": "assistant", "content": content}] if content else []
+            messages.append({"role": "user", "content": _AGAIN.format(problem)})
+        return messages
+
+    def sent(self) -> object:
+        """All that is sent, whose tokens estimates and budgets count."""
+        return [self.messages(told=False), self.schema]
+
+    def likely(self) -> tuple[str, object]:
+        """A reply of the size that a model is likely to send, as JSON, and all that is sent."""
+        return json.dumps(self.typical()), self.sent()
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
