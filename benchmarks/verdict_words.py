@@ -19,7 +19,8 @@ from rich.table import Table
 
 from metrichub.errors import JudgeError
 from metrichub.judge.metric import SUPPORT
-from metrichub.judge.protocol import SHARED_PROMPTS, Judge, Prompt
+from metrichub.judge.prompt_files import SHARED_PROMPTS, Prompt
+from metrichub.judge.protocol import Judge
 from metrichub.models.loop import run
 from metrichub.models.resolve import judge_of
 

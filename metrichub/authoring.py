@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from metrichub.judge.metric_bases import RankedMetric as RankedMetric
     from metrichub.judge.model_metric import EmbedderMetric as EmbedderMetric
     from metrichub.judge.offline import OfflineJudge as OfflineJudge
+    from metrichub.judge.prompt_files import Prompt as Prompt
     from metrichub.judge.protocol import Choice as Choice
     from metrichub.judge.protocol import Fields as Fields
     from metrichub.judge.protocol import Grade as Grade
     from metrichub.judge.protocol import Judge as Judge
-    from metrichub.judge.protocol import Prompt as Prompt
     from metrichub.judge.protocol import Questions as Questions
     from metrichub.judge.protocol import Sampling as Sampling
     from metrichub.judge.protocol import SelfDescribed as SelfDescribed

@@ -17,7 +17,7 @@ from metrichub.catalog.frontmatter import JUDGES
 from metrichub.catalog.registry import Entry, Registry, registry
 from metrichub.catalog.search_pages import METRIC, search_index
 from metrichub.data.columns import column_of
-from metrichub.judge.protocol import SHARED_PROMPTS
+from metrichub.judge.prompt_files import SHARED_PROMPTS
 
 # Every word that is asked for is looked for among those of all cards.
 _LONGEST_SEARCH = 300

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from metrichub.catalog.parameters import Range, check_parameters
-from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Sampling, Verdict
+from metrichub.judge.prompt_files import Prompt, Question
+from metrichub.judge.protocol import Choice, Fields, Grade, Sampling, Verdict
 from metrichub.judge.sentences import sentences
 
 

@@ -14,13 +14,11 @@ from metrichub.errors import ParameterError
 from metrichub.judge import prompt_files
 from metrichub.judge.model_metric import ModelMetric
 from metrichub.judge.panel import Panel
-from metrichub.judge.prompt_files import ENGLISH
+from metrichub.judge.prompt_files import ENGLISH, SHARED_PROMPTS, Prompt
 from metrichub.judge.protocol import (
-    SHARED_PROMPTS,
     Choice,
     Grade,
     Judge,
-    Prompt,
     Questions,
     Sampling,
     Verdict,

@@ -14,7 +14,8 @@ from metrichub.evaluation.explanation import WithTrace
 from metrichub.evaluation.stats import Array
 from metrichub.judge.aggregate import affirmed, average_precision, ratio, values
 from metrichub.judge.metric import FieldText, JudgeMetric, absent
-from metrichub.judge.protocol import Prompt, Questions, Sampling
+from metrichub.judge.prompt_files import Prompt
+from metrichub.judge.protocol import Questions, Sampling
 from metrichub.metric import Scores, Unscored
 
 _ROUNDING = 1e-9

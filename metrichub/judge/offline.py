@@ -11,16 +11,8 @@ from typing import ClassVar, Literal, NoReturn
 from metrichub.catalog.parameters import check_parameters
 from metrichub.errors import JudgeUnavailable, MetricError
 from metrichub.judge.offline_rules import content, lowercase_words, passages_of
-from metrichub.judge.protocol import (
-    Choice,
-    Fields,
-    Grade,
-    Prompt,
-    Question,
-    Sampling,
-    Verdict,
-    WeighedVerdict,
-)
+from metrichub.judge.prompt_files import Prompt, Question
+from metrichub.judge.protocol import Choice, Fields, Grade, Sampling, Verdict, WeighedVerdict
 from metrichub.judge.sentences import sentences
 
 THRESHOLD = 0.8

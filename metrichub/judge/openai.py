@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from metrichub.catalog.parameters import Range
 from metrichub.errors import JudgeError
-from metrichub.judge.protocol import Choice, Fields, Grade, Prompt, Question, Sampling, Verdict
+from metrichub.judge.prompt_files import Prompt, Question
+from metrichub.judge.protocol import Choice, Fields, Grade, Sampling, Verdict
 from metrichub.judge.sentences import sentences
 from metrichub.judge.structured_output import ChatConnection, PromptRequest, both
 from metrichub.models.client_state import ClientState

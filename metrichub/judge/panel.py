@@ -12,13 +12,12 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from metrichub.catalog.parameters import check_parameters
 from metrichub.errors import JudgeError, MetricError, ParameterError
+from metrichub.judge.prompt_files import Prompt, Question
 from metrichub.judge.protocol import (
     Choice,
     Fields,
     Grade,
     Judge,
-    Prompt,
-    Question,
     Sampling,
     Verdict,
     VoteRule,

@@ -1,23 +1,114 @@
-"""Where a metric's prompts lie: beside its code, among those that all share, or translated."""
+"""Prompts and their few-shot examples, and the files that hold them: packaged, own, translated."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
-from metrichub.judge.examples import SUFFIX
-from metrichub.judge.protocol import SHARED_PROMPTS, Prompt, slots_of
+from metrichub.errors import MetricError
 
-_BRACED = re.compile(r"\{\{\s*(\w+)\s*\}\}|(?<!\{)\{([A-Za-z_]\w*)\}(?!\})")
-_FIELD = re.compile(r'field "(\w+)"')
+Question = Literal["extract", "verify", "grade", "choose"]
+"""What a judge is asked to do."""
+
+SHARED_PROMPTS = Path(__file__).parent / "prompts"
+"""The prompts that come with the hub, for metrics to share."""
+
+SUFFIX = ".examples.jsonl"
+"""How the name of a prompt's file of examples ends: claims.examples.jsonl beside claims.md."""
 
 ENGLISH = "en"
 """The language of prompts that are in no folder of a language."""
+
+_SLOT = re.compile(r"\{\{(\w+)\}\}")
+_RULE = re.compile(r"<!--\s*offline:\s*(\w+)\s*-->\s*")
+_BRACED = re.compile(r"\{\{\s*(\w+)\s*\}\}|(?<!\{)\{([A-Za-z_]\w*)\}(?!\})")
+_FIELD = re.compile(r'field "(\w+)"')
+_REPLIES: Mapping[frozenset[str], Question] = {
+    frozenset({"items"}): "extract",
+    frozenset({"verdicts"}): "verify",
+    frozenset({"reason", "score"}): "grade",
+    frozenset({"reason", "winner"}): "choose",
+}
+_VERDICT = {"index": int, "reason": str, "verdict": str}
+
+
+class FewShot(NamedTuple):
+    """One example of a prompt: the data and the right reply, both as the JSON text that is sent."""
+
+    data: str
+    reply: str
+    question: Question
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """An instruction to a judge, in Markdown. `rule` names the rule for judges without a model.
+
+    A model sees `examples` before the data.
+    """
+
+    name: str
+    text: str
+    rule: str | None = None
+    examples: tuple[FewShot, ...] = ()
+
+    @property
+    def sha(self) -> str:
+        """The first 16 hexadecimal digits of the SHA-256 of the text and the examples."""
+        parts = [self.text, *(part for shown in self.examples for part in shown)]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    def filled(self, **slots: str) -> Prompt:
+        """The prompt with a text in each of its slots, such as `{{criteria}}`.
+
+        Slots are for instructions by the user of the metric; texts under evaluation are fields,
+        never slots.
+
+        Raises:
+            MetricError: the prompt has other slots.
+        """
+        if slots.keys() != (asked := slots_of(self.text)):
+            raise MetricError(
+                f"the prompt {self.name!r} has the slots {', '.join(sorted(asked)) or 'none'}, not "
+                f"{', '.join(sorted(slots)) or 'none'}"
+            )
+        return replace(self, text=_SLOT.sub(lambda slot: slots[slot[1]], self.text))
+
+    @staticmethod
+    def read(path: Path, examples: Path | None = None) -> Prompt:
+        """The prompt in a Markdown file, named after the file.
+
+        A first line `<!-- offline: covers -->` names the rule and isn't part of the text. Examples
+        are read from the file next to it, such as claims.examples.jsonl, or from the one given.
+
+        Raises:
+            MetricError: a file can't be read, or has no examples.
+        """
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
+            raise MetricError(f"the prompt {path} can't be read: {why}") from error
+        rule = _RULE.match(text)
+        shown = read_examples(examples or path.with_name(path.stem + SUFFIX))
+        return Prompt(path.stem, without_rule(text).strip(), rule[1] if rule else None, shown)
+
+
+def without_rule(text: str) -> str:
+    """What a model is told of a prompt's file: all but the offline judge's rule."""
+    return _RULE.sub("", text, count=1)
+
+
+def slots_of(text: str) -> frozenset[str]:
+    """The names of a prompt's slots, such as `criteria` of `{{criteria}}`."""
+    return frozenset(_SLOT.findall(text))
 
 
 @cache
@@ -118,3 +209,104 @@ def unfit(prompt: Prompt, fields: frozenset[str], verdicts: tuple[str, ...]) -> 
             right, wrong = ", ".join(verdicts), ", ".join(sorted(words - {*verdicts}))
             return f"examples of {prompt.name} with the verdicts {right} (one has: {wrong})"
     return None
+
+
+def read_examples(path: Path) -> tuple[FewShot, ...]:
+    """The examples in a file with one `{"fields": {…}, "reply": {…}}` a line; none if no file.
+
+    `fields` is what the model gets as the user message, and `reply` what it sends back: `items`,
+    `verdicts`, a `reason` with a `score`, or a `reason` with a `winner`.
+
+    Raises:
+        MetricError: the file can't be read, or a line of it isn't such an example.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return ()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
+        raise MetricError(f"the examples {path} can't be read: {why}") from error
+    return tuple(_examples(path, text))
+
+
+def _examples(path: Path, text: str) -> Iterator[FewShot]:
+    # Not splitlines: JSON strings may hold the line separators of Unicode.
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            yield _example(line)
+        except ValueError as error:
+            raise MetricError(f"the examples {path}, line {number}: {error}") from error
+
+
+def _example(line: str) -> FewShot:
+    """The example on a line.
+
+    Raises:
+        ValueError: it is none, and why.
+    """
+    try:
+        found = json.loads(line)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"no JSON object ({getattr(error, 'msg', 'too deep')})") from error
+    if not isinstance(found, dict) or found.keys() != {"fields", "reply"}:
+        raise ValueError('an example is {"fields": {…}, "reply": {…}} with no other keys')
+    fields, reply = found["fields"], found["reply"]
+    if not isinstance(fields, dict) or not fields:
+        raise ValueError("`fields` has to be an object with at least one field")
+    question = _REPLIES.get(frozenset(reply)) if isinstance(reply, dict) else None
+    if question is None:
+        raise ValueError(
+            "`reply` has to be an object with `items`, with `verdicts`, with `reason` and `score`, "
+            "or with `reason` and `winner`"
+        )
+    _check_reply(fields, reply, question)
+    return FewShot(_json(fields, indent=1), _json(reply), question)
+
+
+def _check_reply(fields: Mapping[str, Any], reply: Mapping[str, Any], question: Question) -> None:
+    """Raise ValueError unless the values of a reply are of the types that a judge's have to be."""
+    if question == "extract":
+        items = reply["items"]
+        if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+            raise ValueError("`items` has to be a list of strings")
+    elif question == "verify":
+        _check_verdicts(fields.get("items"), reply["verdicts"])
+    elif not isinstance(reply["reason"], str):
+        raise ValueError("`reason` has to be a string")
+    elif question == "grade" and type(reply["score"]) is not int:
+        raise ValueError("`score` has to be a whole number")
+    elif question == "choose" and reply["winner"] not in ("A", "B", "tie"):
+        raise ValueError("`winner` has to be A, B or tie")
+
+
+def _check_verdicts(items: Any, verdicts: Any) -> None:
+    if not isinstance(verdicts, list) or not all(map(_is_verdict, verdicts)):
+        raise ValueError("`verdicts` has to be a list of objects with index, reason and verdict")
+    if not isinstance(items, list) or not all(map(_is_item, items)):
+        raise ValueError("`fields` needs `items`, a list of objects with index and text")
+    if [item["index"] for item in items] != [verdict["index"] for verdict in verdicts]:
+        raise ValueError("`verdicts` has to hold one verdict for each of `items`, in their order")
+
+
+def _is_verdict(one: Any) -> bool:
+    return (
+        isinstance(one, dict)
+        and one.keys() == _VERDICT.keys()
+        and all(type(one[name]) is kind for name, kind in _VERDICT.items())
+    )
+
+
+def _is_item(one: Any) -> bool:
+    return (
+        isinstance(one, dict)
+        and one.keys() == {"index", "text"}
+        and type(one["index"]) is int
+        and isinstance(one["text"], str)
+    )
+
+
+def _json(given: Mapping[str, Any], indent: int | None = None) -> str:
+    return json.dumps(given, ensure_ascii=False, indent=indent)

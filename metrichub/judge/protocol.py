@@ -1,19 +1,15 @@
-"""What judges take and give: prompts, verdicts, grades, choices, and the protocol itself."""
+"""What judges give, verdicts, grades and choices, and the protocol itself."""
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from metrichub.catalog.kinds import choices_of
 from metrichub.errors import MetricError
-from metrichub.judge.examples import SUFFIX, FewShot, read_examples
-from metrichub.judge.examples import Question as Question
+from metrichub.judge.prompt_files import Prompt, Question
 
 Fields = Mapping[str, str | Sequence[str]]
 """The texts under evaluation, by the names that the prompt uses for them."""
@@ -24,76 +20,6 @@ Questions = Mapping[Question, tuple[str, ...]]
 VoteRule = Literal["majority", "mean"]
 """How several votes decide."""
 VOTE_RULES: tuple[VoteRule, ...] = choices_of(VoteRule)
-
-SHARED_PROMPTS = Path(__file__).parent / "prompts"
-"""The prompts that come with the hub, for metrics to share."""
-
-_SLOT = re.compile(r"\{\{(\w+)\}\}")
-_RULE = re.compile(r"<!--\s*offline:\s*(\w+)\s*-->\s*")
-
-
-def without_rule(text: str) -> str:
-    """What a model is told of a prompt's file: all but the offline judge's rule."""
-    return _RULE.sub("", text, count=1)
-
-
-def slots_of(text: str) -> frozenset[str]:
-    """The names of a prompt's slots, such as `criteria` of `{{criteria}}`."""
-    return frozenset(_SLOT.findall(text))
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """An instruction to a judge, in Markdown. `rule` names the rule for judges without a model.
-
-    A model sees `examples` before the data.
-    """
-
-    name: str
-    text: str
-    rule: str | None = None
-    examples: tuple[FewShot, ...] = ()
-
-    @property
-    def sha(self) -> str:
-        """The first 16 hexadecimal digits of the SHA-256 of the text and the examples."""
-        parts = [self.text, *(part for shown in self.examples for part in shown)]
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-
-    def filled(self, **slots: str) -> Prompt:
-        """The prompt with a text in each of its slots, such as `{{criteria}}`.
-
-        Slots are for instructions by the user of the metric; texts under evaluation are fields,
-        never slots.
-
-        Raises:
-            MetricError: the prompt has other slots.
-        """
-        if slots.keys() != (asked := slots_of(self.text)):
-            raise MetricError(
-                f"the prompt {self.name!r} has the slots {', '.join(sorted(asked)) or 'none'}, not "
-                f"{', '.join(sorted(slots)) or 'none'}"
-            )
-        return replace(self, text=_SLOT.sub(lambda slot: slots[slot[1]], self.text))
-
-    @staticmethod
-    def read(path: Path, examples: Path | None = None) -> Prompt:
-        """The prompt in a Markdown file, named after the file.
-
-        A first line `<!-- offline: covers -->` names the rule and isn't part of the text. Examples
-        are read from the file next to it, such as claims.examples.jsonl, or from the one given.
-
-        Raises:
-            MetricError: a file can't be read, or has no examples.
-        """
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
-            raise MetricError(f"the prompt {path} can't be read: {why}") from error
-        rule = _RULE.match(text)
-        shown = read_examples(examples or path.with_name(path.stem + SUFFIX))
-        return Prompt(path.stem, without_rule(text).strip(), rule[1] if rule else None, shown)
 
 
 @dataclass(frozen=True)

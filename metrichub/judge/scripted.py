@@ -10,16 +10,8 @@ from typing import Annotated, Any, ClassVar, NoReturn
 from metrichub.catalog.parameters import LocalPath
 from metrichub.errors import JudgeError
 from metrichub.judge.openai import OpenAIJudge
-from metrichub.judge.protocol import (
-    Choice,
-    Fields,
-    Grade,
-    Prompt,
-    Question,
-    Sampling,
-    Verdict,
-    WeighedVerdict,
-)
+from metrichub.judge.prompt_files import Prompt, Question
+from metrichub.judge.protocol import Choice, Fields, Grade, Sampling, Verdict, WeighedVerdict
 from metrichub.models.store import Store, open_store
 
 

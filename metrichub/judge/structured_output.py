@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from metrichub.catalog.kinds import choices_of
 from metrichub.errors import JudgeError, JudgeUnavailable
-from metrichub.judge.examples import FewShot
+from metrichub.judge.prompt_files import FewShot
 from metrichub.models.client import Connection, clean
 from metrichub.models.client_state import ClientState
 from metrichub.models.failures import Refused

@@ -10,11 +10,11 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
-from metrichub.judge import protocol as types
+from metrichub.judge import prompt_files
 from metrichub.site.site_index import CardPage, SiteIndex
 from metrichub.web.markup import html, slug
 
-SHARED_PROMPTS = types.SHARED_PROMPTS.resolve()
+SHARED_PROMPTS = prompt_files.SHARED_PROMPTS.resolve()
 _OUTSIDE = ("http", "https", "mailto")
 _LONGEST = 100_000
 _PROMPT = re.compile(r"\[[^\]]*\]\(([^)\s]+\.md)\)")
@@ -129,4 +129,4 @@ def _read(path: Path, folder: Path) -> str | None:
         text = real.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError, ValueError):
         return None
-    return types.without_rule(text).strip("\n")
+    return prompt_files.without_rule(text).strip("\n")

@@ -13,16 +13,8 @@ from metrichub.catalog.card import FORMER_HEADINGS, HEADINGS, OPTIONAL
 from metrichub.catalog.parameters import make, parameters_of
 from metrichub.errors import JudgeUnavailable, MetrichubError
 from metrichub.judge.metric import JudgeMetric
-from metrichub.judge.protocol import (
-    Choice,
-    Fields,
-    Grade,
-    Judge,
-    Prompt,
-    Question,
-    Sampling,
-    Verdict,
-)
+from metrichub.judge.prompt_files import Prompt, Question
+from metrichub.judge.protocol import Choice, Fields, Grade, Judge, Sampling, Verdict
 from metrichub.models.resolve import judge_of
 from metrichub.testing.blocks import generated, studies_agree
 from metrichub.testing.under_test import Broken, MetricUnderTest, hold

@@ -9,7 +9,8 @@ from metrichub import Hub, OpenAIJudge, load_metric
 from metrichub.authoring import Prompt
 from metrichub.judge.chance import ChanceJudge
 from metrichub.judge.offline import OfflineJudge
-from metrichub.judge.protocol import Question, SelfDescribed
+from metrichub.judge.prompt_files import Question
+from metrichub.judge.protocol import SelfDescribed
 from metrichub.models.embedders import OfflineEmbedder
 from metrichub.models.openai_embedder import OpenAIEmbedder
 from metrichub.models.resolve import about

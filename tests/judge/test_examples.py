@@ -10,7 +10,7 @@ import pytest
 import metric_cards
 from metrichub import Hub, load_metric
 from metrichub.errors import MetricError, ParameterError
-from metrichub.judge.protocol import SHARED_PROMPTS, Prompt
+from metrichub.judge.prompt_files import SHARED_PROMPTS, Prompt
 from metrichub.models.usage import tokens_in
 from tests.judge_stub import Stub, says
 from tests.judge_toys import columns, spec

@@ -9,8 +9,7 @@ import pytest
 import metric_cards
 from metrichub import Hub, load_metric
 from metrichub.errors import InputError, ParameterError
-from metrichub.judge.prompt_files import spoken
-from metrichub.judge.protocol import SHARED_PROMPTS, Prompt
+from metrichub.judge.prompt_files import SHARED_PROMPTS, Prompt, spoken
 from tests.commands import scored, write
 from tests.judge_stub import Stub
 from tests.judge_toys import columns, spec

@@ -16,7 +16,7 @@ from metrichub.errors import ReportError
 from metrichub.evaluation.merge import unranked
 from metrichub.evaluation.signature import PROMPTS_UNKNOWN, prompts_hash
 from metrichub.judge import prompt_files
-from metrichub.judge.protocol import SHARED_PROMPTS
+from metrichub.judge.prompt_files import SHARED_PROMPTS
 from metrichub.testing import Scripted
 
 COLUMNS = {"predictions": ["It is old.", "It is red."], "contexts": [["It is old."]] * 2}

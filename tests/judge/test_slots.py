@@ -7,7 +7,7 @@ import pytest
 
 from metrichub import load_metric
 from metrichub.errors import MetricError, ParameterError
-from metrichub.judge.protocol import Prompt
+from metrichub.judge.prompt_files import Prompt
 
 
 def refused(folder: Path, metric: str, name: str, text: str) -> str:

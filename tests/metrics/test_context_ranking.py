@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from metrichub import Hub, Report, load_metric
 from metrichub.authoring import Fields, Prompt, Verdict
 from metrichub.errors import MissingColumn, ParameterError
-from metrichub.judge.protocol import SHARED_PROMPTS
+from metrichub.judge.prompt_files import SHARED_PROMPTS
 from metrichub.testing import Scripted
 
 NAMES = {"context_utilization": "predictions", "context_precision": "references"}

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import JudgeUnavailable, MissingColumn, ParameterError
-from metrichub.judge.protocol import Fields, Grade, Prompt, Sampling
+from metrichub.judge.prompt_files import Prompt
+from metrichub.judge.protocol import Fields, Grade, Sampling
 from metrichub.testing import Scripted
 
 GROUNDED, ACCURATE, RELEVANT = (

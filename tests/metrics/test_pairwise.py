@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from metrichub import Hub, Report, load_metric
 from metrichub.authoring import Choice
 from metrichub.errors import JudgeError, JudgeUnavailable, MissingColumn, ParameterError
-from metrichub.judge.protocol import Fields, Prompt
+from metrichub.judge.prompt_files import Prompt
+from metrichub.judge.protocol import Fields
 from metrichub.testing import Scripted
 
 MINE, THEIRS = "mine", "theirs"

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import JudgeUnavailable, MetricError, ParameterError
-from metrichub.judge.protocol import Fields, Prompt, Verdict
+from metrichub.judge.prompt_files import Prompt
+from metrichub.judge.protocol import Fields, Verdict
 from metrichub.testing import Scripted
 from tests.judge_stub import Stub, verdicts
 from tests.judge_toys import spec

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import InputError, JudgeUnavailable, MissingColumn, ParameterError
-from metrichub.judge.protocol import Fields, Prompt, Verdict
+from metrichub.judge.prompt_files import Prompt
+from metrichub.judge.protocol import Fields, Verdict
 from metrichub.testing import Scripted
 
 NAME = "prompt_alignment"

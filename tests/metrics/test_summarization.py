@@ -8,7 +8,8 @@ import pytest
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import ParameterError
-from metrichub.judge.protocol import Fields, Prompt, Verdict
+from metrichub.judge.prompt_files import Prompt
+from metrichub.judge.protocol import Fields, Verdict
 from metrichub.testing import Scripted
 
 SOURCE, SUMMARY = "the source", "the summary"
