@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
-from metrichub.cli.program import EXIT_STATUS, Program, version_option
+from metrichub.cli.program import EXIT_STATUS, Program
 
 __all__ = ["main"]
 
@@ -29,21 +27,9 @@ _COMMANDS = {
 }
 
 
-@click.group(
-    "metrichub",
-    cls=Program,
-    table=_COMMANDS,
-    epilog=EXIT_STATUS,
-    invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-@version_option
-@click.pass_context
-def main(context: click.Context) -> None:
-    """Score generated text: every metric in one call, each with its card.
+_HELP = """Score generated text: every metric in one call, each with its card.
 
-    Start with: metrichub score outputs.jsonl -m bleu -m rouge
-    """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help(), err=True)
-        context.exit(2)
+Start with: metrichub score outputs.jsonl -m bleu -m rouge
+"""
+
+main = Program("metrichub", table=_COMMANDS, help=_HELP, epilog=EXIT_STATUS)

@@ -126,9 +126,18 @@ class Program(click.Group):
     """
 
     def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        names = {"help_option_names": ["-h", "--help"]}
+        super().__init__(*args, context_settings=names, **kwargs)
         self.table = {name: row for name, row in table.items() if find_spec(_package(row[0]))}
-        self.params += _common()
+        version = click.Option(
+            ["--version"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=_show_version,
+            help="Show the version.",
+        )
+        self.params += [version, *_common()]
 
     @cached_property
     def plugins(self) -> dict[str, EntryPoint]:
@@ -277,13 +286,3 @@ def version() -> str:
         return installed("metrichub")
     except PackageNotFoundError:
         return "(not installed)"
-
-
-version_option = click.option(
-    "--version",
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    callback=_show_version,
-    help="Show the version.",
-)
