@@ -17,8 +17,7 @@ from metrichub.agreement.options import (
     rating_options,
 )
 from metrichub.agreement.tables import Place, document_of, tables_of
-from metrichub.cli.judging import JudgeOptions, judge_options, tell_usage
-from metrichub.cli.measuring import tell_notes
+from metrichub.cli.measuring import JudgeOptions, judge_options, tell_notes, tell_usage
 from metrichub.cli.output import emit, format_option, output_file, output_option, shown_as
 from metrichub.cli.program import Command, note
 from metrichub.cli.shared_options import MetricOptions, metric_options

@@ -22,8 +22,7 @@ from metrichub.agreement.from_ratings import (
     scores_of_metrics,
 )
 from metrichub.agreement.options import CorrelationOptions, RatingOptions
-from metrichub.cli.judging import JudgeOptions
-from metrichub.cli.measuring import chosen_hub
+from metrichub.cli.measuring import JudgeOptions, chosen_hub
 from metrichub.cli.shared_options import MetricOptions
 from metrichub.data.files import Samples, read
 

@@ -10,8 +10,7 @@ import click
 
 from metrichub.agreement.from_ratings import RatedScores, column, directions_of, labels
 from metrichub.agreement.options import CorrelationOptions, RatingOptions
-from metrichub.cli.judging import JudgeOptions
-from metrichub.cli.measuring import measure
+from metrichub.cli.measuring import JudgeOptions, measure
 from metrichub.cli.shared_options import MetricOptions
 from metrichub.data.samples import Samples
 

@@ -11,8 +11,7 @@ import click
 
 from metrichub.agreement.options import RatingOptions
 from metrichub.catalog.frontmatter import BETTER
-from metrichub.cli.judging import JudgeOptions
-from metrichub.cli.measuring import measure
+from metrichub.cli.measuring import JudgeOptions, measure
 from metrichub.cli.shared_options import MetricOptions
 from metrichub.data import columns as names
 from metrichub.data.columns import column_of

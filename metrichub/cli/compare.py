@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from metrichub.catalog.registry import spec_of
-from metrichub.cli.judging import JudgeOptions, judge_options, tell_usage
-from metrichub.cli.measuring import chosen_hub, measure, tell_notes, tell_unranked
+from metrichub.cli.measuring import (
+    JudgeOptions,
+    chosen_hub,
+    judge_options,
+    measure,
+    tell_notes,
+    tell_unranked,
+    tell_usage,
+)
 from metrichub.cli.output import (
     emit,
     format_option,

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrichub.cli.judging import (
+from metrichub.cli.measuring import (
     JudgeOptions,
+    chosen_hub,
     judge_options,
-    show_estimate,
+    measure,
+    tell_notes,
+    tell_unranked,
     tell_usage,
 )
-from metrichub.cli.measuring import chosen_hub, measure, tell_notes, tell_unranked
 from metrichub.cli.output import (
     emit,
     format_option,
@@ -23,7 +25,7 @@ from metrichub.cli.output import (
     shown_as,
     terminal_width,
 )
-from metrichub.cli.program import Command
+from metrichub.cli.program import Command, note
 from metrichub.cli.score_options import (
     Results,
     TextFiles,
@@ -44,11 +46,15 @@ from metrichub.cli.shared_options import (
 )
 from metrichub.data.files import STDIN, Samples, read_batches, read_columns
 from metrichub.data.huggingface import read_splits
+from metrichub.data.samples import Reading
 from metrichub.data.source import is_address
 from metrichub.errors import InputError
+from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
     from metrichub.evaluation.ranking import PairedTests
+    from metrichub.hub import Hub
+    from metrichub.models.usage import Usage
     from metrichub.report.report import Report
 
 
@@ -108,7 +114,7 @@ def score(
             "--cluster has an effect only with --intervals or --report; add one of them"
         )
     if estimate:
-        show_estimate(hub, given, chosen.columns, judging.repeats, form, output)
+        _show_estimate(hub, given, chosen.columns, judging.repeats, form, output)
         return
     # Samples have fingerprints, which tell whether systems were given the same.
     resampled = display.with_intervals or results.need_samples or len(given) > 1
@@ -182,6 +188,48 @@ def _given(
         else:
             given |= splits
     return given
+
+
+def _show_estimate(
+    hub: Hub,
+    systems: Mapping[str, Iterable[Samples]],
+    columns: Mapping[str, str],
+    repeats: int,
+    form: str | None,
+    output: Path | None,
+) -> None:
+    """Print what scoring these files would ask of models."""
+    # Loads numpy, which --help does without.
+    from metrichub.report.export import usage_counts
+
+    found: dict[str, Usage] = {}
+    for name, batches in systems.items():
+        reading = Reading(batches, hub.needs(), columns)
+        try:
+            found[name] = hub.estimate(iter(reading), columns=columns, repeats=repeats)
+        except InputError as error:
+            raise reading.located(error) from error
+    emit(
+        shown_as(form, output),
+        lambda: Table(
+            ("file", "calls", "reused", "prompt tokens", "completion tokens", "money"),
+            [_costs(name, usage) for name, usage in found.items()],
+        ),
+        lambda: {
+            "estimate": {name: usage_counts(usage, seconds=False) for name, usage in found.items()}
+        },
+        output=output,
+    )
+    if any(usage.calls for usage in found.values()):
+        note(
+            "an estimate, right to an order of magnitude: a token is four bytes, a claim a sentence"
+        )
+
+
+def _costs(name: str, usage: Usage) -> Sequence[str]:
+    money = "no prices given" if usage.money is None else f"{usage.money:,.4f}"
+    tokens = (f"{usage.prompt_tokens:,}", f"{usage.completion_tokens:,}")
+    return (name, f"{usage.calls:,}", f"{usage.cached:,}", *tokens, money)
 
 
 def _grouped(reports: Mapping[str, Report], by: str) -> dict[str, Report]:
