@@ -15,9 +15,9 @@ from anyio import wait_all_tasks_blocked
 from anyio.abc import TaskGroup
 
 from metrichub.app.guard import client_of
+from metrichub.app.pool import Turns
 from metrichub.app.problem import Problem
 from metrichub.app.settings import ServerLimits, ServerSettings
-from metrichub.app.turns import Turns
 from tests.app_client import CATS, calling_from, state_of, upload
 
 GREEDY, OTHER = "10.0.0.1", "10.0.0.2"
