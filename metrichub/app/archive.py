@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from metrichub.app.jobs import Summary
-from metrichub.app.refusal import Refusal
+from metrichub.app.problem import Refusal
 from metrichub.data.files import write_text
 
 RECORD = "run.json"

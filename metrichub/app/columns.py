@@ -7,7 +7,7 @@ from itertools import islice
 
 from metrichub.app.catalog import Item
 from metrichub.app.jobs import Upload
-from metrichub.app.refusal import ON_PAGES, Refusal
+from metrichub.app.problem import ON_PAGES, Refusal
 from metrichub.data.columns import resolve
 from metrichub.data.files import read_bounded
 from metrichub.errors import InputError, MetrichubError

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from metrichub.app.example import Example, example_of
 from metrichub.app.policy import closed, open_values, unavailable
-from metrichub.app.refusal import Refusal
+from metrichub.app.problem import Refusal
 from metrichub.app.settings import Judging
 from metrichub.catalog.kinds import Boolean, Integer, Number, OneOf, SequenceOf, Text, Values
 from metrichub.catalog.parameters import Parameter, parameters_of

@@ -15,8 +15,7 @@ from metrichub.app.guard import client_of
 from metrichub.app.pages import REDUCTIONS
 from metrichub.app.policy import unavailable
 from metrichub.app.presets import presets_of
-from metrichub.app.problem import Problem, problem
-from metrichub.app.refusal import Refusal
+from metrichub.app.problem import Problem, Refusal, problem
 from metrichub.app.runs import Run, accepted
 from metrichub.app.service import service
 from metrichub.app.settings import Judging

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from metrichub.app.jobs import PROGRESS, FileJob, Summary, Upload
 from metrichub.app.limits import rows_of
 from metrichub.app.outcome import write_comparison, write_scores
-from metrichub.app.refusal import ON_PAGES, Refusal
+from metrichub.app.problem import ON_PAGES, Refusal
 from metrichub.app.work import job_hub
 from metrichub.data.files import as_one, read_bounded, write_text
 from metrichub.data.samples import Reading, Samples, check_same_samples

@@ -14,8 +14,7 @@ from metrichub.app.guard import client_of
 from metrichub.app.limits import check_size
 from metrichub.app.openapi import openapi_document
 from metrichub.app.policy import Wanted
-from metrichub.app.problem import Problem, problem
-from metrichub.app.refusal import Refusal
+from metrichub.app.problem import Problem, Refusal, problem
 from metrichub.app.service import service
 from metrichub.app.settings import Judging
 from metrichub.app.views import Page, markdown, page

@@ -20,8 +20,7 @@ from typing import Any, TypeVar
 import anyio
 from anyio import to_thread
 
-from metrichub.app.problem import Problem, problem
-from metrichub.app.refusal import Refusal
+from metrichub.app.problem import Problem, Refusal, problem
 from metrichub.app.settings import MEBIBYTE
 
 T = TypeVar("T")

@@ -23,8 +23,7 @@ from metrichub.app.archive import Archive
 from metrichub.app.drain import Drained
 from metrichub.app.guard import HEADERS, Bounded, Guard
 from metrichub.app.pool import Pool
-from metrichub.app.problem import Problem
-from metrichub.app.refusal import Refusal
+from metrichub.app.problem import Problem, Refusal
 from metrichub.app.runs import Runs
 from metrichub.app.service import Service
 from metrichub.app.settings import MEBIBYTE, ServerSettings

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from metrichub.app.policy import Wanted, metric_of
-from metrichub.app.refusal import Refusal
+from metrichub.app.problem import Refusal
 from metrichub.app.settings import Judging
 from metrichub.errors import MetrichubError
 from metrichub.hub import Hub

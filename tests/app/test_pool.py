@@ -26,8 +26,7 @@ from starlette.testclient import TestClient
 
 from metrichub.app import pool as pools
 from metrichub.app.pool import Pool
-from metrichub.app.problem import Problem
-from metrichub.app.refusal import Refusal
+from metrichub.app.problem import Problem, Refusal
 from tests.app_client import CATS, calling
 
 LONG = 60.0
