@@ -12,8 +12,8 @@ from starlette.requests import Request
 from metrichub.app import catalog
 from metrichub.app.archive import RunRecord
 from metrichub.app.bodies import ScoreRequest
-from metrichub.app.guard import client_of
 from metrichub.app.limits import check_size
+from metrichub.app.middleware import client_of
 from metrichub.app.openapi import openapi_document
 from metrichub.app.problem import problem
 from metrichub.app.service import service

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 
 from metrichub.app import catalog
 from metrichub.app.columns import lacking, read_as
-from metrichub.app.guard import client_of
+from metrichub.app.middleware import client_of
 from metrichub.app.pages import REDUCTIONS
 from metrichub.app.policy import unavailable
 from metrichub.app.presets import presets_of

@@ -10,8 +10,8 @@ from starlette.requests import Request
 
 from metrichub.app import catalog, forms
 from metrichub.app.describe import Description
-from metrichub.app.guard import client_of
 from metrichub.app.limits import check_size
+from metrichub.app.middleware import client_of
 from metrichub.app.openapi import openapi_document
 from metrichub.app.policy import Wanted
 from metrichub.app.problem import Problem, Refusal, problem

@@ -7,7 +7,7 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 
-from metrichub.app.guard import client_of
+from metrichub.app.middleware import client_of
 from metrichub.app.outcome import REPORT
 from metrichub.app.problem import problem
 from metrichub.app.service import service

@@ -20,8 +20,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from metrichub.app import api, filepages, pages, runpages
 from metrichub.app.archive import Archive
-from metrichub.app.drain import Drained
-from metrichub.app.guard import HEADERS, Bounded, Guard
+from metrichub.app.middleware import HEADERS, Bounded, Drained, Guard
 from metrichub.app.pool import Pool
 from metrichub.app.problem import Problem, Refusal
 from metrichub.app.runs import Runs

@@ -14,7 +14,7 @@ import httpx2
 from anyio import wait_all_tasks_blocked
 from anyio.abc import TaskGroup
 
-from metrichub.app.guard import client_of
+from metrichub.app.middleware import client_of
 from metrichub.app.pool import Turns
 from metrichub.app.problem import Problem
 from metrichub.app.settings import ServerLimits, ServerSettings

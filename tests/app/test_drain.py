@@ -18,7 +18,7 @@ import anyio
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from metrichub.app.drain import Drained
+from metrichub.app.middleware import Drained
 from tests.app_client import serving
 
 FILE = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'

@@ -16,7 +16,7 @@ from markupsafe import escape
 from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 
-from metrichub.app.guard import refused
+from metrichub.app.middleware import refused
 from metrichub.app.settings import Judging, ServerLimits, ServerSettings
 from tests import judge_stub, plugins
 from tests.app_client import CATS, HOME, Form, calling

@@ -1,4 +1,4 @@
-"""The guard: who may call the server, how much they may send, and what a browser may do with it."""
+"""Around every request: who may call, how much they may send, and answers that arrive."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ipaddress
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
+import anyio
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
@@ -145,3 +146,56 @@ class Bounded:
     def _over(self) -> Problem:
         shown = f"{self.limit // MEBIBYTE} MB" if self.limit >= MEBIBYTE else f"{self.limit} bytes"
         return problem(413, "TooLarge", f"the request is larger than {shown}, the limit here")
+
+
+class Drained:
+    """Reads up to `most` bytes behind an answer that was given before the body had ended.
+
+    A connection that is closed with bytes unread is reset, and takes the answer with it. It takes
+    up to `seconds` for it; what comes later is cut off.
+    """
+
+    def __init__(self, app: ASGIApp, most: int, seconds: float) -> None:
+        self.app, self.most, self.seconds = app, most, seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a request on, and drop what is left of it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        body = _Body(Headers(scope=scope), receive)
+
+        async def answered(message: Message) -> None:
+            if message["type"] == "http.response.start" and body.unread:
+                MutableHeaders(scope=message)["Connection"] = "close"
+            elif message["type"] == "http.response.body" and not message.get("more_body"):
+                # Whoever listens while it sends can stop now; others send all of it first.
+                await send({**message, "more_body": True})
+                with anyio.move_on_after(self.seconds):
+                    await body.drop(self.most)
+                message = {"type": "http.response.body"}
+            await send(message)
+
+        await self.app(scope, body.receive, answered)
+
+
+class _Body:
+    """The body of a request, and whether there is more of it."""
+
+    def __init__(self, headers: Headers, receive: Receive) -> None:
+        self._receive = receive
+        self.unread = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+        # Such a client sends its body when it is asked to, which reading does.
+        self._is_held = "expect" in headers
+
+    async def receive(self) -> Message:
+        """The next part."""
+        self._is_held = False
+        message = await self._receive()
+        self.unread = message["type"] == "http.request" and message.get("more_body", False)
+        return message
+
+    async def drop(self, most: int) -> None:
+        """Read what is left, up to so many bytes."""
+        while self.unread and not self._is_held and most > 0:
+            most -= len((await self.receive()).get("body", b""))
