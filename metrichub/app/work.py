@@ -1,16 +1,23 @@
-"""What worker processes do: score a request's columns, which come and go as plain values."""
+"""What worker processes do: read and score what was sent; it comes and goes as plain values."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from metrichub.app.jobs import PROGRESS, FileJob, Summary, Upload
+from metrichub.app.limits import rows_of
+from metrichub.app.outcome import write_comparison, write_scores
 from metrichub.app.policy import Wanted, metric_of
-from metrichub.app.problem import Refusal
+from metrichub.app.problem import ON_PAGES, Refusal
 from metrichub.app.settings import Judging
-from metrichub.errors import MetrichubError
+from metrichub.data.files import as_one, read_bounded, write_text
+from metrichub.data.samples import Reading, Samples, check_same_samples
+from metrichub.errors import InputError, MetrichubError, MissingColumn
 from metrichub.hub import Hub
 from metrichub.report.tables import json_safe
 
@@ -94,3 +101,92 @@ def unscored(report: Report, most: int = 1000) -> dict[str, list[dict[str, Any]]
             explained = report.explain(name, i)
             found.setdefault(name, []).append({"sample": i, "reason": explained.reason})
     return found
+
+
+_EVERY = 0.2
+
+
+def score_file(job: FileJob) -> Summary | Refusal:
+    """The summary of scored files, or why they can't be scored."""
+    names: dict[str, None] = {}
+    needs: Mapping[str, str] = {}
+    try:
+        hub = job_hub(job.metrics, job.reduce, job.judging)
+        needs = hub.needs()
+        # Columns may be chosen before the metrics are.
+        job = replace(job, mapping={c: name for c, name in job.mapping.items() if c in needs})
+        batches = {name: _noted(one, names, job) for name, one in job.systems.items()}
+        if len(batches) == 1:
+            (report,) = _measured(hub, batches, job).values()
+            return write_scores(report, job)
+        return write_comparison(_measured(hub, _paired(batches, needs, job), job), job)
+    except MetrichubError as error:
+        kind = "MissingColumn" if _is_missing(error) else type(error).__name__
+        message = job.named(error.worded(ON_PAGES))
+        return Refusal(kind, message, tuple(names), tuple(needs))
+
+
+def _noted(file: Upload, names: dict[str, None], job: FileJob) -> Iterator[Samples]:
+    """The batches, their columns noted, as long as they hold no more than allowed."""
+    for samples in read_bounded(file.path, file.format, job.limits.unpacked):
+        names |= dict.fromkeys(samples)
+        if rows_of(samples.values()) > job.limits.rows:
+            raise samples.error("a few samples have too many texts to pair each with each")
+        yield samples
+
+
+def _paired(
+    batches: Mapping[str, Iterable[Samples]], needs: Mapping[str, str], job: FileJob
+) -> dict[str, list[Samples]]:
+    """The systems as a whole, once it is sure that they are about the same samples."""
+    systems = {name: as_one(list(parts)) for name, parts in batches.items()}
+    check_same_samples(systems, needs, job.mapping)
+    return {name: [samples] for name, samples in systems.items()}
+
+
+def _is_missing(error: MetrichubError) -> bool:
+    """Whether a column wasn't found, or several could be it."""
+    to_choose = error.remedy is not None and error.remedy.action == "choose_column"
+    return to_choose or isinstance(error, MissingColumn)
+
+
+def _measured(
+    hub: Hub, batches: Mapping[str, Iterable[Samples]], job: FileJob
+) -> dict[str, Report]:
+    """Every system's report, one system after the other."""
+    needs = hub.needs()
+    readings = {name: Reading(parts, needs, job.mapping) for name, parts in batches.items()}
+    progress = _Progress(job, list(readings.values()), len(hub.metrics))
+    reports = {}
+    for name, reading in readings.items():
+        try:
+            reports[name] = hub.evaluate(
+                iter(reading), columns=job.mapping, texts=True, progress=progress.add
+            )
+        except InputError as error:
+            raise reading.located(error) from error
+    progress.tell(samples=sum(report.size for report in reports.values()), writing=True)
+    return reports
+
+
+class _Progress:
+    """How far a job is, written for the server where some time has gone by."""
+
+    def __init__(self, job: FileJob, readings: Sequence[Reading], metrics: int) -> None:
+        self._job, self._readings, self._metrics = job, readings, metrics
+        self._last = self._done = 0.0
+
+    def add(self, amount: int) -> None:
+        """Note that a metric has measured so many more samples."""
+        self._done += amount
+        if (now := time.monotonic()) - self._last >= _EVERY:
+            self._last = now
+            # Systems whose files aren't begun are taken to be like the first.
+            expected = (self._readings[0].expected or 0) * len(self._readings) * self._metrics
+            share = min(self._done / expected, 1) if expected else None
+            self.tell(samples=int(self._done / self._metrics), share=share)
+
+    def tell(self, **progress: Any) -> None:
+        """Write how far it is."""
+        told = json.dumps({"share": None, **progress})
+        write_text(self._job.folder / PROGRESS, told)
