@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Message, Receive, Scope, Send
 
-from metrichub.app import api, filepages, pages, runpages
+from metrichub.app import api, pages, run_pages, upload_pages
 from metrichub.app.archive import Archive
 from metrichub.app.middleware import HEADERS, Bounded, Drained, Guard
 from metrichub.app.pool import Pool
@@ -72,17 +72,17 @@ def _routes(settings: ServerSettings) -> list[BaseRoute]:
         Route("/metrics/{name:path}", pages.post_metric, methods=post, middleware=small),
         Route("/text/{name:path}", pages.text, methods=get),
         Route("/prompts", pages.prompt, methods=get),
-        Route("/score", filepages.upload, methods=get),
-        Route("/score", filepages.post_upload, methods=post, middleware=large),
-        Route("/score/columns", filepages.check_columns, methods=post, middleware=large),
-        Route("/runs", runpages.all_runs, methods=get),
-        Route("/runs/delete", runpages.delete_all, methods=post, middleware=small),
-        Route("/runs/{id}", runpages.run_page, methods=get),
-        Route("/runs/{id}/state", runpages.state, methods=get),
-        Route("/runs/{id}/columns", runpages.choose_columns, methods=post, middleware=small),
-        Route("/runs/{id}/stop", runpages.stop, methods=post, middleware=small),
-        Route("/runs/{id}/delete", runpages.delete, methods=post, middleware=small),
-        Route("/runs/{id}/{file}", runpages.download, methods=get),
+        Route("/score", upload_pages.upload, methods=get),
+        Route("/score", upload_pages.post_upload, methods=post, middleware=large),
+        Route("/score/columns", upload_pages.check_columns, methods=post, middleware=large),
+        Route("/runs", run_pages.all_runs, methods=get),
+        Route("/runs/delete", run_pages.delete_all, methods=post, middleware=small),
+        Route("/runs/{id}", run_pages.run_page, methods=get),
+        Route("/runs/{id}/state", run_pages.state, methods=get),
+        Route("/runs/{id}/columns", run_pages.choose_columns, methods=post, middleware=small),
+        Route("/runs/{id}/stop", run_pages.stop, methods=post, middleware=small),
+        Route("/runs/{id}/delete", run_pages.delete, methods=post, middleware=small),
+        Route("/runs/{id}/{file}", run_pages.download, methods=get),
         Route("/api", pages.api, methods=get),
         Route("/api/openapi.json", api.openapi, methods=get),
         Route("/api/metrics", api.metrics, methods=get),
