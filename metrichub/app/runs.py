@@ -18,13 +18,12 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from metrichub.app.archive import Archive, RunRecord
-from metrichub.app.columns import columns_of
 from metrichub.app.jobs import PROGRESS, FileJob, Upload
 from metrichub.app.policy import Wanted
 from metrichub.app.pool import Pool
 from metrichub.app.problem import Problem, problem
 from metrichub.app.settings import ServerSettings
-from metrichub.app.work import score_file
+from metrichub.app.work import columns_of, score_file
 from metrichub.data.files import format_of, formats
 from metrichub.data.source import PACKED, packed_suffix
 

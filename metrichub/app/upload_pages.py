@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import BinaryIO
 
 from starlette.datastructures import FormData, UploadFile
@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from metrichub.app import catalog
-from metrichub.app.columns import lacking, read_as
 from metrichub.app.middleware import client_of
 from metrichub.app.pages import REDUCTIONS
 from metrichub.app.policy import unavailable
@@ -20,7 +19,8 @@ from metrichub.app.runs import Run, accepted
 from metrichub.app.service import service
 from metrichub.app.settings import Judging
 from metrichub.app.views import Json, Page, page
-from metrichub.data.columns import TEXT
+from metrichub.data.columns import TEXT, resolve
+from metrichub.errors import InputError
 
 _COLUMN = "column."
 
@@ -66,8 +66,8 @@ async def check_columns(request: Request) -> Json:
     return Json(
         {
             "columns": names,
-            "read": read_as(names, _needed(items)),
-            "lacking": lacking(items, names, _mapping(form)),
+            "read": _read_as(names, _needed(items)),
+            "lacking": _lacking(items, names, _mapping(form)),
         }
     )
 
@@ -150,3 +150,29 @@ def _form(
         "refusal": refusal,
     }
     return page(request, "upload.html", shown, status)
+
+
+def _read_as(names: Sequence[str], wanted: Iterable[str]) -> dict[str, str]:
+    """The name that each of the wanted columns has among those of a file, if it has one."""
+    found: dict[str, str] = {}
+    for column in wanted:
+        try:
+            found |= resolve({column: ""}, names)
+        except InputError:
+            continue
+    return found
+
+
+def _lacking(
+    items: Iterable[catalog.Item], names: Sequence[str], mapping: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """The columns that metrics need and that aren't in a file, or could be several of it."""
+    found: dict[str, list[str]] = {}
+    for item in items:
+        for column in item.columns:
+            own = {column: mapping[column]} if column in mapping else {}
+            try:
+                resolve({column: item.name}, names, own)
+            except InputError:
+                found.setdefault(item.name, []).append(column)
+    return found

@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from metrichub.app.jobs import PROGRESS, FileJob, Summary, Upload
@@ -23,6 +24,9 @@ from metrichub.report.tables import json_safe
 
 if TYPE_CHECKING:
     from metrichub.report.report import Report
+
+_EVERY = 0.2
+_BATCHES, _CHARACTERS = 4, 50_000
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,18 @@ def unscored(report: Report, most: int = 1000) -> dict[str, list[dict[str, Any]]
     return found
 
 
-_EVERY = 0.2
+def columns_of(file: Upload, most: int) -> tuple[str, ...] | Refusal:
+    """The columns at the beginning of a file, or why it can't be read."""
+    names: dict[str, None] = {}
+    try:
+        for samples in islice(read_bounded(file.path, file.format, most, _CHARACTERS), _BATCHES):
+            names |= dict.fromkeys(samples)
+    except MetrichubError as error:
+        # What is wrong further down is told where it is scored; here a file may be cut off.
+        if not names:
+            message = error.worded(ON_PAGES).replace(str(file.path), file.shown)
+            return Refusal(type(error).__name__, message)
+    return tuple(names)
 
 
 def score_file(job: FileJob) -> Summary | Refusal:
