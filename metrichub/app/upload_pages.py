@@ -1,9 +1,9 @@
-"""The page on which files are uploaded, and what it sends."""
+"""The page on which files are uploaded: what it offers, its presets, and what it sends."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
@@ -13,12 +13,12 @@ from metrichub.app import catalog
 from metrichub.app.middleware import client_of
 from metrichub.app.pages import REDUCTIONS
 from metrichub.app.policy import unavailable
-from metrichub.app.presets import presets_of
 from metrichub.app.problem import Problem, Refusal, problem
 from metrichub.app.runs import Run, accepted
 from metrichub.app.service import service
 from metrichub.app.settings import Judging
 from metrichub.app.views import Json, Page, page
+from metrichub.catalog.choices import choices
 from metrichub.data.columns import TEXT, resolve
 from metrichub.errors import InputError
 
@@ -132,14 +132,14 @@ def _form(
     status: int = 200,
 ) -> Page:
     judging = service(request).settings.judging
-    presets = presets_of(judging)
+    presets = _presets_of(judging)
     chosen = next((one for one in presets if one.key == request.query_params.get("for")), None)
     shown = {
         "families": [
             (family, [(item, unavailable(item.entry, judging)) for item in found])
             for family, found in catalog.by_family(catalog.items())
         ],
-        "presets": presets,
+        "presets": _by_purpose(presets),
         "chosen": chosen,
         "needed": _needed(_offered(judging)),
         "accepted": ",".join(accepted()),
@@ -176,3 +176,52 @@ def _lacking(
             except InputError:
                 found.setdefault(item.name, []).append(column)
     return found
+
+
+class _Preset(NamedTuple):
+    """Metrics for a purpose.
+
+    Attributes:
+        key: What stands in the address of the form that has them chosen.
+        evaluate: What one evaluates.
+        have: What one has.
+        names: Metrics as they are, those that agreed best with people first.
+        specs: Metrics with parameters.
+        closed: Metrics that aren't offered here.
+    """
+
+    key: str
+    evaluate: str
+    have: str
+    names: tuple[str, ...]
+    specs: tuple[str, ...]
+    closed: tuple[str, ...]
+
+    @property
+    def said(self) -> str:
+        """What a reader hears of it once it is chosen."""
+        said = f"Chosen: {', '.join((*self.names, *self.specs)) or 'none'}."
+        return said + (f" Not offered here: {', '.join(self.closed)}." if self.closed else "")
+
+
+def _presets_of(judging: Judging) -> tuple[_Preset, ...]:
+    """The presets of a server; those that it can score nothing of are left out."""
+    items = {item.name: item for item in catalog.items() if not item.problem}
+    found = []
+    for number, choice in enumerate(choices({name: one.entry for name, one in items.items()})):
+        closed = [m for m in choice.metrics if unavailable(items[m.name].entry, judging)]
+        fine = [m for m in choice.metrics if m not in closed]
+        names = tuple(m.spec for m in fine if m.spec == m.name)
+        specs = tuple(m.spec for m in fine if m.spec != m.name)
+        if fine:
+            shut = tuple(m.name for m in closed)
+            found.append(_Preset(str(number), choice.evaluate, choice.have, names, specs, shut))
+    return tuple(found)
+
+
+def _by_purpose(presets: Sequence[_Preset]) -> list[tuple[str, list[_Preset]]]:
+    """What one evaluates, and the presets for it."""
+    found: dict[str, list[_Preset]] = {}
+    for one in presets:
+        found.setdefault(one.evaluate, []).append(one)
+    return list(found.items())

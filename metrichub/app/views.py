@@ -15,7 +15,6 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from metrichub.app.presets import Preset
 from metrichub.report.tables import format_cell, json_safe
 from metrichub.web import theme
 from metrichub.web.markup import html, slug
@@ -69,7 +68,6 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "columns": row_keys,
-        "by_purpose": by_purpose,
         "json": json.dumps,
         "kind": trace_kind,
         "moment": moment,
@@ -135,14 +133,6 @@ def ticked(text: str) -> Markup:
         Markup("<code>{}</code>").format(part) if i % 2 else part for i, part in enumerate(parts)
     ]
     return Markup("").join(codes)
-
-
-def by_purpose(presets: Sequence[Preset]) -> list[tuple[str, list[Preset]]]:
-    """What one evaluates, and the presets for it."""
-    found: dict[str, list[Preset]] = {}
-    for one in presets:
-        found.setdefault(one.evaluate, []).append(one)
-    return list(found.items())
 
 
 def row_keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:
