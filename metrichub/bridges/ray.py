@@ -65,8 +65,9 @@ def evaluate_dataset(
         raise died("Ray") from error
 
 
-def _merged(dataset: ray.data.Dataset, parts: Pass) -> ray.data.Dataset:
+def _merged(dataset: Any, parts: Pass) -> Any:
     """The parts of the blocks, many of them merged to one."""
+    # By Ray's types, functions take a batch in any of its formats and nothing else: hence Any.
     common: dict[str, Any] = {"fn_args": (parts,), "batch_format": "pyarrow"}
     common["max_retries"] = _RETRIES
     with warnings.catch_warnings():
@@ -77,7 +78,7 @@ def _merged(dataset: ray.data.Dataset, parts: Pass) -> ray.data.Dataset:
         return measured.map_batches(_merge, batch_size=WIDTH, num_cpus=0.5, **common)
 
 
-def _packed(merged: ray.data.Dataset) -> Iterator[bytes]:
+def _packed(merged: Any) -> Iterator[bytes]:
     for batch in merged.iter_batches(batch_format="pyarrow", batch_size=None):
         yield from batch.column("partial").to_pylist()
 
