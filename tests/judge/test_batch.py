@@ -16,7 +16,7 @@ import pytest
 from metrichub import Hub, Report, load_metric
 from metrichub.authoring import JudgeMetric, Verdict
 from metrichub.errors import BudgetSpent, ParameterError, Pending
-from metrichub.models import batch_folder
+from metrichub.models import batch as batches
 from tests.batch_stub import Change, Line, lines_of, serve, shuffled
 from tests.judge_stub import KEY, Stub, failure, verdicts
 from tests.judge_toys import columns, spec
@@ -425,17 +425,17 @@ def test_a_round_is_cut_where_a_file_would_hold_too_much(
         assert pending.value.calls == 5
         return [len(lines_of(path)) for path in pending.value.paths]
 
-    monkeypatch.setattr(batch_folder, "MOST_LINES", 2)
+    monkeypatch.setattr(batches, "MOST_LINES", 2)
     assert sizes("lines") == [2, 2, 1]
     report, calls = rounds(stub, lambda: hub.evaluate(**columns(5), batch="lines"))
     assert (calls, report.failed) == ([5, 5], 0)
     [line, *_] = Path("lines", "round-0-part-1.jsonl").read_bytes().splitlines(keepends=True)
     monkeypatch.setenv("METRICHUB_NO_CACHE", "1")
-    monkeypatch.setattr(batch_folder, "MOST_LINES", 50_000)
+    monkeypatch.setattr(batches, "MOST_LINES", 50_000)
     # All lines are as long as the first: the bytes of two fit, and one less doesn't.
-    monkeypatch.setattr(batch_folder, "MOST_BYTES", 2 * len(line))
+    monkeypatch.setattr(batches, "MOST_BYTES", 2 * len(line))
     assert sizes("bytes") == [2, 2, 1]
-    monkeypatch.setattr(batch_folder, "MOST_BYTES", 2 * len(line) - 1)
+    monkeypatch.setattr(batches, "MOST_BYTES", 2 * len(line) - 1)
     assert sizes("fewer") == [1, 1, 1, 1, 1]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from metrichub import Hub
 from metrichub.errors import JudgeError
-from metrichub.models import coalescing
+from metrichub.models import openai_embedder
 from metrichub.models.loop import run
 from metrichub.models.openai_embedder import OpenAIEmbedder
 from metrichub.models.usage import Budget, Limits, UsageTracker, track_usage
@@ -24,8 +24,8 @@ AN_HOUR = 3600.0
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A window that no test could wait for, and more turns than any answer takes."""
-    monkeypatch.setattr(coalescing, "WINDOW", AN_HOUR)
-    monkeypatch.setattr(coalescing, "_TURNS", 500)
+    monkeypatch.setattr(openai_embedder, "WINDOW", AN_HOUR)
+    monkeypatch.setattr(openai_embedder, "_TURNS", 500)
 
 
 def embedder(stub: Stub, **more: Any) -> OpenAIEmbedder:
