@@ -20,8 +20,9 @@ from metrichub.metric.corpus import (
     Resampler,
     has_two_passes,
 )
-from metrichub.metric.function import SOURCE_UNKNOWN, FunctionMetric
 from metrichub.metric.loading import (
+    SOURCE_UNKNOWN,
+    FunctionMetric,
     MetricLike,
     load_metric,
     load_metrics,

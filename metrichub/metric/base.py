@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from html import escape
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn
@@ -40,6 +41,7 @@ Scores = Mapping[str, Array]
 Averaging = Literal["micro", "macro", "corpus"]
 """How samples make a corpus score; see `Metric.averaging`."""
 _BY_A_HUB = "pass it to a hub: Hub(metrics=metric)(predictions=[...], references=[...])"
+_BETTER = {"higher": ", higher is better", "lower": ", lower is better"}
 
 
 class Unscored(NamedTuple):
@@ -244,8 +246,6 @@ class Metric:
 
     def _repr_html_(self) -> str:
         """What it reads and gives and how it is set, for notebooks."""
-        from metrichub.metric.notebook import metric_html
-
         values = values_of(self)
         return metric_html(self.card, self.name, self.inputs(), self.headline(), values)
 
@@ -291,3 +291,45 @@ def _without_self(method: Callable[..., Any]) -> Mapping[str, inspect.Parameter]
     found = dict(inspect.signature(method).parameters)
     found.pop("self", None)
     return found
+
+
+def metric_html(
+    card: Card,
+    name: str,
+    inputs: Sequence[str],
+    headline: Sequence[str],
+    parameters: Mapping[str, object],
+) -> str:
+    """The metric as a table of two columns, with its name and summary above."""
+    rows = "\n".join(
+        f'<tr><th scope="row">{row}</th><td>{text}</td></tr>'
+        for row, text in _rows(card, inputs, headline, parameters)
+    )
+    about = f"<strong>{escape(card.title)}</strong> ({escape(name)}): {escape(card.summary)}"
+    return f"<p>{about}</p>\n<table>\n<tbody>\n{rows}\n</tbody></table>\n"
+
+
+def _rows(
+    card: Card, inputs: Sequence[str], headline: Sequence[str], parameters: Mapping[str, object]
+) -> Iterator[tuple[str, str]]:
+    """Names of rows, and what stands in them as HTML."""
+    yield "reads", escape(", ".join(inputs))
+    for output in headline:
+        yield escape(output), escape(_scale(card.scale(output) or Scale()))
+    if parameters:
+        shown = (f"<code>{escape(f'{key}={value!r}')}</code>" for key, value in parameters.items())
+        yield "parameters", " ".join(shown)
+    yield "card", f"<code>metrichub card {escape(card.name)}</code>"
+
+
+def _scale(scale: Scale) -> str:
+    """The range of an output and its direction, in words."""
+    if scale.low is None and scale.high is None:
+        span = "any number"
+    elif scale.high is None:
+        span = f"{scale.low:g} or more"
+    elif scale.low is None:
+        span = f"{scale.high:g} or less"
+    else:
+        span = f"{scale.low:g} to {scale.high:g}"
+    return span + _BETTER.get(scale.better, "")
