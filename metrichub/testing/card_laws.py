@@ -1,26 +1,30 @@
-"""The laws about a metric's card: it is there, whole, and says what the code does."""
+"""The laws about a metric's card, which is there, whole and true, and its generated blocks."""
 
 from __future__ import annotations
 
 import ast
 import doctest
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from metrichub.catalog.card import FORMER_HEADINGS, HEADINGS, OPTIONAL
-from metrichub.catalog.parameters import make, parameters_of
+from metrichub.catalog.card import FORMER_HEADINGS, HEADINGS, OPTIONAL, Card, bounds_table
+from metrichub.catalog.parameters import Parameter, make, parameters_of
+from metrichub.catalog.studies import agreement_block, definition_of, read_studies
 from metrichub.errors import JudgeUnavailable, MetrichubError
+from metrichub.evaluation.signature import prompts_hash
 from metrichub.judge.metric import JudgeMetric
 from metrichub.judge.prompt_files import Prompt, Question
 from metrichub.judge.protocol import Choice, Fields, Grade, Judge, Sampling, Verdict
+from metrichub.metric import GATHERED, CorpusMetric, Metric, has_two_passes, load_metric
 from metrichub.models.resolve import judge_of
-from metrichub.testing.blocks import generated, studies_agree
 from metrichub.testing.under_test import Broken, MetricUnderTest, hold
 
 WRITTEN = ("headline", "definition")
 """What a card has to say, though one without it can be read."""
+_PROMPTS = "|prompts:"
 
 
 def one_name(under_test: MetricUnderTest) -> None:
@@ -197,3 +201,71 @@ def examples_run(under_test: MetricUnderTest) -> None:
             any(parameter.required or value != repr(parameter.default) for value in values),
             f"no example gives {parameter.name} another value than {parameter.default!r}",
         )
+
+
+def generated(under_test: MetricUnderTest) -> dict[str, str]:
+    """The generated blocks of a card as they have to be.
+
+    The bounds, the parameters if there are any, and the agreement if studies of it are shown.
+    """
+    blocks = {"bounds": bounds_table(under_test.entry.card) + _gathered(under_test.metric)}
+    studies = read_studies(under_test.entry.folder)
+    unknown = [
+        study
+        for study in studies
+        if _PROMPTS not in study.signature and load_metric(study.spec).templates()
+    ]
+    if agreement := agreement_block(studies, under_test.entry.card.tags.task, unknown):
+        blocks["agreement"] = agreement
+    if parameters := parameters_of(under_test.entry.load()):
+        head = "| parameter | values | default | meaning |\n| --- | --- | --- | --- |\n"
+        table = head + "".join(map(_row, parameters))
+        blocks = {"parameters": table + _presets(under_test.entry.card), **blocks}
+    return blocks
+
+
+def _presets(card: Card) -> str:
+    """A table of the presets and what each sets, as in the code."""
+    rows = [
+        f"| `{card.name}({name})` | "
+        + ", ".join(f"`{key}={value!r}`" for key, value in parameters.items())
+        + " |\n"
+        for name, parameters in card.presets.items()
+    ]
+    return "\n| preset | sets |\n| --- | --- |\n" + "".join(rows) if rows else ""
+
+
+def _gathered(metric: Metric) -> str:
+    """What a corpus metric needs in one place, of samples on several machines."""
+    if not isinstance(metric, CorpusMetric):
+        return ""
+    is_gathered = {
+        "rows": f"the rows of at most {GATHERED:,} samples are",
+        "vocabulary": "their vocabulary is",
+        "sums": "sums over them are",
+    }[metric.gathers]
+    twice = "they are read twice, and " if has_two_passes(metric) else ""
+    note = f"Scores come from all samples together: across machines, {twice}{is_gathered} gathered."
+    return "\n".join(["", *textwrap.wrap(note, 100), ""])
+
+
+def _row(parameter: Parameter) -> str:
+    default = "required" if parameter.required else f"`{parameter.default!r}`"
+    return f"| `{parameter.name}` | {parameter.values} | {default} | {parameter.meaning} |\n"
+
+
+def studies_agree(under_test: MetricUnderTest) -> None:
+    """Raise `Broken` if a study has other parameters or prompts, or is of another definition."""
+    entry = under_test.entry
+    for study in read_studies(entry.folder):
+        metric = load_metric(study.spec)
+        name, today = study.data["name"], f"{metric.label()}|definition:{entry.card.definition}"
+        measured = definition_of(study.signature)
+        if _PROMPTS in measured:
+            today += f"{_PROMPTS}{prompts_hash(metric.templates())}"
+        if measured != today:
+            raise Broken(
+                f"agreement.json has {name} for {measured}, and the metric is {today} now; "
+                f'measure it again: metrichub agreement FILE -m "{study.spec}" --human COLUMN '
+                f"--write {name}"
+            )

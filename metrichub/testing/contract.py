@@ -16,7 +16,6 @@ from metrichub.catalog.card import with_blocks
 from metrichub.catalog.registry import registry, spec_of
 from metrichub.errors import MetrichubError, MissingDependency, MissingModel
 from metrichub.testing import card_laws, laws
-from metrichub.testing.blocks import generated
 from metrichub.testing.under_test import Broken, MetricUnderTest
 
 
@@ -137,7 +136,7 @@ def update_card(name: str) -> bool:
     under_test = MetricUnderTest(registry().find(spec_of(name).metric))
     path = under_test.entry.folder / "README.md"
     old = path.read_text(encoding="utf-8")
-    new = with_blocks(old, generated(under_test))
+    new = with_blocks(old, card_laws.generated(under_test))
     if new != old:
         path.write_text(new, encoding="utf-8")
         vars(under_test.entry).pop("card", None)

@@ -23,7 +23,7 @@ from metrichub.catalog.studies import (
 )
 from metrichub.errors import CardError
 from metrichub.evaluation.signature import prompts_hash
-from metrichub.testing import blocks
+from metrichub.testing import card_laws
 from metrichub.testing.under_test import Broken, MetricUnderTest
 from tests.commands import run
 from tests.site_cards import study
@@ -239,11 +239,11 @@ def test_other_parameters_or_another_definition_break_the_law(
     under_test = MetricUnderTest(registry().find("token_f1"))
     for signature in (f"{name}|definition:7|{rest}", f"token_f1(x=1)|definition:1|{rest}"):
         old = replace(today, signature=signature)
-        monkeypatch.setattr(blocks, "read_studies", lambda _, old=old: (old,))
+        monkeypatch.setattr(card_laws, "read_studies", lambda _, old=old: (old,))
         with pytest.raises(Broken, match="measure it again: metrichub agreement FILE -m"):
-            blocks.studies_agree(under_test)
-    monkeypatch.setattr(blocks, "read_studies", lambda _: (today,))
-    blocks.studies_agree(under_test)
+            card_laws.studies_agree(under_test)
+    monkeypatch.setattr(card_laws, "read_studies", lambda _: (today,))
+    card_laws.studies_agree(under_test)
 
 
 @pytest.fixture
@@ -257,7 +257,7 @@ def judged(monkeypatch: pytest.MonkeyPatch):
 
     def studied(prompts: str) -> MetricUnderTest:
         one = replace(asked, signature=f"{head}{prompts}|{tail}|reduce:best")
-        monkeypatch.setattr(blocks, "read_studies", lambda _: (one,))
+        monkeypatch.setattr(card_laws, "read_studies", lambda _: (one,))
         return under_test
 
     return studied
@@ -266,17 +266,17 @@ def judged(monkeypatch: pytest.MonkeyPatch):
 def test_a_study_of_other_prompts_breaks_the_law(judged) -> None:
     today = prompts_hash(load_metric("faithfulness", judge="openai(model='m')").templates())
     under_test = judged(f"|prompts:{today}")
-    blocks.studies_agree(under_test)
-    assert "prompts unknown" not in blocks.generated(under_test)["agreement"]
+    card_laws.studies_agree(under_test)
+    assert "prompts unknown" not in card_laws.generated(under_test)["agreement"]
     said = rf"summeval-cut for .*\|prompts:00000000, and the metric is .*\|prompts:{today} now"
     with pytest.raises(Broken, match=said):
-        blocks.studies_agree(judged("|prompts:00000000"))
+        card_laws.studies_agree(judged("|prompts:00000000"))
 
 
 def test_a_study_of_unknown_prompts_says_so_on_the_card(judged) -> None:
     under_test = judged("")
-    blocks.studies_agree(under_test)
-    block = " ".join(blocks.generated(under_test)["agreement"].split())
+    card_laws.studies_agree(under_test)
+    block = " ".join(card_laws.generated(under_test)["agreement"].split())
     assert "no reference; prompts unknown. " in block
 
 

@@ -12,7 +12,7 @@ from metrichub.catalog.card import FORMER_HEADINGS, HEADINGS, with_blocks
 from metrichub.catalog.registry import Entry
 from metrichub.errors import MetricError, ScoringError
 from metrichub.testing import footprint, laws
-from metrichub.testing.blocks import generated
+from metrichub.testing.card_laws import generated
 from metrichub.testing.under_test import Broken, MetricUnderTest
 from tests import plugins
 
