@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from metrichub.catalog.kinds import Range as Range
     from metrichub.catalog.kinds import Secret as Secret
     from metrichub.catalog.parameters import OMIT_DEFAULT as OMIT_DEFAULT
-    from metrichub.evaluation.explanation import WithTrace as WithTrace
     from metrichub.evaluation.progress import report_progress as report_progress
     from metrichub.evaluation.workers import processes as processes
     from metrichub.judge.aggregate import ClaimCounts as ClaimCounts
@@ -64,6 +63,7 @@ if TYPE_CHECKING:
     from metrichub.metric import Row as Row
     from metrichub.metric import Scores as Scores
     from metrichub.metric import Unscored as Unscored
+    from metrichub.metric import WithTrace as WithTrace
     from metrichub.models.embedders import Embedder as Embedder
     from metrichub.models.embedders import Vectors as Vectors
     from metrichub.models.local_models import ModelFiles as ModelFiles
@@ -77,7 +77,6 @@ _HOMES = {
         "catalog.kinds": "Address LocalPath Range Secret",
         "catalog.parameters": "OMIT_DEFAULT",
         "models.embedders": "Embedder Vectors",
-        "evaluation.explanation": "WithTrace",
         "evaluation.progress": "report_progress",
         "evaluation.workers": "processes",
         "judge.aggregate": "affirmed average_precision ClaimCounts cosine f_beta ratio values",
@@ -85,12 +84,12 @@ _HOMES = {
         "judge.metric_bases": "GradedMetric OpenGradedMetric OpinionMetric RankedMetric",
         "judge.model_metric": "EmbedderMetric",
         "judge.offline": "OfflineJudge",
+        "judge.prompt_files": "Prompt",
         "judge.protocol": (
-            "Choice Fields Grade Judge Prompt Questions Sampling SelfDescribed Verdict "
-            "WeighedVerdict"
+            "Choice Fields Grade Judge Questions Sampling SelfDescribed Verdict WeighedVerdict"
         ),
         "judge.sentences": "sentences",
-        "metric": "Array CorpusMetric Measured Metric Resampler Row Scores Unscored",
+        "metric": "Array CorpusMetric Measured Metric Resampler Row Scores Unscored WithTrace",
         "models.local_models": "find_model ModelFiles",
         "text.column": "RaggedTexts Texts",
     }.items()

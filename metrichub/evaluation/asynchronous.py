@@ -16,12 +16,10 @@ from metrichub.evaluation.explanation import (
     Failed,
     Observed,
     Trace,
-    TraceItem,
-    WithTrace,
     error_line,
     json_value,
 )
-from metrichub.metric import Metric
+from metrichub.metric import Metric, TraceItem, WithTrace
 from metrichub.models.batch import BatchRun
 from metrichub.models.failures import AnswerPending
 from metrichub.models.loop import run

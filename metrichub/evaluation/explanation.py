@@ -12,21 +12,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from metrichub.metric import TraceItem
 from metrichub.models.usage import Usage
 
-TraceItem = Mapping[str, Any]
 _COUPLE = 2
-
-
-class WithTrace(NamedTuple):
-    """A row together with what it was computed from: {"claims": [Verdict(...), ...]}.
-
-    `row` is anything that `observe` may return; `step` holds texts, numbers, lists, mappings,
-    dataclasses and named tuples, which are stored as JSON types.
-    """
-
-    row: Any
-    step: TraceItem
 
 
 class Failed(NamedTuple):

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data.batch import Batch
-from metrichub.evaluation.explanation import TraceItem, json_value
+from metrichub.evaluation.explanation import json_value
 from metrichub.evaluation.observation import failing
-from metrichub.metric import Metric
+from metrichub.metric import Metric, TraceItem
 
 Sample = Mapping[str, Any]
 """A sample's columns: one item, or the list of them where there are several or none."""

@@ -10,13 +10,11 @@ from typing import Annotated, ClassVar, Literal
 
 from metrichub.catalog.parameters import Range
 from metrichub.errors import MetricError, ParameterError
-from metrichub.evaluation.explanation import WithTrace
-from metrichub.evaluation.stats import Array
 from metrichub.judge.aggregate import affirmed, average_precision, ratio, values
 from metrichub.judge.metric import FieldText, JudgeMetric, absent
 from metrichub.judge.prompt_files import Prompt
 from metrichub.judge.protocol import Questions, Sampling
-from metrichub.metric import Scores, Unscored
+from metrichub.metric import Array, Scores, Unscored, WithTrace
 
 _ROUNDING = 1e-9
 

@@ -38,6 +38,7 @@ Array = NDArray[Any]
 """Numbers: int64 for counts, float64 for the rest."""
 Row = Mapping[str, float | Sequence[float]]
 Scores = Mapping[str, Array]
+TraceItem = Mapping[str, Any]
 Averaging = Literal["micro", "macro", "corpus"]
 """How samples make a corpus score; see `Metric.averaging`."""
 _BY_A_HUB = "pass it to a hub: Hub(metrics=metric)(predictions=[...], references=[...])"
@@ -65,6 +66,17 @@ class Measured(NamedTuple):
     statistics: Mapping[str, Array]
     reasons: Mapping[int, str]
     undefined_for: Mapping[int, str] = MappingProxyType({})
+
+
+class WithTrace(NamedTuple):
+    """A row together with what it was computed from: {"claims": [Verdict(...), ...]}.
+
+    `row` is anything that `observe` may return; `step` holds texts, numbers, lists, mappings,
+    dataclasses and named tuples, which are stored as JSON types.
+    """
+
+    row: Any
+    step: TraceItem
 
 
 class _CardBeside:

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from metrichub.data.batch import Batch
 from metrichub.errors import ReportError
-from metrichub.evaluation.explanation import Trace, TraceItem
+from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.stats import Stats
-from metrichub.metric import Array, Metric
+from metrichub.metric import Array, Metric, TraceItem
 from metrichub.models.usage import Usage
 
 
