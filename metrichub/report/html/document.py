@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from importlib.resources import files
@@ -23,7 +25,6 @@ from metrichub.models.usage import Usage
 from metrichub.report.by_output import intervals_of
 from metrichub.report.html import charts
 from metrichub.report.html.answer import WIDTH, answer_of
-from metrichub.report.html.escape import digest, inside_script, readable, script_json
 from metrichub.report.html.ngrams import ngrams_of
 from metrichub.report.html.outputs import Scores, Values
 from metrichub.report.html.records import (
@@ -31,10 +32,12 @@ from metrichub.report.html.records import (
     PageLimits,
     Records,
     SystemRecords,
+    inside_script,
     outputs_of,
     problems_of,
     records_of,
     score_columns,
+    script_json,
 )
 from metrichub.report.html.slices import slices_of, text_lengths
 from metrichub.report.notes import shared_notes
@@ -100,7 +103,7 @@ def report_page(
     }
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     page.globals |= {"table": lambda table, caption="": Markup(table.html(caption))}
-    return readable(
+    return _readable(
         page.from_string(_asset("report.html")).render(
             policy=_policy(scripts, style),
             style=Markup(style),
@@ -162,13 +165,24 @@ def _asset(name: str) -> str:
 def _policy(scripts: Sequence[str], style: str) -> str:
     allowed = {
         "default-src": "'none'",
-        "script-src": " ".join(map(digest, scripts)),
-        "style-src": digest(style),
+        "script-src": " ".join(map(_digest, scripts)),
+        "style-src": _digest(style),
         "img-src": "data:",
         "base-uri": "'none'",
         "form-action": "'none'",
     }
     return "; ".join(f"{name} {sources}" for name, sources in allowed.items())
+
+
+def _digest(text: str) -> str:
+    """What a Content-Security-Policy calls a script or style of this text."""
+    found = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(found).decode('ascii')}'"
+
+
+def _readable(text: str) -> str:
+    """A text that UTF-8 can hold; a lone surrogate becomes a question mark."""
+    return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
 
 
 def _data(

@@ -5,7 +5,9 @@ The page reads a chunk when it first shows one of its samples, so that a large r
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
@@ -15,9 +17,10 @@ import numpy as np
 
 from metrichub.evaluation.explanation import Trace, json_value
 from metrichub.evaluation.measurement import Measurement
-from metrichub.report.html.escape import script_json
 from metrichub.report.html.outputs import Scores, Values
 from metrichub.report.scoreboard import chosen
+
+_UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 CHUNK = 250
 """Samples whose texts are read together."""
@@ -254,3 +257,17 @@ def _turns(lists: Iterable[Iterable[int]]) -> Iterator[int]:
     """The first of every list, then the second of every list, and so on."""
     for row in zip_longest(*lists):
         yield from (sample for sample in row if sample is not None)
+
+
+def script_json(value: object) -> str:
+    """A value as JSON; it may hold no number that isn't finite."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def inside_script(text: str) -> str:
+    """JSON that can stand in a script element: nothing in it ends the element.
+
+    What HTML or JavaScript could misread is escaped, and so are lone surrogates, which UTF-8
+    can't hold.
+    """
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
