@@ -18,8 +18,7 @@ from metrichub.agreement.row_coefficients import mid_ranks
 from metrichub.errors import InputError
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.significance import SignificanceOptions
-from metrichub.report.html.outputs import Scores, Values
-from metrichub.report.html.records import page_numbers
+from metrichub.report.html.records import Scores, Values, page_numbers
 from metrichub.report.scoreboard import chosen
 from metrichub.report.tables import Cell, Score, Table, format_cell
 

@@ -11,7 +11,7 @@ from metrichub.agreement.layout import ITEMS, SYSTEMS
 from metrichub.agreement.ratings import Ratings, read_ratings
 from metrichub.errors import InputError, MissingColumn, ReportError, did_you_mean
 from metrichub.evaluation.measurement import Measurement
-from metrichub.report.html.outputs import Values
+from metrichub.report.html.records import Values
 
 MOST = 8
 """Columns of ratings that a page shows."""

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from metrichub.report.html import charts
-from metrichub.report.html.charts import BOTTOM, LEFT, RIGHT, TOP
-from metrichub.report.html.outputs import MANY, Scores
+from metrichub.report.html.charts import BOTTOM, LEFT, MANY, RIGHT, TOP
+from metrichub.report.html.records import Scores
 
 NAN = float("nan")
 

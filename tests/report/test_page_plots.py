@@ -16,9 +16,9 @@ from matplotlib.figure import Figure
 
 from metrichub import Hub
 from metrichub.errors import MissingDependency, ReportError
-from metrichub.report.html import outputs, plots
+from metrichub.report.html import charts, plots
 from metrichub.report.html.document import correlations, quartiles
-from metrichub.report.html.outputs import Scores
+from metrichub.report.html.records import Scores
 
 COLUMNS: dict[str, Any] = {"predictions": ["a b", "c d", "e"], "references": ["a b", "c", "e f"]}
 NAN = float("nan")
@@ -124,7 +124,7 @@ def test_scores_that_differ_by_rounding_alone_are_one_bar() -> None:
 
 
 def test_many_samples_are_counted_in_hexagons() -> None:
-    values = np.linspace(0, 1, outputs.MANY)
+    values = np.linspace(0, 1, charts.MANY)
     figure = plots.scatters([Scores(name, "higher", {"": values}) for name in "xy"])
     (found,) = figure.axes[0].collections
     assert found.get_rasterized()
@@ -149,9 +149,9 @@ def test_plots_leave_out_what_is_unscored_or_infinite() -> None:
 
 def test_better_is_lower_where_the_card_says_so() -> None:
     a, b = [1.0, 1.0, 3.0, NAN], [0.0, 0.5, 5.0, 1.0]
-    assert outputs.won(scores(better="lower", a=a, b=b)) == "2 better, 1 worse, 0 equal"
-    assert outputs.won(scores(better="higher", a=a, b=b)) == "1 better, 2 worse, 0 equal"
-    assert outputs.won(scores(better="neither", a=a, b=a)) == "0 higher, 0 lower, 3 equal"
+    assert charts.won(scores(better="lower", a=a, b=b)) == "2 better, 1 worse, 0 equal"
+    assert charts.won(scores(better="higher", a=a, b=b)) == "1 better, 2 worse, 0 equal"
+    assert charts.won(scores(better="neither", a=a, b=a)) == "0 higher, 0 lower, 3 equal"
 
 
 def test_quartiles_leave_out_what_is_unscored() -> None:

@@ -1,4 +1,4 @@
-"""Charts: a page's own histograms and scatter plots, as paths that its template draws."""
+"""Charts: a page's histograms and scatter plots as paths, and what matplotlib's share with them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metrichub.report.html.outputs import MOST, Scores, Values, bin_edges, many, won
+from metrichub.report.html.records import Scores, Values
 
 LEFT, RIGHT, TOP, BOTTOM = 46, 310, 22, 200
 """Where a chart's axes end, in units of its own; its template leaves room for texts around them."""
@@ -16,6 +16,12 @@ COLOURS = 6
 DASHES = ("", "6 3", "2 2", "8 2 2 2")
 """Dashes tell systems apart where colours don't."""
 _CELLS, _SHADES = 36, 5
+
+MANY = 2000
+"""From so many samples on, or where many are alike, a scatter shows how many lie in a place."""
+
+MOST = 4
+"""Metrics that are plotted against each other."""
 
 Place = Callable[[float], float]
 
@@ -189,3 +195,27 @@ def _ticks(low: float, high: float, place: Place) -> list[Tick]:
 
 def _short(name: str, most: int = 32) -> str:
     return name if len(name) <= most else f"…{name[1 - most :]}"
+
+
+def bin_edges(values: Values) -> Values:
+    """The edges of a histogram's bins, around a single value where all are the same."""
+    bins = min(30, 5 + len(values) // 10)
+    # There is no room for bins between values that differ by rounding alone.
+    same = len(values) > 0 and np.allclose(values, values[0], rtol=1e-9, atol=1e-12)
+    return np.histogram_bin_edges(values[:1] if same else values, bins)
+
+
+def many(x: Values, y: Values) -> bool:
+    """Whether there are so many points, or so many alike, that they are counted by place."""
+    return len(x) >= MANY or len(np.unique(np.stack((x, y)), axis=1).T) <= len(x) / 2
+
+
+def won(output: Scores) -> str:
+    """In how many samples the second system is above, below or equal to the first."""
+    x, y = list(output.systems.values())[:2]
+    higher, lower = int((y > x).sum()), int((y < x).sum())
+    equal = int((y == x).sum())
+    if output.better == "neither":
+        return f"{higher:,} higher, {lower:,} lower, {equal:,} equal"
+    better, worse = (higher, lower) if output.better == "higher" else (lower, higher)
+    return f"{better:,} better, {worse:,} worse, {equal:,} equal"

@@ -26,12 +26,13 @@ from metrichub.report.by_output import intervals_of
 from metrichub.report.html import charts
 from metrichub.report.html.answer import WIDTH, answer_of
 from metrichub.report.html.ngrams import ngrams_of
-from metrichub.report.html.outputs import Scores, Values
 from metrichub.report.html.records import (
     CHUNK,
     PageLimits,
     Records,
+    Scores,
     SystemRecords,
+    Values,
     inside_script,
     outputs_of,
     problems_of,

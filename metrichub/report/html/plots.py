@@ -12,7 +12,8 @@ import numpy as np
 from metrichub.errors import MissingDependency, ReportError, did_you_mean
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import comparable
-from metrichub.report.html.outputs import MOST, Scores, Values, bin_edges, many, won
+from metrichub.report.html.charts import MOST, bin_edges, many, won
+from metrichub.report.html.records import Scores, Values
 
 try:
     import matplotlib

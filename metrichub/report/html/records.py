@@ -14,10 +14,10 @@ from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from metrichub.evaluation.explanation import Trace, json_value
 from metrichub.evaluation.measurement import Measurement
-from metrichub.report.html.outputs import Scores, Values
 from metrichub.report.scoreboard import chosen
 
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
@@ -30,6 +30,17 @@ SCREEN = 25
 
 SHARE = 10
 """Of this times as many explanations as are wanted at each end, systems have an equal share."""
+
+
+Values = NDArray[np.float64]
+
+
+class Scores(NamedTuple):
+    """The sample scores (N,) of every system for one output; `nan` where unscored."""
+
+    label: str
+    better: str
+    systems: Mapping[str, Values]
 
 
 class PageLimits(NamedTuple):
