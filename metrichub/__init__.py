@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from metrichub.errors import UnknownParameter as UnknownParameter
     from metrichub.evaluation.explanation import Explanation as Explanation
     from metrichub.evaluation.intervals import Interval as Interval
+    from metrichub.evaluation.repeats import RepeatedScore as RepeatedScore
     from metrichub.evaluation.significance import Comparison as Comparison
     from metrichub.hub import Hub as Hub
     from metrichub.judge.openai import OpenAIJudge as OpenAIJudge
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from metrichub.models.usage import Usage as Usage
     from metrichub.report.ranking import Ranking as Ranking
     from metrichub.report.ranking import compare_all as compare_all
-    from metrichub.report.repeats import RepeatedScore as RepeatedScore
     from metrichub.report.report import Report as Report
 
     __version__: str
@@ -79,13 +79,13 @@ _HOMES = {
         ),
         "evaluation.explanation": "Explanation",
         "evaluation.intervals": "Interval",
+        "evaluation.repeats": "RepeatedScore",
         "evaluation.significance": "Comparison",
         "hub": "Hub",
         "judge.openai": "OpenAIJudge",
         "metric": "load_metric",
         "models.usage": "Usage",
         "report.ranking": "Ranking compare_all",
-        "report.repeats": "RepeatedScore",
         "report.report": "Report",
     }.items()
     for name in names.split()

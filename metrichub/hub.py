@@ -221,7 +221,7 @@ class Hub:
         if repeats == 1 or not asked:
             report = Report.of(run(measure, batches))
         else:
-            from metrichub.report.repeats import measured_again
+            from metrichub.evaluation.repeats import measured_again
 
             run = partial(run, samples=True)
             report = Report.of(measured_again(run, measure, list(batches), asked, repeats))

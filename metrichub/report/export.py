@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from metrichub.errors import MissingDependency
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.repeats import repeated_scores
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.by_output import intervals_of
 from metrichub.report.captions import captioned
 from metrichub.report.notes import notes_of
-from metrichub.report.repeats import repeated_scores
 from metrichub.report.scoreboard import (
     OutputChoice,
     ScoreFormat,

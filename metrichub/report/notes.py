@@ -11,10 +11,10 @@ from metrichub.evaluation import letters, significance
 from metrichub.evaluation.explanation import Trace, agreement_notes
 from metrichub.evaluation.lengths import LENGTHS_UNKNOWN
 from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.repeats import repeated_scores
 from metrichub.evaluation.result import NO_REASON, NO_SAMPLES, NOTHING_COUNTED, Result
 from metrichub.evaluation.signature import PROMPTS_UNKNOWN
 from metrichub.metric import Metric
-from metrichub.report.repeats import repeated_scores
 
 
 class SharedNote(NamedTuple):

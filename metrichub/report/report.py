@@ -11,12 +11,12 @@ from metrichub.catalog.requirements import optional_package
 from metrichub.evaluation.intervals import Interval
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import merged
+from metrichub.evaluation.repeats import RepeatedScore, repeated_scores
 from metrichub.evaluation.resample import SEED
 from metrichub.evaluation.significance import Comparison, SignificanceOptions
 from metrichub.report import export
 from metrichub.report.by_output import intervals_of
 from metrichub.report.notes import notes_of
-from metrichub.report.repeats import RepeatedScore, repeated_scores
 from metrichub.report.scoreboard import OutputChoice
 
 if TYPE_CHECKING:
