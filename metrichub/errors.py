@@ -133,7 +133,7 @@ class ParameterError(MetrichubError, ValueError):
 
 
 class UnknownParameter(ParameterError, TypeError):
-    """A parameter that the metric doesn't have."""
+    """A parameter that the metric or the method doesn't have."""
 
     def __init__(self, metric: str | None, parameter: str, known: Sequence[str]) -> None:
         MetrichubError.__init__(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from metrichub.errors import MissingDependency
+from metrichub.errors import MissingDependency, UnknownParameter
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.repeats import repeated_scores
@@ -120,6 +121,18 @@ def frame(report: Measurement) -> DataFrame:
             columns[f"{name}.reason"] = [_in_utf8(reason) for reason in reasons]
     index = pandas.RangeIndex(report.size, name="sample")
     return pandas.DataFrame(columns, index=index)
+
+
+def save_page(
+    path: str | Path, systems: Mapping[str, Measurement], options: Mapping[str, Any]
+) -> None:
+    """Write the systems as one HTML file; see `Report.to_html`."""
+    from metrichub.report.html import write
+
+    known = write.__kwdefaults__ or {}
+    if unknown := [option for option in options if option not in known]:
+        raise UnknownParameter("to_html", unknown[0], list(known))
+    write(path, systems, **options)
 
 
 def _in_utf8(value: Any) -> Any:

@@ -305,10 +305,10 @@ class Report(Measurement):
 
         Raises:
             ReportError: the report is pooled, or the systems can't be compared.
+            UnknownParameter: there is no such option.
         """
-        from metrichub.report.html import write
-
-        write(path, {name or ("this" if others else ""): self, **(others or {})}, **options)
+        systems = {name or ("this" if others else ""): self, **(others or {})}
+        export.save_page(path, systems, options)
 
     def plot(
         self,

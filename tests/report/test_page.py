@@ -333,6 +333,12 @@ def test_a_pooled_report_has_no_page(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_option_that_a_page_lacks_is_refused_by_the_name_of_the_method(tmp_path: Path) -> None:
+    message = r"to_html has no parameter 'humans'; did you mean 'human'\? \(it has: ids, level,"
+    with pytest.raises(TypeError, match=message):
+        Hub("wer").evaluate(**COLUMNS).to_html(tmp_path / "a.html", humans="rating")
+
+
 def test_systems_of_other_samples_have_no_page(tmp_path: Path) -> None:
     one = Hub("wer").evaluate(**COLUMNS)
     other = Hub("wer").evaluate(**{**COLUMNS, "references": ["x", "y", "z"]})
