@@ -56,7 +56,7 @@ DOCUMENTS = sorted(
     for pattern in ("*.md", "docs/*.md", "metric_cards/**/*.md", "plugins/**/*.md")
     for path in ROOT.glob(pattern)
 )
-TEMPLATES = sorted((ROOT / "metrichub" / "catalog" / "templates").rglob("*.txt"))
+TEMPLATES = sorted((ROOT / "metrichub" / "cli" / "templates").rglob("*.txt"))
 
 
 def test_documents_teach_public_names_alone() -> None:

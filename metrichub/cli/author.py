@@ -2,17 +2,159 @@
 
 from __future__ import annotations
 
+import keyword
 import os
+import re
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from datetime import date
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from string import Template
+from typing import Any, NamedTuple
 
 import click
 
 from metrichub.catalog.registry import registry, spec_of
-from metrichub.catalog.scaffold import Scaffold, new_metric, new_plugin
 from metrichub.cli.output import as_json
 from metrichub.cli.program import Command, note
-from metrichub.errors import UnknownMetric
+from metrichub.errors import SpecError, UnknownMetric
+
+
+class Scaffold(NamedTuple):
+    """A metric's folder that was written: where, what imports it, and the project that it is in.
+
+    `project` is the nearest folder with a pyproject.toml; None without one.
+    """
+
+    folder: Path
+    name: str
+    module: str
+    project: Path | None
+
+    @property
+    def class_name(self) -> str:
+        """The name of the metric's class."""
+        return _class_name(self.name)
+
+    @property
+    def entry(self) -> str:
+        """The line of a pyproject.toml that registers the metric."""
+        return f'{self.name} = "{self.module}:{self.class_name}"'
+
+
+def new_metric(name: str, parent: Path) -> Scaffold:
+    """Write the folder of a metric below `parent`, the package that it belongs to.
+
+    A parent that isn't a package yet becomes one, unless it is the working directory.
+
+    Raises:
+        SpecError: the name isn't a valid one for a metric.
+        FileExistsError: the folder is there already.
+    """
+    _check(name)
+    project = _project(parent)
+    folder = parent / name
+    in_package = parent.resolve() != Path.cwd()
+    package = parent.resolve().name if in_package else name
+    software = _named(project) if project else package
+    _write(folder, _metric_files(name, software))
+    if in_package:
+        (parent / "__init__.py").touch()
+    return Scaffold(folder, name, ".".join([*_packages(parent.resolve()), name]), project)
+
+
+def new_plugin(name: str, parent: Path, distribution: str | None = None) -> Scaffold:
+    """Write a plugin distribution below `parent`; it builds, installs and passes its test as it is.
+
+    Raises:
+        SpecError: the name isn't a valid one for a metric, or the distribution's isn't.
+        FileExistsError: the folder is there already.
+    """
+    _check(name)
+    distribution = distribution or f"metrichub-{name.replace('_', '-')}"
+    package = re.sub(r"[-.]+", "_", distribution).lower()
+    if not package.isidentifier() or not distribution.isascii():
+        raise SpecError(f"{distribution!r} isn't a valid name of a distribution; use letters and -")
+    folder = parent / distribution
+    made = Scaffold(folder, name, f"{package}.{name}", folder)
+    words = {"distribution": distribution, "package": package, "entry": made.entry}
+    content = {
+        "pyproject.toml": _filled("plugin/pyproject.toml", name, words),
+        "README.md": _filled("plugin/README.md", name, words),
+        f"{package}/__init__.py": "",
+        f"tests/test_{name}.py": _filled("plugin/test.py", name, words),
+        **{
+            f"{package}/{name}/{path}": text
+            for path, text in _metric_files(name, distribution).items()
+        },
+    }
+    _write(folder, content)
+    return made
+
+
+def _project(folder: Path) -> Path | None:
+    """The nearest folder with a pyproject.toml, the given one or one that it lies in."""
+    parents = [folder.resolve(), *folder.resolve().parents]
+    return next((each for each in parents if (each / "pyproject.toml").is_file()), None)
+
+
+def _named(project: Path) -> str:
+    """The name of the distribution that a pyproject.toml describes."""
+    facts = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))
+    return str(facts.get("project", {}).get("name", project.name))
+
+
+def _packages(folder: Path) -> list[str]:
+    """The names of the packages that a folder stands in, its own last."""
+    if not (folder / "__init__.py").exists():
+        return []
+    return [*_packages(folder.parent), folder.name]
+
+
+def _check(name: str) -> None:
+    if re.fullmatch(r"[a-z][a-z0-9_]*", name) and not keyword.iskeyword(name):
+        return
+    better = re.sub(r"\W+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)).strip("_").lower()
+    hint = f", for example {better!r}" if re.fullmatch(r"[a-z][a-z0-9_]*", better) else ""
+    raise SpecError(
+        f"{name!r} isn't a valid name of a metric; use lower case and underscores{hint}"
+    )
+
+
+def _class_name(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("_"))
+
+
+def _metric_files(name: str, software: str) -> dict[str, str]:
+    words = {
+        "software": software,
+        "software_title": software.replace("_", r"\_"),
+        "year": str(date.today().year),
+    }
+    return {file: _filled(f"metric/{file}", name, words) for file in ("__init__.py", "README.md")}
+
+
+def _filled(template: str, name: str, words: Mapping[str, str]) -> str:
+    text = (
+        files("metrichub.cli").joinpath("templates", f"{template}.txt").read_text(encoding="utf-8")
+    )
+    return Template(text).substitute(words, name=name, class_name=_class_name(name))
+
+
+def _write(folder: Path, content: Mapping[str, str]) -> None:
+    """Write the files of a folder that isn't there yet, all or none."""
+    if folder.exists():
+        raise FileExistsError(17, "already exists; choose another name or --dir", str(folder))
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
+        made = Path(temporary, folder.name)
+        for path, text in content.items():
+            (made / path).parent.mkdir(parents=True, exist_ok=True)
+            (made / path).write_text(text, encoding="utf-8", newline="\n")
+        shutil.move(made, folder)
 
 
 @click.command(cls=Command)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from metrichub.catalog import scaffold
 from metrichub.catalog.card import Card
+from metrichub.cli import author
 from tests.commands import error, program, run
 from tests.plugins import distribution, environment
 
@@ -112,9 +112,9 @@ def test_a_new_metric_cites_the_software_that_it_belongs_to(
 def test_the_line_names_the_package_that_the_folder_belongs_to(folder: Path) -> None:
     (folder / "src" / "pack").mkdir(parents=True)
     (folder / "src" / "pack" / "__init__.py").touch()
-    made = scaffold.new_metric("a", folder / "src" / "pack" / "inner")
+    made = author.new_metric("a", folder / "src" / "pack" / "inner")
     assert made.entry == 'a = "pack.inner.a:A"'
-    assert scaffold.new_metric("a_b", Path()).entry == 'a_b = "a_b:AB"'
+    assert author.new_metric("a_b", Path()).entry == 'a_b = "a_b:AB"'
     assert not (folder / "__init__.py").exists()
 
 
