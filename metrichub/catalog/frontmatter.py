@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
@@ -84,6 +85,7 @@ class Tags(NamedTuple):
     language: tuple[str, ...] = ("any",)
 
 
+@cache
 def pattern_of(output: str) -> str:
     """What stands on a card for an output with a number: "precision_n" for "precision_2"."""
     return re.sub(r"\d+$", "n", output)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import exp, inf, isnan, lgamma, log, nan
 
 _STEPS = 300
@@ -17,6 +18,7 @@ def t_tail(t: float, freedom: float) -> float:
     return half if t > 0 else 1 - half
 
 
+@lru_cache(maxsize=64)
 def student(freedom: float, confidence: float) -> float:
     """How many standard errors a two-sided interval reaches, with so many degrees of freedom.
 
