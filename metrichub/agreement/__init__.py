@@ -51,9 +51,9 @@ if TYPE_CHECKING:
     from metrichub.agreement.verdicts import corrected_rate as corrected_rate
     from metrichub.agreement.verdicts import verdict_agreement as verdict_agreement
     from metrichub.agreement.williams import williams_test as williams_test
-    from metrichub.evaluation.holm import holm as holm
     from metrichub.evaluation.kappa import cohen_kappa as cohen_kappa
     from metrichub.evaluation.kappa import fleiss_kappa as fleiss_kappa
+    from metrichub.evaluation.resample import holm as holm
     from metrichub.evaluation.shares import Share as Share
     from metrichub.evaluation.shares import wilson as wilson
 
@@ -79,7 +79,7 @@ _HOMES = {
         "soft_pairwise": "pairwise_p soft_pairwise_accuracy",
         "verdicts": "VerdictAgreement corrected_rate verdict_agreement",
         "williams": "williams_test",
-        ".evaluation.holm": "holm",
+        ".evaluation.resample": "holm",
         ".evaluation.kappa": "cohen_kappa fleiss_kappa",
         ".evaluation.shares": "Share wilson",
     }.items()

@@ -16,7 +16,7 @@ from metrichub.agreement.published_protocols import DRAWS_BIBTEX, protocol_of
 from metrichub.agreement.rank_clusters import significance_clusters
 from metrichub.agreement.rating_inputs import DataFacts, Inputs, Place
 from metrichub.errors import InputError, did_you_mean
-from metrichub.evaluation.holm import holm
+from metrichub.evaluation.resample import holm
 
 if TYPE_CHECKING:
     from metrichub.agreement.preference_inputs import PairInputs

@@ -12,12 +12,11 @@ from itertools import combinations
 
 from metrichub.catalog.frontmatter import Scale
 from metrichub.evaluation.buckets import BUCKETS
-from metrichub.evaluation.holm import holm
 from metrichub.evaluation.lengths import differing_lengths
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import check_clusters, comparable, unranked
 from metrichub.evaluation.ranked_output import RankedOutput, in_words, output_label
-from metrichub.evaluation.resample import check_level, check_positive
+from metrichub.evaluation.resample import check_level, check_positive, holm
 from metrichub.evaluation.significance import (
     Comparisons,
     Pair,

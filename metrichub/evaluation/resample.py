@@ -7,14 +7,17 @@ Work is done in blocks of resamples, so that memory doesn't grow with their numb
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
+from math import isnan
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.errors import ParameterError
 
+K = TypeVar("K", bound=Hashable)
 SEED = 12345
 _CELLS = 400_000
 
@@ -87,6 +90,17 @@ def _p_value(statistics: NDArray[np.float64], observed: float) -> float:
     # Ties count, unlike in sacrebleu: else two identical systems would differ significantly.
     extreme = statistics >= observed - 1e-12 * max(1.0, observed)
     return float((np.sum(extreme) + 1) / (len(statistics) + 1))
+
+
+def holm(p_values: Mapping[K, float]) -> dict[K, float]:
+    """Holm's correction of one family's p-values; `nan` isn't a test, and stays `nan`."""
+    tested = sorted((p, i) for i, p in enumerate(p_values.values()) if not isnan(p))
+    corrected = list(p_values.values())
+    highest = 0.0
+    for k, (p, i) in enumerate(tested):
+        highest = max(highest, min(1.0, (len(tested) - k) * p))
+        corrected[i] = highest
+    return dict(zip(p_values, corrected, strict=True))
 
 
 def _blocks(samples: int, rows: int, multiple: int) -> Iterator[int]:
