@@ -71,11 +71,6 @@ class Trace:
         """The status of a sample, as far as its calls are concerned."""
         return "pending" if sample in self.pending else "error" if sample in self.errors else "ok"
 
-    @property
-    def failed(self) -> int:
-        """The number of samples with an error."""
-        return self.causes.total()
-
     @staticmethod
     def joined(parts: Sequence[tuple[int, Trace]]) -> Trace:
         """The trace of parts that start at these samples."""
@@ -148,12 +143,10 @@ def votes_in(steps: Iterable[Any]) -> Counter[str]:
 
 
 def agreement_notes(votes: Mapping[str, int]) -> list[str]:
-    """How far a panel's judges agree, from what `votes_in` gives; nothing where nobody voted.
+    """How far a panel's judges agree, from what `votes_in` gives.
 
     Items that a judge gave no verdict on are counted apart.
     """
-    if not votes:
-        return []
     patterns = [(json.loads(pattern), n) for pattern, n in votes.items()]
     judges = max(len(pattern) for pattern, _ in patterns)
     whole = [

@@ -85,7 +85,7 @@ class Measurement:
         for name, result in self.results.items():
             nested[name] = result.scores()
             trace = self.traces.get(name, Trace())
-            failed, waiting = trace.failed, trace.waits.total()
+            failed, waiting = trace.causes.total(), trace.waits.total()
             unanswered = result.unanswered.total()
             counts = {
                 "unscored": result.unscored - failed - waiting - unanswered,
@@ -107,7 +107,7 @@ class Measurement:
     @property
     def failed(self) -> int:
         """How many scores are missing, over all metrics, because a call to a judge failed."""
-        return sum(found.failed for found in self.traces.values())
+        return sum(trace.causes.total() for trace in self.traces.values())
 
     def explain(self, metric: str, sample: int) -> Explanation:
         """Why a sample has its scores: its status, and the judge's answers for each candidate.

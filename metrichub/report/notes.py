@@ -47,7 +47,7 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
         why += [f"{n} failed: {cause}" for cause, n in trace.causes.most_common()]
         why += [f"{n} pending: {cause}" for cause, n in trace.waits.most_common()]
         why += _of_runs(measurement.runs.get(name, ()))
-        why += agreement_notes(trace.votes)
+        why += agreement_notes(trace.votes) if trace.votes else []
         read = {*map(column_of, result.metric.inputs())}
         found_in = {column: n for column, n in measurement.read_from.items() if column in read}
         why += [note_of_fallback(column, names) for column, names in found_in.items()]
@@ -77,7 +77,7 @@ def _without_score(size: int, result: Result, trace: Trace) -> list[str]:
     """Why samples have no score, or all together."""
     why = [] if size else [NO_SAMPLES]
     why += [f"{n} unscored: {reason}" for reason, n in result.reasons.most_common()]
-    told = trace.failed + trace.waits.total() + result.reasons.total()
+    told = trace.causes.total() + trace.waits.total() + result.reasons.total()
     if (rest := result.unscored - told) > 0:
         # Of a metric that is being written, as it has no card yet.
         own = rest == size and not result.metric.card.path

@@ -23,4 +23,4 @@ def test_the_samples_of_a_part_come_behind_those_of_the_parts_before() -> None:
 def test_samples_that_are_taken_have_new_places() -> None:
     taken = PART.take([3, 1, 2])
     assert [taken.status(sample) for sample in range(3)] == ["pending", "ok", "error"]
-    assert (taken.steps, taken.calls, taken.failed) == ({1: STEP}, {1: ["key"]}, 1)
+    assert (taken.steps, taken.calls, taken.causes.total()) == ({1: STEP}, {1: ["key"]}, 1)
