@@ -11,7 +11,7 @@ from metrichub import Hub, Report, compare_all, list_metrics
 from metrichub.catalog.registry import Entry
 from metrichub.errors import MissingDependency, MissingModel, ReportError
 from metrichub.evaluation.lengths import differing_lengths
-from metrichub.evaluation.ranking import quick_tests
+from metrichub.report.ranking import quick_tests
 from metrichub.testing.under_test import MetricUnderTest
 
 PASSAGES = Path(__file__).parents[1] / "examples" / "summaries.jsonl"

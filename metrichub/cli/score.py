@@ -266,7 +266,7 @@ def _tested(
 ) -> tuple[PairedTests | None, Mapping[str, str]]:
     """The tests that mark the systems of a table, and why a metric has none."""
     from metrichub.evaluation.merge import unranked
-    from metrichub.evaluation.ranking import quick_tests
+    from metrichub.report.ranking import quick_tests
 
     if len(reports) > 1 and shown in ("table", "markdown", "latex"):
         return quick_tests(reports, cluster)

@@ -6,7 +6,7 @@ Holm (1979) corrects the p-values over the pairs of systems and the headline out
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 
@@ -14,7 +14,7 @@ from metrichub.catalog.frontmatter import Scale
 from metrichub.evaluation.buckets import BUCKETS
 from metrichub.evaluation.lengths import differing_lengths
 from metrichub.evaluation.measurement import Measurement
-from metrichub.evaluation.merge import check_clusters, comparable, unranked
+from metrichub.evaluation.merge import check_clusters, comparable
 from metrichub.evaluation.ranked_output import RankedOutput, in_words, output_label
 from metrichub.evaluation.resample import check_level, check_positive, holm
 from metrichub.evaluation.significance import (
@@ -30,8 +30,6 @@ Ranks = dict[str, dict[str, dict[str, int]]]
 """Metric -> headline output -> system -> rank, 1 for the best."""
 ROUGH_P = 10
 """Fewer clusters or buckets make p too small: with 8, .11 of equal systems differ at .05."""
-QUICK_SAMPLES = 20_000
-"""More samples than this are ranked only where tests were asked for."""
 
 
 @dataclass(frozen=True)
@@ -73,32 +71,6 @@ class PairedTests:
     def against(self, baseline: str) -> dict[str, Comparisons]:
         """The comparisons of every other system with one that was named before all of them."""
         return {name: found for (name, other), found in self.pairs.items() if other == baseline}
-
-
-def quick_tests(
-    systems: Mapping[str, Measurement], cluster: str | None = None
-) -> tuple[PairedTests | None, dict[str, str]]:
-    """The tests that tables of scores are marked by, and metric -> why it isn't tested.
-
-    Only metrics whose tests take a moment are tested, and nothing has an interval. `cluster` is
-    that of `paired_tests`.
-    """
-    reasons = unranked(systems)
-    slow = "testing the systems takes a while; 'metrichub compare' does it"
-    for report in systems.values():
-        for name, result in report.results.items():
-            if not result.adds_up or report.size > QUICK_SAMPLES:
-                reasons.setdefault(name, slow)
-            if result.untestable:
-                reasons[name] = "a report was pooled, so there are no samples to test"
-    kept = {
-        name: replace(report, results={m: r for m, r in report.results.items() if m not in reasons})
-        for name, report in systems.items()
-    }
-    if not all(report.results for report in kept.values()):
-        return None, reasons
-    tests = paired_tests(kept, SignificanceOptions(resamples=0, cluster=cluster))
-    return tests, {**reasons, **tests.withheld}
 
 
 def paired_tests(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from metrichub.errors import MissingDependency, ReportError, what
 from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.merge import unranked
 from metrichub.evaluation.ranking import PairedTests, paired_tests
 from metrichub.evaluation.resample import SEED, check_positive
 from metrichub.evaluation.significance import Comparison, SignificanceOptions
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 ABOUT_SACREBLEU_P = (
     "too small: at .05 it calls 11 to 20 of 100 differences significant where there is none"
 )
+
+QUICK_SAMPLES = 20_000
+"""More samples than this are ranked only where tests were asked for."""
 
 
 @dataclass(frozen=True)
@@ -189,6 +193,32 @@ class Ranking(PairedTests):
 
     def _scores(self, form: ScoreFormat, intervals: bool) -> Table:
         return scoreboard(self.reports, self, self.intervals() if intervals else {}, form)
+
+
+def quick_tests(
+    systems: Mapping[str, Measurement], cluster: str | None = None
+) -> tuple[PairedTests | None, dict[str, str]]:
+    """The tests that tables of scores are marked by, and metric -> why it isn't tested.
+
+    Only metrics whose tests take a moment are tested, and nothing has an interval. `cluster` is
+    that of `paired_tests`.
+    """
+    reasons = unranked(systems)
+    slow = "testing the systems takes a while; 'metrichub compare' does it"
+    for report in systems.values():
+        for name, result in report.results.items():
+            if not result.adds_up or report.size > QUICK_SAMPLES:
+                reasons.setdefault(name, slow)
+            if result.untestable:
+                reasons[name] = "a report was pooled, so there are no samples to test"
+    kept = {
+        name: replace(report, results={m: r for m, r in report.results.items() if m not in reasons})
+        for name, report in systems.items()
+    }
+    if not all(report.results for report in kept.values()):
+        return None, reasons
+    tests = paired_tests(kept, SignificanceOptions(resamples=0, cluster=cluster))
+    return tests, {**reasons, **tests.withheld}
 
 
 def compare_two(

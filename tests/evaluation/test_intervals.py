@@ -270,7 +270,7 @@ def test_an_interval_holds_0_where_the_test_is_not_significant() -> None:
 
 
 def test_without_resamples_there_is_no_interval_and_no_reason() -> None:
-    from metrichub.evaluation.ranking import quick_tests
+    from metrichub.report.ranking import quick_tests
 
     tests, _ = quick_tests({"A": exact_match([True] * 9), "B": exact_match([False] * 9)})
     assert tests is not None

@@ -13,7 +13,7 @@ from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import Scale
 from metrichub.errors import MetricError, ReportError
 from metrichub.evaluation.merge import unranked
-from metrichub.evaluation.ranking import quick_tests
+from metrichub.report.ranking import quick_tests
 from metrichub.report.scoreboard import rows_of_scores, rows_of_tests
 from metrichub.text import Texts
 
