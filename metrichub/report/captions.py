@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from metrichub.errors import listed
-from metrichub.evaluation.ranked_output import p_text
+from metrichub.evaluation.ranking import p_text
 from metrichub.report.scoreboard import (
     TIE,
     Intervals,

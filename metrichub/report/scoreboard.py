@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from metrichub.data.columns import column_of
 from metrichub.errors import ParameterError
-from metrichub.evaluation.ranked_output import output_label
+from metrichub.evaluation.ranking import output_label
 from metrichub.report.tables import Cell, Score, Table
 
 if TYPE_CHECKING:
