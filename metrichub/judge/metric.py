@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, cast
 
@@ -102,10 +103,11 @@ class JudgeMetric(ModelMetric):
         return prompt_files.given_examples(self.prompts)
 
     @classmethod
+    @cache
     def _known(cls) -> Mapping[str, Path]:
         """The English prompts that the metric may ask, by name: its own before the shared ones."""
-        owners = (one for one in reversed(cls.__mro__) if issubclass(one, JudgeMetric))
-        return prompt_files.prompts_of(tuple(one for one in owners if one is not JudgeMetric))
+        owners = (owner for owner in reversed(cls.__mro__) if issubclass(owner, JudgeMetric))
+        return prompt_files.prompts_of(owners)
 
     def _english(self, name: str) -> Path:
         """The English prompt of this name."""
@@ -176,9 +178,10 @@ class JudgeMetric(ModelMetric):
 
         Its examples are in the file next to it, unless the user has set others.
         """
-        mine, shown = self._given().get(name), self._shown().get(name)
-        path = mine or prompt_files.in_language(self._english(name), self.language or ENGLISH)
-        return Prompt.read(path, shown) if mine or shown else prompt_files.packaged(path)
+        path = prompt_files.in_language(self._english(name), self.language or ENGLISH)
+        if self.prompts is None:
+            return prompt_files.packaged(path)
+        return Prompt.read(self._given().get(name, path), self._shown().get(name))
 
     def templates(self) -> Mapping[str, Any]:
         """The prompts that it may ask, with their examples; {} if no model is asked."""
@@ -270,7 +273,7 @@ class JudgeMetric(ModelMetric):
 
     @property
     def _judge(self) -> Judge:
-        return cast(Judge, self._asked_of("judge"))
+        return cast(Judge, self._service("judge"))
 
 
 def absent(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, cast
 
 from metrichub.catalog.parameters import REQUIRED
@@ -25,24 +26,33 @@ class ModelMetric(Metric):
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """The notes of the judge and the embedder about themselves."""
-        said = (about(self._asked_of(kind)).note for kind in self.models())
-        return [*super().notes(totals), *filter(None, said)]
+        notes = (about(self._service(kind)).note for kind in self.models())
+        return [*super().notes(totals), *filter(None, notes)]
 
-    def _asked_of(self, kind: str) -> Any:
+    def _service(self, kind: str) -> Any:
         """The judge or the embedder.
 
         Raises:
             JudgeUnavailable: none is chosen.
         """
-        chosen = getattr(self, kind)
-        if chosen is None:
+        if kind not in self._services:
             raise unchosen(self.name, kind)
-        return RESOLVERS[kind](chosen)
+        return self._services[kind]
+
+    @cached_property
+    def _services(self) -> Mapping[str, Any]:
+        """The judge and the embedder that are chosen, made of their specs once."""
+        chosen = {kind: getattr(self, kind, None) for kind in RESOLVERS}
+        return {kind: RESOLVERS[kind](it) for kind, it in chosen.items() if it is not None}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields to pickle: what was made of them is made again elsewhere."""
+        return {name: value for name, value in vars(self).items() if name != "_services"}
 
     def _values(self) -> dict[str, object]:
         """The parameters, with the judge and the embedder as they say of themselves."""
         return {
-            name: self._asked_of(name).label if name in RESOLVERS and value is not None else value
+            name: self._services[name].label if name in self._services else value
             for name, value in super()._values().items()
         }
 
@@ -67,7 +77,7 @@ class EmbedderMetric(ModelMetric):
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """The vectors of the texts, (n, d)."""
-        found: Any = await self._asked_of("embedder").embed(texts)
+        found: Any = await self._service("embedder").embed(texts)
         return cast(Vectors, found)
 
     async def similarity(self, one: str, other: str) -> float:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -111,17 +111,16 @@ def slots_of(text: str) -> frozenset[str]:
     return frozenset(_SLOT.findall(text))
 
 
-@cache
-def prompts_of(owners: tuple[type, ...]) -> Mapping[str, Path]:
+def prompts_of(owners: Iterable[type]) -> Mapping[str, Path]:
     """The English prompts beside the code of some classes, and the shared ones, by name.
 
     Those of a later class stand before those of an earlier one.
     """
-    found = {path.stem: path for path in SHARED_PROMPTS.glob("*.md")}
+    prompts = {path.stem: path for path in SHARED_PROMPTS.glob("*.md")}
     for owner in owners:
         file = getattr(sys.modules.get(owner.__module__), "__file__", None)
-        found |= {path.stem: path for path in Path(file or "").parent.glob("prompts/*.md")}
-    return found
+        prompts |= {path.stem: path for path in Path(file or "").parent.glob("prompts/*.md")}
+    return prompts
 
 
 def given_prompts(folder: str | None) -> dict[str, Path]:
