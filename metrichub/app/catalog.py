@@ -15,7 +15,7 @@ from metrichub.app.settings import Judging
 from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import JUDGES
 from metrichub.catalog.registry import Entry, Registry, registry
-from metrichub.catalog.search_pages import METRIC, search_index
+from metrichub.catalog.search import METRIC, search_index
 from metrichub.data.columns import column_of
 from metrichub.judge.prompt_files import SHARED_PROMPTS
 

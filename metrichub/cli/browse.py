@@ -12,8 +12,7 @@ import click
 from metrichub.catalog.frontmatter import JUDGES
 from metrichub.catalog.listing import list_metrics, screen_width
 from metrichub.catalog.registry import Entry, registry, spec_of
-from metrichub.catalog.search import SearchPage
-from metrichub.catalog.search_pages import METRIC, search_index
+from metrichub.catalog.search import METRIC, SearchPage, search_index
 from metrichub.catalog.studies import best_by_task
 from metrichub.cli.output import as_json, emit, shown_as
 from metrichub.cli.program import Command, note

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from metrichub.catalog.search import SearchIndex, SearchPage
-from metrichub.catalog.search_pages import GUIDE, search_pages
+from metrichub.catalog.search import GUIDE, SearchIndex, SearchPage, search_pages
 from metrichub.errors import SiteError
 from metrichub.site.site_index import GUIDES, DocPage, SiteIndex, one_line
 

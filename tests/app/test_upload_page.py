@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 import metrichub
 from metrichub.app.settings import Judging, ServerLimits, ServerSettings
-from metrichub.catalog.search_pages import METRIC, search_index
+from metrichub.catalog.search import METRIC, search_index
 from tests.app_client import Form, calling, run_of, words
 
 

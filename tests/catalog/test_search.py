@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metrichub.catalog.search import SearchIndex, SearchPage, terms, word_stem
-from metrichub.catalog.search_pages import search_index
+from metrichub.catalog.search import SearchIndex, SearchPage, search_index, terms, word_stem
 from tests.commands import error, run
 from tests.questions import newcomers, unseen
 
