@@ -18,7 +18,7 @@ from metrichub.app.runs import Run, accepted
 from metrichub.app.service import service
 from metrichub.app.settings import Judging
 from metrichub.app.views import Json, Page, page
-from metrichub.catalog.choices import choices
+from metrichub.catalog.guides import choices
 from metrichub.data.columns import TEXT, resolve
 from metrichub.errors import InputError
 

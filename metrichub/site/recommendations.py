@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from metrichub.catalog.choices import choices
 from metrichub.catalog.frontmatter import JUDGES
+from metrichub.catalog.guides import choices
 from metrichub.site.site_index import CardPage, SiteIndex
 
 _JUDGE = "openai(model='…')"
