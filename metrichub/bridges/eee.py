@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -120,8 +120,10 @@ def write_instances(
         MissingColumn: the report has no question and no source.
         ParameterError: there are scores other than 0 and 1, and no `correct_at`.
     """
-    ids = Ids(SCHEMA, f"{dataset}/{model}/{timestamp:.0f}", dataset, model)
-    write_lines(path, ids.lines(report, metric, correct_at, key))
+    ids = _Ids(f"{dataset}/{model}/{timestamp:.0f}", dataset, model)
+    instances = _instances(report, ids, metric, correct_at, key)
+    lines = (json.dumps(line, ensure_ascii=False, allow_nan=False) for line in instances)
+    write_text(path, "".join(f"{line}\n" for line in lines))
 
 
 def _outputs(report: Report, scores: Mapping[str, float]) -> list[tuple[str, str, str]]:
@@ -131,7 +133,7 @@ def _outputs(report: Report, scores: Mapping[str, float]) -> list[tuple[str, str
         for name, result in report.results.items()
         for output in result.scores()
     )
-    return [found for found in named if found[2] in scores]
+    return [(name, output, key) for name, output, key in named if key in scores]
 
 
 def _source(
@@ -142,8 +144,8 @@ def _source(
     split: str | None,
 ) -> dict[str, Any]:
     if hf_repo is not None:
-        found = {"dataset_name": dataset, "source_type": "hf_dataset", "hf_repo": hf_repo}
-        return found | {"samples_number": samples} | ({"hf_split": split} if split else {})
+        source = {"dataset_name": dataset, "source_type": "hf_dataset", "hf_repo": hf_repo}
+        return source | {"samples_number": samples} | ({"hf_split": split} if split else {})
     details = {"samples": str(samples)} | ({"split": split} if split else {})
     kind: dict[str, Any] = {"source_type": "other"}
     if url is not None:
@@ -177,10 +179,10 @@ def _result(report: Report, name: str, output: str, interval: Interval | None) -
     if judged := _llm_scoring(metric, result.signature.templates):
         config["llm_scoring"] = judged
     details = {"samples": str(report.size), "unscored": str(result.unscored)}
-    found: dict[str, Any] = {"score": result.scores()[output], "details": details}
+    score_details: dict[str, Any] = {"score": result.scores()[output], "details": details}
     if interval and all(map(math.isfinite, (interval.low, interval.high, interval.std))):
-        found["uncertainty"] = _uncertainty(interval, result.count)
-    return {"metric_config": config, "score_details": found}
+        score_details["uncertainty"] = _uncertainty(interval, result.count)
+    return {"metric_config": config, "score_details": score_details}
 
 
 def _uncertainty(interval: Interval, count: int) -> dict[str, Any]:
@@ -202,12 +204,14 @@ def _llm_scoring(metric: Metric, prompts: Mapping[str, Any]) -> dict[str, Any] |
     if not isinstance(metric, JudgeMetric) or metric.judge is None:
         return None
     judge = judge_of(metric.judge)
-    models = [one for one in getattr(judge, "members", [judge]) if about(one).is_model]
+    models = [member for member in getattr(judge, "members", [judge]) if about(member).is_model]
     if not models:
         return None
     return {
-        "judges": [{"model_info": _model_info(_name(one), "unknown", "unknown")} for one in models],
-        "input_prompt": "\n\n".join(told["text"] for told in prompts.values()) or "unknown",
+        "judges": [
+            {"model_info": _model_info(_name(model), "unknown", "unknown")} for model in models
+        ],
+        "input_prompt": "\n\n".join(prompt["text"] for prompt in prompts.values()) or "unknown",
         "additional_details": {"judge": str(getattr(judge, "label", judge))},
     }
 
@@ -216,58 +220,47 @@ def _name(judge: object) -> str:
     return str(getattr(judge, "model", None) or getattr(judge, "label", type(judge).__name__))
 
 
-class Ids(NamedTuple):
+class _Ids(NamedTuple):
     """What joins instances and their aggregate."""
 
-    schema: str
     evaluation: str
     dataset: str
     model: str
 
-    def lines(self, report: Report, metric: str, correct_at: float | None, key: str) -> list[Any]:
-        """An object of the schema for each sample that the metric scores.
 
-        Raises:
-            ReportError: no samples were kept, or the report has no such metric.
-            MissingColumn: there is neither a question nor a source.
-            ParameterError: scores other than 0 and 1 without a score that is right.
-        """
-        if metric not in report.results:
-            raise ReportError(f"no metric {metric!r} in this report; it has {', '.join(report)}")
-        texts = report.texts
-        if texts is None:
-            raise ReportError("instances need the samples: evaluate with samples=True, texts=True")
-        scores = report.samples()[metric]["score"].tolist()
-        if correct_at is None and not {s for s in scores if not math.isnan(s)} <= {0.0, 1.0}:
-            allowed = f"the least score of {metric} that counts as right, as it isn't always 0 or 1"
-            raise ParameterError(None, "correct_at", correct_at, allowed)
-        raised = report.results[metric].metric.card.better("score") == "lower"
-        asked, names = _asked(report), report.metadata.get(key)
-        found = []
-        for sample, score in enumerate(scores):
-            if math.isnan(score):
-                continue
-            limit = 1.0 if correct_at is None else correct_at
-            right = score <= limit if raised and correct_at is not None else score >= limit
-            given = texts[sample]
-            raw = asked[sample] if asked is not None else _raw(given)
-            one = {"sample_id": str(sample if names is None else names[sample])}
-            found.append(self._line(one, raw, given, metric) | _evaluation(score, right))
-        return found
-
-    def _line(
-        self, one: Mapping[str, str], raw: str, given: Mapping[str, Any], metric: str
-    ) -> dict[str, Any]:
-        predictions = _listed(given["predictions"])
-        return {
-            "schema_version": self.schema,
-            "evaluation_id": self.evaluation,
-            "model_id": self.model,
-            "evaluation_name": self.dataset,
-            "evaluation_result_id": f"{self.dataset}/{metric}",
-            **one,
+def _instances(
+    report: Report, ids: _Ids, metric: str, correct_at: float | None, key: str
+) -> Iterator[dict[str, Any]]:
+    """An object of the schema for each sample that the metric scores."""
+    if metric not in report.results:
+        raise ReportError(f"no metric {metric!r} in this report; it has {', '.join(report)}")
+    if report.texts is None:
+        raise ReportError("instances need the samples: evaluate with samples=True, texts=True")
+    scores = report.samples()[metric]["score"].tolist()
+    if correct_at is None and not {s for s in scores if not math.isnan(s)} <= {0.0, 1.0}:
+        allowed = f"the least score of {metric} that counts as right, as it isn't always 0 or 1"
+        raise ParameterError(None, "correct_at", correct_at, allowed)
+    is_error = report.results[metric].metric.card.better("score") == "lower"
+    inputs, names = _kept_inputs(report), report.metadata.get(key)
+    for number, score in enumerate(scores):
+        if math.isnan(score):
+            continue
+        limit = 1.0 if correct_at is None else correct_at
+        is_right = score <= limit if is_error and correct_at is not None else score >= limit
+        sample = report.texts[number]
+        predictions = _listed(sample["predictions"])
+        yield {
+            "schema_version": SCHEMA,
+            "evaluation_id": ids.evaluation,
+            "model_id": ids.model,
+            "evaluation_name": ids.dataset,
+            "evaluation_result_id": f"{ids.dataset}/{metric}",
+            "sample_id": str(number if names is None else names[number]),
             "interaction_type": "single_turn",
-            "input": {"raw": raw, "reference": _listed(given.get("references", []))},
+            "input": {
+                "raw": _input_of(sample) if inputs is None else inputs[number],
+                "reference": _listed(sample.get("references", [])),
+            },
             "output": {"raw": predictions},
             "messages": None,
             "answer_attribution": [
@@ -280,20 +273,11 @@ class Ids(NamedTuple):
                 }
                 for text in predictions
             ],
+            "evaluation": {"score": score, "is_correct": is_right},
         }
 
 
-def write_lines(path: str | Path, lines: Sequence[Any]) -> None:
-    """Write objects, one a line."""
-    dumped = (json.dumps(line, ensure_ascii=False, allow_nan=False) for line in lines)
-    write_text(path, "".join(f"{line}\n" for line in dumped))
-
-
-def _evaluation(score: float, right: bool) -> dict[str, Any]:
-    return {"evaluation": {"score": score, "is_correct": right}}
-
-
-def _asked(report: Report) -> Sequence[str] | None:
+def _kept_inputs(report: Report) -> Sequence[str] | None:
     """What was asked, where no metric read it but the report has kept it."""
     for name, values in report.metadata.items():
         if column_of_alias(name) in _INPUTS and all(isinstance(text, str) for text in values):
@@ -301,10 +285,10 @@ def _asked(report: Report) -> Sequence[str] | None:
     return None
 
 
-def _raw(given: Mapping[str, Any]) -> str:
+def _input_of(sample: Mapping[str, Any]) -> str:
     for name in _INPUTS:
-        if name in given:
-            return "\n".join(_listed(given[name]))
+        if name in sample:
+            return "\n".join(_listed(sample[name]))
     raise MissingColumn(
         "instances need what the model was asked, questions or sources, and the report keeps "
         "neither; evaluate with keep=['id', 'question']"
