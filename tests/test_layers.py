@@ -126,9 +126,9 @@ ALLOWED = {
     "cli": "errors data catalog metric models evaluation judge report hub testing",
     "__main__": "cli",
     "agreement": "errors data catalog metric evaluation report hub cli",
-    "bridges": "errors data catalog metric models evaluation judge report hub",
+    "bridges": "metrichub errors data catalog metric models evaluation judge",
     "site": "errors data catalog judge report hub web cli",
-    "app": "metrichub errors data catalog metric models judge report hub web cli",
+    "app": "metrichub errors data catalog metric models judge report web cli",
 }
 
 

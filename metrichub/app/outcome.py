@@ -17,8 +17,8 @@ from metrichub.report.scoreboard import Intervals, ScoreFormat, output_columns, 
 from metrichub.report.tables import json_safe
 
 if TYPE_CHECKING:
+    from metrichub import Report
     from metrichub.report.ranking import Ranking
-    from metrichub.report.report import Report
 
 REPORT = "report.html"
 

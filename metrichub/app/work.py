@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from metrichub import Hub
 from metrichub.app.jobs import PROGRESS, FileJob, Summary, Upload
 from metrichub.app.limits import rows_of
 from metrichub.app.outcome import write_comparison, write_scores
@@ -19,11 +20,10 @@ from metrichub.app.settings import Judging
 from metrichub.data.files import as_one, read_bounded, write_text
 from metrichub.data.samples import Reading, Samples, check_same_samples
 from metrichub.errors import InputError, MetrichubError, MissingColumn
-from metrichub.hub import Hub
 from metrichub.report.tables import json_safe
 
 if TYPE_CHECKING:
-    from metrichub.report.report import Report
+    from metrichub import Report
 
 _EVERY = 0.2
 _BATCHES, _CHARACTERS = 4, 50_000

@@ -17,7 +17,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from metrichub.bridges._given import Metrics, hub_of
+from metrichub import Hub, Report
+from metrichub.bridges._hub_scores import Metrics, hub_of
 from metrichub.data import columns as names
 from metrichub.data.batch import Batch
 from metrichub.data.inputs import batches_of
@@ -36,9 +37,7 @@ from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import merged
 from metrichub.evaluation.passes import Survey, surveyed, two_passes
 from metrichub.evaluation.run import measured
-from metrichub.hub import Hub
 from metrichub.metric import CorpusMetric
-from metrichub.report.report import Report
 
 Pickler = Callable[[object], bytes]
 WIDTH = 64

@@ -13,15 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from metrichub.bridges._given import OutputChoice, check_outputs, flat
+from metrichub import Interval, Report
+from metrichub.bridges._hub_scores import OutputChoice, check_outputs, flat
 from metrichub.data.columns import column_of_alias
 from metrichub.data.files import write_text
 from metrichub.errors import MissingColumn, ParameterError, ReportError
-from metrichub.evaluation.intervals import Interval
 from metrichub.judge.metric import JudgeMetric
 from metrichub.metric import Metric
 from metrichub.models.resolve import about, judge_of
-from metrichub.report.report import Report
 
 __all__ = ["write", "write_instances"]
 

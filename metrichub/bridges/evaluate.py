@@ -11,7 +11,7 @@ import re
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from metrichub.bridges._given import Metrics, OutputChoice, check_outputs, flat, hub_of
+from metrichub.bridges._hub_scores import Metrics, OutputChoice, check_outputs, flat, hub_of
 from metrichub.bridges._module_metric import ModuleMetric
 from metrichub.bridges._modules import Origin, fetched
 from metrichub.catalog.spec import Spec
@@ -20,7 +20,7 @@ from metrichub.errors import MissingDependency, ParameterError, SpecError
 if TYPE_CHECKING:
     from evaluate import Metric as EvaluateMetric
 
-    from metrichub.hub import Hub
+    from metrichub import Hub
 
 __all__ = ["load", "module"]
 

@@ -15,9 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from metrichub import Report
 from metrichub.data.files import write_text
 from metrichub.errors import MissingDependency, ReportError
-from metrichub.report.report import Report
 
 __all__ = ["metrics", "write_scores"]
 

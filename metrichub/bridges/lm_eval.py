@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from metrichub.bridges._given import Metrics, OutputChoice, check_outputs, flat, hub_of
+from metrichub import Hub
+from metrichub.bridges._hub_scores import Metrics, OutputChoice, check_outputs, flat, hub_of
 from metrichub.data import columns as names
 from metrichub.errors import InputError, MetricError, what
-from metrichub.hub import Hub
 from metrichub.metric import Metric
 
 __all__ = ["functions", "yaml"]

@@ -11,12 +11,11 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from metrichub.bridges._given import Metrics, hub_of
+from metrichub import Hub, Report
+from metrichub.bridges._hub_scores import Metrics, hub_of
 from metrichub.data.columns import ALIASES, column_of_alias
 from metrichub.errors import InputError, MissingDependency, SpecError, what
-from metrichub.hub import Hub
 from metrichub.metric import Metric
-from metrichub.report.report import Report
 
 __all__ = ["make_metric", "scorer", "scorers"]
 

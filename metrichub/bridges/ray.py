@@ -9,11 +9,11 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from metrichub.bridges._given import Metrics
+from metrichub import Report
+from metrichub.bridges._hub_scores import Metrics
 from metrichub.bridges._parts import WIDTH, Parts, Pass, died
 from metrichub.errors import InputError, MissingDependency, what
 from metrichub.metric import GATHERED
-from metrichub.report.report import Report
 
 if TYPE_CHECKING:
     import ray.data

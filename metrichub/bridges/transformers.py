@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from metrichub.bridges._given import Metrics, OutputChoice, check_outputs, flat, hub_of
-from metrichub.hub import Hub
+from metrichub import Hub
+from metrichub.bridges._hub_scores import Metrics, OutputChoice, check_outputs, flat, hub_of
 
 __all__ = ["compute_metrics"]
 

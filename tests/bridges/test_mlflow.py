@@ -10,7 +10,7 @@ import pandas
 import pytest
 
 from metrichub import Hub, SpecError
-from metrichub.bridges._given import hub_of
+from metrichub.bridges._hub_scores import hub_of
 from metrichub.bridges.mlflow import make_metric, scorer, scorers
 from metrichub.testing import Scripted
 from tests.bridges import guide

@@ -1,14 +1,13 @@
-"""What every bridge is given and hands on: a hub, and a report's scores by flat keys."""
+"""What every bridge takes and returns: a hub, and the scores of its report by flat keys."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
+from metrichub import Hub, Report
 from metrichub.errors import ParameterError
-from metrichub.hub import Hub
 from metrichub.metric import Metric
-from metrichub.report.report import Report
 
 Metrics: TypeAlias = Hub | Metric | str | Iterable[str | Metric]
 """A hub, or what makes one: a metric, its name, its spec, or a list of these."""
