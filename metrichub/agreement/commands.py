@@ -120,7 +120,7 @@ def agreement(
         foot=result.cite().splitlines() if with_citations else signatures,
     )
     if plot:
-        from metrichub.agreement.forest import forest
+        from metrichub.agreement.tables import forest
 
         forest(result).savefig(plot)
     if data:

@@ -150,7 +150,7 @@ def test_mistakes_are_named() -> None:
 
 def test_a_forest_plot_has_a_panel_for_each_coefficient_and_names_its_lines() -> None:
     pytest.importorskip("matplotlib", reason="the extra plots is not installed")
-    from metrichub.agreement.forest import forest
+    from metrichub.agreement.tables import forest
 
     names = ["tau_b", "pearson", "spearman", "acc_eq"]
     scores = {"a": [1, 2, 3], "b": [1, 1, 2]}
