@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from metrichub.catalog import guides
@@ -13,10 +15,11 @@ from metrichub.catalog.elsewhere import all_elsewhere
 from metrichub.site import example_report
 from metrichub.site.api_reference import reference
 from metrichub.site.card_pages import highlighted, page_of
-from metrichub.site.command_pages import CommandInfo, command_line
 from metrichub.site.site_index import GUIDES, REFERENCE, DocPage, SiteIndex
 from metrichub.web.markup import html
 
+CommandInfo = Mapping[str, Any]
+"""A command as `click.Command.to_info_dict` gives it."""
 _ORDER = (
     *("FIRST", "TASKS", "COMPARE", "JUDGES", "GATE", "OWN", "PEOPLE"),
     *("LARGE", "BRIDGES", "MOVING"),
@@ -90,3 +93,49 @@ def _elsewhere() -> DocPage:
     known = sorted(all_elsewhere(), key=lambda metric: metric.title.casefold())
     page = page_of("elsewhere.html", known=known, summary=summary)
     return DocPage("elsewhere.html", "Metrics not included", summary, REFERENCE, page)
+
+
+class _Option(NamedTuple):
+    names: str
+    help: str
+    default: str
+
+
+class _Shown(NamedTuple):
+    name: str
+    anchor: str
+    paragraphs: tuple[str, ...]
+    arguments: tuple[str, ...]
+    options: tuple[_Option, ...]
+
+
+def command_line(info: CommandInfo) -> DocPage:
+    """The page of all commands with their options."""
+    summary = "Every command of metrichub with its options."
+    page = page_of("commands.html", summary=summary, commands=tuple(_commands("metrichub", info)))
+    return DocPage("commands.html", "Command line", summary, REFERENCE, page)
+
+
+def _commands(name: str, info: CommandInfo) -> Iterator[_Shown]:
+    """A command, and those below it."""
+    text = inspect.cleandoc(info.get("help") or "").replace("\b\n", "")
+    shown = [p for p in info["params"] if not p.get("hidden")]
+    arguments = [p for p in shown if p["param_type_name"] == "argument"]
+    yield _Shown(
+        name,
+        name.replace(" ", "-"),
+        tuple(" ".join(part.split()) for part in text.split("\n\n") if part.strip()),
+        tuple(p["metavar"] if p.get("metavar") else p["name"].upper() for p in arguments),
+        tuple(_option(p) for p in shown if p["param_type_name"] == "option"),
+    )
+    for below, command in info.get("commands", {}).items():
+        if not command.get("hidden"):
+            yield from _commands(f"{name} {below}", command)
+
+
+def _option(info: CommandInfo) -> _Option:
+    names = ", ".join([*info["opts"], *info["secondary_opts"]])
+    kind = "" if info["is_flag"] else str(info["type"].get("name", "")).upper()
+    default = info["default"]
+    plain = isinstance(default, (int, float, str)) and not isinstance(default, bool)
+    return _Option(f"{names} {kind}".strip(), info.get("help") or "", str(default) if plain else "")

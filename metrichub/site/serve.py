@@ -16,7 +16,7 @@ from typing import Any
 from metrichub.catalog.registry import Registry
 from metrichub.errors import CardError, MetrichubError
 from metrichub.site.build import Built, build_site
-from metrichub.site.command_pages import CommandInfo
+from metrichub.site.doc_pages import CommandInfo
 from metrichub.site.links import SHARED_PROMPTS
 
 HOST = "127.0.0.1"

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("zensical", reason="the extra site is not installed")
 
 from metrichub.cli import main
-from metrichub.site.command_pages import command_line
+from metrichub.site.doc_pages import command_line
 from tests.surface import MODULES, public
 
 
