@@ -1,25 +1,39 @@
-"""Building the cards' site from the installed metrics into a folder."""
+"""Building the cards' site into a folder, alone or beside the sites of other versions."""
 
 from __future__ import annotations
 
 import errno
+import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
+
+from packaging.version import InvalidVersion, Version
 
 from metrichub.catalog.registry import Registry
 from metrichub.errors import MissingDependency, SiteError
 from metrichub.site import card_pages, check
 from metrichub.site.build_info import BuildInfo
-from metrichub.site.command_pages import CommandInfo
-from metrichub.site.doc_pages import doc_pages
+from metrichub.site.doc_pages import CommandInfo, doc_pages
 from metrichub.site.generate import generate
 from metrichub.site.links import Links
 from metrichub.site.site_index import GUIDES, CardPage, SiteIndex
 
 # What marks a folder as one that may be replaced.
 _MARK = ".metrichub-site"
+LIST = "versions.json"
+# What marks a folder as one of versions: a site of one version would replace them all.
+_VERSIONS_MARK = ".metrichub-versions"
+_START = """<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8">
+<title>metrichub</title>
+<link rel="icon" href="data:,">
+<meta http-equiv="refresh" content="0; url={newest}/index.html">
+<a href="{newest}/index.html">metrichub {newest}</a>
+"""
 
 
 @dataclass(frozen=True)
@@ -98,3 +112,42 @@ def _replace(out: Path, made: Path) -> None:
     for old in out.iterdir():
         shutil.rmtree(old) if old.is_dir() and not old.is_symlink() else old.unlink()
     shutil.copytree(made, out, dirs_exist_ok=True)
+
+
+def build_version(out: Path, info: BuildInfo, **options: Any) -> Built:
+    """Build the site of a version in a folder of `out` that has its name, beside other versions.
+
+    The file versions.json lists the versions, the newest first, and index.html leads to the newest
+    that isn't a pre-release. Takes the other options of `build_site`.
+
+    Raises:
+        FileExistsError: `out` holds something other than such a folder.
+        SiteError: as `build_site`.
+    """
+    if out.is_dir() and any(out.iterdir()) and not (out / _VERSIONS_MARK).exists():
+        raise FileExistsError(
+            errno.EEXIST, "has no versions of a site; choose an empty or a new folder", str(out)
+        )
+    built = build_site(out / info.version, info=info, **options)
+    (out / _VERSIONS_MARK).touch()
+    known = _versions(out)
+    newest = next((name for name in known if not Version(name).is_prerelease), known[0])
+    listed = [
+        {"version": name, "title": name, "aliases": ["latest"] * (name == newest)} for name in known
+    ]
+    (out / LIST).write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+    (out / "index.html").write_text(_START.format(newest=newest), encoding="utf-8")
+    return built
+
+
+def _versions(out: Path) -> list[str]:
+    """The names of the folders with a site of a version, the newest first."""
+    versions = {}
+    for folder in out.iterdir():
+        try:
+            version = Version(folder.name)
+        except InvalidVersion:
+            continue
+        if is_site(folder):
+            versions[folder.name] = version
+    return sorted(versions, key=lambda name: versions[name], reverse=True)

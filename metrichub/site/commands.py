@@ -45,9 +45,8 @@ def build(out: Path, strict: bool, repository: str | None, versions: bool) -> No
 
     metrichub site build public --versions --repository https://git.example/owner/name
     """
-    from metrichub.site.build import build_site
+    from metrichub.site.build import build_site, build_version
     from metrichub.site.build_info import BuildInfo
-    from metrichub.site.versions import build_version
 
     info = BuildInfo.installed(repository, beside=versions)
     made = (build_version if versions else build_site)(

@@ -14,8 +14,8 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
 from metrichub.catalog.registry import Registry
+from metrichub.site.build import build_version
 from metrichub.site.build_info import BuildInfo
-from metrichub.site.versions import build_version
 from tests.browser.servers import serving_folder
 from tests.site_cards import toy
 

@@ -15,9 +15,8 @@ pytest.importorskip("zensical", reason="the extra site is not installed")
 from metrichub.catalog.registry import Registry
 from metrichub.errors import SiteError
 from metrichub.site import check
-from metrichub.site.build import build_site
+from metrichub.site.build import build_site, build_version
 from metrichub.site.build_info import BuildInfo
-from metrichub.site.versions import build_version
 from tests.site_cards import toy
 
 pytestmark = pytest.mark.site
