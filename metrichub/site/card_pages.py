@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from doctest import DocTestParser
 from functools import cache
 from html import unescape
@@ -13,11 +14,11 @@ from urllib.parse import urlencode
 
 from metrichub.catalog import guides
 from metrichub.catalog.frontmatter import JUDGES
+from metrichub.catalog.guides import choices
 from metrichub.catalog.studies import StudyValue, best_by_task
 from metrichub.errors import CardError
 from metrichub.site import example_report
 from metrichub.site.links import Links
-from metrichub.site.recommendations import recommendations
 from metrichub.site.site_index import CardPage, SiteIndex, one_line
 from metrichub.web.markup import html
 
@@ -40,6 +41,7 @@ FACETS: Mapping[str, tuple[str, Mapping[str, str]]] = {
 
 HOME = "HOME.md"
 """The page of docs/ that the front page begins with."""
+_JUDGE = "openai(model='…')"
 _CODE = re.compile(r'<pre><code class="language-([\w+-]+)">(.*?)</code></pre>', re.DOTALL)
 _TITLE = re.compile(r"\s*<h1[^>]*>.*?</h1>", re.DOTALL)
 
@@ -193,3 +195,78 @@ def _examples(code: str) -> str:
         return "".join(example.source for example in DocTestParser().get_examples(code))
     except ValueError:
         return ""
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A metric with its parameters, its page, and how far it agreed with people if it was asked."""
+
+    spec: str
+    page: CardPage
+    agreement: str
+    value: float | None
+
+    @property
+    def note(self) -> str:
+        """What it asks, and its agreement."""
+        asks = JUDGES[self.page.card.judge] if self.page.card.judge else ""
+        vectors = "an embedder" if self.page.card.embedder else ""
+        needs = [f"asks {text}" for text in (asks, vectors) if text]
+        return "; ".join([*needs, *([self.agreement] if self.agreement else [])])
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """One pair of answers, and what follows from it."""
+
+    evaluate: str
+    have: str
+    data: str
+    metrics: tuple[Suggestion, ...]
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """The judge and the embedder that the metrics need, by option."""
+        cards = [metric.page.card for metric in self.metrics]
+        asked = {"judge": any(card.judge for card in cards),
+                 "embedder": any(card.embedder for card in cards)}  # fmt: skip
+        return {name: _JUDGE for name, needed in asked.items() if needed}
+
+    @property
+    def command(self) -> str:
+        """The line for a shell."""
+        metrics = " ".join(f"-m {_quoted(metric.spec)}" for metric in self.metrics)
+        options = "".join(f' --{name} "{spec}"' for name, spec in self.options.items())
+        return f"metrichub score {self.data} {metrics}{options}"
+
+    @property
+    def python(self) -> str:
+        """The lines for Python."""
+        specs = ", ".join(f'"{metric.spec}"' for metric in self.metrics)
+        options = "".join(f', {name}="{spec}"' for name, spec in self.options.items())
+        return (
+            "from metrichub import Hub, read\n"
+            f"hub = Hub([{specs}]{options})\n"
+            f'print(hub.evaluate(read("{self.data}")))\n'
+        )
+
+
+def recommendations(index: SiteIndex) -> tuple[Recommendation, ...]:
+    """The choices whose metrics all have a page."""
+    known = {page.name: page for page in index.pages}
+    return tuple(
+        Recommendation(
+            choice.evaluate,
+            choice.have,
+            choice.data,
+            tuple(
+                Suggestion(metric.spec, known[metric.name], metric.agreement, metric.value)
+                for metric in choice.metrics
+            ),
+        )
+        for choice in choices({name: page.entry for name, page in known.items()})
+    )
+
+
+def _quoted(spec: str) -> str:
+    return f'"{spec}"' if "(" in spec else spec

@@ -11,7 +11,7 @@ pytest.importorskip("zensical", reason="the extra site is not installed")
 
 from metrichub import Hub
 from metrichub.catalog.registry import Registry
-from metrichub.site.recommendations import Recommendation, recommendations
+from metrichub.site.card_pages import Recommendation, recommendations
 from metrichub.site.site_index import SiteIndex
 
 ALL = recommendations(SiteIndex.of(Registry.installed()))
