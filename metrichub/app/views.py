@@ -15,8 +15,8 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from metrichub import web
 from metrichub.report.tables import format_cell, json_safe
-from metrichub.web import theme
 from metrichub.web.markup import html, slug
 
 HOME = Path(__file__).parent
@@ -84,7 +84,7 @@ def _environment() -> jinja2.Environment:
 @cache
 def asset(name: str) -> str:
     """The address of a file in the folder `static`, which changes with its content."""
-    folder = theme.STATIC if name == theme.THEME else STATIC
+    folder = web.STATIC if name == web.THEME else STATIC
     digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()[:12]
     return f"/static/{name}?v={digest}"
 

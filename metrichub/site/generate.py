@@ -19,7 +19,7 @@ from metrichub.site.build_info import BuildInfo
 from metrichub.site.card_pages import pictures
 from metrichub.site.site_index import GUIDES, CardPage, DocPage, SiteIndex, one_line
 from metrichub.site.site_search import put_search
-from metrichub.web.theme import STATIC, THEME
+from metrichub.web import STATIC, THEME
 
 ASSETS = Path(__file__).parent / "assets"
 NAME = "metrichub"

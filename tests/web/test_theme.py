@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import metrichub
-from metrichub.web.theme import theme
+from metrichub.web import theme
 
 HOME = Path(metrichub.__file__).parent
 SHEETS = ("app/static/app.css", "report/html/assets/report.css", "site/assets/site.css")

@@ -45,7 +45,7 @@ from metrichub.report.notes import shared_notes
 from metrichub.report.ranking import Ranking, compare_all
 from metrichub.report.scoreboard import rows_of_scores, rows_of_tests
 from metrichub.report.tables import Cell, Table
-from metrichub.web.theme import theme
+from metrichub.web import theme
 
 SCRIPTS = (
     "labels.js",
