@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,6 +14,7 @@ from metrichub.catalog.parameters import parameters_of
 from metrichub.data.batch import View
 from metrichub.metric import Metric, Unscored
 from metrichub.text import RaggedTexts, Texts, row_sums
+from metrichub.text.column import Tokenizations
 from metrichub.text.scripts import (
     EMOJI,
     LATIN,
@@ -22,7 +23,6 @@ from metrichub.text.scripts import (
     dropped_scripts,
     treatment,
 )
-from metrichub.text.tokenizations import Tokenizations
 from metrichub.text.tokenize.reference import TOKENIZERS, category
 from metrichub.text.tokenize.tokenizers import Tokenizer
 from metrichub.text.unicode import mixed_forms
@@ -73,49 +73,64 @@ class Letters:
 ByTokenizer = Mapping[str, Letters]
 
 
-def letters_of(metric: Metric, view: View, tokenized: Tokenizations) -> ByTokenizer:
+def columns_of(view: View) -> dict[int, Texts]:
+    """The columns of texts that a metric saw, by their numbers."""
+    arguments = view.arguments.values()
+    items = [
+        argument.items if isinstance(argument, RaggedTexts) else argument for argument in arguments
+    ]
+    return {texts.number: texts for texts in items if isinstance(texts, Texts)}
+
+
+def letters_of(
+    metric: Metric, columns: Mapping[int, Texts], tokenized: Tokenizations
+) -> ByTokenizer:
     """What a metric's tokenizers did to the letters of the columns that it saw.
 
     A column counts once, however often it was tokenized; where a metric prepares its texts, they
     count instead. One that tokenizes as it concludes is believed to use the tokenizer it declares.
     """
-    columns = {texts.number: texts for texts in _texts(view)}
     if not tokenized and (declared := _declared(metric)):
         tokenized = {(number, declared): texts.letters for number, texts in columns.items()}
-    found: dict[str, Letters] = {}
-    for tokenizer in dict.fromkeys(tokenizer for _, tokenizer in tokenized):
-        every = {number: c for (number, by), c in tokenized.items() if by == tokenizer}
-        seen = [counts for number, counts in every.items() if number in columns]
+    cut: dict[Tokenizer, dict[int, ScriptCounts]] = {}
+    for (number, tokenizer), counts in tokenized.items():
+        cut.setdefault(tokenizer, {})[number] = counts
+    letters: dict[str, Letters] = {}
+    for tokenizer, prepared in cut.items():
+        seen = [number for number in prepared if number in columns] or list(prepared)
         name = tokenizer if isinstance(tokenizer, str) else tokenizer.__name__
-        parts = (Letters.of(counts, tokenizer) for counts in seen or every.values())
-        found[name] = sum(parts, Letters())
-    return found
+        letters[name] = Letters()
+        for number in seen:
+            letters[name] += Letters.of(prepared[number], tokenizer)
+    return letters
 
 
-def mixed_forms_of(view: View) -> set[str]:
+def mixed_forms_of(columns: Mapping[int, Texts]) -> set[str]:
     """The characters that a metric saw in several Unicode forms."""
-    columns = list({texts.number: texts for texts in _texts(view)}.values())
-    return mixed_forms(columns) if any(texts.may_be_decomposed for texts in columns) else set()
+    if any([texts.may_be_decomposed for texts in columns.values()]):
+        return mixed_forms(list(columns.values()))
+    return set()
 
 
-def unread_rows(metric: Metric, view: View, tokenized: Tokenizations) -> dict[int, Unscored]:
+def unread_rows(
+    metric: Metric, view: View, columns: Mapping[int, Texts], tokenized: Tokenizations
+) -> dict[int, Unscored]:
     """The rows that have no score because the tokenizer drops over half of the letters and digits.
 
     It has to do so in every reference that has any. Without references, the prediction decides, if
     the card lists that reason. Several tokenizers drop what all of them drop.
     """
-    compared = next((name for name in ("reference", "references") if name in view.arguments), None)
-    unscored, name = Unscored(UNREAD), compared
-    if compared is None and UNREAD_LETTERS in metric.card.undefined_for:
+    seen, unscored = view.arguments, Unscored(UNREAD)
+    argument = seen.get("reference", seen.get("references"))
+    if argument is None and UNREAD_LETTERS in metric.card.undefined_for:
         unscored = Unscored(_UNREAD_PREDICTION, UNREAD_LETTERS)
-        name = next((n for n in ("prediction", "predictions") if n in view.arguments), None)
-    if name is None or metric.drops_letters():
+        argument = seen.get("prediction", seen.get("predictions"))
+    if argument is None or metric.drops_letters():
         return {}
-    argument = view.arguments[name]
     texts = argument.items if isinstance(argument, RaggedTexts) else argument
     if not isinstance(texts, Texts):
         return {}
-    dropped = _dropped(metric, texts, {found.number for found in _texts(view)}, tokenized)
+    dropped = _dropped(metric, texts, columns, tokenized)
     if not dropped or not dropped & texts.letters.whole.keys():
         return {}
     lost = texts.mostly(dropped)
@@ -131,7 +146,7 @@ def _has_letters(text: str) -> bool:
 
 
 def _dropped(
-    metric: Metric, texts: Texts, seen: Collection[int], tokenized: Tokenizations
+    metric: Metric, texts: Texts, seen: Container[int], tokenized: Tokenizations
 ) -> frozenset[str]:
     """The scripts that are dropped by all tokenizers of a column, or of texts made from it."""
     tokenizers = {by for number, by in tokenized if number == texts.number}
@@ -180,13 +195,6 @@ def _advice(metric: Metric, scripts: Sequence[str]) -> str:
     if compares and metric.card.scores["score"].better != "neither":
         return "use a metric of characters, for example chrf or cer"
     return "the metric offers no tokenizer for them"
-
-
-def _texts(view: View) -> Iterator[Texts]:
-    for argument in view.arguments.values():
-        texts = argument.items if isinstance(argument, RaggedTexts) else argument
-        if isinstance(texts, Texts):
-            yield texts
 
 
 def _declared(metric: Metric) -> str | None:

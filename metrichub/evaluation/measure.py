@@ -15,6 +15,7 @@ from metrichub.evaluation.explanation import Observed, Trace
 from metrichub.evaluation.lengths import lengths_of
 from metrichub.evaluation.letters import (
     ByTokenizer,
+    columns_of,
     letters_of,
     mixed_forms_of,
     summed,
@@ -32,7 +33,7 @@ from metrichub.evaluation.signature import Signature, prompts_hash
 from metrichub.evaluation.stats import Stats
 from metrichub.metric import CorpusMetric, FunctionMetric, Metric
 from metrichub.models.usage import Budget, Usage
-from metrichub.text.tokenizations import watched
+from metrichub.text.column import watched
 
 if TYPE_CHECKING:
     from metrichub.models.batch import BatchRun
@@ -111,22 +112,23 @@ class Measure:
     ) -> _Part:
         """What a metric measures of a block, or `observed` of it before."""
         view, telling = block.view(metric.inputs()), watched_progress(len(block), progress)
+        columns = columns_of(view)
         rows: Stats | _Objects
         with watched() as tokenized, located(metric, block), telling as portion:
             if isinstance(metric, CorpusMetric):
                 objects = measure_objects(metric, view, observed)
-                if observed is None and (unread := unread_rows(metric, view, tokenized)):
+                if observed is None and (unread := unread_rows(metric, view, columns, tokenized)):
                     objects = [unread.get(number, row) for number, row in enumerate(objects)]
                 sample = np.arange(len(block)) if view.sample is None else view.sample
                 rows = _Objects(objects, sample + block.start)
             else:
                 rows = measure_rows(metric, view, observed)
                 if observed is None:
-                    rows = rows.without(unread_rows(metric, view, tokenized))
+                    rows = rows.without(unread_rows(metric, view, columns, tokenized))
                 if view.sample is not None:
                     rows = reduce(metric, rows, view.sample, len(block), self.reduction)
-        letters = letters_of(metric, view, tokenized) if observed is None else None
-        return _Part(rows, letters, mixed_forms_of(view), portion.told)
+        letters = letters_of(metric, columns, tokenized) if observed is None else None
+        return _Part(rows, letters, mixed_forms_of(columns), portion.told)
 
     def _result(self, metric: Metric, parts: Sequence[_Part], size: int) -> Result:
         """What a metric measured of all blocks of a batch."""

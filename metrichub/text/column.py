@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cached_property
 from itertools import count
 from typing import Any, TypeVar, overload
 
@@ -10,13 +13,33 @@ import numpy as np
 
 from metrichub.text.ragged import Flags, Integers, offsets_of, spans
 from metrichub.text.scripts import ScriptCounts, ascii_letters, mostly
-from metrichub.text.tokenizations import Tokenizations, tell, watched
 from metrichub.text.tokenize.reference import CHARACTER_STRINGS
 from metrichub.text.tokenize.tokenizers import Tokenizer, tokenize
 from metrichub.text.tokenize.tokens import Tokens
 from metrichub.text.tokenize.utf8 import Characters
 
+A = TypeVar("A", bound=Tokenizer)
 T = TypeVar("T")
+
+Tokenizations = dict[tuple[int, Tokenizer], ScriptCounts]
+"""The letters of every column that was tokenized, by the column's number and the tokenizer.
+
+Numbers, since a column that held itself would outlive its block.
+"""
+
+_watched: ContextVar[Tokenizations | None] = ContextVar("tokenizations", default=None)
+
+
+@contextmanager
+def watched() -> Iterator[Tokenizations]:
+    """What is tokenized inside, hidden from callers further out."""
+    tokenizations: Tokenizations = {}
+    token = _watched.set(tokenizations)
+    try:
+        yield tokenizations
+    finally:
+        _watched.reset(token)
+
 
 _numbers = count()
 
@@ -62,10 +85,26 @@ class Texts(Sequence[str]):
         if key not in self._memo:
             with watched() as tokenized:
                 self._memo[key] = make(), tokenized
-        value: T
+        value: T = self._recalled(key)
+        return value
+
+    def _cut(self, tokenizer: A, make: Callable[[A], T]) -> T:
+        """The result of `make`, which applies the tokenizer; cached, too."""
+        key = (make.__name__, tokenizer)
+        if key not in self._memo:
+            # A tokenizer may start from the tokens of another.
+            with watched():
+                value = make(tokenizer)
+            self._memo[key] = value, {(self.number, tokenizer): self.letters}
+        result: T = self._recalled(key)
+        return result
+
+    def _recalled(self, key: Hashable) -> Any:
+        """What is cached under a key; who watches learns of the tokenizers that it took."""
         value, tokenized = self._memo[key]
-        if tokenized:
-            tell(tokenized)
+        watching = _watched.get()
+        if watching is not None:
+            watching.update(tokenized)
         return value
 
     def tokens(self, tokenizer: str) -> Tokens:
@@ -75,18 +114,17 @@ class Texts(Sequence[str]):
             ParameterError: there is no such tokenizer.
             MissingDependency: the tokenizer needs sacrebleu, which isn't installed.
         """
-        return self.cached(("tokens", tokenizer), lambda: self._tokenize(tokenizer))
+        return self._cut(tokenizer, self._tokenize)
 
     def split(self, tokenizer: Callable[[str], Sequence[str]]) -> list[Sequence[str]]:
         """The tokens of each row by a function of one text, (N,)."""
-        return self.cached(("split", tokenizer), lambda: self._split(tokenizer))
+        return self._cut(tokenizer, self._split)
 
     def strings(self, tokenizer: str) -> list[str] | None:
         """Strings whose code points are the tokens, (N,), if the tokenizer is that simple."""
-        make = CHARACTER_STRINGS.get(tokenizer)
-        if make is None:
+        if tokenizer not in CHARACTER_STRINGS:
             return None
-        return self.cached(("strings", tokenizer), lambda: self._strings(tokenizer, make))
+        return self._cut(tokenizer, self._strings)
 
     def lower(self) -> Texts:
         """The column with `str.lower` applied to every row."""
@@ -98,44 +136,36 @@ class Texts(Sequence[str]):
             return self
         return _Taken(self, np.asarray(rows, np.int64))
 
-    @property
+    @cached_property
     def characters(self) -> Characters:
         """The characters of all rows as an array."""
-        return self.cached("characters", lambda: Characters.of(self._items))
+        return Characters.of(self._items)
 
     def _split(self, tokenizer: Callable[[str], Sequence[str]]) -> list[Sequence[str]]:
-        self._tell(tokenizer)
         return list(map(tokenizer, self._items))
 
-    def _strings(self, tokenizer: str, make: Callable[[str], str]) -> list[str]:
-        self._tell(tokenizer)
-        return list(map(make, self._items))
+    def _strings(self, tokenizer: str) -> list[str]:
+        return list(map(CHARACTER_STRINGS[tokenizer], self._items))
 
-    @property
+    @cached_property
     def letters(self) -> ScriptCounts:
         """The letters of all rows together, by script."""
-        return self.cached("letters", self._letters)
+        # A tokenizer that ignores case leaves only the characters in lower case behind.
+        if "characters" not in self.__dict__ and "lower" in self._memo:
+            return ScriptCounts.of(self.lower().characters)
+        if "characters" not in self.__dict__ and (text := "".join(self._items)).isascii():
+            return ScriptCounts(ascii_letters(text.encode()), {}, {})
+        return ScriptCounts.of(self.characters)
 
     def mostly(self, scripts: Collection[str]) -> Flags:
         """Which rows have over half of their letters and digits in some scripts, (N,)."""
         # In lower case for all metrics, as the tokenizers that drop letters see the rows.
         return mostly(self.lower().characters, scripts)
 
-    def _letters(self) -> ScriptCounts:
-        # A tokenizer that ignores case leaves only the characters in lower case behind.
-        if "characters" not in self._memo and "lower" in self._memo:
-            return ScriptCounts.of(self.lower().characters)
-        if "characters" not in self._memo and (text := "".join(self._items)).isascii():
-            return ScriptCounts(ascii_letters(text.encode()), {}, {})
-        return ScriptCounts.of(self.characters)
-
-    @property
+    @cached_property
     def may_be_decomposed(self) -> bool:
         """Whether a row may hold a character that Unicode's form NFC composes."""
-        return self.cached("decomposed", self._may_be_decomposed)
-
-    def _may_be_decomposed(self) -> bool:
-        if "characters" in self._memo:
+        if "characters" in self.__dict__:
             if self.characters.is_ascii:
                 return False
             data = self.characters.data
@@ -147,14 +177,7 @@ class Texts(Sequence[str]):
         return any(lead in data for lead in _DECOMPOSED)
 
     def _tokenize(self, tokenizer: str) -> Tokens:
-        # A tokenizer may start from the tokens of another.
-        with watched():
-            tokens = tokenize(self, tokenizer)
-        self._tell(tokenizer)
-        return tokens
-
-    def _tell(self, tokenizer: Tokenizer) -> None:
-        tell({(self.number, tokenizer): self.letters})
+        return tokenize(self, tokenizer)
 
     def _lower(self) -> Texts:
         lower = Texts([item.lower() for item in self._items])
@@ -170,7 +193,9 @@ class _Taken(Texts):
         self._base, self._rows = base, rows
         self.number = base.number
 
-    def _letters(self) -> ScriptCounts:
+    @cached_property
+    def letters(self) -> ScriptCounts:
+        """The letters of all rows of the column that they were taken from."""
         return self._base.letters
 
     def mostly(self, scripts: Collection[str]) -> Flags:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from metrichub.text import RaggedTexts, Texts, clipped_matches, equal_rows
+from metrichub.text.column import watched
 from metrichub.text.scripts import EXAMPLES, ScriptCounts, treatment
-from metrichub.text.tokenizations import watched
 from metrichub.text.tokenize.reference import UNSPACED, category, is_unspaced
 
 

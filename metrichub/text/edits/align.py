@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from rapidfuzz.distance import Editops, LCSseq, Levenshtein
 
-from metrichub.text.column import RaggedTexts, Texts
+from metrichub.text.column import RaggedTexts, Texts, watched
 from metrichub.text.edits.lcs import occurrences, subsequence
 from metrichub.text.ngrams.interning import InternedIds, intern_both
 from metrichub.text.ngrams.overlap import lengths
 from metrichub.text.ragged import Flags, Integers, offsets_of, row_sums, sort_equal, spans
-from metrichub.text.tokenizations import watched
 
 
 class EditCounts(NamedTuple):
