@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from metrichub.data import columns as names
 from metrichub.data.frames import Frame
 from metrichub.data.metadata import read_keys, read_metadata
-from metrichub.data.objects import TextOf, as_texts, inner_list, joined
-from metrichub.data.values import as_list, check_texts
+from metrichub.data.values import TextOf, as_list, as_texts, check_texts, inner_list, joined
 from metrichub.errors import InputError
 from metrichub.text import RaggedTexts, Texts
 

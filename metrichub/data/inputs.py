@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from metrichub.data.batch import Batch
-from metrichub.data.columns import TEXT, column_of_alias, is_slip
+from metrichub.data.columns import TEXT, column_of, column_of_alias, is_slip
 from metrichub.data.frames import Data, Tabular, only_split
-from metrichub.data.objects import TextOf
 from metrichub.data.samples import ROWS, Reading, Samples
+from metrichub.data.values import TextOf
 from metrichub.errors import FileError, InputError, MetrichubError, MissingDependency, what
 
 _ELSEWHERE = {
@@ -85,6 +85,20 @@ def systems_of(systems: Mapping[str, Data]) -> Mapping[str, Data]:
             f"not {what(systems)}"
         )
     return systems
+
+
+def objects_of(readers: Iterable[tuple[Sequence[str], TextOf | None]]) -> dict[str, TextOf]:
+    """How objects in a column become text, where all metrics that read it take the same.
+
+    A reader is a metric's inputs, with what it makes texts of objects by.
+    """
+    found: dict[str, set[TextOf | None]] = {}
+    for inputs, text_of in readers:
+        for name in inputs:
+            found.setdefault(column_of(name), set()).add(text_of)
+    return {
+        column: text_of for column, (text_of, *others) in found.items() if text_of and not others
+    }
 
 
 def check_options(

@@ -1,4 +1,4 @@
-"""Values of a column: as a list, those inside nested fields, and whether they are texts.
+"""Values of a column: as a list, those inside nested fields, and as texts, objects too.
 
 The steps of a path, such as "doc.answer" or "filtered_resps.0", are keys and places in lists.
 """
@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from metrichub.errors import InputError, MissingColumn, did_you_mean, listed, what
 
 _SHOWN = 8
 """How many keys of an object an error names."""
+
+TextOf: TypeAlias = Callable[[Sequence[Any] | Mapping[str, Any]], str]
+"""The text of a list of objects, or of one; a `ValueError` says why they have none."""
 
 
 def as_list(name: str, values: Iterable[Any]) -> Sequence[Any]:
@@ -230,3 +233,60 @@ def bad_sample(column: str, sample: int, message: str, item: int | None = None) 
     error = InputError(f"{column}[{sample}]{place} {message}")
     error.column, error.sample = column, sample
     return error
+
+
+def inner_list(value: object) -> Sequence[Any] | None:
+    """The list of a sample with several items, or None where the value is one item."""
+    if isinstance(value, (list, tuple)):
+        return value
+    if not isinstance(value, str) and hasattr(value, "tolist") and getattr(value, "ndim", 0) > 0:
+        return list(value.tolist())
+    return None
+
+
+def as_texts(column: str, values: Sequence[Any], text_of: TextOf) -> list[Any]:
+    """The values of a column with each list of objects as one text, [] too.
+
+    A list of lists has several candidates; texts, and lists of texts, stay as they are. Whether an
+    object alone will do is for `text_of` to say.
+
+    Raises:
+        InputError: a value is neither text nor a list, or its objects have no text.
+    """
+    found = []
+    for sample, value in enumerate(values):
+        try:
+            found.append(_as_text(value, text_of))
+        except ValueError as error:
+            raise bad_sample(column, sample, str(error)) from error
+    return found
+
+
+def _as_text(value: object, text_of: TextOf) -> Any:
+    if isinstance(value, str):
+        return value
+    items = inner_list(value)
+    if items is None and isinstance(message := plain(value), Mapping):
+        return text_of(message)
+    if items is None:
+        raise ValueError(f"is {what(value)}, neither text nor a list; use [] for none")
+    if items and all(isinstance(item, str) for item in items):
+        return items
+    if items and all(isinstance(item, str) or inner_list(item) is not None for item in items):
+        return [_as_text(item, text_of) for item in items]
+    return text_of(list(map(plain, items)))
+
+
+def joined(values: Sequence[Any]) -> list[Any]:
+    """The values with a sample's list of texts as one text, joined by line feeds."""
+    lists = map(inner_list, values)
+    return [
+        "\n".join(items) if items is not None and all(isinstance(i, str) for i in items) else value
+        for value, items in zip(values, lists, strict=True)
+    ]
+
+
+def plain(item: object) -> object:
+    """An object of a library as the mapping that it says it is (pydantic's `model_dump`)."""
+    dump = getattr(item, "model_dump", None)
+    return dump() if callable(dump) and not isinstance(item, (Mapping, type)) else item
