@@ -73,7 +73,7 @@ class Letters:
 ByTokenizer = Mapping[str, Letters]
 
 
-def columns_of(view: View) -> dict[int, Texts]:
+def seen_texts(view: View) -> dict[int, Texts]:
     """The columns of texts that a metric saw, by their numbers."""
     arguments = view.arguments.values()
     items = [

@@ -15,7 +15,7 @@ from metrichub.evaluation.explanation import Observed, Trace
 from metrichub.evaluation.lengths import lengths_of
 from metrichub.evaluation.letters import (
     ByTokenizer,
-    columns_of,
+    seen_texts,
     letters_of,
     mixed_forms_of,
     summed,
@@ -112,7 +112,7 @@ class Measure:
     ) -> _Part:
         """What a metric measures of a block, or `observed` of it before."""
         view, telling = block.view(metric.inputs()), watched_progress(len(block), progress)
-        columns = columns_of(view)
+        columns = seen_texts(view)
         rows: Stats | _Objects
         with watched() as tokenized, located(metric, block), telling as portion:
             if isinstance(metric, CorpusMetric):

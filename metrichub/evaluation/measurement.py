@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data.columns import column_of
-from metrichub.data.fingerprint import digest_of
 from metrichub.data.metadata import Metadata
 from metrichub.errors import ReportError, did_you_mean, what
 from metrichub.evaluation.buckets import BucketSizes
@@ -232,7 +232,7 @@ class Measurement:
         columns = set.intersection(*(set(digests) for _, digests in self.segments))
         sizes = [size for size, _ in self.segments]
         return {
-            name: digest_of([*sizes, *(d[name] for _, d in self.segments)], index)
+            name: _digest_of([*sizes, *(d[name] for _, d in self.segments)], index)
             for name in sorted(columns)
         }
 
@@ -289,6 +289,12 @@ class Measurement:
             for column, (low, high) in self.candidates.items()
             if column in read and (column == "references" or high > 1)
         )
+
+
+def _digest_of(digests: Sequence[object], index: NDArray[np.int64]) -> str:
+    """The hash of some samples of a stream, of which these are the hashes and sizes."""
+    known = "|".join(map(str, digests)).encode()
+    return hashlib.blake2b(known + index.astype("<i8").tobytes(), digest_size=8).hexdigest()
 
 
 def _ascending(samples: Sequence[int] | NDArray[np.int64], size: int) -> NDArray[np.int64]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from metrichub.data.batch import Batch
-from metrichub.data.fingerprint import Fingerprint
 from metrichub.data.metadata import joined_metadata
 from metrichub.errors import InputError, ParameterError
 from metrichub.evaluation.buckets import BucketSizes, places
@@ -31,12 +34,55 @@ _IN_PARTS = (
     "pass samples that come in parts to hub.evaluate(...) as an iterator of tables, or merge the "
     "reports of the parts with report.merge(other)"
 )
+_ITEMS = 10_000
+"""How many items are joined at a time, so that no column is copied whole."""
 OTHER_METHODS = {
     "compute": "call it: hub(predictions=[...], references=[...])",
     "add": _IN_PARTS,
     "add_batch": _IN_PARTS,
 }
 """What to do in place of the methods that other libraries have."""
+
+
+class Fingerprint:
+    """Hashes of all columns but the predictions; systems are compared on equal ones."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, _ColumnHash] = {}
+
+    def add(self, batch: Batch) -> None:
+        """Go on with more samples."""
+        for name, column in batch.columns.items():
+            if name != "predictions":
+                self._columns.setdefault(name, _ColumnHash()).add(column.items, column.counts)
+
+    def digests(self) -> Mapping[str, str]:
+        """The hash of every column so far."""
+        return {name: column.digest() for name, column in self._columns.items()}
+
+
+class _ColumnHash:
+    """Three hashes, since an item's length and text and a sample's number of items could blur."""
+
+    def __init__(self) -> None:
+        self._counts, self._lengths, self._text = _hash(), _hash(), _hash()
+
+    def add(self, items: Sequence[Any], counts: NDArray[np.int64]) -> None:
+        """Go on with more samples."""
+        self._counts.update(counts.astype("<i8").tobytes())
+        for start in range(0, len(items), _ITEMS):
+            texts = [str(item) for item in items[start : start + _ITEMS]]
+            self._lengths.update(np.fromiter(map(len, texts), "<i8", len(texts)).tobytes())
+            self._text.update("".join(texts).encode("utf-8", "surrogatepass"))
+
+    def digest(self) -> str:
+        """The hash of the three."""
+        parts = self._counts.digest() + self._lengths.digest() + self._text.digest()
+        return _hash(parts).hexdigest()
+
+
+def _hash(content: bytes = b"") -> hashlib.blake2b:
+    return hashlib.blake2b(content, digest_size=8)
 
 
 class Recorder:

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub.data.batch import Batch
-from metrichub.data.fingerprint import Fingerprint
 from metrichub.errors import InputError, MissingColumn
+from metrichub.evaluation.run import Fingerprint
 
 texts = st.text(max_size=6)
 groups = st.lists(texts, min_size=1, max_size=3)

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub.data import fingerprint
 from metrichub.data.batch import Batch
-from metrichub.data.fingerprint import Fingerprint
+from metrichub.evaluation import run
+from metrichub.evaluation.run import Fingerprint
 
 words = st.text("a\0é\ud800", max_size=2)
 column = st.lists(words | st.lists(words, min_size=1, max_size=3), max_size=6)
@@ -40,5 +40,5 @@ def test_predictions_and_the_size_of_the_pieces_do_not_count(monkeypatch: Any) -
     values = ["a", "b c", ["d", "é"], ""]
     before = digests(values)
     assert list(before) == ["references"]
-    monkeypatch.setattr(fingerprint, "_ITEMS", 2)
+    monkeypatch.setattr(run, "_ITEMS", 2)
     assert digests(values) == before
