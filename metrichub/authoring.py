@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from metrichub.catalog.kinds import Range as Range
     from metrichub.catalog.kinds import Secret as Secret
     from metrichub.catalog.parameters import OMIT_DEFAULT as OMIT_DEFAULT
-    from metrichub.evaluation.progress import report_progress as report_progress
+    from metrichub.evaluation.observation import report_progress as report_progress
     from metrichub.evaluation.workers import processes as processes
     from metrichub.judge.aggregate import ClaimCounts as ClaimCounts
     from metrichub.judge.aggregate import affirmed as affirmed
@@ -77,7 +77,7 @@ _HOMES = {
         "catalog.kinds": "Address LocalPath Range Secret",
         "catalog.parameters": "OMIT_DEFAULT",
         "models.embedders": "Embedder Vectors",
-        "evaluation.progress": "report_progress",
+        "evaluation.observation": "report_progress",
         "evaluation.workers": "processes",
         "judge.aggregate": "affirmed average_precision ClaimCounts cosine f_beta ratio values",
         "judge.metric": "absent FieldText JudgeMetric no_claims",

@@ -16,8 +16,7 @@ from metrichub.data.values import TextOf, names_of
 from metrichub.errors import InputError, ParameterError
 from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Nested
-from metrichub.evaluation.observation import is_async
-from metrichub.evaluation.progress import Progress
+from metrichub.evaluation.observation import Progress, is_async
 from metrichub.evaluation.reduce import Reduction, name_of
 from metrichub.evaluation.run import OTHER_METHODS, check_run, finish_rounds, measured, rounds_of
 from metrichub.metric import Metric, MetricLike, load_metrics

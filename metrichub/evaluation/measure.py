@@ -15,15 +15,21 @@ from metrichub.evaluation.explanation import Observed, Trace
 from metrichub.evaluation.lengths import lengths_of
 from metrichub.evaluation.letters import (
     ByTokenizer,
-    seen_texts,
     letters_of,
     mixed_forms_of,
+    seen_texts,
     summed,
     unread_rows,
 )
 from metrichub.evaluation.measurement import Measurement
-from metrichub.evaluation.observation import is_async, located, measure_objects, measure_rows
-from metrichub.evaluation.progress import Progress, watched_progress
+from metrichub.evaluation.observation import (
+    Progress,
+    is_async,
+    located,
+    measure_objects,
+    measure_rows,
+    watched_progress,
+)
 from metrichub.evaluation.reduce import Reduction, name_of, reduce
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult

@@ -19,8 +19,8 @@ from metrichub.evaluation.lengths import summed_lengths
 from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import gathered
+from metrichub.evaluation.observation import Progress
 from metrichub.evaluation.passes import PostponedRows, two_passes
-from metrichub.evaluation.progress import Progress
 from metrichub.evaluation.stored import StoredSamples
 from metrichub.metric import CorpusMetric
 

@@ -10,7 +10,7 @@ import pytest
 
 from metrichub import Hub
 from metrichub.authoring import Array, Metric, report_progress
-from metrichub.evaluation.progress import Portion
+from metrichub.evaluation.observation import Portion
 from metrichub.text import Texts
 
 
