@@ -14,10 +14,10 @@ from metrichub.data.frames import Data
 from metrichub.data.inputs import batches_of, check_options, is_stream, objects_of, systems_of
 from metrichub.data.values import TextOf, names_of
 from metrichub.errors import InputError, ParameterError
-from metrichub.evaluation.measure import Measure
+from metrichub.evaluation.measure import Measure, signature_of
 from metrichub.evaluation.measurement import Nested
 from metrichub.evaluation.observation import Progress, is_async
-from metrichub.evaluation.reduce import Reduction, name_of
+from metrichub.evaluation.reduce import Reduction
 from metrichub.evaluation.run import OTHER_METHODS, check_run, finish_rounds, measured, rounds_of
 from metrichub.metric import Metric, MetricLike, load_metrics
 from metrichub.models.usage import Budget, Limits, Usage
@@ -52,7 +52,7 @@ class Hub:
             answer the metric's questions.
     """
 
-    __slots__ = ("block_characters", "metrics", "reduce_fn", "vote")
+    __slots__ = ("_signed", "block_characters", "metrics", "reduce_fn", "vote")
 
     metrics: tuple[Metric, ...]
     reduce_fn: Reduction | None
@@ -82,7 +82,10 @@ class Hub:
                 "pass several metrics as one list, Hub(['bleu', 'rouge']), and the rest by name"
             )
         if vote is not None:
-            _check_vote(vote)
+            from metrichub.judge.protocol import VOTE_RULES
+
+            if vote not in VOTE_RULES:
+                raise ParameterError(None, "vote", vote, " or ".join(map(repr, VOTE_RULES)))
         asked = {"judge": judge, "vote": vote, "embedder": embedder, "language": language}
         self.metrics = tuple(_ready(metric, asked) for metric in load_metrics(metrics))
         if language is not None and not any(hasattr(metric, "prompts") for metric in self.metrics):
@@ -90,8 +93,9 @@ class Hub:
         self.reduce_fn, self.block_characters = reduce_fn, block_characters
         # A list of judges has voted already; a vote over repeats is one judge's.
         self.vote = vote if not isinstance(judge, (list, tuple)) else None
-        for metric in self.metrics:
-            name_of(metric, reduce_fn)
+        # Those of later calls, unless a call has other settings.
+        signatures = {metric.name: signature_of(metric, reduce_fn) for metric in self.metrics}
+        self._signed = self.metrics, reduce_fn, signatures
 
     def __eq__(self, other: object) -> bool:
         """Whether both have equal metrics and settings."""
@@ -209,7 +213,12 @@ class Hub:
         key = names_of("key", key)
         check_run(more, progress, key, samples, repeats if asked else 1)
         rounds = rounds_of(batch, workers)
-        measure = Measure(metrics, reduction, self.block_characters, budget, batch=rounds)
+        signed, reduced, signatures = self._signed
+        if signed is not metrics or reduced is not reduction:
+            signatures = {}
+        measure = Measure(
+            metrics, reduction, self.block_characters, budget, batch=rounds, signatures=signatures
+        )
         if texts is None:
             texts = data is None or not is_stream(data)
         run = partial(
@@ -337,10 +346,3 @@ def _ready(metric: Metric, asked: Mapping[str, object]) -> Metric:
     from metrichub.judge.assign import appointed
 
     return appointed(metric, asked)
-
-
-def _check_vote(vote: object) -> None:
-    from metrichub.judge.protocol import VOTE_RULES
-
-    if vote not in VOTE_RULES:
-        raise ParameterError(None, "vote", vote, " or ".join(map(repr, VOTE_RULES)))

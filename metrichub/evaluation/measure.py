@@ -54,7 +54,8 @@ class Measure:
 
     `repeat` is the number of the run where judges are asked several times; an `estimating` one
     calls no server, and only its usage counts. With a `batch` judges answer out of its folder.
-    `corpora` has what a first pass found out for metrics that are measured in two, by their names.
+    `corpora` has what a first pass found out for metrics that are measured in two, `signatures`
+    those that are known already, both by the metrics' names.
     """
 
     metrics: tuple[Metric, ...]
@@ -65,6 +66,7 @@ class Measure:
     estimating: bool = False
     batch: BatchRun | None = None
     corpora: Mapping[str, Any] = field(default_factory=dict)
+    signatures: Mapping[str, Signature] = field(default_factory=dict)
 
     def __call__(self, batch: Batch, progress: Progress | None = None) -> Measurement:
         """The measurement of a batch; `progress` gets the samples times metrics of every block."""
@@ -138,7 +140,8 @@ class Measure:
 
     def _result(self, metric: Metric, parts: Sequence[_Part], size: int) -> Result:
         """What a metric measured of all blocks of a batch."""
-        signature, rows = signature_of(metric, self.reduction), [part.rows for part in parts]
+        signature = self.signatures.get(metric.name) or signature_of(metric, self.reduction)
+        rows = [part.rows for part in parts]
         if not isinstance(metric, CorpusMetric):
             none = Stats({}, np.zeros(0, np.bool_))
             return SumResult.of(metric, signature, Stats.concatenate(rows) if rows else none)

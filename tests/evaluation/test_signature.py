@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metrichub import Hub
 from metrichub.evaluation.signature import Signature
 
 WER = Signature("wer(lowercase=False)", 1, "metrichub", ("0.1.0",), "best")
@@ -105,3 +106,14 @@ def test_joined_signatures_have_the_versions_of_all_each_once() -> None:
     other = replace(WER, versions=("0.2.0", "0.1.0"))
     assert Signature.joined([WER, other, WER]) == replace(WER, versions=("0.1.0", "0.2.0"))
     assert Signature.joined([OWN, OWN]) == OWN
+
+
+def test_a_hub_whose_settings_change_signs_anew() -> None:
+    hub = Hub("rouge")
+    data = {"predictions": [["a", "b"]], "references": ["a"]}
+    assert "|reduce:best|" in hub.evaluate(data).signatures()["rouge"]
+    assert "|reduce:worst|" in hub.evaluate(data, reduce_fn="worst").signatures()["rouge"]
+    hub.reduce_fn = "mean"
+    assert "|reduce:mean|" in hub.evaluate(data).signatures()["rouge"]
+    hub.metrics = Hub("rouge(variant='rougeLsum')").metrics
+    assert "variant='rougeLsum'" in hub.evaluate(data).signatures()["rouge"]
