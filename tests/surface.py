@@ -6,6 +6,7 @@ A change of the public API shows up as a change of `tests/data/public.txt`.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import inspect
 import re
@@ -76,7 +77,7 @@ def _class(name: str, kind: type) -> Iterator[str]:
     for member, value in sorted(_members(kind).items()):
         if member.startswith("_") and member != "__call__":
             continue
-        if isinstance(value, property):
+        if isinstance(value, (property, functools.cached_property)):
             yield f"    {member}: property"
         elif isinstance(value, (classmethod, staticmethod)):
             yield f"    {type(value).__name__} {member}{_signature(value.__func__)}"
