@@ -83,12 +83,14 @@ class SearchIndex:
     @classmethod
     def of(cls, pages: Iterable[SearchPage]) -> SearchIndex:
         """The index of some pages; of equally good ones the earlier is found first."""
-        given = tuple(pages)
-        found: dict[str, dict[int, float]] = defaultdict(dict)
-        for at, page in enumerate(given):
+        ordered = tuple(pages)
+        weights: dict[str, dict[int, float]] = defaultdict(dict)
+        for at, page in enumerate(ordered):
             for word, weight in _weighed(page):
-                found[word][at] = max(weight * page.share, found[word].get(at, 0))
-        return cls(given, {word: _postings(found[word], len(given)) for word in sorted(found)})
+                weights[word][at] = max(weight * page.share, weights[word].get(at, 0))
+        return cls(
+            ordered, {word: _postings(weights[word], len(ordered)) for word in sorted(weights)}
+        )
 
     def find(self, question: str) -> tuple[SearchPage, ...]:
         """The pages that have a word of the question, the best first."""
@@ -110,13 +112,13 @@ class SearchIndex:
         """The pages with a word and its weight; half of it for words that only begin so."""
         if word in self.words:
             return {at: 2 * weight for at, weight in self.words[word]}
-        found: dict[int, int] = {}
+        weights: dict[int, int] = {}
         if len(word) > 2:
             for longer, postings in self.words.items():
                 if longer.startswith(word):
                     for at, weight in postings:
-                        found[at] = max(weight, found.get(at, 0))
-        return found
+                        weights[at] = max(weight, weights.get(at, 0))
+        return weights
 
 
 def terms(question: str) -> tuple[str, ...]:
@@ -143,8 +145,8 @@ def word_stem(word: str) -> str:
 
 
 def _pairs(words: Sequence[str]) -> Iterator[str]:
-    kept = [word for word in words if word not in _FILLERS]
-    return (word_stem(one + other) for one, other in pairwise(kept))
+    telling = [word for word in words if word not in _FILLERS]
+    return (word_stem(first + second) for first, second in pairwise(telling))
 
 
 def _weighed(page: SearchPage) -> Iterator[tuple[str, float]]:

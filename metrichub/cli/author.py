@@ -245,14 +245,14 @@ def check(context: click.Context, names: tuple[str, ...], update: bool, form: st
     context.exit(1 if broken else 0)
 
 
-def _show(name: str, found: list[Any]) -> None:
-    ran = [finding for finding in found if finding.ran]
+def _show(name: str, findings: list[Any]) -> None:
+    ran = [finding for finding in findings if finding.ran]
     for finding in ran:
         verdict = "FAILED" if finding.problem else "ok"
         click.echo(f"{name}  {finding.law:2}  {verdict:6}  {finding.title}")
         for line in (finding.problem or "").splitlines():
             click.echo(f"{' ' * len(name)}      {line}")
-    kept = sum(not finding.problem for finding in ran)
-    left = len(found) - len(ran)
+    passed = sum(not finding.problem for finding in ran)
+    left = len(findings) - len(ran)
     rest = f", {left} not run, as they need the card" if left else ""
-    click.echo(f"{name}: {kept} of {len(found)} contract tests pass{rest}")
+    click.echo(f"{name}: {passed} of {len(findings)} contract tests pass{rest}")

@@ -65,7 +65,7 @@ def list_(
             raise click.UsageError(
                 "a QUESTION can't be combined with filters; give one or the other"
             )
-        _show_found(" ".join(question), form)
+        _show_pages(" ".join(question), form)
         return
     tags = {"dimension": dimension, "family": family, "input": input_, "judge": judge}
     if agreement:
@@ -119,22 +119,22 @@ def _facts(name: str, entry: Entry) -> dict[str, Any]:
     }
 
 
-def _show_found(question: str, form: str | None) -> None:
+def _show_pages(question: str, form: str | None) -> None:
     """The metrics, guides and metrics of other packages that a question finds."""
-    found = search_index().find(question)[:_SHOWN]
-    if not found:
+    pages = search_index().find(question)[:_SHOWN]
+    if not pages:
         note("no metric or guide matches; 'metrichub list' shows all metrics")
     if shown_as(form) == "json":
-        click.echo(as_json([_found_facts(page) for page in found]), nl=False)
+        click.echo(as_json([_page_facts(page) for page in pages]), nl=False)
         return
-    for page in found:
+    for page in pages:
         name, rest = (page.address, page.title) if page.kind == METRIC else (page.kind, page.title)
         click.echo(f"{click.style(name, bold=True)}: {rest}")
         click.echo(textwrap.fill(page.summary, screen_width(), initial_indent="  ",
                                  subsequent_indent="  "))  # fmt: skip
 
 
-def _found_facts(page: SearchPage) -> dict[str, str | None]:
+def _page_facts(page: SearchPage) -> dict[str, str | None]:
     return {
         "kind": page.kind,
         "name": page.address if page.kind == METRIC else None,
@@ -151,13 +151,13 @@ def _show_agreement(
     `task` is that of the texts that people rated.
     """
     rated = [entry for entry in entries if not entry.problem]
-    found = [
+    best_studies = [
         (registry().name_of(entry), name, best)
         for entry in rated
         for name, best in best_by_task(entry.studies, dimension).items()
         if task in (None, name)
     ]
-    if not found:
+    if not best_studies:
         studies = [s for entry in rated for s in entry.studies if task in (None, s.task)]
         known = {value.dimension for study in studies for value in study.shown_values}
         have = f"; there are studies of: {', '.join(sorted(known))}" if known else ""
@@ -167,13 +167,13 @@ def _show_agreement(
             have = did_you_mean(task, tasks)
             have = have or f"; there are studies for: {', '.join(sorted(tasks))}"
         note(f"no metric has a study of agreement with people on {dimension!r}{where}{have}")
-    found.sort(key=lambda row: (row[1], -(row[2].value.value or 0.0)))
+    best_studies.sort(key=lambda row: (row[1], -(row[2].value.value or 0.0)))
     rows = [
         (
             *(name, about, study.spec, value.output, f"{value.coefficient} ({value.level})"),
             *(value.value, value.low, value.high, value.ceiling, value.chance),
         )
-        for name, about, (study, value) in found
+        for name, about, (study, value) in best_studies
     ]
     emit(
         shown_as(form),
@@ -231,12 +231,12 @@ def _with_facts(entry: Entry) -> str:
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 def cite(names: tuple[str, ...]) -> None:
     """Print the BibTeX of metrics, each entry once."""
-    found: dict[str, None] = {}
+    bibtex: dict[str, None] = {}
     for name in names:
         card = registry().find(spec_of(name).metric).card
         if card.bibtex:
-            found[card.bibtex] = None
+            bibtex[card.bibtex] = None
         else:
             note(f"the card of {name} has no citation")
-    if found:
-        click.echo("\n\n".join(found))
+    if bibtex:
+        click.echo("\n\n".join(bibtex))

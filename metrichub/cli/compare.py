@@ -131,8 +131,8 @@ def _tables(ranking: Ranking, display: Display, form: str, width: int | None) ->
 
 
 def _foot(ranking: Ranking, display: Display) -> Sequence[str]:
-    said = ranking.foot(outputs=display.outputs, intervals=display.with_intervals)
-    return [*said, *(ranking.signatures() if display.with_signatures else ())]
+    lines = ranking.foot(outputs=display.outputs, intervals=display.with_intervals)
+    return [*lines, *(ranking.signatures() if display.with_signatures else ())]
 
 
 def _reports(
@@ -144,8 +144,8 @@ def _reports(
     metrics: Sequence[Any] = chosen.metrics
     if saved:
         metrics = _metrics(metrics, saved)
-        wanted = [metric.name for metric in metrics]
-        saved = {name: _only(name, report, wanted) for name, report in saved.items()}
+        names = [metric.name for metric in metrics]
+        saved = {name: _only(name, report, names) for name, report in saved.items()}
     if not fresh:
         return saved, None
     example = f"metrichub compare {' '.join(files.values())}"
@@ -170,12 +170,12 @@ def _saved(files: Mapping[str, str]) -> dict[str, Report]:
     from metrichub.report.deserialize import load_if_report
     from metrichub.report.report import Report
 
-    found = {
+    loaded = {
         name: load_if_report(Path(path))
         for name, path in files.items()
         if path.lower().endswith((".json", ".json.gz")) and Path(path).is_file()
     }
-    return {name: Report.of(read) for name, read in found.items() if read}
+    return {name: Report.of(report) for name, report in loaded.items() if report}
 
 
 def _metrics(specs: Sequence[str], saved: Mapping[str, Report]) -> Sequence[Metric]:
@@ -186,31 +186,31 @@ def _metrics(specs: Sequence[str], saved: Mapping[str, Report]) -> Sequence[Metr
     from metrichub.metric import load_metric
 
     file, first = next(iter(saved.items()))
-    kept = {name: result.metric for name, result in first.results.items()}
-    found = []
+    saved_metrics = {name: result.metric for name, result in first.results.items()}
+    metrics = []
     for spec in specs:
-        asked = load_metric(spec)
-        own = kept.get(asked.name, asked)
-        if not _fits(own, asked, spec_of(spec).parameters):
+        requested = load_metric(spec)
+        own = saved_metrics.get(requested.name, requested)
+        if not _fits(own, requested, spec_of(spec).parameters):
             raise ReportError(
-                f"{file} has {own.label()}, not {asked.label()}; score its samples again, or leave "
-                "-m out"
+                f"{file} has {own.label()}, not {requested.label()}; score its samples again, or "
+                "leave -m out"
             )
-        if own is not asked and _label(own) != _label(asked):
+        if own is not requested and _label(own) != _label(requested):
             note(f"all systems are scored as in {file}: {_label(own)}")
-        if own in found:
+        if own in metrics:
             raise click.UsageError(f"{own.name} is chosen twice; leave one -m out")
-        found.append(own)
-    return found or list(kept.values())
+        metrics.append(own)
+    return metrics or list(saved_metrics.values())
 
 
-def _fits(own: Metric, asked: Metric, named: Iterable[str]) -> bool:
+def _fits(own: Metric, requested: Metric, named: Iterable[str]) -> bool:
     """Whether a saved metric has the parameters that are named of the one that is asked for."""
-    if type(own) is not type(asked):
+    if type(own) is not type(requested):
         return False
     # A judge may be named in several ways, and 0 is 0.0.
-    tried = (replace(own, **{name: getattr(asked, name)}) for name in named)
-    return all(one == own or one.label() == own.label() for one in tried)
+    candidates = (replace(own, **{name: getattr(requested, name)}) for name in named)
+    return all(candidate == own or candidate.label() == own.label() for candidate in candidates)
 
 
 def _label(metric: Metric) -> str:
@@ -233,7 +233,7 @@ def _document(reports: Mapping[str, Report], ranking: Ranking, display: Display)
     document = ranking.to_dict()
     if display.with_intervals:
         document["intervals"] = ranking.intervals()
-    if notes := {name: found for name, one in reports.items() if (found := one.notes())}:
+    if notes := {name: texts for name, report in reports.items() if (texts := report.notes())}:
         document["notes"] = notes
     if display.with_signatures:
         document["signatures"] = next(iter(reports.values())).signatures()

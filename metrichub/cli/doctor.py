@@ -71,7 +71,7 @@ def doctor(context: click.Context, form: str, ask: bool) -> None:
 
 def _extras(installed: Registry) -> dict[str, str]:
     """What each extra for users lacks, with the metrics that are for it."""
-    found = {}
+    states = {}
     for distribution in dict.fromkeys(["metrichub", *(e.distribution for e in installed.entries)]):
         for extra, lacking in lacking_of_extras(distribution).items():
             if re.match(_DEVELOPMENT, extra):
@@ -79,8 +79,8 @@ def _extras(installed: Registry) -> dict[str, str]:
             name = f"{distribution}[{extra}]"
             uses = [e.name for e in installed.entries if not e.problem and name in e.install]
             state = f"missing: {', '.join(lacking)}" if lacking else "installed"
-            found[name] = f"{state} (for {', '.join(uses)})" if uses else state
-    return found
+            states[name] = f"{state} (for {', '.join(uses)})" if uses else state
+    return states
 
 
 def _dependencies() -> dict[str, str | None]:
@@ -91,16 +91,16 @@ def _dependencies() -> dict[str, str | None]:
         required = importlib_metadata.requires("metrichub") or []
     except importlib_metadata.PackageNotFoundError:
         required = []
-    found: dict[str, str | None] = {}
+    versions: dict[str, str | None] = {}
     for text in required:
         name = re.match(r"[\w.-]+", text)
         if name and "extra ==" not in text:
             try:
-                found[name[0]] = importlib_metadata.version(name[0])
+                versions[name[0]] = importlib_metadata.version(name[0])
             except importlib_metadata.PackageNotFoundError:
                 apart = APART.get(name[0])
-                found[name[0]] = f"not installed; only {apart} need it" if apart else None
-    return found
+                versions[name[0]] = f"not installed; only {apart} need it" if apart else None
+    return versions
 
 
 def _broken(installed: Registry) -> Iterator[tuple[str, str]]:
@@ -162,7 +162,7 @@ def _endpoints(ask: bool) -> dict[str, str]:
     No key, password or query of an address is in it.
     """
     address, key = os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
-    found = {
+    settings = {
         VARIABLES["judge"]: _chosen("judge", judge_of),
         VARIABLES["embedder"]: _chosen("embedder", embedder_of),
         "OPENAI_BASE_URL": without_password(address) if address else f"not set ({_OPENAI})",
@@ -170,9 +170,9 @@ def _endpoints(ask: bool) -> dict[str, str]:
     }
     for name in ("METRICHUB_CACHE", "METRICHUB_NO_CACHE"):
         if value := os.environ.get(name):
-            found[name] = value
-    found["endpoint"] = _answer() if ask else "not contacted; doctor --ask lists its models"
-    return found
+            settings[name] = value
+    settings["endpoint"] = _answer() if ask else "not contacted; doctor --ask lists its models"
+    return settings
 
 
 def _installed_judges() -> dict[str, str]:
@@ -186,18 +186,18 @@ def _installed_judges() -> dict[str, str]:
 def _waiting(entries: Iterable[Entry]) -> dict[str, list[str]]:
     """The metrics that need what this machine doesn't say: what is needed -> their names."""
     judge, embedder = (_asked(kind) for kind in ("judge", "embedder"))
-    found: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for entry in entries:
         if entry.problem:
             continue
         card = entry.card
         if card.judge and judge is None:
-            found.setdefault("a judge: --judge or METRICHUB_JUDGE", []).append(entry.name)
+            names.setdefault("a judge: --judge or METRICHUB_JUDGE", []).append(entry.name)
         elif card.judge == "model" and not about(judge).is_model:
-            found.setdefault("a model as judge", []).append(entry.name)
+            names.setdefault("a model as judge", []).append(entry.name)
         if card.embedder and embedder is None:
-            found.setdefault("an embedder: --embedder or METRICHUB_EMBEDDER", []).append(entry.name)
-    return found
+            names.setdefault("an embedder: --embedder or METRICHUB_EMBEDDER", []).append(entry.name)
+    return names
 
 
 def _joined(values: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -61,7 +61,7 @@ def formula_text(latex: str) -> str:
 
 def _text(nodes: Sequence[Any]) -> str:
     """The nodes in order; what follows "_" or "^" is set low or high."""
-    found: list[str] = []
+    parts: list[str] = []
     waiting = ""
     for node in nodes:
         pieces = list(node.chars) if hasattr(node, "chars") else [node]
@@ -69,18 +69,18 @@ def _text(nodes: Sequence[Any]) -> str:
             if isinstance(piece, str) and piece in "_^":
                 waiting = piece
             elif not waiting:
-                text = piece if isinstance(piece, str) else _one(piece)
+                text = piece if isinstance(piece, str) else _macro_text(piece)
                 # "log N / M" would be the logarithm of N alone.
-                argument = "/" in text and re.search(r"(log|ln|exp)\S* ?$", "".join(found))
-                found.append(f"({text.strip()})" if argument else text)
+                argument = "/" in text and re.search(r"(log|ln|exp)\S* ?$", "".join(parts))
+                parts.append(f"({text.strip()})" if argument else text)
             elif piece != " ":
-                inner = piece if isinstance(piece, str) else _one(piece)
-                found.append(_script(waiting, inner))
+                inner = piece if isinstance(piece, str) else _macro_text(piece)
+                parts.append(_script(waiting, inner))
                 waiting = ""
-    return "".join(found)
+    return "".join(parts)
 
 
-def _one(node: Any) -> str:
+def _macro_text(node: Any) -> str:
     """One macro or group."""
     if hasattr(node, "nodelist"):
         return _text(node.nodelist)
@@ -91,13 +91,15 @@ def _one(node: Any) -> str:
         return _BARS.get(name, "")
     if name in _SIGNS:
         return f"{_SIGNS[name]}{space}"
-    given = [a for a in (node.nodeargd.argnlist if node.nodeargd else []) or [] if a is not None]
-    if name == "not" and given:
-        return f"{_NOT.get(sign := _text(given).strip(), sign)}{given[0].macro_post_space}"
-    if name in _MADE and given:
-        return _MADE[name]([_text([a]) for a in given])
-    if name in _OVER and given:
-        return f"{_text(given)}{_OVER[name]}"
+    arguments = [
+        a for a in (node.nodeargd.argnlist if node.nodeargd else []) or [] if a is not None
+    ]
+    if name == "not" and arguments:
+        return f"{_NOT.get(sign := _text(arguments).strip(), sign)}{arguments[0].macro_post_space}"
+    if name in _MADE and arguments:
+        return _MADE[name]([_text([a]) for a in arguments])
+    if name in _OVER and arguments:
+        return f"{_text(arguments)}{_OVER[name]}"
     return f"{_plain().nodelist_to_text([node]).strip()}{space}"
 
 

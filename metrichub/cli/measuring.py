@@ -173,8 +173,8 @@ def _with_module(metric: str | Metric) -> str | Metric:
     if not isinstance(metric, str) or "evaluate:" not in metric:
         return metric
     bridge = optional_package("metrichub.bridges.evaluate", metric)
-    found: Metric | None = bridge.from_spec(metric)
-    return found or metric
+    loaded: Metric | None = bridge.from_spec(metric)
+    return loaded or metric
 
 
 def _asks_a_model(metric: Metric) -> bool:
@@ -185,8 +185,8 @@ def _asks_a_model(metric: Metric) -> bool:
     from metrichub.models.resolve import about, embedder_of, judge_of
 
     judge, embedder = asked
-    found = [judge and judge_of(judge), embedder and embedder_of(embedder)]
-    return any(about(one).is_model for one in found if one)
+    models = [judge and judge_of(judge), embedder and embedder_of(embedder)]
+    return any(about(model).is_model for model in models if model)
 
 
 def measure(
@@ -227,10 +227,10 @@ def measure(
                 raise reading.located(error) from error
             except ScoringError as error:
                 where = f"{reading.place(error.sample) or source.display_path(name)}: "
-                said = ScoringError(f"{where}{error.metric}", error.problem, error.sample)
-                raise said from error.__cause__
-            size, found = reading.size, ", ".join(reading.columns)
-            _log.info("%s: %d samples, columns %s", source.display_path(name), size, found)
+                located = ScoringError(f"{where}{error.metric}", error.problem, error.sample)
+                raise located from error.__cause__
+            size, columns = reading.size, ", ".join(reading.columns)
+            _log.info("%s: %d samples, columns %s", source.display_path(name), size, columns)
             _log.info("%s: measured with %s", source.display_path(name), ", ".join(report.results))
             measured[name] = report
     if rounds is not None:
@@ -252,15 +252,15 @@ def _expected(readings: Sequence[Reading], metrics: int) -> float | None:
 
 def tell_notes(reports: Mapping[str, Report]) -> None:
     """Print the notes of every report on stderr, each text once for all metrics of a report."""
-    found: dict[tuple[str, str], list[str]] = {}
+    by_system: dict[tuple[str, str], list[str]] = {}
     for name, report in reports.items():
         for metric, notes in report.notes().items():
             for text in notes:
-                found.setdefault((name, text), []).append(metric)
-    told: dict[str, list[str]] = {}
-    for (name, text), metrics in found.items():
-        told.setdefault(f"{', '.join(metrics)}: {text}", []).append(name)
-    for text, systems in told.items():
+                by_system.setdefault((name, text), []).append(metric)
+    by_metrics: dict[str, list[str]] = {}
+    for (name, text), metrics in by_system.items():
+        by_metrics.setdefault(f"{', '.join(metrics)}: {text}", []).append(name)
+    for text, systems in by_metrics.items():
         note(text if len(systems) == len(reports) else f"{', '.join(systems)}: {text}")
 
 

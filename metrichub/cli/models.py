@@ -46,14 +46,14 @@ def info(form: str | None) -> None:
     """Show the folder, the size and the number of stored answers per model."""
     from metrichub.models.store import store
 
-    kept = store()
-    models = kept.models()
-    size = sum(path.stat().st_size for path in kept.files())
+    answers = store()
+    models = answers.models()
+    size = sum(path.stat().st_size for path in answers.files())
     emit(
         shown_as(form),
         lambda: Table(("model", "answers"), [(name, f"{n:,}") for name, n in models.items()]),
-        lambda: {"path": str(kept.path), "bytes": size, "models": models},
-        foot=(f"{kept.path}: {sum(models.values()):,} answers, {size / 1e6:,.1f} MB",),
+        lambda: {"path": str(answers.path), "bytes": size, "models": models},
+        foot=(f"{answers.path}: {sum(models.values()):,} answers, {size / 1e6:,.1f} MB",),
     )
 
 
@@ -64,16 +64,16 @@ def clear(model: str | None, yes: bool) -> None:
     """Delete stored answers; the next run asks, and pays, for them again."""
     from metrichub.models.store import store
 
-    kept = store()
-    models = kept.models()
+    answers = store()
+    models = answers.models()
     if model is not None and model not in models:
         raise click.UsageError(
             f"no answers of {model!r} are stored (models: {', '.join(models) or 'none'})"
         )
     number = models[model] if model is not None else sum(models.values())
     if number and not yes:
-        click.confirm(f"Delete {number:,} answers in {kept.path}?", abort=True, err=True)
-    kept.clear(model)
+        click.confirm(f"Delete {number:,} answers in {answers.path}?", abort=True, err=True)
+    answers.clear(model)
     click.echo(f"{number:,} answers deleted")
 
 
@@ -89,10 +89,10 @@ def merge(files: Sequence[Path]) -> None:
     """
     from metrichub.models.store import store
 
-    kept = store()
-    paths = [path / kept.path.name if path.is_dir() else path for path in files]
+    answers = store()
+    paths = [path / answers.path.name if path.is_dir() else path for path in files]
     if missing := [path for path in paths if not path.is_file()]:
         raise click.UsageError(f"there is no call store {missing[0]}")
     for path in paths:
-        click.echo(f"{path}: {kept.merge(path):,} answers merged")
-    click.echo(f"{kept.path}: {len(kept):,} answers")
+        click.echo(f"{path}: {answers.merge(path):,} answers merged")
+    click.echo(f"{answers.path}: {len(answers):,} answers")

@@ -223,11 +223,11 @@ def page_progress(
     """
     with _display(after, clock) as tell:
 
-        def told(doing: str, done: int, total: int | None) -> None:
+        def tell_samples(doing: str, done: int, total: int | None) -> None:
             count = "" if total is None else f" {done:,} of {total:,} samples"
             tell(f"report: {doing}{count}", done, lambda: total)
 
-        yield told if sys.stderr.isatty() else None
+        yield tell_samples if sys.stderr.isatty() else None
 
 
 @contextmanager

@@ -222,8 +222,8 @@ def _report(error: Exception, settings: Settings) -> int:
     """Say what went wrong, in one line; the exit status that it means."""
     match error:
         case click.Abort():
-            kept = "; the judges' answers are stored: repeat the command to continue"
-            click.echo(f"metrichub: interrupted{kept if settings.asks_models else ''}", err=True)
+            stored = "; the judges' answers are stored: repeat the command to continue"
+            click.echo(f"metrichub: interrupted{stored if settings.asks_models else ''}", err=True)
             return _INTERRUPTED
         case click.UsageError():
             help_ = error.ctx.command_path if error.ctx else "metrichub"

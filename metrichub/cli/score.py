@@ -107,27 +107,27 @@ def score(
     example = f"metrichub score {' '.join(files) or '-p FILE -r FILE'}"
     hub = chosen_hub(chosen.metrics, chosen.reduce, example, judging)
     thresholds = bounds.of(hub)
-    given = _given(files, texts, chosen.input_format)
-    results.check(len(given))
-    if resampling.cluster and not (display.with_intervals or results.page or len(given) > 1):
+    systems = _unread_systems(files, texts, chosen.input_format)
+    results.check(len(systems))
+    if resampling.cluster and not (display.with_intervals or results.page or len(systems) > 1):
         raise click.UsageError(
             "--cluster has an effect only with --intervals or --report; add one of them"
         )
     if estimate:
-        _show_estimate(hub, given, chosen.columns, judging.repeats, form, output)
+        _show_estimate(hub, systems, chosen.columns, judging.repeats, form, output)
         return
     # Samples have fingerprints, which tell whether systems were given the same.
-    resampled = display.with_intervals or results.need_samples or len(given) > 1
+    resampled = display.with_intervals or results.need_samples or len(systems) > 1
     reports = measure(
         hub,
-        given,
+        systems,
         chosen,
         judging,
         samples=resampled and not results.key,
         texts=results.page is not None,
         key=results.key,
     )
-    if len(given) == len(files):  # Splits have samples of their own.
+    if len(systems) == len(files):  # Splits have samples of their own.
         _same_size(reports)
     if not resampled:  # So that no note is about intervals and tests.
         reports = {name: report.pool() for name, report in reports.items()}
@@ -141,14 +141,14 @@ def score(
     }
     from metrichub.cli.score_results import ScoreTables, calibrated_of, write_files
 
-    found = ScoreTables(listed, intervals, tests, display, resampling)
+    score_tables = ScoreTables(listed, intervals, tests, display, resampling)
     calibrated = calibrated_of(reports, results.calibrate, resampling.level)
     emit(
         shown,
-        lambda: calibrated.beside(found.tables(shown, terminal_width(shown, output)), shown),
-        lambda: {**found.document(), **calibrated.document()},
+        lambda: calibrated.beside(score_tables.tables(shown, terminal_width(shown, output)), shown),
+        lambda: {**score_tables.document(), **calibrated.document()},
         output=output,
-        foot=found.foot() if shown == "table" else (),
+        foot=score_tables.foot() if shown == "table" else (),
     )
     write_files(reports, results, resampling)
     tell_notes(reports)
@@ -173,21 +173,21 @@ def _one_kind(files: Sequence[str], lists: Mapping[str, Sequence[str]]) -> None:
         raise click.UsageError("standard input can be read only once; give a file instead of one -")
 
 
-def _given(
+def _unread_systems(
     files: Sequence[str], texts: TextFiles, input_format: str | None
 ) -> dict[str, Iterable[Samples]]:
     """The samples of every system, unread: of each file, or of the files of plain text."""
     if not files:
         return {texts.predictions or "": read_columns(texts.columns())}
-    given: dict[str, Iterable[Samples]] = {}
+    systems: dict[str, Iterable[Samples]] = {}
     for name, path in named_files(files).items():
         if not is_address(path):
-            given[name] = read_batches(path, format=input_format)
+            systems[name] = read_batches(path, format=input_format)
         elif len(splits := read_splits(path)) == 1:
-            given[name] = next(iter(splits.values()))
+            systems[name] = next(iter(splits.values()))
         else:
-            given |= splits
-    return given
+            systems |= splits
+    return systems
 
 
 def _show_estimate(
@@ -202,25 +202,25 @@ def _show_estimate(
     # Loads numpy, which --help does without.
     from metrichub.report.export import usage_counts
 
-    found: dict[str, Usage] = {}
+    usages: dict[str, Usage] = {}
     for name, batches in systems.items():
         reading = Reading(batches, hub.needs(), columns)
         try:
-            found[name] = hub.estimate(iter(reading), columns=columns, repeats=repeats)
+            usages[name] = hub.estimate(iter(reading), columns=columns, repeats=repeats)
         except InputError as error:
             raise reading.located(error) from error
     emit(
         shown_as(form, output),
         lambda: Table(
             ("file", "calls", "reused", "prompt tokens", "completion tokens", "money"),
-            [_costs(name, usage) for name, usage in found.items()],
+            [_costs(name, usage) for name, usage in usages.items()],
         ),
         lambda: {
-            "estimate": {name: usage_counts(usage, seconds=False) for name, usage in found.items()}
+            "estimate": {name: usage_counts(usage, seconds=False) for name, usage in usages.items()}
         },
         output=output,
     )
-    if any(usage.calls for usage in found.values()):
+    if any(usage.calls for usage in usages.values()):
         note(
             "an estimate, right to an order of magnitude: a token is four bytes, a claim a sentence"
         )
@@ -234,29 +234,29 @@ def _costs(name: str, usage: Usage) -> Sequence[str]:
 
 def _grouped(reports: Mapping[str, Report], by: str) -> dict[str, Report]:
     """The reports, each followed by those of its groups."""
-    found: dict[str, Report] = {}
+    listed: dict[str, Report] = {}
     for name, report in reports.items():
-        found[name] = report
+        listed[name] = report
         groups = report.by(by)
-        others = {_said(value) for value in groups if not isinstance(value, str)}
+        others = {_group_name(value) for value in groups if not isinstance(value, str)}
         for value, group in groups.items():
             # Quotes distinguish the text "1" from the number 1, and "" from no value.
-            label = f"{by}={repr(value) if value in others else _said(value)}"
-            found[f"{name}, {label}" if len(reports) > 1 else label] = group
-    return found
+            label = f"{by}={repr(value) if value in others else _group_name(value)}"
+            listed[f"{name}, {label}" if len(reports) > 1 else label] = group
+    return listed
 
 
-def _said(value: object) -> str:
+def _group_name(value: object) -> str:
     return "" if value is None else str(value)
 
 
 def _same_size(reports: Mapping[str, Report]) -> None:
     """Raise `InputError` if the systems can't have been given the same samples."""
-    (first, one), *others = reports.items()
+    (first, report), *others = reports.items()
     for name, other in others:
-        if other.size != one.size:
+        if other.size != report.size:
             raise InputError(
-                f"{first} has {one.size} samples, but {name} {other.size}; systems "
+                f"{first} has {report.size} samples, but {name} {other.size}; systems "
                 "side by side need the same samples, so score files of different samples one by one"
             )
 

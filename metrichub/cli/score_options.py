@@ -35,8 +35,8 @@ class TextFiles:
             "sources": self.sources,
             "questions": self.questions,
         }
-        found = {column: [path] for column, path in single.items() if path}
-        return found | ({"references": list(self.references)} if self.references else {})
+        columns = {column: [path] for column, path in single.items() if path}
+        return columns | ({"references": list(self.references)} if self.references else {})
 
 
 text_options = option_group(
@@ -144,13 +144,13 @@ def _threshold(text: str, option: str, equals: str, hub: Hub) -> Threshold:
     from metrichub.report.thresholds import Threshold
 
     try:
-        found = Threshold.parse(text, equals)
-        found.check({metric.name: metric for metric in hub.metrics})
+        threshold = Threshold.parse(text, equals)
+        threshold.check({metric.name: metric for metric in hub.metrics})
     except MetrichubError as error:
         raise click.UsageError(f"{option} {error}") from error
-    if option == "--fail-over" and found.least:
+    if option == "--fail-over" and threshold.least:
         raise click.UsageError(f"{option} {text!r} sets a minimum; write --fail-under {text!r}")
-    return found
+    return threshold
 
 
 threshold_options = option_group(

@@ -67,10 +67,10 @@ class ScoreTables:
         """What is said below a table of text: the results of tests, and signatures."""
         form = ScoreFormat(self.display.outputs)
         board = scoreboard(self.reports, self.tests, {}, form)
-        said = [*self.tests.sentences, legend(board, self.tests)] if self.tests else []
-        said += without_intervals(output_columns(self.reports, form), self.intervals)
+        lines = [*self.tests.sentences, legend(board, self.tests)] if self.tests else []
+        lines += without_intervals(output_columns(self.reports, form), self.intervals)
         return [
-            *filter(None, said),
+            *filter(None, lines),
             *(signatures_of(self.reports) if self.display.with_signatures else ()),
         ]
 
@@ -93,8 +93,8 @@ class ScoreTables:
         rows = [row for row in table.rows if tuple(row[:2]) in shown]
         if not self.display.with_signatures:
             return Table(table.head, rows)
-        found = next(iter(self.reports.values())).signatures()
-        return Table([*table.head, "signature"], [[*row, found[str(row[0])]] for row in rows])
+        signatures = next(iter(self.reports.values())).signatures()
+        return Table([*table.head, "signature"], [[*row, signatures[str(row[0])]] for row in rows])
 
 
 class Calibrated(NamedTuple):
@@ -117,11 +117,11 @@ class Calibrated(NamedTuple):
 
     def document(self) -> dict[str, Any]:
         """The calibrated means for JSON."""
-        found = {
+        means = {
             metric: {output: mean._asdict() for output, mean in outputs.items()}
             for metric, outputs in self.means.items()
         }
-        return {"calibrated": found} if found else {}
+        return {"calibrated": means} if means else {}
 
 
 def calibrated_of(reports: Mapping[str, Report], column: str | None, level: float) -> Calibrated:
@@ -129,11 +129,11 @@ def calibrated_of(reports: Mapping[str, Report], column: str | None, level: floa
     if column is None:
         return Calibrated({})
     (report,) = reports.values()
-    found = report.calibrated(column, confidence=level)
-    means = [one for outputs in found.values() for one in outputs.values()]
-    for said in dict.fromkeys(_said(one) for one in means if one.few or one.why):
-        note(f"{column}: {said}")
-    return Calibrated(found)
+    calibrated = report.calibrated(column, confidence=level)
+    means = [mean for outputs in calibrated.values() for mean in outputs.values()]
+    for text in dict.fromkeys(_reservation(mean) for mean in means if mean.few or mean.why):
+        note(f"{column}: {text}")
+    return Calibrated(calibrated)
 
 
 def _with_columns(table: Table, means: Mapping[str, Mapping[str, Any]]) -> Table:
@@ -144,11 +144,11 @@ def _with_columns(table: Table, means: Mapping[str, Mapping[str, Any]]) -> Table
     return table._replace(head=[*table.head, *_HEAD], rows=rows)
 
 
-def _said(one: Any) -> str:
+def _reservation(mean: Any) -> str:
     """Why there is no interval, or how few labels the mean rests on."""
-    if one.why is not None:
-        return str(one.why)
-    return f"{one.rarer} of {one.labelled} labels differ from the most common one; label more"
+    if mean.why is not None:
+        return str(mean.why)
+    return f"{mean.rarer} of {mean.labelled} labels differ from the most common one; label more"
 
 
 def write_files(
@@ -213,12 +213,12 @@ def _rows(report: Report) -> Iterator[dict[str, Any]]:
 
 def _explained(report: Report, sample: int) -> dict[str, Any]:
     """What stands behind the scores of the metrics that ask judges."""
-    found = {name: report.explain(name, sample) for name in report.traces}
-    explanations = {
+    explanations = {name: report.explain(name, sample) for name in report.traces}
+    documents = {
         name: {"status": why.status, "reason": why.reason, "steps": why.steps}
-        for name, why in found.items()
+        for name, why in explanations.items()
     }
-    return {"explanations": explanations} if explanations else {}
+    return {"explanations": documents} if documents else {}
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:

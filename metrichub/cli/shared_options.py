@@ -47,10 +47,10 @@ def option_group(
 
 
 def _column_names(
-    _: click.Context, parameter: click.Parameter, given: Sequence[str]
+    _: click.Context, parameter: click.Parameter, texts: Sequence[str]
 ) -> dict[str, str]:
     chosen: dict[str, str] = {}
-    for pair in (pair for text in given for pair in re.split(r",(?=\w+=)", text)):
+    for pair in (pair for text in texts for pair in re.split(r",(?=\w+=)", text)):
         column, equals, name = pair.partition("=")
         if not equals or not column or not name:
             raise click.BadParameter(
@@ -132,7 +132,7 @@ metric_options = option_group(
         "--keep",
         metavar="COLUMN",
         multiple=True,
-        callback=lambda _, __, given: [name for names in given for name in names.split(",")],
+        callback=lambda _, __, texts: [name for names in texts for name in names.split(",")],
         help="A column to keep in the report; repeatable.  [default: all with short values]",
     ),
     click.option(
@@ -208,7 +208,7 @@ key_option = click.option(
     "--key",
     metavar="COLUMN",
     multiple=True,
-    callback=lambda _, __, given: tuple(name for names in given for name in names.split(",")),
+    callback=lambda _, __, texts: tuple(name for names in texts for name in names.split(",")),
     help="For large files: keep sums in 1,000 buckets instead of every sample. COLUMN identifies "
     "a sample and decides its bucket.",
 )
@@ -255,12 +255,12 @@ def named_files(files: Sequence[str]) -> dict[str, str]:
         UsageError: a file is given twice, two systems have one name, or a file that isn't there
             has a metric's name.
     """
-    given = [_named(text) for text in files]
-    paths = [path for _, path in given]
+    named = [_named(text) for text in files]
+    paths = [path for _, path in named]
     _check(paths)
-    unnamed = [path for name, path in given if not name]
+    unnamed = [path for name, path in named if not name]
     short = dict(zip(unnamed, short_names(unnamed, alone=len(files) == 1), strict=True))
-    names = [name or short[path] for name, path in given]
+    names = [name or short[path] for name, path in named]
     if twice := [name for name in names if names.count(name) > 1]:
         raise click.UsageError(f"two systems are called {twice[0]!r}; give them names: NAME=FILE")
     return dict(zip(names, paths, strict=True))
@@ -268,8 +268,8 @@ def named_files(files: Sequence[str]) -> dict[str, str]:
 
 def _named(text: str) -> tuple[str, str]:
     """The name and the path of "ours=out.jsonl"; a path alone has no name."""
-    found = re.fullmatch(r"([^=/\\]+)=(.+)", text)
-    return (found[1].strip(), found[2]) if found and not Path(text).exists() else ("", text)
+    match = re.fullmatch(r"([^=/\\]+)=(.+)", text)
+    return (match[1].strip(), match[2]) if match and not Path(text).exists() else ("", text)
 
 
 def _check(paths: Sequence[str]) -> None:
