@@ -86,8 +86,8 @@ class Hub:
 
             if vote not in VOTE_RULES:
                 raise ParameterError(None, "vote", vote, " or ".join(map(repr, VOTE_RULES)))
-        asked = {"judge": judge, "vote": vote, "embedder": embedder, "language": language}
-        self.metrics = tuple(_ready(metric, asked) for metric in load_metrics(metrics))
+        settings = {"judge": judge, "vote": vote, "embedder": embedder, "language": language}
+        self.metrics = tuple(_ready(metric, settings) for metric in load_metrics(metrics))
         if language is not None and not any(hasattr(metric, "prompts") for metric in self.metrics):
             raise ParameterError(None, "language", language, _NO_PROMPTS)
         self.reduce_fn, self.block_characters = reduce_fn, block_characters
@@ -297,11 +297,11 @@ class Hub:
 
     def needs(self) -> dict[str, str]:
         """The columns that the metrics read, each with the first metric that needs it."""
-        found: dict[str, str] = {}
+        needed: dict[str, str] = {}
         for metric in self.metrics:
             for name in metric.inputs():
-                found.setdefault(column_of(name), metric.name)
-        return found
+                needed.setdefault(column_of(name), metric.name)
+        return needed
 
     def cite(self) -> str:
         """The BibTeX of all metrics in the hub, each entry once."""
@@ -313,9 +313,9 @@ class Hub:
             raise ParameterError(None, "repeats", repeats, "an integer of at least 1")
         metrics = self.metrics
         if self.vote is not None:
-            from metrichub.judge.assign import voting
+            from metrichub.judge.assign import with_repeated_votes
 
-            metrics = tuple(voting(metric, self.vote, repeats) for metric in metrics)
+            metrics = tuple(with_repeated_votes(metric, self.vote, repeats) for metric in metrics)
         if repeats == 1:
             return metrics, ()
         same = (new for new, old in zip(metrics, self.metrics, strict=True) if new is old)
@@ -338,11 +338,11 @@ class Hub:
         return batches_of(data, given, needed, columns, self.objects(), keep, key)
 
 
-def _ready(metric: Metric, asked: Mapping[str, object]) -> Metric:
+def _ready(metric: Metric, settings: Mapping[str, object]) -> Metric:
     """The metric, with a judge and an embedder if it asks them."""
     if not any(hasattr(metric, kind) for kind in ("judge", "embedder")):
         return metric
     # Loads asyncio, which most metrics do without.
-    from metrichub.judge.assign import appointed
+    from metrichub.judge.assign import assign
 
-    return appointed(metric, asked)
+    return assign(metric, settings)

@@ -16,7 +16,7 @@ from metrichub.metric import Metric
 from metrichub.models.resolve import RESOLVERS, VARIABLES, about, judge_of, unchosen
 
 
-def appointed(metric: Metric, given: Mapping[str, object]) -> Metric:
+def assign(metric: Metric, settings: Mapping[str, object]) -> Metric:
     """The metric with the judge and the embedder that it asks; it keeps those that it has.
 
     The others are those that are given, or else those of the machine; a list of judges is a panel
@@ -29,27 +29,29 @@ def appointed(metric: Metric, given: Mapping[str, object]) -> Metric:
     if not isinstance(metric, ModelMetric):
         return metric
     chosen: dict[str, Any] = {
-        kind: _chosen(metric, kind, given)
+        kind: _chosen(metric, kind, settings)
         for kind in metric.models()
         if getattr(metric, kind) is None
     }
-    found = _in_language(replace(metric, **chosen) if chosen else metric, given.get("language"))
-    if isinstance(found, JudgeMetric) and "judge" in found.models():
-        by_machine = "judge" in chosen and given.get("judge") is None
-        _check_answers(found, f" ({VARIABLES['judge']})" if by_machine else "")
-    return found
+    metric = replace(metric, **chosen) if chosen else metric
+    assigned = _in_language(metric, settings.get("language"))
+    if isinstance(assigned, JudgeMetric) and "judge" in assigned.models():
+        by_machine = "judge" in chosen and settings.get("judge") is None
+        _check_answers(assigned, f" ({VARIABLES['judge']})" if by_machine else "")
+    return assigned
 
 
-def _chosen(metric: Metric, kind: str, given: Mapping[str, object]) -> object:
-    named = given.get(kind)
-    asked = named if named is not None else _of_machine(kind)
-    if not asked:
+def _chosen(metric: Metric, kind: str, settings: Mapping[str, object]) -> object:
+    service, vote = settings.get(kind), settings.get("vote")
+    if service is None:
+        service = _of_machine(kind)
+    if not service:
         only_models = kind == "judge" and metric.card.judge == "model"
         raise unchosen(metric.name, kind, only_models=only_models)
     if kind == "embedder":
-        return asked
-    judge, vote = panel_of(asked, given.get("vote")), given.get("vote")
-    if vote is not None and judge is asked:
+        return service
+    judge = panel_of(service, vote)
+    if vote is not None and judge is service:
         made = judge_of(judge)
         if isinstance(made, Panel):
             raise ParameterError(None, "vote", vote, f"none beside {made.label}")
@@ -90,7 +92,7 @@ def _of_machine(kind: str) -> str | None:
     return spec
 
 
-def voting(metric: Metric, vote: Any, repeats: int) -> Metric:
+def with_repeated_votes(metric: Metric, vote: Any, repeats: int) -> Metric:
     """The metric with as many votes of its judge as repeats, if it has one judge and that votes.
 
     Nobody votes on what is extracted.
@@ -110,15 +112,15 @@ def voting(metric: Metric, vote: Any, repeats: int) -> Metric:
     return replace(metric, judge=Panel(judges=(metric.judge,) * repeats, vote=vote))
 
 
-def _check_answers(metric: JudgeMetric, whence: str) -> None:
+def _check_answers(metric: JudgeMetric, source: str) -> None:
     judge = judge_of(metric.judge)
     for question, names in metric.questions().items():
-        asked = judge.asked(question) if isinstance(judge, Panel) else (judge,)
-        for one, name in product(asked, names):
-            if not about(one).answers(question, metric.prompt(name)):
-                kind = one.label.partition("(")[0]
+        judges = judge.members_for(question) if isinstance(judge, Panel) else (judge,)
+        for member, name in product(judges, names):
+            if not about(member).answers(question, metric.prompt(name)):
+                kind = member.label.partition("(")[0]
                 raise JudgeUnavailable(
-                    f"{metric.name}: the {kind} judge{whence} can't {question} ({name}); use a "
+                    f"{metric.name}: the {kind} judge{source} can't {question} ({name}); use a "
                     "model: judge=\"openai(model='…')\", with base_url='http://…' for your own "
                     "server"
                 )

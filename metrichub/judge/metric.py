@@ -26,7 +26,7 @@ from metrichub.judge.protocol import (
     all_verdicts,
 )
 from metrichub.metric import Array, Unscored
-from metrichub.models.resolve import about, judge_of, kept
+from metrichub.models.resolve import about, judge_of, safe_to_show
 
 FieldText = str | Sequence[str]
 """What a judge sees under one name: a text or several."""
@@ -66,18 +66,19 @@ class JudgeMetric(ModelMetric):
         if isinstance(self.judge, (list, tuple)):
             object.__setattr__(self, "judge", judge_of(self.judge))
         super().__post_init__()
-        object.__setattr__(self, "judge", kept(self.judge, judge_of))
+        object.__setattr__(self, "judge", safe_to_show(self.judge, judge_of))
         judge_of(self.judge)
         if self.language is not None:
-            object.__setattr__(self, "language", self._spoken(self.language))
+            object.__setattr__(self, "language", self._match_language(self.language))
         self._check_prompts()
 
     def _check_prompts(self) -> None:
         if self.prompts is None:
             return
-        given, known = self._given().keys() | self._shown().keys(), set(self._known())
-        if not given or given - known:
-            wrong = ", ".join(sorted(given - known)) or "nothing"
+        names = self._user_prompts().keys() | self._user_examples().keys()
+        known = set(self._known())
+        if not names or names - known:
+            wrong = ", ".join(sorted(names - known)) or "nothing"
             raise ParameterError(
                 self.name,
                 "prompts",
@@ -85,22 +86,22 @@ class JudgeMetric(ModelMetric):
                 f"a folder of Markdown files named {', '.join(sorted(known))} (it has: {wrong})",
             )
         self._check_slots()
-        self._check_examples(given)
+        self._check_examples(names)
 
     def _check_slots(self) -> None:
         """Raise ParameterError for a user's prompt with slots that the metric doesn't fill."""
-        for name in self._given():
+        for name in self._user_prompts():
             own = prompt_files.packaged(self._english(name))
             if wrong := prompt_files.misfilled(self.prompt(name), own):
                 raise ParameterError(self.name, "prompts", self.prompts, wrong)
 
-    def _given(self) -> dict[str, Path]:
+    def _user_prompts(self) -> dict[str, Path]:
         """The prompts that the user gave, by name."""
-        return prompt_files.given_prompts(self.prompts)
+        return prompt_files.user_prompts(self.prompts)
 
-    def _shown(self) -> dict[str, Path]:
+    def _user_examples(self) -> dict[str, Path]:
         """The files of examples that the user gave, by the names of their prompts."""
-        return prompt_files.given_examples(self.prompts)
+        return prompt_files.user_examples(self.prompts)
 
     @classmethod
     @cache
@@ -113,30 +114,30 @@ class JudgeMetric(ModelMetric):
         """The English prompt of this name."""
         return self._known().get(name, SHARED_PROMPTS / f"{name}.md")
 
-    def _spoken(self, language: str) -> str:
+    def _match_language(self, language: str) -> str:
         """The language by its own name: "zh" for "zh-CN".
 
         Raises:
             ParameterError: there isn't every prompt that is asked in the language.
         """
         names = {name for names in self.questions().values() for name in names}
-        lacking = names - self._given().keys()
+        lacking = names - self._user_prompts().keys()
         known = [prompt_files.languages(self._english(name)) for name in lacking]
         common = frozenset.intersection(*known) if known else {ENGLISH, language}
-        found = prompt_files.spoken(language, common)
-        if found not in common:
+        matched = prompt_files.match_language(language, common)
+        if matched not in common:
             raise ParameterError(
                 self.name,
                 "language",
                 language,
                 f"{' or '.join(sorted(common))}, or give prompts of your own (prompts='folder')",
             )
-        return found
+        return matched
 
-    def _check_examples(self, given: Iterable[str]) -> None:
+    def _check_examples(self, prompts: Iterable[str]) -> None:
         """Read the user's prompts; examples have to reply to the question that the prompt asks."""
-        asked = {name: what for what, names in self.questions().items() for name in names}
-        for name in sorted(given):
+        asked = {name: question for question, names in self.questions().items() for name in names}
+        for name in sorted(prompts):
             for shown in self.prompt(name).examples:
                 if shown.question != asked.get(name, shown.question):
                     raise ParameterError(
@@ -150,12 +151,12 @@ class JudgeMetric(ModelMetric):
     def _values(self) -> dict[str, object]:
         """The parameters: the user's own prompts with their hashes, a language if not English."""
         values = super()._values()
-        names = sorted(self._given().keys() | self._shown().keys())
-        given = [f"{name}:{self.prompt(name).sha}" for name in names]
+        names = sorted(self._user_prompts().keys() | self._user_examples().keys())
+        prompts = [f"{name}:{self.prompt(name).sha}" for name in names]
         del values["prompts"]
         if self.language in (None, ENGLISH):
             del values["language"]
-        return values | ({"prompts": " ".join(given)} if given else {})
+        return values | ({"prompts": " ".join(prompts)} if prompts else {})
 
     def votes(self) -> bool:
         """Whether several judges can vote: the metric asks for more than extraction."""
@@ -163,11 +164,11 @@ class JudgeMetric(ModelMetric):
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """The judge's and the embedder's notes about themselves, and a panel's missing votes."""
-        found = super().notes(totals)
+        notes = super().notes(totals)
         if "judge" in self.models() and not self.votes() and isinstance(self._judge, Panel):
             alone = "needs no verdicts, so only the first judge of the panel was called"
-            return [*found, f"{self.name} {alone}"]
-        return found
+            return [*notes, f"{self.name} {alone}"]
+        return notes
 
     def questions(self) -> Questions:
         """The prompts for the judge, by question: `asks`, unless they depend on a parameter."""
@@ -181,7 +182,7 @@ class JudgeMetric(ModelMetric):
         path = prompt_files.in_language(self._english(name), self.language or ENGLISH)
         if self.prompts is None:
             return prompt_files.packaged(path)
-        return Prompt.read(self._given().get(name, path), self._shown().get(name))
+        return Prompt.read(self._user_prompts().get(name, path), self._user_examples().get(name))
 
     def templates(self) -> Mapping[str, Any]:
         """The prompts that it may ask, with their examples; {} if no model is asked."""
@@ -206,8 +207,8 @@ class JudgeMetric(ModelMetric):
         self, prompt: str | Prompt, *, limit: int | None = None, **fields: FieldText
     ) -> list[str]:
         """The texts that the judge finds in the fields, at most `limit`."""
-        found = await self._judge.extract(self._asked(prompt, fields), fields, limit)
-        return list(found)[:limit]
+        items = await self._judge.extract(self._prompt_for(prompt, fields), fields, limit)
+        return list(items)[:limit]
 
     async def verify(
         self,
@@ -226,7 +227,7 @@ class JudgeMetric(ModelMetric):
             return []
         judge = self._judge
         return all_verdicts(
-            await judge.verify(self._asked(prompt, fields, verdicts), items, fields, verdicts),
+            await judge.verify(self._prompt_for(prompt, fields, verdicts), items, fields, verdicts),
             items,
             verdicts,
             judge,
@@ -241,35 +242,35 @@ class JudgeMetric(ModelMetric):
         **fields: FieldText,
     ) -> Grade:
         """The judge's number on the scale: an integer, unless it is a weighted mean."""
-        return await self._judge.grade(self._asked(prompt, fields), fields, scale, weighing)
+        return await self._judge.grade(self._prompt_for(prompt, fields), fields, scale, weighing)
 
     async def choose(
         self, prompt: str | Prompt, candidates: Sequence[str], **fields: FieldText
     ) -> Choice:
         """The better of two candidates, asked in both orders; if the answers differ, a tie."""
-        asked = self._asked(prompt, fields)
+        shown = self._prompt_for(prompt, fields)
         there, back = await asyncio.gather(
-            self._judge.choose(asked, candidates, fields),
-            self._judge.choose(asked, candidates[::-1], fields),
+            self._judge.choose(shown, candidates, fields),
+            self._judge.choose(shown, candidates[::-1], fields),
         )
         mirrored = None if back.winner is None else 1 - back.winner
         if there.winner == mirrored:
             return there
         return Choice(None, f"the order decided: {there.reason} / {back.reason}", agreed=False)
 
-    def _asked(
+    def _prompt_for(
         self,
         prompt: str | Prompt,
         fields: Mapping[str, FieldText],
         verdicts: Sequence[str] = (),
     ) -> Prompt:
         """The prompt, whose examples have to be of the fields and the words that are asked for."""
-        found = self.prompt(prompt) if isinstance(prompt, str) else prompt
+        chosen = self.prompt(prompt) if isinstance(prompt, str) else prompt
         if self.prompts and (
-            wrong := prompt_files.unfit(found, frozenset(fields), tuple(verdicts))
+            wrong := prompt_files.unfit(chosen, frozenset(fields), tuple(verdicts))
         ):
             raise ParameterError(self.name, "prompts", self.prompts, wrong)
-        return found
+        return chosen
 
     @property
     def _judge(self) -> Judge:

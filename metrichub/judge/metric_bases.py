@@ -55,16 +55,16 @@ class GradedMetric(JudgeMetric):
             return missing
         low, high = self.scale
         # Not by `self.grade`, whose own parameters are names that a text may have.
-        found = await self._judge.grade(
-            self._asked(prompt, texts), texts, (low, high), self._weighing
+        grade = await self._judge.grade(
+            self._prompt_for(prompt, texts), texts, (low, high), self._weighing
         )
-        if not low - _ROUNDING <= found.score <= high + _ROUNDING:
+        if not low - _ROUNDING <= grade.score <= high + _ROUNDING:
             raise MetricError(
-                f"the judge {self._judge.label} returned {found.score:g} on a scale of {low} to "
+                f"the judge {self._judge.label} returned {grade.score:g} on a scale of {low} to "
                 f"{high}"
             )
-        row = {"score": (found.score - low) / (high - low), "grade": found.score}
-        return WithTrace(row, {"grade": found})
+        row = {"score": (grade.score - low) / (high - low), "grade": grade.score}
+        return WithTrace(row, {"grade": grade})
 
     @property
     def _weighing(self) -> Sampling:
@@ -179,10 +179,10 @@ class RankedMetric(JudgeMetric):
         if missing := absent(texts, prediction="answer" if predicted else None):
             return missing
         shown = self._order(question, answer, contexts)
-        found = await self.verify(
+        judged = await self.verify(
             "useful", [contexts[rank] for rank in shown], question=question, answer=answer
         )
-        verdicts = [replace(found[shown.index(rank)], index=rank) for rank in range(len(contexts))]
+        verdicts = [replace(judged[shown.index(rank)], index=rank) for rank in range(len(contexts))]
         labels = values(verdicts)
         useful = sum(labels)
         exact = average_precision(labels)

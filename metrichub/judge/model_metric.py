@@ -11,7 +11,7 @@ from metrichub.catalog.parameters import REQUIRED
 from metrichub.judge.aggregate import cosine
 from metrichub.metric import Array, Metric, Unscored
 from metrichub.models.embedders import Embedder, Vectors
-from metrichub.models.resolve import RESOLVERS, about, embedder_of, kept, unchosen
+from metrichub.models.resolve import RESOLVERS, about, embedder_of, safe_to_show, unchosen
 
 
 class ModelMetric(Metric):
@@ -72,13 +72,13 @@ class EmbedderMetric(ModelMetric):
     def __post_init__(self) -> None:
         """Check the parameters and the embedder's own."""
         super().__post_init__()
-        object.__setattr__(self, "embedder", kept(self.embedder, embedder_of))
+        object.__setattr__(self, "embedder", safe_to_show(self.embedder, embedder_of))
         embedder_of(self.embedder)
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """The vectors of the texts, (n, d)."""
-        found: Any = await self._service("embedder").embed(texts)
-        return cast(Vectors, found)
+        vectors: Any = await self._service("embedder").embed(texts)
+        return cast(Vectors, vectors)
 
     async def similarity(self, one: str, other: str) -> float:
         """The cosine of two texts' vectors, -1 to 1; `nan` if a text has the zero vector."""

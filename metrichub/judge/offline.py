@@ -62,12 +62,12 @@ class OfflineJudge:
         """Sentences, questions or names of the first field."""
         if not self.answers("extract", prompt):
             self._unable("extract", prompt)
-        found = [part for text in _texts(next(iter(fields.values()))) for part in sentences(text)]
+        parts = [part for text in _texts(next(iter(fields.values()))) for part in sentences(text)]
         if prompt.rule == "questions":
-            found = [_question(part) for part in found]
+            parts = [_question(part) for part in parts]
         elif prompt.rule == "names":
-            found = list(dict.fromkeys(name for part in found for name in _NAME.findall(part)))
-        return found[:limit]
+            parts = list(dict.fromkeys(name for part in parts for name in _NAME.findall(part)))
+        return parts[:limit]
 
     async def verify(
         self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
@@ -128,8 +128,8 @@ def _covers(place: int, item: str, fields: Fields, verdicts: Sequence[str]) -> V
     have = set(content(lowercase_words(item)))
     shares = []
     for field in fields.values():
-        wanted = content([word for text in _texts(field) for word in lowercase_words(text)])
-        shares.append(sum(word in have for word in wanted) / len(wanted) if wanted else 0.0)
+        words = content([word for text in _texts(field) for word in lowercase_words(text)])
+        shares.append(sum(word in have for word in words) / len(words) if words else 0.0)
     least = min(shares, default=0.0)
     word = _word(verdicts, int(least < COVERED))
     return Verdict(place, item, word, f"it has {least:.0%} of the words")

@@ -71,8 +71,8 @@ def lowercase_words(text: str) -> list[str]:
     Amounts are words in one form: "$5,000" is "5000 dollar", "5%" is "5 percent", "5.0" is "5",
     "09:00" is "9:00". A negative number has the sign "−", and digits are those of ASCII.
     """
-    found = (word.lower() for word in _WORD.findall(_plain_amounts(text)))
-    return [_plain_number(word) if is_number(word) else word for word in found]
+    words = (word.lower() for word in _WORD.findall(_plain_amounts(text)))
+    return [_plain_number(word) if is_number(word) else word for word in words]
 
 
 def is_number(word: str) -> bool:
@@ -94,8 +94,8 @@ def _plain_number(word: str) -> str:
 
 def scores(text: str) -> frozenset[tuple[str, str]]:
     """The pairs of numbers that a dash joins, in their order: "2-1" is ("2", "1")."""
-    found = _SCORE.finditer(_plain_amounts(text))
-    return frozenset((_plain_number(pair[1]), _plain_number(pair[2])) for pair in found)
+    pairs = _SCORE.finditer(_plain_amounts(text))
+    return frozenset((_plain_number(pair[1]), _plain_number(pair[2])) for pair in pairs)
 
 
 def _plain_amounts(text: str) -> str:
@@ -116,16 +116,16 @@ def stem(word: str) -> str:
     return porter(_PLURALS.get(word, word))
 
 
-def content(found: Sequence[str]) -> list[str]:
+def content(words: Sequence[str]) -> list[str]:
     """The stems of the words that carry content, or of all words where none does."""
-    return [stem(word) for word in found if word not in _FUNCTION] or [*map(stem, found)]
+    return [stem(word) for word in words if word not in _FUNCTION] or [*map(stem, words)]
 
 
-def negated(found: Sequence[str]) -> frozenset[str]:
+def negated(words: Sequence[str]) -> frozenset[str]:
     """The stems of the words that a negation stands before, at most three words away."""
     after = [
-        [word for word in found[i + 1 : i + 1 + _REACH] if word not in _FUNCTION]
-        for i, word in enumerate(found)
+        [word for word in words[i + 1 : i + 1 + _REACH] if word not in _FUNCTION]
+        for i, word in enumerate(words)
         if word in _NEGATION or word.endswith(("n't", "n’t"))
     ]
     return frozenset(stem(near[0]) for near in after if near)
@@ -136,17 +136,17 @@ def words_beside_numbers(text: str) -> Mapping[str, frozenset[str]]:
 
     Only words of the same clause count, and units ("dollars") are passed over.
     """
-    found: dict[str, set[str]] = {}
+    neighbours: dict[str, set[str]] = {}
     for clause in _CLAUSE_END.split(_plain_amounts(text)):
         words = [word for word in lowercase_words(clause) if word not in _PASSED_OVER]
         for ordered in (words, words[::-1]):
             beside: set[str] = set()
             for word in ordered:
                 if is_number(word):
-                    found.setdefault(word, set()).update(beside)
+                    neighbours.setdefault(word, set()).update(beside)
                 else:
                     beside = {stem(word)}
-    return {number: frozenset(words) for number, words in found.items()}
+    return {number: frozenset(words) for number, words in neighbours.items()}
 
 
 def is_year(number: str) -> bool:
@@ -179,14 +179,14 @@ class Passages:
         self._sentences = []
         self._pairs: set[tuple[str, str]] = set()
         for sentence in (sentence for text in texts for sentence in sentences(text)):
-            found = lowercase_words(sentence)
-            stems = [*map(stem, found)]
+            words = lowercase_words(sentence)
+            stems = [*map(stem, words)]
             self._pairs |= set(pairwise(stems))
             self._sentences.append(
                 _Sentence(
                     sentence,
                     frozenset(stems),
-                    negated(found),
+                    negated(words),
                     words_beside_numbers(sentence),
                     scores(sentence),
                 )
@@ -202,37 +202,37 @@ class Passages:
 
     def support(self, claim: str) -> Support:
         """Two thirds the content words that one sentence has, one third the pairs of words."""
-        found = lowercase_words(claim)
-        if not found or not self._sentences:
+        words = lowercase_words(claim)
+        if not words or not self._sentences:
             return Support(0.0, "", None)
-        wanted = content(found)
-        counts = [sum(word in one.words for word in wanted) for one in self._sentences]
-        best, against = self._nearest(claim, found, counts)
-        pairs = list(pairwise(map(stem, found)))
-        worded = max(counts) / len(wanted)
+        claimed = content(words)
+        counts = [sum(word in sentence.words for word in claimed) for sentence in self._sentences]
+        best, against = self._nearest(claim, words, counts)
+        pairs = list(pairwise(map(stem, words)))
+        worded = max(counts) / len(claimed)
         paired = sum(pair in self._pairs for pair in pairs) / len(pairs) if pairs else worded
-        strange = [word for word in found if is_number(word) and stem(word) not in self._all]
+        strange = [word for word in words if is_number(word) and stem(word) not in self._all]
         if strange:
             against = f"the number {strange[0]} isn't there"
         return Support((2 * worded + paired) / 3, best.text, against)
 
     def _nearest(
-        self, claim: str, found: Sequence[str], counts: Sequence[int]
+        self, claim: str, words: Sequence[str], counts: Sequence[int]
     ) -> tuple[_Sentence, str | None]:
         """The sentence with most of the words, if possible one without anything against it."""
         if not (most := max(counts)):
             return self._sentences[0], None
-        claimed, denied = words_beside_numbers(claim), negated(found)
-        stems = frozenset(map(stem, found))
-        best = [one for one, count in zip(self._sentences, counts, strict=True) if count == most]
-        for one in best:
+        claimed, denied = words_beside_numbers(claim), negated(words)
+        stems = frozenset(map(stem, words))
+        best = [s for s, count in zip(self._sentences, counts, strict=True) if count == most]
+        for sentence in best:
             against = (
-                self._displaced(claimed, one)
-                or self._reversed(scores(claim), one)
-                or _contrary(stems, denied, one)
+                self._displaced(claimed, sentence)
+                or self._reversed(scores(claim), sentence)
+                or _contrary(stems, denied, sentence)
             )
             if against is None:
-                return one, None
+                return sentence, None
         return best[-1], against
 
     def _displaced(self, claimed: Mapping[str, frozenset[str]], best: _Sentence) -> str | None:

@@ -72,9 +72,9 @@ class OpenAIJudge(ChatConnection):
         system = f"{prompt.text}{more}\n\n{DATA_RULE}"
         likely = partial(typical_items, fields, limit)
         schema = schema_of(Items, most=limit or MOST_ITEMS)
-        asked = PromptRequest(system, data_of(fields), schema, likely, examples=prompt.examples)
+        request = PromptRequest(system, data_of(fields), schema, likely, examples=prompt.examples)
         read = partial(read_completion, Items)
-        reply = await self._once(Items, asked, lambda live: self._one(live, asked, read))
+        reply = await self._once(Items, request, lambda live: self._answer(live, request, read))
         items = [item.strip() for item in json.loads(reply)["items"]]
         return [item for item in items if item][: limit or MOST_ITEMS]
 
@@ -104,22 +104,22 @@ class OpenAIJudge(ChatConnection):
         system = f"{prompt.text}\n\nThe score is a whole number from {low} to {high}. {DATA_RULE}"
         more = {"logprobs": True, "top_logprobs": 20} if weighing.logprobs else {}
         schema, likely = schema_of(Graded, scale=scale), partial(typical_grade, scale)
-        asked = PromptRequest(system, data_of(fields), schema, likely, more, prompt.examples)
+        request = PromptRequest(system, data_of(fields), schema, likely, more, prompt.examples)
         read = partial(read_grade, scale=scale, logprobs=weighing.logprobs)
         replies = await asyncio.gather(
             *(
-                self._once(Graded, asked, lambda live: self._one(live, asked, read), sample)
+                self._once(Graded, request, lambda live: self._answer(live, request, read), sample)
                 for sample in range(weighing.samples)
             )
         )
-        found = [Graded.model_validate_json(reply) for reply in replies]
+        grades = [Graded.model_validate_json(reply) for reply in replies]
         weights = Counter[int]()
-        for one in found:
-            weights.update(one.weights or {int(one.score): 1})
-        mean = Grade.of(weights, found[0].reason)
-        if len(found) == 1 and not weighing.logprobs:
+        for grade in grades:
+            weights.update(grade.weights or {int(grade.score): 1})
+        mean = Grade.of(weights, grades[0].reason)
+        if len(grades) == 1 and not weighing.logprobs:
             return mean._replace(weights={})
-        nearest = min(found, key=lambda one: abs(one.score - mean.score))
+        nearest = min(grades, key=lambda grade: abs(grade.score - mean.score))
         return mean._replace(reason=nearest.reason)
 
     async def choose(self, prompt: Prompt, candidates: Sequence[str], fields: Fields) -> Choice:
@@ -130,17 +130,17 @@ class OpenAIJudge(ChatConnection):
         data = {**data_of(fields), "candidates": dict(zip(words, candidates, strict=False))}
         system, likely = f"{prompt.text}\n\n{DATA_RULE}", partial(typical_choice, "A")
         schema = schema_of(Chosen, words)
-        asked = PromptRequest(system, data, schema, likely, examples=prompt.examples)
+        request = PromptRequest(system, data, schema, likely, examples=prompt.examples)
 
         def read(done: Completion) -> Chosen:
-            found = read_completion(Chosen, done)
-            if found.winner not in words:
-                raise Unreadable(f"the winner {found.winner!r} isn't one of {', '.join(words)}")
-            return found
+            chosen = read_completion(Chosen, done)
+            if chosen.winner not in words:
+                raise Unreadable(f"the winner {chosen.winner!r} isn't one of {', '.join(words)}")
+            return chosen
 
-        reply = await self._once(Chosen, asked, lambda live: self._one(live, asked, read))
-        found = json.loads(reply)
-        return Choice({"A": 0, "B": 1}.get(found["winner"]), found["reason"])
+        reply = await self._once(Chosen, request, lambda live: self._answer(live, request, read))
+        answer = json.loads(reply)
+        return Choice({"A": 0, "B": 1}.get(answer["winner"]), answer["reason"])
 
     async def _verified(
         self,
@@ -155,7 +155,7 @@ class OpenAIJudge(ChatConnection):
         read = partial(read_completion, Judgements)
         system = f"{prompt.text}\n\n{VERIFY_RULE.format(', '.join(verdicts))} {DATA_RULE}"
 
-        def asked_of(indices: Sequence[int]) -> PromptRequest:
+        def request_for(indices: Sequence[int]) -> PromptRequest:
             listed = [{"index": i, "text": items[i]} for i in indices]
             schema = schema_of(Judgements, verdicts, exactly=len(indices))
             likely = partial(typical_verdicts, indices, verdicts[0])
@@ -163,25 +163,25 @@ class OpenAIJudge(ChatConnection):
             return PromptRequest(system, data, schema, likely, examples=prompt.examples)
 
         async def ask(live: ClientState) -> Answer:
-            first = await self._one(live, asked_of(wanted), read)
-            given = Judgements.model_validate_json(first.reply).verdicts
-            found = sound_verdicts(given, wanted, verdicts)
+            first = await self._answer(live, request_for(chunk), read)
+            judged = Judgements.model_validate_json(first.reply).verdicts
+            sound = sound_verdicts(judged, chunk, verdicts)
             total = first
-            if missing := [i for i in wanted if i not in found]:
-                again = await self._one(live, asked_of(missing), read)
+            if missing := [i for i in chunk if i not in sound]:
+                again = await self._answer(live, request_for(missing), read)
                 more = Judgements.model_validate_json(again.reply).verdicts
-                found |= sound_verdicts(more, missing, verdicts)
+                sound |= sound_verdicts(more, missing, verdicts)
                 total = both(first, again)
-            if left := [i for i in wanted if i not in found]:
+            if left := [i for i in chunk if i not in sound]:
                 raise JudgeError(
-                    f"{self.label} gave no verdict on {len(left)} of {len(wanted)} items, asked "
+                    f"{self.label} gave no verdict on {len(left)} of {len(chunk)} items, asked "
                     f"twice: {items[left[0]][:60]!r}"
                 )
-            whole = Judgements(verdicts=[found[i] for i in wanted])
+            whole = Judgements(verdicts=[sound[i] for i in chunk])
             return total._replace(reply=whole.model_dump_json())
 
-        wanted = list(range(start, min(start + CHUNK, len(items))))
-        reply = await self._once(Judgements, asked_of(wanted), ask)
+        chunk = list(range(start, min(start + CHUNK, len(items))))
+        reply = await self._once(Judgements, request_for(chunk), ask)
         return [
             Verdict(v["index"], items[v["index"]], v["verdict"], v["reason"])
             for v in json.loads(reply)["verdicts"]
@@ -190,7 +190,7 @@ class OpenAIJudge(ChatConnection):
     async def _once(
         self,
         reply: type[Reply],
-        asked: PromptRequest,
+        request: PromptRequest,
         ask: Callable[[ClientState], Awaitable[Answer]],
         sample: int = 0,
     ) -> str:
@@ -198,18 +198,18 @@ class OpenAIJudge(ChatConnection):
         from metrichub.judge.replies import is_reply
 
         live = self._live()
-        request = (
+        body = (
             {
                 "judge": self.label,
-                "messages": asked.messages(told=False),
-                "schema": asked.schema,
-                "parameters": self._parameters() | dict(asked.more),
+                "messages": request.messages(with_schema=False),
+                "schema": request.schema,
+                "parameters": self._parameters() | dict(request.more),
             }
             | ({"sample": sample} if sample else {})
             | self._endpoint()
         )
         fits = partial(is_reply, reply)
-        made = Request(request, lambda: ask(live), asked.likely, self.model, fits)
+        made = Request(body, lambda: ask(live), request.likely, self.model, fits)
         return await live.session.once(made, await self._store())
 
     def _parameters(self) -> dict[str, Any]:
@@ -217,8 +217,8 @@ class OpenAIJudge(ChatConnection):
             *("temperature", "seed", "top_p", "max_completion_tokens", "max_tokens"),
             "reasoning_effort",
         )
-        given = {name: getattr(self, name) for name in names}
-        return {name: value for name, value in given.items() if value is not None}
+        values = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 def typical_items(fields: Fields, limit: int | None) -> dict[str, Any]:

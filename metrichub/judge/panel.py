@@ -25,7 +25,7 @@ from metrichub.judge.protocol import (
     all_verdicts,
 )
 from metrichub.models.failures import AnswerPending
-from metrichub.models.resolve import about, judge_of, kept
+from metrichub.models.resolve import about, judge_of, safe_to_show
 from metrichub.models.session import asked_anew
 
 T = TypeVar("T")
@@ -52,10 +52,10 @@ class _Answers(NamedTuple, Generic[T]):
     """All who were asked, the answers of those who gave one, and the causes of the others."""
 
     voters: Sequence[str]
-    given: Mapping[str, T]
+    received: Mapping[str, T]
     failed: Mapping[str, str]
 
-    def told(self, head: str) -> str:
+    def with_failures(self, head: str) -> str:
         """A reason, with those who gave no answer."""
         silent = (f"no answer of {judge}: {cause}" for judge, cause in self.failed.items())
         return "; ".join([head, *silent])
@@ -83,7 +83,8 @@ class Panel:
     def __post_init__(self) -> None:
         """Check the parameters, and those of the judges."""
         check_parameters(self, "panel")
-        object.__setattr__(self, "judges", tuple(kept(judge, judge_of) for judge in self.judges))
+        judges = tuple(safe_to_show(judge, judge_of) for judge in self.judges)
+        object.__setattr__(self, "judges", judges)
         members = self.members
         labels = [judge.label for judge in members]
         if any(isinstance(judge, Panel) for judge in members):
@@ -119,9 +120,9 @@ class Panel:
 
     def answers(self, question: Question, prompt: Prompt) -> bool:
         """Whether all who are asked can answer."""
-        return all(about(judge).answers(question, prompt) for judge in self.asked(question))
+        return all(about(judge).answers(question, prompt) for judge in self.members_for(question))
 
-    def asked(self, question: Question) -> tuple[Judge, ...]:
+    def members_for(self, question: Question) -> tuple[Judge, ...]:
         """Who is asked: the first to extract, everyone otherwise."""
         return self.members[:1] if question == "extract" else self.members
 
@@ -141,8 +142,8 @@ class Panel:
         """What was decided on every item, with the votes."""
 
         async def verified(judge: Judge) -> list[Verdict]:
-            found = await judge.verify(prompt, items, fields, verdicts)
-            return all_verdicts(found, items, verdicts, judge)
+            judged = await judge.verify(prompt, items, fields, verdicts)
+            return all_verdicts(judged, items, verdicts, judge)
 
         answers = await self._ask(verified)
         return [self._decided(answers, i, item, verdicts) for i, item in enumerate(items)]
@@ -158,34 +159,38 @@ class Panel:
         low, high = scale
 
         async def graded(judge: Judge) -> Grade:
-            found = await judge.grade(prompt, fields, scale, weighing)
-            if not low - _ROUNDING <= found.score <= high + _ROUNDING:
+            grade = await judge.grade(prompt, fields, scale, weighing)
+            if not low - _ROUNDING <= grade.score <= high + _ROUNDING:
                 raise MetricError(
-                    f"the judge {judge.label} returned {found.score:g} on a scale of {low} to "
+                    f"the judge {judge.label} returned {grade.score:g} on a scale of {low} to "
                     f"{high}"
                 )
-            return found
+            return grade
 
         answers = await self._ask(graded)
-        grades = list(answers.given.values())
-        said = "; ".join(f"{by}: {one.score:g} ({one.reason})" for by, one in answers.given.items())
+        grades = list(answers.received.values())
+        listing = "; ".join(
+            f"{by}: {grade.score:g} ({grade.reason})" for by, grade in answers.received.items()
+        )
         if self.vote == "mean":
             mean = statistics.fmean(grade.score for grade in grades)
-            return Grade(mean, answers.told(f"the mean of {said}"), _mixed(grades))
+            return Grade(mean, answers.with_failures(f"the mean of {listing}"), _mixed(grades))
         first = _heaviest(Counter(grade.score for grade in grades))
         if len(first) == 1:
-            return Grade(first[0], answers.told(f"the most frequent of {said}"))
+            return Grade(first[0], answers.with_failures(f"the most frequent of {listing}"))
         median = statistics.median(grade.score for grade in grades)
-        return Grade(median, answers.told(f"no majority, so the median of {said}"))
+        return Grade(median, answers.with_failures(f"no majority, so the median of {listing}"))
 
     async def choose(self, prompt: Prompt, candidates: Sequence[str], fields: Fields) -> Choice:
         """The candidate of most judges; a tie where as many say something else."""
         answers = await self._ask(lambda judge: judge.choose(prompt, candidates, fields))
-        said = "; ".join(f"{by}: {_named(one)} ({one.reason})" for by, one in answers.given.items())
-        first = _heaviest(Counter(choice.winner for choice in answers.given.values()))
+        listing = "; ".join(
+            f"{by}: {_named(choice)} ({choice.reason})" for by, choice in answers.received.items()
+        )
+        first = _heaviest(Counter(choice.winner for choice in answers.received.values()))
         if len(first) == 1:
-            return Choice(first[0], answers.told(said))
-        return Choice(None, answers.told(f"no majority, so a tie: {said}"))
+            return Choice(first[0], answers.with_failures(listing))
+        return Choice(None, answers.with_failures(f"no majority, so a tie: {listing}"))
 
     async def _ask(self, ask: Callable[[Judge], Awaitable[T]]) -> _Answers[T]:
         """The answers of all judges, who are asked at once.
@@ -194,10 +199,10 @@ class Panel:
             JudgeError: no more than half of the judges answered, or one failed in a way that ends
                 the run.
         """
-        given: dict[str, T] = {}
+        received: dict[str, T] = {}
         failed: dict[str, str] = {}
 
-        async def one(judge: Judge, turn: int) -> tuple[T | None, JudgeError | None]:
+        async def attempt(judge: Judge, turn: int) -> tuple[T | None, JudgeError | None]:
             try:
                 with asked_anew(turn):
                     return await ask(judge), None
@@ -211,7 +216,9 @@ class Panel:
         turns = [labels[:i].count(label) for i, label in enumerate(labels)]
         try:
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(one(*who)) for who in zip(members, turns, strict=True)]
+                tasks = [
+                    group.create_task(attempt(*who)) for who in zip(members, turns, strict=True)
+                ]
         except ExceptionGroup as errors:
             first = errors.exceptions[0]
             raise first from first.__cause__
@@ -226,34 +233,35 @@ class Panel:
             if error is not None:
                 failed[voter] = str(error)
             else:
-                given[voter] = answer  # type: ignore[assignment]  # no error, so an answer
-        if 2 * len(given) <= len(members):
+                received[voter] = answer  # type: ignore[assignment]  # no error, so an answer
+        if 2 * len(received) <= len(members):
             causes = "; ".join(failed.values())
             raise JudgeError(
                 f"{len(failed)} of {len(members)} judges of the panel failed: {causes}"
             )
-        return _Answers(voters, given, failed)
+        return _Answers(voters, received, failed)
 
     def _decided(
         self, answers: _Answers[list[Verdict]], place: int, item: str, words: Sequence[str]
     ) -> PanelVerdict:
-        given = {judge: verdicts[place] for judge, verdicts in answers.given.items()}
-        counts = Counter(verdict.verdict for verdict in given.values())
+        verdicts = {judge: each[place] for judge, each in answers.received.items()}
+        counts = Counter(verdict.verdict for verdict in verdicts.values())
         if self.vote == "mean":
-            weights = _shares(given.values())
+            weights = _shares(verdicts.values())
         else:
             first = _heaviest(counts)
             weights = {word: 1 / len(first) for word in first}
         tied = _heaviest(weights)
         # Of tied words the one that stands last is shown, as the first is the affirmative one.
         word = max(tied, key=lambda word: words.index(word) if word in words else -1)
-        votes = ", ".join(f"{word} {n}" for word, n in counts.most_common())
-        why = next((one.reason for one in given.values() if one.verdict == word), "")
-        head = f"{votes}{', a tie' * (len(tied) > 1)}{f': {why}' if why else ''}"
-        cast = {judge: Vote(judge, one.verdict, one.reason) for judge, one in given.items()}
+        tally = ", ".join(f"{word} {n}" for word, n in counts.most_common())
+        reasons = (verdict.reason for verdict in verdicts.values() if verdict.verdict == word)
+        why = next(reasons, "")
+        head = f"{tally}{', a tie' * (len(tied) > 1)}{f': {why}' if why else ''}"
+        cast = {judge: Vote(judge, v.verdict, v.reason) for judge, v in verdicts.items()}
         silent = {judge: Vote(judge, None, cause) for judge, cause in answers.failed.items()}
-        kept = tuple((cast | silent)[judge] for judge in answers.voters)
-        return PanelVerdict(place, item, word, answers.told(head), weights, kept)
+        votes = tuple((cast | silent)[judge] for judge in answers.voters)
+        return PanelVerdict(place, item, word, answers.with_failures(head), weights, votes)
 
 
 def panel_of(judge: object, vote: Any = None) -> object:
@@ -276,10 +284,11 @@ def _heaviest(weights: Mapping[T, float]) -> list[T]:
 def _shares(verdicts: Iterable[Verdict]) -> dict[str, float]:
     """The mean of the judges' fractions of each word; a plain verdict is wholly its word."""
     each = [
-        one.weights if isinstance(one, WeighedVerdict) else {one.verdict: 1.0} for one in verdicts
+        verdict.weights if isinstance(verdict, WeighedVerdict) else {verdict.verdict: 1.0}
+        for verdict in verdicts
     ]
     words = dict.fromkeys(word for weights in each for word in weights)
-    return {word: sum(one.get(word, 0.0) for one in each) / len(each) for word in words}
+    return {word: sum(weights.get(word, 0.0) for weights in each) / len(each) for word in words}
 
 
 def _mixed(grades: Sequence[Grade]) -> dict[int, float]:

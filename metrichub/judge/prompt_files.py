@@ -123,16 +123,16 @@ def prompts_of(owners: Iterable[type]) -> Mapping[str, Path]:
     return prompts
 
 
-def given_prompts(folder: str | None) -> dict[str, Path]:
+def user_prompts(folder: str | None) -> dict[str, Path]:
     """The prompts in a user's folder, by name."""
-    found = sorted(Path(folder).glob("*.md")) if folder else []
-    return {path.stem: path for path in found}
+    paths = sorted(Path(folder).glob("*.md")) if folder else []
+    return {path.stem: path for path in paths}
 
 
-def given_examples(folder: str | None) -> dict[str, Path]:
+def user_examples(folder: str | None) -> dict[str, Path]:
     """The files of examples in a user's folder, by the names of their prompts."""
-    found = sorted(Path(folder).glob(f"*{SUFFIX}")) if folder else []
-    return {path.name.removesuffix(SUFFIX): path for path in found}
+    paths = sorted(Path(folder).glob(f"*{SUFFIX}")) if folder else []
+    return {path.name.removesuffix(SUFFIX): path for path in paths}
 
 
 def in_language(path: Path, language: str) -> Path:
@@ -140,7 +140,7 @@ def in_language(path: Path, language: str) -> Path:
     return path if language == ENGLISH else path.parent / language / path.name
 
 
-def spoken(language: str, known: Collection[str]) -> str:
+def match_language(language: str, known: Collection[str]) -> str:
     """The known language that a tag such as "zh-CN" or "en_US" names; others stay as they are.
 
     A known variant, such as "pt-BR", is told from its language.
@@ -152,7 +152,7 @@ def spoken(language: str, known: Collection[str]) -> str:
 def languages(path: Path) -> frozenset[str]:
     """The languages that there is a prompt in."""
     return frozenset(
-        {ENGLISH, *(found.parent.name for found in path.parent.glob(f"*/{path.name}"))}
+        {ENGLISH, *(translated.parent.name for translated in path.parent.glob(f"*/{path.name}"))}
     )
 
 
@@ -165,7 +165,8 @@ def packaged(path: Path) -> Prompt:
 def template(prompt: Prompt) -> dict[str, Any]:
     """What a model is told by a prompt, as reports save it: its text and its examples."""
     examples = [
-        {"fields": json.loads(one.data), "reply": json.loads(one.reply)} for one in prompt.examples
+        {"fields": json.loads(example.data), "reply": json.loads(example.reply)}
+        for example in prompt.examples
     ]
     return {"text": prompt.text, "examples": examples}
 
@@ -199,10 +200,10 @@ def misfilled(mine: Prompt, own: Prompt) -> str | None:
 def unfit(prompt: Prompt, fields: frozenset[str], verdicts: tuple[str, ...]) -> str | None:
     """Which examples would fit what is asked by a prompt, where its own don't."""
     for shown in prompt.examples:
-        given = json.loads(shown.data).keys() - {"items", "candidates"}
-        words = {one["verdict"] for one in json.loads(shown.reply).get("verdicts", ())}
-        if given != fields:
-            right, wrong = " and ".join(sorted(fields)), " and ".join(sorted(given))
+        names = json.loads(shown.data).keys() - {"items", "candidates"}
+        words = {verdict["verdict"] for verdict in json.loads(shown.reply).get("verdicts", ())}
+        if names != fields:
+            right, wrong = " and ".join(sorted(fields)), " and ".join(sorted(names))
             return f"examples of {prompt.name} with the fields {right} (one has: {wrong})"
         if not words <= {*verdicts}:
             right, wrong = ", ".join(verdicts), ", ".join(sorted(words - {*verdicts}))
@@ -247,12 +248,12 @@ def _example(line: str) -> FewShot:
         ValueError: it is none, and why.
     """
     try:
-        found = json.loads(line)
+        example = json.loads(line)
     except (json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"no JSON object ({getattr(error, 'msg', 'too deep')})") from error
-    if not isinstance(found, dict) or found.keys() != {"fields", "reply"}:
+    if not isinstance(example, dict) or example.keys() != {"fields", "reply"}:
         raise ValueError('an example is {"fields": {…}, "reply": {…}} with no other keys')
-    fields, reply = found["fields"], found["reply"]
+    fields, reply = example["fields"], example["reply"]
     if not isinstance(fields, dict) or not fields:
         raise ValueError("`fields` has to be an object with at least one field")
     question = _REPLIES.get(frozenset(reply)) if isinstance(reply, dict) else None
@@ -290,22 +291,22 @@ def _check_verdicts(items: Any, verdicts: Any) -> None:
         raise ValueError("`verdicts` has to hold one verdict for each of `items`, in their order")
 
 
-def _is_verdict(one: Any) -> bool:
+def _is_verdict(value: Any) -> bool:
     return (
-        isinstance(one, dict)
-        and one.keys() == _VERDICT.keys()
-        and all(type(one[name]) is kind for name, kind in _VERDICT.items())
+        isinstance(value, dict)
+        and value.keys() == _VERDICT.keys()
+        and all(type(value[name]) is kind for name, kind in _VERDICT.items())
     )
 
 
-def _is_item(one: Any) -> bool:
+def _is_item(value: Any) -> bool:
     return (
-        isinstance(one, dict)
-        and one.keys() == {"index", "text"}
-        and type(one["index"]) is int
-        and isinstance(one["text"], str)
+        isinstance(value, dict)
+        and value.keys() == {"index", "text"}
+        and type(value["index"]) is int
+        and isinstance(value["text"], str)
     )
 
 
-def _json(given: Mapping[str, Any], indent: int | None = None) -> str:
-    return json.dumps(given, ensure_ascii=False, indent=indent)
+def _json(value: Mapping[str, Any], indent: int | None = None) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=indent)

@@ -141,7 +141,7 @@ class SelfDescribed(Judge, Protocol):
 
 
 def all_verdicts(
-    found: list[Verdict], items: Sequence[str], verdicts: Sequence[str], judge: Judge
+    answers: list[Verdict], items: Sequence[str], verdicts: Sequence[str], judge: Judge
 ) -> list[Verdict]:
     """The verdicts that a judge gave, one for every item in their order.
 
@@ -149,11 +149,11 @@ def all_verdicts(
         MetricError: the judge left one out, changed their order, or used a word of its own, which
             would count for no word that it was asked for.
     """
-    if [verdict.index for verdict in found] != list(range(len(items))):
+    if [verdict.index for verdict in answers] != list(range(len(items))):
         raise MetricError(f"the judge {judge.label} didn't return a verdict for every item")
-    if strange := next((one for one in found if one.verdict not in verdicts), None):
+    if strange := next((answer for answer in answers if answer.verdict not in verdicts), None):
         raise MetricError(
             f"the judge {judge.label} returned the verdict {strange.verdict!r}, which is none of "
             f"{', '.join(map(repr, verdicts))}"
         )
-    return found
+    return answers

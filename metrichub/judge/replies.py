@@ -127,8 +127,8 @@ def without_bounds(schema: Any) -> Any:
         return [without_bounds(part) for part in schema]
     if not isinstance(schema, Mapping):
         return schema
-    kept = {name: part for name, part in schema.items() if name not in ("minItems", "maxItems")}
-    return {name: without_bounds(part) for name, part in kept.items()}
+    bounds = ("minItems", "maxItems")
+    return {name: without_bounds(part) for name, part in schema.items() if name not in bounds}
 
 
 def read_reply(reply: type[R], content: str) -> R:
@@ -144,13 +144,14 @@ def read_reply(reply: type[R], content: str) -> R:
         return reply.model_validate_json(content)
     except ValidationError as error:
         problem = error
-    found = _answers(reply, content)
-    if len({_without_reasons(one) for one in found}) > 1:
+    answers = _answers(reply, content)
+    if len({_without_reasons(answer) for answer in answers}) > 1:
         raise Unreadable(
-            f"the reply holds {len(found)} answers that contradict each other: {_start(content)!r}"
+            f"the reply holds {len(answers)} answers that contradict each other: "
+            f"{_start(content)!r}"
         )
-    if found:
-        return found[-1]
+    if answers:
+        return answers[-1]
     first = problem.errors()[0]
     where = ".".join(map(str, first["loc"]))
     raise Unreadable(
@@ -162,12 +163,12 @@ def read_reply(reply: type[R], content: str) -> R:
 
 def _answers(reply: type[R], content: str) -> list[R]:
     """The objects that follow the thinking; a closing tag inside of an object ends none."""
-    closed = max((found.end() for found in _THOUGHT.finditer(content)), default=0)
+    closed = max((tag.end() for tag in _THOUGHT.finditer(content)), default=0)
     if not closed and (opened := _THINKING.search(content)):
         # Thinking that is never closed runs to the end.
-        return [found for found, end in _objects(reply, content, 0) if end <= opened.start()]
-    after = [found for found, _ in _objects(reply, content, closed)]
-    return after or [found for found, end in _objects(reply, content, 0) if end > closed]
+        return [answer for answer, end in _objects(reply, content, 0) if end <= opened.start()]
+    after = [answer for answer, _ in _objects(reply, content, closed)]
+    return after or [answer for answer, end in _objects(reply, content, 0) if end > closed]
 
 
 def _objects(reply: type[R], text: str, start: int) -> Iterator[tuple[R, int]]:
@@ -178,8 +179,8 @@ def _objects(reply: type[R], text: str, start: int) -> Iterator[tuple[R, int]]:
             return
         end = start + 1
         try:
-            found, end = decoder.raw_decode(text, start)
-            yield reply.model_validate_json(clean(json.dumps(found, ensure_ascii=False))), end
+            value, end = decoder.raw_decode(text, start)
+            yield reply.model_validate_json(clean(json.dumps(value, ensure_ascii=False))), end
         except (ValueError, RecursionError):
             pass
         start = text.find("{", end)
@@ -206,16 +207,16 @@ def is_reply(reply: type[Reply], content: str) -> bool:
 
 
 def sound_verdicts(
-    found: Sequence[Judged], wanted: Sequence[int], words: Sequence[str]
+    verdicts: Sequence[Judged], indices: Sequence[int], words: Sequence[str]
 ) -> dict[int, Judged]:
     """The verdicts that count: on an item that was asked about, once, and in a known word."""
     known = {word.lower(): word for word in words}
-    times = Counter(judged.index for judged in found)
+    times = Counter(judged.index for judged in verdicts)
     return {
         judged.index: judged.model_copy(update={"verdict": known[word]})
-        for judged in found
+        for judged in verdicts
         if (word := judged.verdict.strip().lower()) in known
-        and judged.index in wanted
+        and judged.index in indices
         and times[judged.index] == 1
     }
 
@@ -281,25 +282,27 @@ def read_grade(done: Completion, scale: tuple[int, int], logprobs: bool) -> Grad
         raise Unreadable(f"the score {reply.score:g} isn't a whole number from {low} to {high}")
     if not logprobs:
         return reply
-    if not (weights := weights_of(done.content, done.tokens, scale)):
+    if not (weights := score_probabilities(done.content, done.tokens, scale)):
         raise JudgeError(
             "the server returned no probabilities of the score; use samples=20 instead"
         )
     return reply.model_copy(update={"weights": weights})
 
 
-def weights_of(content: str, tokens: Sequence[Any], scale: tuple[int, int]) -> dict[int, float]:
+def score_probabilities(
+    content: str, tokens: Sequence[Any], scale: tuple[int, int]
+) -> dict[int, float]:
     """The probability of each score at the place where the reply has its score.
 
     `tokens` are the client's: each with its text and those that were as good there. Scores that
     are not among them have no weight, so the weights needn't sum to 1; none are given where the
     score isn't one whole token.
     """
-    said = content.encode()
-    found = list(_SCORE.finditer(said))
-    if not found or b"".join(map(_bytes, tokens)) != said:
+    data = content.encode()
+    matches = list(_SCORE.finditer(data))
+    if not matches or b"".join(map(_bytes, tokens)) != data:
         return {}
-    start, end = found[-1].span(1)
+    start, end = matches[-1].span(1)
     position = 0
     for token in tokens:
         following = position + len(_bytes(token))
@@ -311,8 +314,8 @@ def weights_of(content: str, tokens: Sequence[Any], scale: tuple[int, int]) -> d
 
 def _bytes(token: Any) -> bytes:
     """What a token adds to the reply; a character may be spread over several."""
-    given = getattr(token, "bytes", None)
-    return token.token.encode("utf-8", "surrogatepass") if given is None else bytes(given)
+    data = getattr(token, "bytes", None)
+    return token.token.encode("utf-8", "surrogatepass") if data is None else bytes(data)
 
 
 def _others(token: Any) -> list[tuple[str, float]]:

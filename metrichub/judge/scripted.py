@@ -58,10 +58,10 @@ class Scripted:
         weighing: Sampling = Sampling(),  # noqa: B008  # immutable
     ) -> Grade:
         """The number, or the mean of the weighted numbers."""
-        given = self._answer(prompt, fields)
-        if isinstance(given, Mapping):
-            return Grade.of(given, "as scripted")
-        return Grade(float(given), "as scripted")
+        answer = self._answer(prompt, fields)
+        if isinstance(answer, Mapping):
+            return Grade.of(answer, "as scripted")
+        return Grade(float(answer), "as scripted")
 
     async def choose(self, prompt: Prompt, candidates: Sequence[str], fields: Fields) -> Choice:
         """The position."""
@@ -75,11 +75,11 @@ class Scripted:
         return answer(fields) if callable(answer) else answer
 
 
-def _verdict(place: int, item: str, given: str | Mapping[str, float]) -> Verdict:
-    if isinstance(given, str):
-        return Verdict(place, item, given, "as scripted")
-    heaviest = max(given, key=given.__getitem__)
-    return WeighedVerdict(place, item, heaviest, "as scripted", given)
+def _verdict(place: int, item: str, answer: str | Mapping[str, float]) -> Verdict:
+    if isinstance(answer, str):
+        return Verdict(place, item, answer, "as scripted")
+    heaviest = max(answer, key=answer.__getitem__)
+    return WeighedVerdict(place, item, heaviest, "as scripted", answer)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -43,7 +43,7 @@ def language_of(text: str) -> str:
     words, are split as English, which ends sentences of any script that marks their ends.
     """
     start = text[:_LOOKED_AT].lower()
-    letters = {language: len(found.findall(start)) for language, found in _LETTERS.items()}
+    letters = {language: len(letter.findall(start)) for language, letter in _LETTERS.items()}
     script = max(letters, key=letters.__getitem__)
     if script != "en":
         return script if letters[script] > letters["en"] else "en"
@@ -61,9 +61,9 @@ def sentences(text: str) -> list[str]:
     readable = well_formed(text)
     language = language_of(readable)
     lines = (line for line in readable.splitlines() if line.strip())
-    found = (part for line in lines for part in _whole_numbers(segment(language, line)))
+    segments = (part for line in lines for part in _whole_numbers(segment(language, line)))
     # The splitter never ends a sentence inside quotes, which tokenized text leaves open.
-    parts = (part for sentence in found for part in _SPACED_STOP.split(sentence))
+    parts = (part for sentence in segments for part in _SPACED_STOP.split(sentence))
     return [part for part in parts if _WORD.search(part)]
 
 

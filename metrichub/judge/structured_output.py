@@ -55,10 +55,10 @@ class PromptRequest(NamedTuple):
         """The same request after a reply that is of no use, with what is wrong with it."""
         return self._replace(before=(content[:_QUOTED], problem))
 
-    def messages(self, told: bool) -> list[dict[str, str]]:
-        """The messages; the instructions hold the schema if the server is `told` of it there."""
+    def messages(self, with_schema: bool) -> list[dict[str, str]]:
+        """The messages; `with_schema` the instructions hold it, for servers that take none."""
         system = f"{self.system} {EXAMPLES_RULE}" if self.examples else self.system
-        if told:
+        if with_schema:
             system += (
                 "\n\nReply with one JSON object, and nothing else, that fits this JSON schema:\n"
                 f"{json.dumps(self.schema)}"
@@ -77,7 +77,7 @@ class PromptRequest(NamedTuple):
 
     def sent(self) -> object:
         """All that is sent, whose tokens estimates and budgets count."""
-        return [self.messages(told=False), self.schema]
+        return [self.messages(with_schema=False), self.schema]
 
     def likely(self) -> tuple[str, object]:
         """A reply of the size that a model is likely to send, as JSON, and all that is sent."""
@@ -98,7 +98,7 @@ class ChatConnection(Connection):
     def _form_in_batch(self) -> str:
         return self.form or _FORMATS[0]
 
-    async def _one(self, live: ClientState, asked: PromptRequest, read: Read) -> Answer:
+    async def _answer(self, live: ClientState, request: PromptRequest, read: Read) -> Answer:
         """The answer of the model, read and checked; an unreadable one is asked for once more.
 
         A server that knows no schemas gets JSON mode, and one that knows neither plain text, both
@@ -110,18 +110,18 @@ class ChatConnection(Connection):
             JudgeError: any other failure.
         """
         return await live.asked(
-            lambda: self._first(live, asked, read),
-            lambda form: self._asked(live, asked, read, form),
+            lambda: self._in_first_form(live, request, read),
+            lambda form: self._in_form(live, request, read, form),
         )
 
-    async def _first(self, live: ClientState, asked: PromptRequest, read: Read) -> Answer:
+    async def _in_first_form(self, live: ClientState, request: PromptRequest, read: Read) -> Answer:
         """The answer in the first form that the server accepts."""
         refused: Refused | None = None
         # A form that was refused is not tried again, even while no reply could be read.
-        wanted = (self.form,) if self.form else _FORMATS
-        while forms := [form for form in wanted if form not in live.refused]:
+        formats = (self.form,) if self.form else _FORMATS
+        while forms := [form for form in formats if form not in live.refused]:
             try:
-                return await self._asked(live, asked, read, forms[0])
+                return await self._in_form(live, request, read, forms[0])
             except Refused as error:
                 if error.for_its_texts:
                     raise
@@ -132,31 +132,31 @@ class ChatConnection(Connection):
             f"{refused}; the server accepts no form of this request, so the run stops"
         )
 
-    async def _asked(
-        self, live: ClientState, asked: PromptRequest, read: Read, form: str
+    async def _in_form(
+        self, live: ClientState, original: PromptRequest, read: Read, form: str
     ) -> Answer:
         """The answer in one form; an unreadable reply is sent back once, with what is wrong."""
         from metrichub.judge.replies import Unreadable
 
-        request, spent, problem = asked, Answer(""), ""
+        request, spent, problem = original, Answer(""), ""
         for _ in range(2):
             content = ""
             try:
                 done, took = await self._completed(live, request, form)
                 spent, content = both(spent, took), done.content
-                found = read(done)
+                reply = read(done)
             except Unreadable as error:
-                problem, request = str(error), asked.again(content, str(error))
+                problem, request = str(error), original.again(content, str(error))
                 # A server that ignores the schema can only be told of it in the prompt.
                 if live.form is None and self.form is None and form == "json_schema":
                     form = "text" if "json_object" in live.refused else "json_object"
             else:
                 live.form = live.form or form
-                return spent._replace(reply=found.model_dump_json())
-        raise JudgeError(f"{self.label}: {self._said(problem)}")
+                return spent._replace(reply=reply.model_dump_json())
+        raise JudgeError(f"{self.label}: {self._error_text(problem)}")
 
     async def _completed(
-        self, live: ClientState, asked: PromptRequest, form: str
+        self, live: ClientState, request: PromptRequest, form: str
     ) -> tuple[Completion, Answer]:
         """What the server sent in one form; a schema that is refused for its bounds goes without.
 
@@ -164,21 +164,21 @@ class ChatConnection(Connection):
             Refused: the server takes no such form.
         """
         try:
-            return await self._replied(live, asked, form)
+            return await self._replied(live, request, form)
         except Refused as error:
             error.form = form
             if not (error.for_bounds and form == "json_schema"):
                 raise
             live.bounded = False
-        return await self._replied(live, asked, form)
+        return await self._replied(live, request, form)
 
     async def _replied(
-        self, live: ClientState, asked: PromptRequest, form: str
+        self, live: ClientState, request: PromptRequest, form: str
     ) -> tuple[Completion, Answer]:
         from metrichub.judge.replies import completion_of, repeats_itself
 
-        given = self._parameters() | dict(asked.more)
-        messages: Any = asked.messages(told=form != "json_schema")
+        parameters = self._parameters() | dict(request.more)
+        messages: Any = request.messages(with_schema=form != "json_schema")
         done = await self._sent(
             live,
             lambda client: client.chat.completions.create(
@@ -186,42 +186,45 @@ class ChatConnection(Connection):
                 messages=messages,
                 # As it is: the client's walk through a schema takes a seventh of a call's
                 # computing. And now: the bounds may have been refused a moment ago.
-                extra_body=dict(self.extra_body or {}) | _wanted(asked.schema, form, live.bounded),
-                **given,
+                extra_body=dict(self.extra_body or {})
+                | _response_format(request.schema, form, live.bounded),
+                **parameters,
             ),
-            lambda: tokens_in(asked.sent()),
+            lambda: tokens_in(request.sent()),
             lambda: (
-                given.get("max_completion_tokens")
-                or given.get("max_tokens")
-                or tokens_in(asked.typical())
+                parameters.get("max_completion_tokens")
+                or parameters.get("max_tokens")
+                or tokens_in(request.typical())
             ),
         )
         live.accepted, took = True, spent_on(done)
         # Also of a reply that no one can use.
         live.session.spent(took, calls=0)
-        found = completion_of(done)
-        if found.refusal:
-            raise JudgeError(f"{self.label} refused to answer: {self._said(found.refusal)}")
-        if found.finish_reason == "content_filter":
+        completion = completion_of(done)
+        if completion.refusal:
+            raise JudgeError(
+                f"{self.label} refused to answer: {self._error_text(completion.refusal)}"
+            )
+        if completion.finish_reason == "content_filter":
             raise JudgeError(f"{self.label}: a content filter stopped the reply")
-        if found.finish_reason == "length":
+        if completion.finish_reason == "length":
             raise JudgeError(
                 f"{self.label}: the reply was cut off; "
                 + (
                     "the model repeats itself; choose another one"
-                    if repeats_itself(found.content)
+                    if repeats_itself(completion.content)
                     else "raise max_completion_tokens or the server's limit"
                 )
             )
         await live.session.permitted(took.completion_tokens, requests=0)
-        return found, took
+        return completion, took
 
     def _parameters(self) -> dict[str, Any]:
         """The parameters of sampling that are set."""
         return {}
 
 
-def _wanted(schema: Mapping[str, Any], form: str, bounded: bool) -> dict[str, Any]:
+def _response_format(schema: Mapping[str, Any], form: str, bounded: bool) -> dict[str, Any]:
     """What of a request names the form of its reply."""
     from metrichub.judge.replies import without_bounds
 
@@ -229,12 +232,12 @@ def _wanted(schema: Mapping[str, Any], form: str, bounded: bool) -> dict[str, An
         return {}
     if form == "json_object":
         return {"response_format": {"type": form}}
-    kept = schema if bounded else without_bounds(schema)
-    asked = {"name": "reply", "strict": True, "schema": kept}
-    return {"response_format": {"type": form, "json_schema": asked}}
+    sent = schema if bounded else without_bounds(schema)
+    json_schema = {"name": "reply", "strict": True, "schema": sent}
+    return {"response_format": {"type": form, "json_schema": json_schema}}
 
 
-def both(one: Answer, other: Answer) -> Answer:
+def both(first: Answer, second: Answer) -> Answer:
     """What two calls took."""
-    completion = one.completion_tokens + other.completion_tokens
-    return Answer("", one.prompt_tokens + other.prompt_tokens, completion)
+    completion = first.completion_tokens + second.completion_tokens
+    return Answer("", first.prompt_tokens + second.prompt_tokens, completion)

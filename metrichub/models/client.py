@@ -279,12 +279,12 @@ class Connection:
         try:
             return await call(client)
         except openai.OpenAIError as error:
-            raise translated(error, self.label, self._said) from None
+            raise translated(error, self.label, self._error_text) from None
         except (AttributeError, TypeError, ValueError, OSError) as error:
             # The client stumbles over answers of another form than it expects.
             raise JudgeError(f"{self.label} sent an unreadable answer: {error}") from None
 
-    def _said(self, error: object) -> str:
+    def _error_text(self, error: object) -> str:
         """What an error says, on one short line; servers echo keys."""
         said = " ".join(str(error).split()) or type(error).__name__
         secrets = [self._key(), *passwords_in(self.base_url or "")]

@@ -21,7 +21,7 @@ _BASELINES = {
 }
 
 
-def judge_of(given: Any) -> Any:
+def judge_of(judge: Any) -> Any:
     """The judge of a spec such as "openai(model='…')", or the panel of a list of them.
 
     A judge stands for itself.
@@ -30,27 +30,27 @@ def judge_of(given: Any) -> Any:
         UnknownMetric: no installed judge has this name.
         SpecError, ParameterError: the spec can't be parsed, or a parameter is wrong.
     """
-    if isinstance(given, (list, tuple)):
-        return make(_installed(JUDGES, "judge").find("panel").load(), {"judges": [*given]}, "panel")
-    return _made(given, JUDGES, "judge") if isinstance(given, str) else given
+    if isinstance(judge, (list, tuple)):
+        return make(_installed(JUDGES, "judge").find("panel").load(), {"judges": [*judge]}, "panel")
+    return _made(judge, JUDGES, "judge") if isinstance(judge, str) else judge
 
 
-def embedder_of(given: Any) -> Any:
+def embedder_of(embedder: Any) -> Any:
     """The embedder of a spec; an embedder stands for itself. Raises as `judge_of`."""
-    return _made(given, EMBEDDERS, "embedder") if isinstance(given, str) else given
+    return _made(embedder, EMBEDDERS, "embedder") if isinstance(embedder, str) else embedder
 
 
 RESOLVERS: Mapping[str, Callable[[Any], Any]] = {"judge": judge_of, "embedder": embedder_of}
 """What makes a judge and an embedder of their specs."""
 
 
-def kept(given: Any, resolve: Callable[[Any], Any]) -> Any:
+def safe_to_show(spec: Any, resolve: Callable[[Any], Any]) -> Any:
     """What a metric keeps of a judge or an embedder: the object of a spec that holds secrets.
 
     Others stay as they are. An object shows its secrets nowhere; a spec is text.
     """
-    made = resolve(given) if isinstance(given, str) else given
-    return made if getattr(made, "has_secrets", False) else given
+    made = resolve(spec) if isinstance(spec, str) else spec
+    return made if getattr(made, "has_secrets", False) else spec
 
 
 class About(NamedTuple):
@@ -67,10 +67,10 @@ class About(NamedTuple):
     answers: Callable[[Any, Any], bool] = lambda question, prompt: True
 
 
-def about(asked: object) -> About:
+def about(service: object) -> About:
     """What a judge or an embedder says of itself, with what is assumed where it is silent."""
-    said = {name: getattr(asked, name) for name in About._fields if hasattr(asked, name)}
-    return About(**said)
+    described = {name: getattr(service, name) for name in About._fields if hasattr(service, name)}
+    return About(**described)
 
 
 def unchosen(metric: str, kind: str, *, only_models: bool = False) -> JudgeUnavailable:

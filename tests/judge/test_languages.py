@@ -9,7 +9,7 @@ import pytest
 import metric_cards
 from metrichub import Hub, load_metric
 from metrichub.errors import InputError, ParameterError
-from metrichub.judge.prompt_files import SHARED_PROMPTS, Prompt, spoken
+from metrichub.judge.prompt_files import SHARED_PROMPTS, Prompt, match_language
 from tests.commands import scored, write
 from tests.judge_stub import Stub
 from tests.judge_toys import columns, spec
@@ -113,8 +113,8 @@ def test_english_of_any_country_is_english(tag: str) -> None:
 
 
 def test_a_variant_with_prompts_of_its_own_is_told_from_its_language() -> None:
-    assert spoken("pt-BR", {"pt", "pt-BR"}) == "pt-BR"
-    assert spoken("pt-PT", {"pt", "pt-BR"}) == "pt"
+    assert match_language("pt-BR", {"pt", "pt-BR"}) == "pt-BR"
+    assert match_language("pt-PT", {"pt", "pt-BR"}) == "pt"
 
 
 def test_the_language_of_a_hub_is_that_of_metrics_that_name_none() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from metrichub import OpenAIJudge
 from metrichub.authoring import Grade, Prompt, Sampling
 from metrichub.errors import JudgeError, MetricError
-from metrichub.judge.replies import weights_of
+from metrichub.judge.replies import score_probabilities
 from metrichub.models.loop import run
 from tests.judge_stub import Fault, Stub, completion, says
 
@@ -210,7 +210,7 @@ def tokens_of(*texts: str, **likely: Mapping[str, float]) -> list[Any]:
 
 
 def weights(tokens: list[Any], scale: tuple[int, int] = (1, 5)) -> dict[int, float]:
-    return weights_of("".join(token.token for token in tokens), tokens, scale)
+    return score_probabilities("".join(token.token for token in tokens), tokens, scale)
 
 
 def test_a_number_in_the_reason_is_not_taken_for_the_score() -> None:
@@ -249,7 +249,7 @@ def test_a_reply_without_a_score_has_no_weights(content: str) -> None:
 
 
 def test_tokens_that_are_not_the_reply_have_no_weights() -> None:
-    assert weights_of('{"score":5}', tokens_of('{"score": ', "5", "}"), (1, 5)) == {}
+    assert score_probabilities('{"score":5}', tokens_of('{"score": ', "5", "}"), (1, 5)) == {}
 
 
 # Grades and prompts.
@@ -294,7 +294,7 @@ def test_a_character_that_is_spread_over_tokens_is_read_by_its_bytes() -> None:
         SimpleNamespace(token=text, bytes=list(part), logprob=0.0, top_logprobs=[])
         for text, part in zip(texts, parts, strict=True)
     ]
-    assert weights_of('{"reason": "café", "score": 4}', tokens, (1, 5)) == {4: 1.0}
+    assert score_probabilities('{"reason": "café", "score": 4}', tokens, (1, 5)) == {4: 1.0}
 
 
 def test_a_score_that_has_no_probability_at_all_has_no_weight() -> None:
@@ -302,4 +302,4 @@ def test_a_score_that_has_no_probability_at_all_has_no_weight() -> None:
         SimpleNamespace(token=text, bytes=None, logprob=-9999.0, top_logprobs=[])
         for text in ('{"score": ', "4", "}")
     ]
-    assert weights_of('{"score": 4}', tokens, (1, 5)) == {}
+    assert score_probabilities('{"score": 4}', tokens, (1, 5)) == {}
