@@ -119,8 +119,8 @@ def as_one(parts: Sequence[Samples]) -> Samples:
     first, *others = parts
     if not others:
         return first
-    found = {name: [value for part in parts for value in part[name]] for name in parts[-1]}
-    return Samples(first.path, found)
+    columns = {name: [value for part in parts for value in part[name]] for name in parts[-1]}
+    return Samples(first.path, columns)
 
 
 def _batches(
@@ -130,13 +130,13 @@ def _batches(
     columns: Chosen | None,
     most: int | None = None,
 ) -> Iterator[Samples]:
-    with source.open_source(path, most) as found:
+    with source.open_source(path, most) as opened:
         if kind == "parquet":
-            batches = parquet(found, characters, _paths(columns), most)
+            batches = parquet(opened, characters, _paths(columns), most)
         elif kind in TEXT_FORMATS:
-            batches = with_readers(TEXT_FORMATS[kind](found, characters))
+            batches = with_readers(TEXT_FORMATS[kind](opened, characters))
         else:
-            batches = read_file(kind, found, characters)
+            batches = read_file(kind, opened, characters)
         yield from _not_empty(source.display_path(path), "file", batches)
 
 
@@ -217,9 +217,9 @@ def _lines_of(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
                 yield row
     if len(set(counts)) > 1:
         names = ("stdin" if path == STDIN else path for path in paths)
-        said = ", ".join(f"{n} has {count}" for n, count in zip(names, counts, strict=True))
+        lengths = ", ".join(f"{n} has {count}" for n, count in zip(names, counts, strict=True))
         raise InputError(
-            f"the files differ in their numbers of lines: {said}; line i of each is sample i"
+            f"the files differ in their numbers of lines: {lengths}; line i of each is sample i"
         )
 
 
@@ -277,8 +277,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
 def _kind(path: str | Path) -> str:
     if str(path) == STDIN:
         return "jsonl"
-    if found := format_of(path):
-        return found
+    if format := format_of(path):
+        return format
     source.check_path(path)
     suffix = _suffix(path)
     what = f"unknown suffix {suffix!r}" if suffix else "the name has no suffix"

@@ -33,11 +33,11 @@ class _TwiceInObject(ValueError):
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         keys = [key for key, _ in pairs]
         raise _TwiceInObject(next(key for key in keys if keys.count(key) > 1))
-    return found
+    return members
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique)
@@ -80,33 +80,33 @@ def _objects(source: Source) -> Iterator[_Row]:
 
 def _json(source: Source, characters: int) -> Iterator[Samples]:
     """The whole file at once, as JSON can't be cut."""
-    found = _loaded(source, source.text())
-    if isinstance(found, dict) and str(found.get("format", "")).startswith("metrichub-report"):
+    content = _loaded(source, source.text())
+    if isinstance(content, dict) and str(content.get("format", "")).startswith("metrichub-report"):
         raise source.error("this is a saved report, not samples").with_remedy("open_report")
-    if isinstance(found, dict) and is_log(found):
-        found = [found]
-    if isinstance(found, dict):
-        found = _only_list(found)
-    if isinstance(found, dict) and all(isinstance(values, list) for values in found.values()):
-        check_width(source.name, len(found))
-        yield Samples(source.name, found)
+    if isinstance(content, dict) and is_log(content):
+        content = [content]
+    if isinstance(content, dict):
+        content = _only_list(content)
+    if isinstance(content, dict) and all(isinstance(values, list) for values in content.values()):
+        check_width(source.name, len(content))
+        yield Samples(source.name, content)
         return
-    if not isinstance(found, list):
-        raise source.error(f"holds {_kind_of(found)}, not a list of objects [{{…}}, …]")
+    if not isinstance(content, list):
+        raise source.error(f"holds {_kind_of(content)}, not a list of objects [{{…}}, …]")
     keys: dict[str, None] = {}
-    for number, row in enumerate(found):
+    for number, row in enumerate(content):
         if not isinstance(row, dict):
             raise source.error(f"item {number} of the list is {_kind_of(row)}, not an object")
         keys |= dict.fromkeys(row)
         check_width(source.name, len(keys))
-    yield Samples(source.name, _columns(found, keys))
+    yield Samples(source.name, _columns(content, keys))
 
 
-def _only_list(found: dict[str, Any]) -> object:
+def _only_list(content: dict[str, Any]) -> object:
     """The rows of {"data": [{…}, …]}, whose one key isn't a column; anything else as it is."""
-    key, rows = next(iter(found.items()), ("", None))
-    nested = len(found) == 1 and isinstance(rows, list) and rows and isinstance(rows[0], dict)
-    return rows if nested and column_of_alias(key) not in ALIASES else found
+    key, rows = next(iter(content.items()), ("", None))
+    nested = len(content) == 1 and isinstance(rows, list) and rows and isinstance(rows[0], dict)
+    return rows if nested and column_of_alias(key) not in ALIASES else content
 
 
 def check_width(name: str, columns: int, line: int | None = None) -> None:
@@ -126,7 +126,7 @@ def _columns(rows: Sequence[Mapping[str, Any]], keys: Iterable[str]) -> dict[str
 
 def _loaded(source: Source, text: str, line: int | None = None) -> object:
     try:
-        found: object = _DECODER.decode(text)
+        value: object = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         spread = line is not None and error.pos >= len(text.rstrip())
         message = f"broken JSON at column {error.colno}: {error.msg}{_SPREAD * spread}"
@@ -144,7 +144,7 @@ def _loaded(source: Source, text: str, line: int | None = None) -> object:
         ) from None
     except (ValueError, RecursionError) as error:
         raise source.error(f"this JSON can't be read: {error}", line) from error
-    return found
+    return value
 
 
 def _if_it_is(format: str, error: FileError) -> FileError:
@@ -194,8 +194,10 @@ def _columns_of_lists(columns: Mapping[str, list[Any]]) -> list[str]:
     They do if all are lists and no prediction is one; where predictions are lists too, texts are
     compared that happen to be JSON.
     """
-    said = (cells for name, cells in columns.items() if column_of_alias(name) == "predictions")
-    texts = any(isinstance(_listed(cell), list) for cells in said for cell in cells)
+    predictions = (
+        cells for name, cells in columns.items() if column_of_alias(name) == "predictions"
+    )
+    texts = any(isinstance(_listed(cell), list) for cells in predictions for cell in cells)
 
     def holds_lists(name: str) -> bool:
         references = column_of_alias(name) == "references" and not texts
@@ -213,11 +215,11 @@ def _listed(cell: str) -> Any:
         return cell
     for parse in (json.loads, ast.literal_eval):
         try:
-            found = parse(cell.strip())
+            value = parse(cell.strip())
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
-        if isinstance(found, list) and all(isinstance(item, str) for item in found):
-            return found
+        if isinstance(value, list) and all(isinstance(item, str) for item in value):
+            return value
     return cell
 
 

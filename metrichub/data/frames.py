@@ -84,9 +84,9 @@ class Frame(NamedTuple):
             keys = list(dict.fromkeys(chain.from_iterable(data)))
             return cls(keys, {k: [row.get(k) for row in data] for k in keys})
         for attribute in ("column_names", "columns"):
-            found = getattr(data, attribute, None)
-            if found is not None and hasattr(data, "__getitem__"):
-                return cls([str(name) for name in found], data)
+            columns = getattr(data, attribute, None)
+            if columns is not None and hasattr(data, "__getitem__"):
+                return cls([str(name) for name in columns], data)
         raise InputError(
             f"the data is {what(data)}; pass columns by name (predictions=[...]), a mapping of "
             "columns, a list of dicts, a Dataset, a data frame or an Arrow table"

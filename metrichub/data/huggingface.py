@@ -75,8 +75,8 @@ def read_splits(text: str) -> dict[str, Iterator[Samples]]:
     with _reading(text):
         from datasets import load_dataset
 
-        found = load_dataset(address.name, address.subset, split=address.split, streaming=True)
-    splits = found if isinstance(found, Mapping) else {address.split: found}
+        loaded = load_dataset(address.name, address.subset, split=address.split, streaming=True)
+    splits = loaded if isinstance(loaded, Mapping) else {address.split: loaded}
     if len(splits) == 1:
         return {text: _batches(text, *splits.values())}
     names = {str(address._replace(split=str(name))): data for name, data in splits.items()}
@@ -90,10 +90,10 @@ def read_address(text: str) -> Iterator[Samples]:
         FileError: as `read_splits`.
         InputError: there are several splits.
     """
-    found = read_splits(text)
-    if len(found) > 1:
-        raise InputError(f"{text} has several splits; choose one: {listed(found, 'or')}")
-    return next(iter(found.values()))
+    splits = read_splits(text)
+    if len(splits) > 1:
+        raise InputError(f"{text} has several splits; choose one: {listed(splits, 'or')}")
+    return next(iter(splits.values()))
 
 
 def is_saved(folder: Path) -> bool:
@@ -110,11 +110,11 @@ def read_saved(folder: Path) -> Iterator[Samples]:
     with _reading(str(folder)):
         from datasets import load_from_disk
 
-        found = load_from_disk(str(folder))
-    if isinstance(found, Mapping):
-        said = listed([str(folder / str(split)) for split in found], "or")
-        raise FileError(folder, f"the folder has several splits; choose one: {said}")
-    yield from _batches(str(folder), found)
+        loaded = load_from_disk(str(folder))
+    if isinstance(loaded, Mapping):
+        addresses = listed([str(folder / str(split)) for split in loaded], "or")
+        raise FileError(folder, f"the folder has several splits; choose one: {addresses}")
+    yield from _batches(str(folder), loaded)
 
 
 def _batches(name: str, data: Any) -> Iterator[Samples]:
@@ -145,5 +145,5 @@ def _reading(name: str) -> Iterator[None]:
     except MetrichubError:
         raise
     except Exception as error:
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise FileError(name, f"can't be read: {said}") from error
+        cause = " ".join(str(error).split()) or type(error).__name__
+        raise FileError(name, f"can't be read: {cause}") from error

@@ -66,7 +66,7 @@ def parquet_folder(folder: Path, size: int, paths: Sequence[str] | None) -> Iter
             fragment_readahead=0,
             use_threads=False,
         )
-        yield from _samples(str(folder), batches, sum(one.num_rows for one in metadata))
+        yield from _samples(str(folder), batches, sum(file.num_rows for file in metadata))
 
 
 def _packed(stream: Any, metadata: Any) -> Any:
@@ -123,8 +123,8 @@ def _reading(name: str) -> Iterator[None]:
         # Some of pyarrow's exceptions are this too.
         raise
     except (pyarrow.ArrowException, OSError) as error:
-        said = " ".join(str(error).split())
-        raise FileError(name, f"this isn't a readable Parquet file: {said}") from error
+        cause = " ".join(str(error).split())
+        raise FileError(name, f"this isn't a readable Parquet file: {cause}") from error
 
 
 def _samples(name: str, batches: Iterable[Any], rows: int) -> Iterator[Samples]:
@@ -143,16 +143,16 @@ def _is_data(path: Path, folder: Path) -> bool:
 
 def _chosen(file: str, names: Sequence[str], paths: Sequence[str] | None) -> list[str]:
     """The columns to read: all, or those that the paths start at."""
-    found = [column_of_path(path, names) for path in paths or ()]
+    first = [column_of_path(path, names) for path in paths or ()]
     # For a column that doesn't exist, the first batch raises an error that lists all columns.
-    chosen = list(names) if paths is None or None in found else [n for n in found if n is not None]
+    chosen = list(names) if paths is None or None in first else [n for n in first if n is not None]
     check_width(file, len(chosen))
     return list(dict.fromkeys(chosen))
 
 
 def _rows(metadata: Sequence[Any], size: int) -> int:
     """How many rows hold so many bytes, by the sizes that the files state."""
-    groups = (one.row_group(number) for one in metadata for number in range(one.num_row_groups))
+    groups = (file.row_group(number) for file in metadata for number in range(file.num_row_groups))
     total: int = sum(group.total_byte_size for group in groups)
-    rows: int = size * sum(one.num_rows for one in metadata) // max(1, total)
+    rows: int = size * sum(file.num_rows for file in metadata) // max(1, total)
     return max(1, min(rows, _MOST_ROWS))

@@ -56,9 +56,9 @@ def read_file(format: str, source: Source, characters: int) -> Iterator[Samples]
     start = size = 0
     share = None
     try:
-        found: Iterable[Row | None] = point.load()(file, source.name)
-        for done, row in enumerate(found, 1):
-            share = done / len(found) if isinstance(found, Sized) else None
+        read: Iterable[Row | None] = point.load()(file, source.name)
+        for done, row in enumerate(read, 1):
+            share = done / len(read) if isinstance(read, Sized) else None
             if row is None:
                 continue
             rows.append(row)
@@ -160,8 +160,8 @@ def _entry_points() -> Sequence[EntryPoint]:
     from importlib_metadata import entry_points
 
     # By their modules, as reading the names of distributions takes long.
-    found = entry_points(group="metrichub.readers")
-    return sorted(found, key=lambda p: (not p.value.startswith("metrichub."), p.name, p.value))
+    points = entry_points(group="metrichub.readers")
+    return sorted(points, key=lambda p: (not p.value.startswith("metrichub."), p.name, p.value))
 
 
 def _name(point: EntryPoint) -> str:

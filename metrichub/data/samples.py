@@ -60,15 +60,15 @@ class Samples(Mapping[str, list[Any]]):
                 have = ", ".join(self.columns)
                 raise MissingColumn(f"{self.path}: no column {name!r}{near} (columns: {have})")
         try:
-            found = {
+            chosen = {
                 new: list(values_at(name, self.columns, self.columns.__getitem__))
                 for new, name in columns.items()
             }
         except InputError as error:
             number = error.sample or 0
-            said = str(error).replace(f"[{number}]", f"[{self.start + number}]", 1)
-            raise self.error(said, error.sample) from None
-        return replace(self, columns=found)
+            message = str(error).replace(f"[{number}]", f"[{self.start + number}]", 1)
+            raise self.error(message, error.sample) from None
+        return replace(self, columns=chosen)
 
     def error(self, message: str, sample: int | None = None) -> FileError:
         """The error that names this file and, for a sample with a known place, its line."""
@@ -118,9 +118,9 @@ class Reading:
         if isinstance(error, MissingColumn):
             missing = MissingColumn(f"{samples.path}: {error.args[0]}")
             return missing.with_remedy("choose_column", error.column or "COLUMN", "NAME")
-        found = self._in_file(error, samples)
-        found.remedy = error.remedy
-        return found
+        in_file = self._in_file(error, samples)
+        in_file.remedy = error.remedy
+        return in_file
 
     def _in_file(self, error: InputError, samples: Samples) -> FileError:
         message = str(error.args[0])
@@ -204,18 +204,18 @@ def check_same_samples(
 
 def _same_column(first: Samples, other: Samples, name: str, other_name: str) -> None:
     rows = enumerate(zip_longest(first[name], other[other_name]))
-    for i, (expected, found) in rows:
-        if i >= min(first.size, other.size) or expected == found:
+    for i, (value, other_value) in rows:
+        if i >= min(first.size, other.size) or value == other_value:
             continue
         # A number in JSON is a text in CSV.
-        if name == "id" and str(expected) == str(found):
+        if name == "id" and str(value) == str(other_value):
             continue
         order = name == "id" and set(map(str, first[name])) == set(map(str, other[other_name]))
         same = "a comparison needs the same samples in the same order"
         advice = "sort both files by id" if order else same
         raise other.error(
-            f"{other_name!r} of sample {i} is {_short(found)}, but in {first.path} it is "
-            f"{_short(expected)}; {advice}",
+            f"{other_name!r} of sample {i} is {_short(other_value)}, but in {first.path} it is "
+            f"{_short(value)}; {advice}",
             i,
         )
 

@@ -78,11 +78,11 @@ class Source:
             FileError: it is empty, or isn't UTF-8.
         """
         line, done = 1, 0
-        while found := self.stream.readlines(PIECE):
-            content = b"".join(found)
+        while lines := self.stream.readlines(PIECE):
+            content = b"".join(lines)
             done += len(content)
             yield Chunk(self._decoded(content, line), line, self._share(done))
-            line += len(found)
+            line += len(lines)
         if not done:
             raise self.error("the file is empty")
 
@@ -225,9 +225,9 @@ def short_names(paths: Sequence[str], *, alone: bool = False) -> list[str]:
     if not alone and files:
         parts = _without_common([list(PurePath(path).parts) for path in files])
         last = {part[-1] for part in parts}
-        found = [part[-1] if len(last) == len(parts) else "/".join(part) for part in parts]
-        if all(found) and len(set(found)) == len(files):
-            short = dict(zip(files, found, strict=True))
+        names = [part[-1] if len(last) == len(parts) else "/".join(part) for part in parts]
+        if all(names) and len(set(names)) == len(files):
+            short = dict(zip(files, names, strict=True))
             return ["stdin" if path == STDIN else short[path] for path in paths]
     return ["stdin" if path == STDIN else path for path in paths]
 
@@ -244,5 +244,5 @@ def _without_common(paths: list[list[str]]) -> list[list[str]]:
 
 def _suffix(name: str) -> str:
     """The suffix of a file's name; a version such as "v1.5" has none."""
-    found = re.search(r"(?<=.)\.[A-Za-z]\w*$", name)
-    return found[0] if found else ""
+    match = re.search(r"(?<=.)\.[A-Za-z]\w*$", name)
+    return match[0] if match else ""
