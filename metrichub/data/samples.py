@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
 from metrichub.data.columns import resolve
@@ -13,6 +13,7 @@ from metrichub.errors import FileError, InputError, MissingColumn, did_you_mean
 
 ROWS = 2_048
 """How many rows of a data set or a table in parts are held at a time."""
+_SAME = "a comparison needs the same samples in the same order"
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,23 +197,21 @@ def check_same_samples(
         if first.size != other.size:
             raise other.error(
                 f"has {other.size} sample{'s' * (other.size != 1)}, but {first.path} has "
-                f"{first.size}; a comparison needs "
-                "the "
-                "same samples in the same order"
+                f"{first.size}; {_SAME}"
             )
 
 
 def _same_column(first: Samples, other: Samples, name: str, other_name: str) -> None:
-    rows = enumerate(zip_longest(first[name], other[other_name]))
-    for i, (value, other_value) in rows:
-        if i >= min(first.size, other.size) or value == other_value:
+    size = min(first.size, other.size)
+    pairs = islice(zip_longest(first[name], other[other_name]), size)
+    for i, (value, other_value) in enumerate(pairs):
+        if value == other_value:
             continue
         # A number in JSON is a text in CSV.
         if name == "id" and str(value) == str(other_value):
             continue
         order = name == "id" and set(map(str, first[name])) == set(map(str, other[other_name]))
-        same = "a comparison needs the same samples in the same order"
-        advice = "sort both files by id" if order else same
+        advice = "sort both files by id" if order else _SAME
         raise other.error(
             f"{other_name!r} of sample {i} is {_short(other_value)}, but in {first.path} it is "
             f"{_short(value)}; {advice}",
