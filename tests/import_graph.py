@@ -78,6 +78,15 @@ def package_of(module: str) -> str:
     return rest.partition(".")[0] or top
 
 
+def only_importers(modules: Imports) -> dict[str, str]:
+    """The modules that one other module imports, each with that one."""
+    importers: dict[str, list[str]] = {}
+    for name, targets in modules.items():
+        for target in targets:
+            importers.setdefault(target, []).append(name)
+    return {name: own[0] for name, own in importers.items() if len(own) == 1}
+
+
 def packages(modules: Imports) -> Imports:
     """The packages that each package imports; the types that `THIN` names don't count."""
     found: dict[str, set[str]] = {package_of(name): set() for name in modules}
@@ -185,8 +194,7 @@ def sizes() -> Iterator[tuple[str, str]]:
     yield "import cycles", str(len(cycles(graph)))
     names = Counter(path.name for path in paths.values() if path.name != "__init__.py")
     yield "file names that stand twice", str(sum(number > 1 for number in names.values()))
-    importers = Counter(target for targets in graph.values() for target in targets)
-    yield "modules with one importer", str(sum(number == 1 for number in importers.values()))
+    yield "modules with one importer", str(len(only_importers(graph)))
     for call in CALLS:
         files, calls = entered(call)
         yield f"files that a warm {call} enters", f"{len(files)}, in {calls:,} calls"

@@ -165,7 +165,7 @@ class Batch:
             keys = None if self.keys is None else self.keys[start:stop]
             yield Batch(columns, stop - start, keys=keys)
 
-    def _cuts(self, characters: int) -> Iterator[tuple[int, int]]:
+    def _cuts(self, characters: int) -> list[tuple[int, int]]:
         sizes = np.zeros(self.size, np.int64)
         for column in self.columns.values():
             lengths = np.full(len(column.items), 8)
@@ -178,7 +178,7 @@ class Batch:
                 sizes += np.diff(ends)
         number = np.cumsum(sizes) // characters
         starts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), self.size]
-        return ((a, b) for a, b in pairwise(starts) if a < b)
+        return [(a, b) for a, b in pairwise(starts) if a < b]
 
 
 class View(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,8 @@ _IN_PARTS = (
 )
 _ITEMS = 10_000
 """How many items are joined at a time, so that no column is copied whole."""
+_hash = partial(hashlib.blake2b, digest_size=8)
+
 OTHER_METHODS = {
     "compute": "call it: hub(predictions=[...], references=[...])",
     "add": _IN_PARTS,
@@ -79,10 +82,6 @@ class _ColumnHash:
         """The hash of the three."""
         parts = self._counts.digest() + self._lengths.digest() + self._text.digest()
         return _hash(parts).hexdigest()
-
-
-def _hash(content: bytes = b"") -> hashlib.blake2b:
-    return hashlib.blake2b(content, digest_size=8)
 
 
 class Recorder:
