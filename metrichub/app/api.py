@@ -26,8 +26,8 @@ async def metrics(request: Request) -> Json:
     chosen = {name: tag for name in catalog.FILTERS if (tag := request.query_params.get(name))}
     search = request.query_params.get("search", "")
     judging = service(request).settings.judging
-    found = catalog.found(search, chosen)
-    return Json({"metrics": [catalog.facts(item, judging) for item in found]})
+    items = catalog.matching(search, chosen)
+    return Json({"metrics": [catalog.facts(item, judging) for item in items]})
 
 
 async def describe_metric(request: Request) -> Json:
@@ -36,8 +36,8 @@ async def describe_metric(request: Request) -> Json:
     item = here.item(request.path_params["name"])
     if item.problem:
         raise problem(501, "CardError", item.problem)
-    found = await here.described(item, client_of(request.scope))
-    example = found.example
+    description = await here.described(item, client_of(request.scope))
+    example = description.example
     spec: Any = item.name
     if example.parameters:
         spec = {"metric": item.name, "parameters": example.parameters}
@@ -49,7 +49,7 @@ async def describe_metric(request: Request) -> Json:
                     key: getattr(field, key)
                     for key in ("name", "values", "default", "required", "meaning", "closed")
                 }
-                for field in found.fields
+                for field in description.fields
             ],
             "example": {"metrics": [spec], **example.columns},
             "citation": item.card.bibtex,
@@ -62,12 +62,12 @@ async def post_score(request: Request) -> Json:
     """The scores of the posted samples."""
     here = service(request)
     body = _body(await _json(request))
-    wanted, columns = body.wanted(), body.texts()
-    if len(wanted) > here.settings.limits.metrics:
+    requested, columns = body.requested(), body.texts()
+    if len(requested) > here.settings.limits.metrics:
         raise problem(413, "TooLarge", f"at most {here.settings.limits.metrics} metrics at a time")
-    check_size(columns, here.settings.limits, [one.parameters for one in wanted])
+    check_size(columns, here.settings.limits, [metric.parameters for metric in requested])
     job = Job(
-        wanted,
+        requested,
         columns,
         body.columns,
         body.reduce,
@@ -83,15 +83,15 @@ async def post_score(request: Request) -> Json:
 async def list_runs(request: Request) -> Json:
     """The runs that were begun from the caller's address."""
     here = service(request).runs
-    found = await to_thread.run_sync(here.of, client_of(request.scope))
-    return Json({"runs": [_run(one, here.archive.size(one.id)) for one in found]})
+    records = await to_thread.run_sync(here.of, client_of(request.scope))
+    return Json({"runs": [_run(record, here.archive.size(record.id)) for record in records]})
 
 
 async def run_details(request: Request) -> Json:
     """One run."""
     here = service(request).runs
-    found = here.find(request.path_params["id"]).record
-    return Json(_run(found, here.archive.size(found.id)))
+    record = here.find(request.path_params["id"]).record
+    return Json(_run(record, here.archive.size(record.id)))
 
 
 async def delete_run(request: Request) -> Json:
@@ -117,7 +117,7 @@ def _run(record: RunRecord, size: int) -> dict[str, Any]:
         "metrics": record.names,
         "samples": summary.size if summary else None,
         "bytes": size,
-        "scores": [one._asdict() for one in summary.headlines] if summary else [],
+        "scores": [headline._asdict() for headline in summary.headlines] if summary else [],
         "sentences": summary.sentences if summary else (),
         "files": [f"/runs/{record.id}/{name}" for name in summary.files] if summary else [],
         "error": refusal.error if refusal else None,
@@ -145,9 +145,9 @@ async def _json(request: Request) -> Any:
         raise problem(400, "NotJson", f"the body isn't valid JSON: {error}") from None
 
 
-def _body(given: Any) -> ScoreRequest:
+def _body(document: Any) -> ScoreRequest:
     try:
-        return ScoreRequest.model_validate(given)
+        return ScoreRequest.model_validate(document)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the body"

@@ -66,8 +66,8 @@ class RunRecord:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the metrics."""
-        found = self.summary.headlines if self.summary else ()
-        return tuple(dict.fromkeys(one.metric for one in found)) or self.metrics
+        headlines = self.summary.headlines if self.summary else ()
+        return tuple(dict.fromkeys(headline.metric for headline in headlines)) or self.metrics
 
 
 class Archive:
@@ -108,8 +108,8 @@ class Archive:
 
     def all(self) -> list[RunRecord]:
         """All runs, the oldest first."""
-        found = filter(None, map(self._read, self._folders().values()))
-        return sorted(found, key=lambda record: (record.begun, record.id))
+        records = filter(None, map(self._read, self._folders().values()))
+        return sorted(records, key=lambda record: (record.begun, record.id))
 
     def size(self, id: str) -> int:
         """How many bytes a run takes."""
@@ -144,8 +144,8 @@ class Archive:
         record = replace(record, id=folder.name)
         if record.ended or self._is_alive(record.server):
             return record
-        said = "the server stopped before this run finished; score the files again"
-        return replace(record, state="failed", refusal=Refusal("Interrupted", said))
+        message = "the server stopped before this run finished; score the files again"
+        return replace(record, state="failed", refusal=Refusal("Interrupted", message))
 
     def _is_alive(self, server: str) -> bool:
         """Whether the server of this name still holds its lock."""
@@ -153,7 +153,7 @@ class Archive:
 
         if server == self.server:
             return True
-        path = next((one for one in self._locks() if one == self._lock_of(server)), None)
+        path = next((lock for lock in self._locks() if lock == self._lock_of(server)), None)
         if path is None:
             return False
         lock = FileLock(path, thread_local=False)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
-from metrichub.app.policy import Wanted
+from metrichub.app.policy import RequestedMetric
 
 Column = Annotated[
     list[Any],
@@ -58,11 +58,13 @@ class ScoreRequest(BaseModel):
     samples: bool = Field(False, description="Whether to add the scores of every sample.")
     explanations: bool = Field(False, description="Whether to add an explanation of every sample.")
 
-    def wanted(self) -> list[Wanted]:
+    def requested(self) -> list[RequestedMetric]:
         """The metrics."""
         return [
-            Wanted(one) if isinstance(one, str) else Wanted(one.metric, one.parameters, one.name)
-            for one in self.metrics
+            RequestedMetric(metric)
+            if isinstance(metric, str)
+            else RequestedMetric(metric.metric, metric.parameters, metric.name)
+            for metric in self.metrics
         ]
 
     def texts(self) -> dict[str, list[Any]]:

@@ -70,7 +70,7 @@ def _items(installed: Registry) -> tuple[Item, ...]:
     return tuple(sorted(named, key=lambda item: item.name.lower()))
 
 
-def found(search: str, chosen: Mapping[str, str]) -> list[Item]:
+def matching(search: str, chosen: Mapping[str, str]) -> list[Item]:
     """The metrics that have all the chosen tags; those that answer a search, the best first."""
     named = {item.name: item for item in items()}
     if search.strip():
@@ -80,19 +80,19 @@ def found(search: str, chosen: Mapping[str, str]) -> list[Item]:
         ranked = [named[page.address] for page in pages if page.address in named]
     else:
         ranked = list(named.values())
-    return [one for one in ranked if all(tag in one.tags[name] for name, tag in chosen.items())]
+    return [item for item in ranked if all(tag in item.tags[name] for name, tag in chosen.items())]
 
 
 def options(all_items: Iterable[Item]) -> dict[str, list[str]]:
     """The tags to choose from for every filter."""
-    found: dict[str, set[str]] = {name: set() for name in FILTERS}
+    tags_of: dict[str, set[str]] = {name: set() for name in FILTERS}
     for item in all_items:
         for name, tags in item.tags.items():
-            found[name].update(tags)
+            tags_of[name].update(tags)
     order = {tag: i for i, tag in enumerate(JUDGES)}
     return {
         name: sorted(filter(None, tags), key=lambda tag: (order.get(tag, 0), tag))
-        for name, tags in found.items()
+        for name, tags in tags_of.items()
     }
 
 
@@ -156,10 +156,10 @@ def text_in(root: Path, path: str) -> str | None:
     """The Markdown file at a path below a folder, links resolved; None if there is none."""
     try:
         inside = root.resolve()
-        found = (inside / path).resolve()
-        if not path or found.suffix != ".md" or inside not in found.parents:
+        file = (inside / path).resolve()
+        if not path or file.suffix != ".md" or inside not in file.parents:
             return None
-        return found.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8")
     except (OSError, ValueError):
         return None
 
@@ -177,10 +177,10 @@ def _page(item: Item) -> Path | None:
     return None if item.problem else item.card.path
 
 
-def by_family(found: Iterable[Item]) -> Iterator[tuple[str, list[Item]]]:
+def by_family(metrics: Iterable[Item]) -> Iterator[tuple[str, list[Item]]]:
     """The metrics of each family whose cards can be read, families by name."""
     families: dict[str, list[Item]] = {}
-    for item in found:
+    for item in metrics:
         if not item.problem:
             families.setdefault(item.card.tags.family or "other", []).append(item)
     yield from sorted(families.items())

@@ -91,7 +91,7 @@ class RunOptions:
 
 
 run_options = option_group(
-    "kept",
+    "storage",
     RunOptions,
     click.option(
         "--runs",
@@ -104,7 +104,7 @@ run_options = option_group(
     ),
     click.option("--forget", is_flag=True, help="Delete all runs when the server ends."),
 )
-"""--runs and --forget as `kept`."""
+"""--runs and --forget as `storage`."""
 
 
 @click.command(cls=Command)
@@ -128,7 +128,7 @@ run_options = option_group(
     "proxies",
     metavar="ADDRESS",
     multiple=True,
-    callback=lambda _, __, given: tuple(map(_network, given)),
+    callback=lambda _, __, addresses: tuple(map(_network, addresses)),
     help="The address or network of a proxy whose X-Forwarded-For header is trusted; repeatable. "
     "Without it, all clients behind a proxy share the limits of one.",
 )
@@ -158,7 +158,7 @@ def serve(
     judge: str | None,
     embedder: str | None,
     allowed: LimitOptions,
-    kept: RunOptions,
+    storage: RunOptions,
 ) -> None:
     """Browse and try the metrics in a browser, and score files there.
 
@@ -190,7 +190,7 @@ def serve(
         )
         names = (*names, host, socket.gethostname())
     known = tuple(name.lower() for name in names)
-    folder = None if kept.forget else _folder(kept.runs)
+    folder = None if storage.forget else _folder(storage.runs)
     settings = ServerSettings(Judging(judge, embedder), public, known, limits, proxies, folder)
     _run(settings, listener, host)
 
@@ -222,9 +222,9 @@ def _folder(chosen: Path | None) -> Path:
     return folder
 
 
-def _network(given: str) -> str:
+def _network(text: str) -> str:
     try:
-        return str(ipaddress.ip_network(given))
+        return str(ipaddress.ip_network(text))
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 

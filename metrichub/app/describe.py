@@ -113,7 +113,7 @@ def field_of(metric: type, parameter: Parameter) -> Field:
         return Field(name, str(values), shown, parameter.meaning, "none", reason)
     free = open_values(values)
     return dataclasses.replace(
-        _asked(free),
+        _field_for(free),
         name=name,
         values=str(values),
         default=default,
@@ -123,7 +123,7 @@ def field_of(metric: type, parameter: Parameter) -> Field:
     )
 
 
-def _asked(values: Values) -> Field:
+def _field_for(values: Values) -> Field:
     """A field without a name yet, of the kind that fits the values; JSON where none does."""
     blank = Field("", "", None, "", "json")
     match values.kinds:
@@ -139,8 +139,8 @@ def _asked(values: Values) -> Field:
                 blank, kind="number", low=bounds.low, high=bounds.high, whole=whole
             )
         case (SequenceOf(items),) if not items.optional:
-            one = _asked(items)
-            return dataclasses.replace(one, kind=_SEVERAL.get(one.kind, "json"))
+            item = _field_for(items)
+            return dataclasses.replace(item, kind=_SEVERAL.get(item.kind, "json"))
     listed = [kind for kind in values.kinds if isinstance(kind, OneOf)]
     if len(listed) < len(values.kinds):
         return blank

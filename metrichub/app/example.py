@@ -57,13 +57,13 @@ def example_of(entry: Entry, parameters: Collection[str]) -> Example:
     """
     columns = list(dict.fromkeys(map(column_of, entry.card.inputs)))
     usable = [
-        found
+        example
         for code in entry.card.examples
-        for found in _examples(code, entry.card.name, columns)
-        if set(found.parameters) <= set(parameters) and _is_small(found)
+        for example in _examples(code, entry.card.name, columns)
+        if set(example.parameters) <= set(parameters) and _is_small(example)
     ]
     if usable:
-        return min(usable, key=lambda found: bool(found.parameters))
+        return min(usable, key=lambda example: bool(example.parameters))
     if own := _samples(entry, columns):
         return Example(own, source="samples")
     return Example({column: TEXTS.get(column, TEXTS["predictions"]) for column in columns})
@@ -95,8 +95,8 @@ def _examples(code: str, name: str, columns: Sequence[str]) -> Iterator[Example]
         return
     for tree in trees:
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and (found := values.scored(node, columns)):
-                yield found
+            if isinstance(node, ast.Call) and (example := values.scored(node, columns)):
+                yield example
         values.learn(tree)
 
 
@@ -133,17 +133,17 @@ class _Values:
     def scored(self, call: ast.Call, columns: Sequence[str]) -> Example | None:
         """The example that a call of a hub is, if all columns are literals."""
         try:
-            given: dict[str, Any] = {}
+            arguments: dict[str, Any] = {}
             for keyword in call.keywords:
                 value = self._literal(keyword.value)
-                given |= value if keyword.arg is None else {keyword.arg: value}
-            if not all(isinstance(given.get(column), (list, tuple)) for column in columns):
+                arguments |= value if keyword.arg is None else {keyword.arg: value}
+            if not all(isinstance(arguments.get(column), (list, tuple)) for column in columns):
                 return None
             parameters = self._parameters(call.func)
         except (_Unknown, TypeError, MetrichubError):
             return None
-        found = {column: list(given[column]) for column in columns}
-        return Example(found, parameters, "example") if all(found.values()) else None
+        samples = {column: list(arguments[column]) for column in columns}
+        return Example(samples, parameters, "example") if all(samples.values()) else None
 
     def _literal(self, node: ast.expr) -> Any:
         try:
@@ -158,8 +158,8 @@ class _Values:
         node = self._named(node)
         if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "Hub":
             raise _Unknown
-        given = [*node.args, *(k.value for k in node.keywords if k.arg == "metrics")]
-        metric = self._named(given[0]) if given else None
+        metrics = [*node.args, *(k.value for k in node.keywords if k.arg == "metrics")]
+        metric = self._named(metrics[0]) if metrics else None
         if isinstance(metric, (ast.List, ast.Tuple)) and metric.elts:
             metric = self._named(metric.elts[0])
         if isinstance(metric, ast.Call) and getattr(metric.func, "id", "") == "load_metric":
@@ -170,12 +170,12 @@ class _Values:
 
     def _loaded(self, call: ast.Call) -> Mapping[str, Any]:
         spec = self._spec(self._literal(call.args[0]) if call.args else "")
-        given = dict(spec.parameters)
+        parameters = dict(spec.parameters)
         for keyword in call.keywords:
             # A judge of the example's own isn't the client's to choose, its texts are.
             if keyword.arg not in (None, "judge", "embedder", "name"):
-                given[str(keyword.arg)] = self._literal(keyword.value)
-        return given
+                parameters[str(keyword.arg)] = self._literal(keyword.value)
+        return parameters
 
     def _spec(self, text: str) -> Spec:
         spec = spec_of(text)

@@ -46,7 +46,7 @@ class Filled:
                 texts.append("")
 
 
-def begun(description: Description) -> Filled:
+def from_example(description: Description) -> Filled:
     """The form with the example filled in."""
     example = description.example
     size = max(map(len, example.columns.values()))
@@ -66,28 +66,28 @@ def read_form(
     form: Mapping[str, Any], choices: Mapping[str, Sequence[str]], of: Description
 ) -> Filled:
     """The form as it was posted; `choices` holds every field that may come several times."""
-    columns = [given.column for given in of.inputs]
+    columns = [input_.column for input_ in of.inputs]
     texts: dict[int, dict[str, dict[int, str]]] = {}
     for name, value in form.items():
-        found = _TEXT.fullmatch(name)
-        if found and found[2] in columns and isinstance(value, str):
-            sample = texts.setdefault(int(found[1]), {})
-            sample.setdefault(found[2], {})[int(found[3])] = value.replace("\r\n", "\n")
+        match = _TEXT.fullmatch(name)
+        if match and match[2] in columns and isinstance(value, str):
+            sample = texts.setdefault(int(match[1]), {})
+            sample.setdefault(match[2], {})[int(match[3])] = value.replace("\r\n", "\n")
     samples: list[Sample] = [
         {
-            column: [text for _, text in sorted(found.get(column, {0: ""}).items())][:_MOST_TEXTS]
+            column: [text for _, text in sorted(sample.get(column, {0: ""}).items())][:_MOST_TEXTS]
             for column in columns
         }
-        for _, found in sorted(texts.items())[:_MOST_SAMPLES]
+        for _, sample in sorted(texts.items())[:_MOST_SAMPLES]
     ]
     filled = Filled(samples or [{column: [""] for column in columns}])
     for field_ in of.fields:
         if not field_.closed:
-            given = choices.get(f"p.{field_.name}", ())
+            posted = choices.get(f"p.{field_.name}", ())
             # A box that isn't ticked isn't sent; without "p" the form had no box.
             filled.parameters[field_.name] = (
-                _posted(field_, given)
-                if given or ("p" in form and field_.kind in ("switch", "choices"))
+                _posted(field_, posted)
+                if posted or ("p" in form and field_.kind in ("switch", "choices"))
                 else _shown(field_, field_.default)
             )
     filled.reduce = str(form.get("reduce", ""))
@@ -101,14 +101,14 @@ def filled_columns(filled: Filled, description: Description) -> dict[str, list[A
         for i, sample in enumerate(filled.samples)
         if not i or any(text.strip() for texts in sample.values() for text in texts)
     ]
-    found = {}
-    for given in description.inputs:
-        is_json = _holds_json(description.example.columns.get(given.column, ()))
-        values = [_texts_of(row[given.column], given.column, is_json) for row in rows]
-        found[given.column] = [
-            items if given.several or len(items) != 1 else items[0] for items in values
+    columns = {}
+    for input_ in description.inputs:
+        is_json = _holds_json(description.example.columns.get(input_.column, ()))
+        values = [_texts_of(row[input_.column], input_.column, is_json) for row in rows]
+        columns[input_.column] = [
+            items if input_.several or len(items) != 1 else items[0] for items in values
         ]
-    return found
+    return columns
 
 
 def filled_parameters(filled: Filled, description: Description) -> dict[str, Any]:
@@ -117,21 +117,21 @@ def filled_parameters(filled: Filled, description: Description) -> dict[str, Any
     Raises:
         InputError: a field can't be read; the text names it.
     """
-    found = {}
+    parameters = {}
     for field_ in description.fields:
         if field_.name in filled.parameters:
             value = _read(field_, filled.parameters[field_.name])
             default = list(field_.default) if _is_list(field_.default) else field_.default
             if field_.required or value != default:
-                found[field_.name] = value
-    return found
+                parameters[field_.name] = value
+    return parameters
 
 
 def _texts_of(texts: Sequence[str], column: str, is_json: bool) -> list[Any]:
-    kept = [text for i, text in enumerate(texts) if not i or text.strip()]
-    if column == "contexts" and not any(map(str.strip, kept)):
+    filled = [text for i, text in enumerate(texts) if not i or text.strip()]
+    if column == "contexts" and not any(map(str.strip, filled)):
         return []
-    return [_parsed(text) for text in kept] if is_json else list(kept)
+    return [_parsed(text) for text in filled] if is_json else list(filled)
 
 
 def _holds_json(values: Sequence[Any]) -> bool:
@@ -173,8 +173,8 @@ def _shown(field_: Field, value: Any) -> Any:
     return str(value)
 
 
-def _posted(field_: Field, given: Sequence[str]) -> Any:
-    texts = [text.replace("\r\n", "\n") for text in given]
+def _posted(field_: Field, values: Sequence[str]) -> Any:
+    texts = [text.replace("\r\n", "\n") for text in values]
     if field_.kind == "switch":
         return bool(texts)
     return texts if field_.kind == "choices" else (texts or [""])[0]

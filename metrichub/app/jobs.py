@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from metrichub.app.policy import Wanted
+from metrichub.app.policy import RequestedMetric
 from metrichub.app.settings import Judging, ServerLimits
 from metrichub.data.source import short_names
 from metrichub.report.tables import Score, Table, json_safe
@@ -40,7 +40,7 @@ class FileJob:
 
     folder: Path
     files: tuple[Upload, ...]
-    metrics: Sequence[Wanted]
+    metrics: Sequence[RequestedMetric]
     mapping: Mapping[str, str] = field(default_factory=dict)
     reduce: str | None = None
     judging: Judging = field(default_factory=Judging)
@@ -49,7 +49,7 @@ class FileJob:
     @property
     def systems(self) -> dict[str, Upload]:
         """The files by what distinguishes their names, as the command `compare` calls them."""
-        return dict(zip(system_names([one.shown for one in self.files]), self.files, strict=True))
+        return dict(zip(system_names([file.shown for file in self.files]), self.files, strict=True))
 
     @property
     def title(self) -> str:
@@ -58,8 +58,8 @@ class FileJob:
 
     def named(self, text: str) -> str:
         """A text with the names of the files as their owner knows them."""
-        for one in self.files:
-            text = text.replace(str(one.path), one.shown)
+        for file in self.files:
+            text = text.replace(str(file.path), file.shown)
         return text
 
 
@@ -71,12 +71,12 @@ def system_names(files: Sequence[str]) -> list[str]:
     >>> system_names(["out.jsonl", "out.jsonl"])
     ['out.jsonl', 'out.jsonl (2)']
     """
-    found: list[str] = []
+    names: list[str] = []
     seen: Counter[str] = Counter()
     for name in short_names(files, alone=len(files) == 1):
         seen[name] += 1
-        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return found
+        names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return names
 
 
 class ScoreTable(NamedTuple):
@@ -129,8 +129,8 @@ class Summary:
     def first(self) -> list[list[Headline]]:
         """The first score of each metric, for all systems."""
         outputs: dict[str, str] = {}
-        found: dict[str, list[Headline]] = {}
-        for one in self.headlines:
-            if outputs.setdefault(one.metric, one.output) == one.output:
-                found.setdefault(one.metric, []).append(one)
-        return list(found.values())
+        scores: dict[str, list[Headline]] = {}
+        for headline in self.headlines:
+            if outputs.setdefault(headline.metric, headline.output) == headline.output:
+                scores.setdefault(headline.metric, []).append(headline)
+        return list(scores.values())

@@ -56,10 +56,10 @@ def _size(value: object, depth: int = 0) -> int:
     return sum(_size(item, depth + 1) for item in value) + 1
 
 
-def _over(what: str, found: int, allowed: int) -> Problem:
+def _over(what: str, number: int, allowed: int) -> Problem:
     return problem(
         413,
         "TooLarge",
-        f"{found:,} {what} are more than a request may have ({allowed:,}); send several requests, "
+        f"{number:,} {what} are more than a request may have ({allowed:,}); send several requests, "
         "or score a file",
     )

@@ -62,8 +62,8 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
-        found = refused(scope["method"], Headers(scope=scope), self.settings)
-        app = self.answer(Request(scope), found) if found else self.app
+        refusal = refused(scope["method"], Headers(scope=scope), self.settings)
+        app = self.answer(Request(scope), refusal) if refusal else self.app
         await app(scope, receive, guarded)
 
 
@@ -128,8 +128,8 @@ class Bounded:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a request on with a body that raises where it grows too long."""
-        said = Headers(scope=scope).get("content-length", "")
-        if said.isdecimal() and int(said) > self.limit:
+        length = Headers(scope=scope).get("content-length", "")
+        if length.isdecimal() and int(length) > self.limit:
             raise self._over()
         size = 0
 

@@ -132,21 +132,21 @@ def openapi_document(limits: ServerLimits) -> dict[str, Any]:
 
 def _operation(operation: Operation) -> dict[str, Any]:
     parameters: list[dict[str, Any]] = [
-        {"name": name, "in": "query", "description": said, "schema": {"type": "string"}}
-        for name, said in operation.query.items()
+        {"name": name, "in": "query", "description": description, "schema": {"type": "string"}}
+        for name, description in operation.query.items()
     ]
     parameters += [
         {
             "name": name,
             "in": "path",
             "required": True,
-            "description": said,
+            "description": description,
             "schema": {"type": "string"},
         }
-        for name, said in _PATH.items()
+        for name, description in _PATH.items()
         if f"{{{name}}}" in operation.path
     ]
-    found: dict[str, Any] = {
+    document: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,
         "responses": {
@@ -161,10 +161,10 @@ def _operation(operation: Operation) -> dict[str, Any]:
         },
     }
     if parameters:
-        found["parameters"] = parameters
+        document["parameters"] = parameters
     if operation.body:
-        found["requestBody"] = {"required": True, "content": _content(operation.body)}
-    return found
+        document["requestBody"] = {"required": True, "content": _content(operation.body)}
+    return document
 
 
 def _content(model: type[BaseModel]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from metrichub.app.describe import Description
 from metrichub.app.limits import check_size
 from metrichub.app.middleware import client_of
 from metrichub.app.openapi import openapi_document
-from metrichub.app.policy import Wanted
+from metrichub.app.policy import RequestedMetric
 from metrichub.app.problem import Problem, Refusal, problem
 from metrichub.app.service import service
 from metrichub.app.settings import Judging
@@ -32,7 +32,7 @@ async def gallery(request: Request) -> Page:
     search = query.get("search", "")
     options = catalog.options(items)
     chosen = {name: tag for name in catalog.FILTERS if (tag := query.get(name))}
-    fitting = catalog.found(search, chosen)
+    fitting = catalog.matching(search, chosen)
     # Those that fit stand first, so that the best answer does without a script, too.
     items = (*fitting, *(item for item in items if item not in fitting))
     return page(
@@ -68,19 +68,19 @@ async def post_metric(request: Request) -> Page:
         columns = forms.filled_columns(filled, description)
         parameters = forms.filled_parameters(filled, description)
         check_size(columns, here.settings.limits, [parameters])
-        wanted = Wanted(item.entry.qualified, parameters, item.card.name)
+        metric = RequestedMetric(item.entry.qualified, parameters, item.card.name)
         job = Job(
-            [wanted],
+            [metric],
             columns,
             reduce=filled.reduce or None,
             judging=here.settings.judging,
             samples=True,
             explanations=True,
         )
-        told = await here.pool.run(
+        scored = await here.pool.run(
             score_job, job, client=client_of(request.scope), seconds=here.settings.limits.seconds
         )
-        return await _metric(request, filled, told=told)
+        return await _metric(request, filled, scored=scored)
     except InputError as error:
         return await _metric(request, filled, refusal=Refusal.of(error), status=422)
     except Problem as error:
@@ -91,7 +91,7 @@ async def _metric(
     request: Request,
     filled: forms.Filled | None = None,
     *,
-    told: dict[str, Any] | None = None,
+    scored: dict[str, Any] | None = None,
     refusal: Refusal | None = None,
     status: int = 200,
 ) -> Page:
@@ -102,7 +102,7 @@ async def _metric(
     description: Description | None = None
     try:
         description = await here.described(item, client_of(request.scope))
-        filled = filled or forms.begun(description)
+        filled = filled or forms.from_example(description)
     except Problem as error:
         refusal = error.refusal
     return page(
@@ -114,10 +114,10 @@ async def _metric(
             "body": markdown(_without_title(item.card.body), catalog.linker(item)),
             "description": description,
             "filled": filled,
-            "told": told,
+            "scored": scored,
             "refusal": refusal,
             "reductions": REDUCTIONS,
-            "asked": ", ".join(_asked(item, here.settings.judging)),
+            "asked": ", ".join(_model_labels(item, here.settings.judging)),
         },
         status,
     )
@@ -128,8 +128,8 @@ def _without_title(body: str) -> str:
     return rest if head.startswith("# ") else body
 
 
-def _asked(item: catalog.Item, judging: Judging) -> Iterator[str]:
-    """Who is asked here, as signatures say it: without a key."""
+def _model_labels(item: catalog.Item, judging: Judging) -> Iterator[str]:
+    """The judge and the embedder that it asks here, as signatures have them: without a key."""
     if item.card.judge and judging.judge:
         yield judge_of(judging.judge).label
     if item.card.embedder and judging.embedder:
@@ -140,8 +140,8 @@ async def text(request: Request) -> Page:
     """A Markdown file in the folder of a card."""
     item = service(request).item(request.path_params["name"])
     path = request.query_params.get("path", "")
-    found = catalog.text_in(item.entry.folder, path)
-    return _text(request, path, found, item)
+    content = catalog.text_in(item.entry.folder, path)
+    return _text(request, path, content, item)
 
 
 async def prompt(request: Request) -> Page:
@@ -150,10 +150,10 @@ async def prompt(request: Request) -> Page:
     return _text(request, path, catalog.shared_prompt(path), None)
 
 
-def _text(request: Request, path: str, found: str | None, item: catalog.Item | None) -> Page:
-    if found is None:
+def _text(request: Request, path: str, content: str | None, item: catalog.Item | None) -> Page:
+    if content is None:
         raise problem(404, "NotFound", "there is no such text")
-    return page(request, "text.html", {"name": path, "text": found, "item": item})
+    return page(request, "text.html", {"name": path, "text": content, "item": item})
 
 
 async def api(request: Request) -> Page:
@@ -165,6 +165,6 @@ async def api(request: Request) -> Page:
         "references": [["the cat is on the mat", "a cat sat on the mat"]],
         "intervals": True,
     }
-    found = openapi_document(service(request).settings.limits)
+    document = openapi_document(service(request).settings.limits)
     shown = json.dumps(example, indent=2)
-    return page(request, "api.html", {"api": found, "base": base, "example": shown})
+    return page(request, "api.html", {"api": document, "base": base, "example": shown})

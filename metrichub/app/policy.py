@@ -43,7 +43,7 @@ class NoModel(InputError):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RequestedMetric:
     """A metric as a client asks for it: a name or a spec, more parameters, the key of its scores.
 
     Attributes:
@@ -57,31 +57,31 @@ class Wanted:
     name: str | None = None
 
 
-def metric_of(wanted: Wanted, judging: Judging) -> Metric:
+def metric_of(requested: RequestedMetric, judging: Judging) -> Metric:
     """The metric that a client asks for, with the server's judge.
 
     Raises:
         MetrichubError: it can't be made; `Forbidden` for a parameter that isn't the client's.
     """
-    if len(wanted.metric) > _LONGEST_SPEC:
+    if len(requested.metric) > _LONGEST_SPEC:
         raise InputError(f"a metric's spec may have {_LONGEST_SPEC} characters")
-    spec = spec_of(wanted.metric)
+    spec = spec_of(requested.metric)
     entry = registry().find(spec.metric)
     if lacking := entry.lacking:
         raise lacking
     if problem := unavailable(entry, judging):
         raise NoModel(problem)
     kind = entry.load()
-    given = {**spec.parameters, **wanted.parameters}
-    name = wanted.name or spec.alias or given.pop("name", entry.name)
+    parameters = {**spec.parameters, **requested.parameters}
+    name = requested.name or spec.alias or parameters.pop("name", entry.name)
     for parameter in parameters_of(kind):
-        if parameter.name in given:
-            _permit(entry.name, kind, parameter, given[parameter.name])
+        if parameter.name in parameters:
+            _permit(entry.name, kind, parameter, parameters[parameter.name])
     if not isinstance(name, str) or len(name) > _LONGEST_NAME:
         raise ParameterError(
             entry.name, "name", name, f"a text of up to {_LONGEST_NAME} characters"
         )
-    everything: dict[str, Any] = {**given, **_servers(kind, judging), "name": name}
+    everything: dict[str, Any] = {**parameters, **_servers(kind, judging), "name": name}
     metric: Metric = load_metric(entry.qualified, **everything)
     return metric
 

@@ -61,10 +61,10 @@ class Pool:
         """
         async with self.turns.turn(client):
             begun()
-            found = await self._done(job, arguments, seconds)
-        if isinstance(found, Refusal):
-            raise Problem.of(found)
-        return found
+            result = await self._done(job, arguments, seconds)
+        if isinstance(result, Refusal):
+            raise Problem.of(result)
+        return result
 
     async def _done(
         self, job: Callable[..., T | Refusal], arguments: tuple[Any, ...], seconds: float
@@ -72,7 +72,7 @@ class Pool:
         worker = next(self._alive(), None) or _Worker(self._memory)
         self._busy.add(worker)
         try:
-            found: T | Refusal = await to_thread.run_sync(
+            result: T | Refusal = await to_thread.run_sync(
                 worker.ask, job, arguments, seconds, limiter=self._threads, abandon_on_cancel=True
             )
         except TimeoutError:
@@ -103,7 +103,7 @@ class Pool:
         finally:
             self._busy.discard(worker)
         self._idle.append(worker)
-        return found
+        return result
 
     def _alive(self) -> Iterator[_Worker]:
         """Workers that wait for a job, those that died meanwhile left out."""
@@ -147,10 +147,10 @@ class _Worker:
         self._connection.send((job, arguments, seconds + _GRACE))
         if not self._connection.poll(seconds):
             raise TimeoutError
-        found = self._connection.recv()
-        if isinstance(found, MemoryError):
-            raise found
-        return found
+        result = self._connection.recv()
+        if isinstance(result, MemoryError):
+            raise result
+        return result
 
     @property
     def alive(self) -> bool:
@@ -176,15 +176,15 @@ def _work(connection: Connection, memory: int) -> None:
             return
         _limit_time(seconds)
         try:
-            found = job(*arguments)
+            result = job(*arguments)
         except MemoryError:
-            found = MemoryError()
+            result = MemoryError()
         # A metric may raise anything; the worker lives on.
         except Exception as error:  # noqa: BLE001
             traceback.print_exc()
-            found = Refusal("Defect", f"a defect: {type(error).__name__}: {error}")
+            result = Refusal("Defect", f"a defect: {type(error).__name__}: {error}")
         _limit_time(0)
-        connection.send(found)
+        connection.send(result)
 
 
 def _limit_time(seconds: float) -> None:

@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 
 from metrichub.app.middleware import client_of
-from metrichub.app.outcome import REPORT
 from metrichub.app.problem import problem
+from metrichub.app.result_files import REPORT
 from metrichub.app.service import service
 from metrichub.app.views import Json, Page, page
 
@@ -29,9 +29,9 @@ _MOMENT = 0.7
 async def all_runs(request: Request) -> Page:
     """The runs that were begun from the caller's address, the newest first."""
     here = service(request).runs
-    found = await to_thread.run_sync(here.of, client_of(request.scope))
-    sizes = {one.id: here.archive.size(one.id) for one in found}
-    shown = {"runs": found, "sizes": sizes, "most": _HEADLINES}
+    records = await to_thread.run_sync(here.of, client_of(request.scope))
+    sizes = {record.id: here.archive.size(record.id) for record in records}
+    shown = {"runs": records, "sizes": sizes, "most": _HEADLINES}
     return page(request, "runs.html", shown)
 
 
@@ -50,49 +50,49 @@ async def delete(request: Request) -> Response:
 
 async def run_page(request: Request) -> Page:
     """A run's page: how far it is, or what came out of it."""
-    found = service(request).runs.find(request.path_params["id"])
-    shown = {"run": found, "record": found.record, "progress": found.progress()}
+    run = service(request).runs.find(request.path_params["id"])
+    shown = {"run": run, "record": run.record, "progress": run.progress()}
     return page(request, "run.html", shown)
 
 
 async def state(request: Request) -> Json:
     """How far a run is, told at its end or after a moment."""
-    found = service(request).runs.find(request.path_params["id"])
+    run = service(request).runs.find(request.path_params["id"])
     with anyio.move_on_after(_MOMENT):
-        await found.over.wait()
-    return Json(found.progress())
+        await run.over.wait()
+    return Json(run.progress())
 
 
 async def choose_columns(request: Request) -> Response:
     """Score a run's files once more, with the columns that were chosen."""
     here = service(request)
-    found = here.runs.find(request.path_params["id"])
+    run = here.runs.find(request.path_params["id"])
     form = await request.form(max_files=0, max_fields=200)
-    refusal = found.record.refusal
+    refusal = run.record.refusal
     needs = refusal.needs if refusal else ()
     chosen = {name: str(form[name]) for name in needs if form.get(name)}
     if not needs:
-        chosen = dict(found.job.mapping)
-    here.runs.again(found, chosen)
-    return RedirectResponse(f"/runs/{found.record.id}", 303)
+        chosen = dict(run.job.mapping)
+    here.runs.again(run, chosen)
+    return RedirectResponse(f"/runs/{run.record.id}", 303)
 
 
 async def stop(request: Request) -> Response:
     """End a run."""
     here = service(request)
-    found = here.runs.find(request.path_params["id"])
-    found.scope.cancel()
-    return RedirectResponse(f"/runs/{found.record.id}", 303)
+    run = here.runs.find(request.path_params["id"])
+    run.scope.cancel()
+    return RedirectResponse(f"/runs/{run.record.id}", 303)
 
 
 async def download(request: Request) -> Response:
     """One of a run's files."""
-    found = service(request).runs.find(request.path_params["id"])
+    run = service(request).runs.find(request.path_params["id"])
     name = request.path_params["file"]
-    summary = found.record.summary
+    summary = run.record.summary
     if summary is None or name not in summary.files or name not in _TYPES:
         raise problem(404, "NotFound", "there is no such file")
-    path = found.job.folder / name
+    path = run.job.folder / name
     if not path.is_file():
         raise problem(404, "NotFound", "the run was deleted")
     if name == REPORT:

@@ -19,7 +19,7 @@ from anyio.abc import TaskGroup
 
 from metrichub.app.archive import Archive, RunRecord
 from metrichub.app.jobs import PROGRESS, FileJob, Upload
-from metrichub.app.policy import Wanted
+from metrichub.app.policy import RequestedMetric
 from metrichub.app.pool import Pool
 from metrichub.app.problem import Problem, problem
 from metrichub.app.settings import ServerSettings
@@ -40,15 +40,21 @@ class Run:
     @property
     def is_repeatable(self) -> bool:
         """Whether its files are still there to be scored once more."""
-        return self.record.ended and all(one.path.is_file() for one in self.job.files)
+        return self.record.ended and all(file.path.is_file() for file in self.job.files)
 
     def progress(self) -> dict[str, Any]:
         """How far it is: "samples" so far, "share" of the files if known, "writing" at the end."""
         try:
-            found = json.loads((self.job.folder / PROGRESS).read_text(encoding="utf-8"))
+            progress = json.loads((self.job.folder / PROGRESS).read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            found = {}
-        state = {"state": self.record.state, "samples": 0, "share": None, "writing": False, **found}
+            progress = {}
+        state = {
+            "state": self.record.state,
+            "samples": 0,
+            "share": None,
+            "writing": False,
+            **progress,
+        }
         return state | ({"writing": False} if self.record.ended else {})
 
 
@@ -94,7 +100,7 @@ class Runs:
 
     def of(self, client: str) -> list[RunRecord]:
         """The runs that a client began, the newest first."""
-        return [one for one in reversed(self.archive.all()) if one.client == client]
+        return [record for record in reversed(self.archive.all()) if record.client == client]
 
     @contextmanager
     def place(self, client: str) -> Iterator[None]:
@@ -127,18 +133,18 @@ class Runs:
         Raises:
             Problem: another kind of file (422).
         """
-        kept = tuple((suffix_of(name), short_name(name)) for name, _ in files)
+        uploads = tuple((suffix_of(name), short_name(name)) for name, _ in files)
         id, folder = self.archive.new()
         record = RunRecord(
-            id, client, self.archive.server, datetime.now(UTC), "", kept, tuple(metrics),
+            id, client, self.archive.server, datetime.now(UTC), "", uploads, tuple(metrics),
             dict(mapping), reduce,
         )  # fmt: skip
         job = self._job(record)
         record = replace(record, title=job.title)
         self.archive.write(record)
         try:
-            for one, (_, stream) in zip(job.files, files, strict=True):
-                await to_thread.run_sync(_copy, stream, one.path)
+            for file, (_, stream) in zip(job.files, files, strict=True):
+                await to_thread.run_sync(_copy, stream, file.path)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -174,9 +180,9 @@ class Runs:
 
     def delete_ended(self, client: str) -> int:
         """Delete the runs of a client that have ended; how many these were."""
-        ended = [one for one in self.of(client) if one.ended]
-        for one in ended:
-            self.archive.remove(one.id)
+        ended = [record for record in self.of(client) if record.ended]
+        for record in ended:
+            self.archive.remove(record.id)
         return len(ended)
 
     def close(self) -> None:
@@ -201,8 +207,8 @@ class Runs:
                         seconds=limit,
                         begun=lambda: self._note(run, state="running"),
                     )
-                    for one in run.job.files:
-                        one.path.unlink(missing_ok=True)
+                    for file in run.job.files:
+                        file.path.unlink(missing_ok=True)
                     self._note(run, state="done", summary=summary)
                 except Problem as error:
                     self._note(run, state="failed", refusal=error.refusal)
@@ -227,7 +233,7 @@ class Runs:
         return FileJob(
             folder,
             tuple(files),
-            [Wanted(one) for one in record.metrics],
+            [RequestedMetric(metric) for metric in record.metrics],
             record.mapping,
             record.reduce,
             self.settings.judging,
@@ -236,21 +242,21 @@ class Runs:
 
     def _make_room(self, client: str) -> None:
         """Delete what is too much: a client's own oldest runs, and only then those of all."""
-        limits, found = self.settings.limits, self.archive.all()
-        own = [one for one in found if one.client == client]
+        limits, records = self.settings.limits, self.archive.all()
+        own = [record for record in records if record.client == client]
         gone = self._keep(own, limits.runs, limits.runs_bytes)
-        rest = [one for one in found if one.id not in gone]
+        rest = [record for record in records if record.id not in gone]
         self._keep(rest, 2 * limits.runs, 2 * limits.runs_bytes)
 
-    def _keep(self, found: Sequence[RunRecord], most: int, most_bytes: int) -> set[str]:
+    def _keep(self, records: Sequence[RunRecord], most: int, most_bytes: int) -> set[str]:
         """Delete the oldest until no more are left than that; the newest stays in any case."""
-        sizes = {one.id: self.archive.size(one.id) for one in found}
-        count, total, gone = len(found), sum(sizes.values()), set()
-        for one in found[:-1]:
-            if one.ended and (count > most or total > most_bytes):
-                self.archive.remove(one.id)
-                count, total = count - 1, total - sizes[one.id]
-                gone.add(one.id)
+        sizes = {record.id: self.archive.size(record.id) for record in records}
+        count, total, gone = len(records), sum(sizes.values()), set()
+        for record in records[:-1]:
+            if record.ended and (count > most or total > most_bytes):
+                self.archive.remove(record.id)
+                count, total = count - 1, total - sizes[record.id]
+                gone.add(record.id)
         return gone
 
 
@@ -268,9 +274,9 @@ def suffix_of(name: str) -> str:
     format = format_of(name)
     if format is None:
         packed = " or ".join(PACKED)
-        known = ", ".join(f".{one}" for one in formats())
-        said = f"the name has to end in {known}, each also with {packed}"
-        raise problem(422, "FileError", f"{short_name(name)}: {said}")
+        known = ", ".join(f".{suffix}" for suffix in formats())
+        allowed = f"the name has to end in {known}, each also with {packed}"
+        raise problem(422, "FileError", f"{short_name(name)}: {allowed}")
     return f".{format}{packed_suffix(name) or ''}"
 
 

@@ -100,13 +100,13 @@ class _Kept(StaticFiles):
     """Files that browsers keep; their addresses change with their content."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def kept(message: Message) -> None:
+        async def cached(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] in (200, 304):
                 headers = MutableHeaders(scope=message)
                 headers.append("Cache-Control", "public, max-age=31536000, immutable")
             await send(message)
 
-        await super().__call__(scope, receive, kept)
+        await super().__call__(scope, receive, cached)
 
 
 def _failed(request: Request, error: Exception) -> Response:
@@ -115,9 +115,9 @@ def _failed(request: Request, error: Exception) -> Response:
         return _problem(request, error)
     status = error.status_code if isinstance(error, HTTPException) else 500
     detail = error.detail if isinstance(error, HTTPException) else ""
-    said = {404: "there is no such page", 405: "this address doesn't support this method"}
+    messages = {404: "there is no such page", 405: "this address doesn't support this method"}
     name = {404: "NotFound", 405: "NotAllowed", 400: "BadForm"}.get(status, "Problem")
-    return _problem(request, Problem(status, Refusal(name, said.get(status, detail))))
+    return _problem(request, Problem(status, Refusal(name, messages.get(status, detail))))
 
 
 def _problem(request: Request, error: Problem) -> Response:

@@ -61,5 +61,5 @@ class Service:
 
 def service(request: Request) -> Service:
     """What the request shares with all others."""
-    found: Service = request.app.state.service
-    return found
+    shared: Service = request.app.state.service
+    return shared

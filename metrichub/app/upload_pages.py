@@ -38,7 +38,7 @@ async def post_upload(request: Request) -> Response:
             max_files=service(request).settings.limits.systems, max_fields=500
         )
         try:
-            run = await _begun(request, client, form)
+            run = await _begin(request, client, form)
         except Problem as error:
             return _form(request, form, error.refusal, error.status_code)
         finally:
@@ -92,26 +92,26 @@ def _mapping(form: FormData) -> dict[str, str]:
     }
 
 
-async def _begun(request: Request, client: str, form: FormData) -> Run:
+async def _begin(request: Request, client: str, form: FormData) -> Run:
     here = service(request)
-    files, wanted = _files(form), _wanted(form)
+    files, metrics = _files(form), _metrics(form)
     if not files:
         raise problem(422, "InputError", "choose a file")
-    if not wanted:
+    if not metrics:
         raise problem(422, "SpecError", "choose a metric")
-    if len(wanted) > here.settings.limits.metrics:
+    if len(metrics) > here.settings.limits.metrics:
         raise problem(413, "TooLarge", f"at most {here.settings.limits.metrics} metrics")
     reduce = str(form.get("reduce", "")) or None
     mapping = _mapping(form)
-    return await here.runs.begin(client, files, wanted, mapping, reduce)
+    return await here.runs.begin(client, files, metrics, mapping, reduce)
 
 
 def _files(form: FormData) -> list[tuple[str, BinaryIO]]:
     """The files with their names, the baseline first."""
     files = [
-        (one.filename, one.file)
-        for one in form.getlist("file")
-        if isinstance(one, UploadFile) and one.filename
+        (file.filename, file.file)
+        for file in form.getlist("file")
+        if isinstance(file, UploadFile) and file.filename
     ]
     baseline = str(form.get("baseline", ""))
     if baseline.isascii() and baseline.isdecimal() and int(baseline[:4]) < len(files):
@@ -119,10 +119,10 @@ def _files(form: FormData) -> list[tuple[str, BinaryIO]]:
     return files
 
 
-def _wanted(form: FormData) -> list[str]:
+def _metrics(form: FormData) -> list[str]:
     names = [str(value) for value in form.getlist("metric")]
     specs = [line.strip() for line in str(form.get("specs", "")).splitlines()]
-    return [one for one in dict.fromkeys((*names, *specs)) if one]
+    return [spec for spec in dict.fromkeys((*names, *specs)) if spec]
 
 
 def _form(
@@ -133,11 +133,13 @@ def _form(
 ) -> Page:
     judging = service(request).settings.judging
     presets = _presets_of(judging)
-    chosen = next((one for one in presets if one.key == request.query_params.get("for")), None)
+    chosen = next(
+        (preset for preset in presets if preset.key == request.query_params.get("for")), None
+    )
     shown = {
         "families": [
-            (family, [(item, unavailable(item.entry, judging)) for item in found])
-            for family, found in catalog.by_family(catalog.items())
+            (family, [(item, unavailable(item.entry, judging)) for item in items])
+            for family, items in catalog.by_family(catalog.items())
         ],
         "presets": _by_purpose(presets),
         "chosen": chosen,
@@ -152,30 +154,30 @@ def _form(
     return page(request, "upload.html", shown, status)
 
 
-def _read_as(names: Sequence[str], wanted: Iterable[str]) -> dict[str, str]:
+def _read_as(names: Sequence[str], columns: Iterable[str]) -> dict[str, str]:
     """The name that each of the wanted columns has among those of a file, if it has one."""
-    found: dict[str, str] = {}
-    for column in wanted:
+    read: dict[str, str] = {}
+    for column in columns:
         try:
-            found |= resolve({column: ""}, names)
+            read |= resolve({column: ""}, names)
         except InputError:
             continue
-    return found
+    return read
 
 
 def _lacking(
     items: Iterable[catalog.Item], names: Sequence[str], mapping: Mapping[str, str]
 ) -> dict[str, list[str]]:
     """The columns that metrics need and that aren't in a file, or could be several of it."""
-    found: dict[str, list[str]] = {}
+    lacking: dict[str, list[str]] = {}
     for item in items:
         for column in item.columns:
             own = {column: mapping[column]} if column in mapping else {}
             try:
                 resolve({column: item.name}, names, own)
             except InputError:
-                found.setdefault(item.name, []).append(column)
-    return found
+                lacking.setdefault(item.name, []).append(column)
+    return lacking
 
 
 class _Preset(NamedTuple):
@@ -198,30 +200,30 @@ class _Preset(NamedTuple):
     closed: tuple[str, ...]
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         """What a reader hears of it once it is chosen."""
-        said = f"Chosen: {', '.join((*self.names, *self.specs)) or 'none'}."
-        return said + (f" Not offered here: {', '.join(self.closed)}." if self.closed else "")
+        text = f"Chosen: {', '.join((*self.names, *self.specs)) or 'none'}."
+        return text + (f" Not offered here: {', '.join(self.closed)}." if self.closed else "")
 
 
 def _presets_of(judging: Judging) -> tuple[_Preset, ...]:
     """The presets of a server; those that it can score nothing of are left out."""
     items = {item.name: item for item in catalog.items() if not item.problem}
-    found = []
-    for number, choice in enumerate(choices({name: one.entry for name, one in items.items()})):
+    presets = []
+    for number, choice in enumerate(choices({name: item.entry for name, item in items.items()})):
         closed = [m for m in choice.metrics if unavailable(items[m.name].entry, judging)]
         fine = [m for m in choice.metrics if m not in closed]
         names = tuple(m.spec for m in fine if m.spec == m.name)
         specs = tuple(m.spec for m in fine if m.spec != m.name)
         if fine:
             shut = tuple(m.name for m in closed)
-            found.append(_Preset(str(number), choice.evaluate, choice.have, names, specs, shut))
-    return tuple(found)
+            presets.append(_Preset(str(number), choice.evaluate, choice.have, names, specs, shut))
+    return tuple(presets)
 
 
 def _by_purpose(presets: Sequence[_Preset]) -> list[tuple[str, list[_Preset]]]:
     """What one evaluates, and the presets for it."""
-    found: dict[str, list[_Preset]] = {}
-    for one in presets:
-        found.setdefault(one.evaluate, []).append(one)
-    return list(found.items())
+    purposes: dict[str, list[_Preset]] = {}
+    for preset in presets:
+        purposes.setdefault(preset.evaluate, []).append(preset)
+    return list(purposes.items())

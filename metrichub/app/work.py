@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from metrichub import Hub
 from metrichub.app.jobs import PROGRESS, FileJob, Summary, Upload
 from metrichub.app.limits import rows_of
-from metrichub.app.outcome import write_comparison, write_scores
-from metrichub.app.policy import Wanted, metric_of
+from metrichub.app.policy import RequestedMetric, metric_of
 from metrichub.app.problem import ON_PAGES, Refusal
+from metrichub.app.result_files import write_comparison, write_scores
 from metrichub.app.settings import Judging
 from metrichub.data.files import as_one, read_bounded, write_text
 from metrichub.data.samples import Reading, Samples, check_same_samples
@@ -44,7 +44,7 @@ class Job:
         explanations: Whether there are to be explanations of every sample.
     """
 
-    metrics: Sequence[Wanted]
+    metrics: Sequence[RequestedMetric]
     columns: Mapping[str, Sequence[Any]]
     mapping: Mapping[str, str] = field(default_factory=dict)
     reduce: str | None = None
@@ -54,13 +54,13 @@ class Job:
     explanations: bool = False
 
 
-def job_hub(metrics: Sequence[Wanted], reduce: str | None, judging: Judging) -> Hub:
+def job_hub(metrics: Sequence[RequestedMetric], reduce: str | None, judging: Judging) -> Hub:
     """The hub of what a client asks for.
 
     Raises:
         MetrichubError: a metric that can't be made, or isn't offered.
     """
-    made = [metric_of(wanted, judging) for wanted in metrics]
+    made = [metric_of(metric, judging) for metric in metrics]
     return Hub(made, reduce_fn=reduce)  # type: ignore[arg-type]  # Hub checks the word
 
 
@@ -76,7 +76,7 @@ def score_job(job: Job) -> dict[str, Any] | Refusal:
 
 
 def _payload(report: Report, job: Job) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    payload: dict[str, Any] = {
         "size": report.size,
         "scores": report.scores(),
         "signatures": report.signatures(),
@@ -84,27 +84,27 @@ def _payload(report: Report, job: Job) -> dict[str, Any]:
         "unscored": unscored(report),
     }
     if job.intervals:
-        told["intervals"] = report.intervals()
+        payload["intervals"] = report.intervals()
     if job.samples:
-        told["samples"] = report.samples()
+        payload["samples"] = report.samples()
     if job.explanations:
-        told["explanations"] = {
+        payload["explanations"] = {
             name: [report.explain(name, i)._asdict() for i in range(report.size)]
             for name in report.results
         }
-    safe: dict[str, Any] = json_safe(told)
+    safe: dict[str, Any] = json_safe(payload)
     return safe
 
 
 def unscored(report: Report, most: int = 1000) -> dict[str, list[dict[str, Any]]]:
     """The samples without a score and the reasons, at most so many a metric."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    samples: dict[str, list[dict[str, Any]]] = {}
     for name, outputs in report.samples().items():
         lost = [i for i, score in enumerate(outputs["score"].tolist()) if math.isnan(score)]
         for i in lost[:most]:
             explained = report.explain(name, i)
-            found.setdefault(name, []).append({"sample": i, "reason": explained.reason})
-    return found
+            samples.setdefault(name, []).append({"sample": i, "reason": explained.reason})
+    return samples
 
 
 def columns_of(file: Upload, most: int) -> tuple[str, ...] | Refusal:
@@ -130,7 +130,7 @@ def score_file(job: FileJob) -> Summary | Refusal:
         needs = hub.needs()
         # Columns may be chosen before the metrics are.
         job = replace(job, mapping={c: name for c, name in job.mapping.items() if c in needs})
-        batches = {name: _noted(one, names, job) for name, one in job.systems.items()}
+        batches = {name: _noted(file, names, job) for name, file in job.systems.items()}
         if len(batches) == 1:
             (report,) = _measured(hub, batches, job).values()
             return write_scores(report, job)

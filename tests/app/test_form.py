@@ -110,7 +110,7 @@ def test_a_field_that_cannot_be_read_is_named(given: Field, shown: str, says: st
 )
 def test_a_default_that_is_shown_is_read_as_no_change(given: Field) -> None:
     of = description(given)
-    assert forms.filled_parameters(forms.begun(of), of) == {}
+    assert forms.filled_parameters(forms.from_example(of), of) == {}
 
 
 def columns(*samples: dict[str, list[str]], example: Example | None = None) -> dict[str, list[Any]]:

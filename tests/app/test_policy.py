@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from metrichub import list_metrics
-from metrichub.app.policy import Forbidden, Wanted, closed, metric_of, open_values
+from metrichub.app.policy import Forbidden, RequestedMetric, closed, metric_of, open_values
 from metrichub.app.settings import Judging
 from metrichub.catalog.kinds import SequenceOf, Text, values_of_hint
 from metrichub.catalog.parameters import Address, LocalPath, Parameter, Range, Secret, parameters_of
@@ -132,15 +132,15 @@ def critic(site: Path) -> str:
 
 
 def test_the_servers_judge_is_given_to_whatever_takes_one(critic: str) -> None:
-    found: Any = metric_of(Wanted(critic), Judging(judge="chance"))
+    found: Any = metric_of(RequestedMetric(critic), Judging(judge="chance"))
     assert found.critic == "chance"
 
 
 def test_a_value_beside_a_path_is_taken_and_text_refused_with_what_to_give(critic: str) -> None:
-    found: Any = metric_of(Wanted(critic, {"where": 4}), Judging())
+    found: Any = metric_of(RequestedMetric(critic, {"where": 4}), Judging())
     assert found.where == 4
     with pytest.raises(Forbidden, match=f"where can't be set from here: {A_FILE}; give an integer"):
-        metric_of(Wanted(critic, {"where": "x"}), Judging())
+        metric_of(RequestedMetric(critic, {"where": "x"}), Judging())
 
 
 # Nothing that a client may give is opened: held for the code of every metric, not for its word.

@@ -1,4 +1,4 @@
-"""The outcome of a job: what can be downloaded, written beside its files, and the summary."""
+"""What becomes of a job: the files to download, written beside those uploaded, and a summary."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def write_comparison(reports: Mapping[str, Report], job: FileJob) -> Summary:
     ranking = compare_all(reports)
     first = next(iter(reports.values()))
     document = {
-        "files": {name: one.shown for name, one in job.systems.items()},
+        "files": {name: file.shown for name, file in job.systems.items()},
         **ranking.to_dict(),
         "intervals": ranking.intervals(),
         "signatures": first.signatures(),
@@ -71,7 +71,7 @@ def write_comparison(reports: Mapping[str, Report], job: FileJob) -> Summary:
         tuple(ranking.signatures()),
         (*_notes(reports), *unranked, *_lacking(reports, ranking.intervals())),
         _written(reports, document, ranking.to_csv(), job, ranking),
-        tuple(one for name, report in reports.items() for one in _headlines(name, report)),
+        tuple(line for name, report in reports.items() for line in _headlines(name, report)),
         tuple(ranking.sentences),
     )
 
@@ -106,7 +106,9 @@ def _written(
     ranking: Ranking | None = None,
 ) -> tuple[str, ...]:
     """The names of the files, once they are written."""
-    ids = next((found for one in reports.values() if (found := one.metadata.get("id"))), None)
+    ids = next(
+        (ids_of for report in reports.values() if (ids_of := report.metadata.get("id"))), None
+    )
     rows = [row for name, report in reports.items() for row in _sample_rows(name, report, ids)]
     texts = {
         "scores.json": f"{json.dumps(json_safe(document), indent=2)}\n",
