@@ -46,7 +46,7 @@ def measured_again(
 ) -> Measurement:
     """The measurement of so many runs together; after the first, only of metrics that ask."""
     again = [replace(measure, metrics=asked, repeat=number) for number in range(1, repeats)]
-    return together([run(one, batches) for one in (measure, *again)])
+    return together([run(measured, batches) for measured in (measure, *again)])
 
 
 def together(reports: Sequence[Measurement]) -> Measurement:
@@ -58,7 +58,7 @@ def together(reports: Sequence[Measurement]) -> Measurement:
     first = reports[0]
     repeated = list(reports[1].results)
     runs = {name: tuple(report.results[name] for report in reports) for name in repeated}
-    results = dict(first.results) | {name: _mean(found) for name, found in runs.items()}
+    results = dict(first.results) | {name: _mean(of_runs) for name, of_runs in runs.items()}
     traces = dict(first.traces) | {
         name: _joined([report.traces.get(name, Trace()) for report in reports]) for name in repeated
     }
@@ -77,19 +77,19 @@ def repeated_scores(runs: Mapping[str, Sequence[Result]]) -> dict[str, dict[str,
             "no runs were repeated; evaluate with repeats=3 in a hub without a vote, as a vote "
             "makes one run of them"
         )
-    return {name: _repeated(found) for name, found in runs.items()}
+    return {name: _repeated(results) for name, results in runs.items()}
 
 
 def _repeated(runs: Sequence[Result]) -> dict[str, RepeatedScore]:
     corpus = [run.scores() for run in runs]
     samples = [{} if run.pooled else run.samples() for run in runs]
-    found = {}
+    repeated = {}
     for output in corpus[0]:
         scores = np.array([scores[output] for scores in corpus])
         each = [outputs[output] for outputs in samples if output in outputs]
         known = scores[~np.isnan(scores)]
         low, high = (known.min(), known.max()) if len(known) else (np.nan, np.nan)
-        found[output] = RepeatedScore(
+        repeated[output] = RepeatedScore(
             float(known.mean()) if len(known) else float("nan"),
             float(_deviation(scores[:, None])[0]),
             float(low),
@@ -97,7 +97,7 @@ def _repeated(runs: Sequence[Result]) -> dict[str, RepeatedScore]:
             tuple(scores.tolist()),
             _deviation(np.array(each)) if each else np.zeros(0),
         )
-    return found
+    return repeated
 
 
 def _deviation(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -145,12 +145,12 @@ def _joined(runs: Sequence[Trace]) -> Trace:
     steps: dict[int, list[TraceItem]] = {}
     calls: dict[int, list[str]] = {}
     for number, run in enumerate(runs, 1):
-        for sample, found in run.steps.items():
-            steps.setdefault(sample, []).extend({"run": number, **step} for step in found)
+        for sample, items in run.steps.items():
+            steps.setdefault(sample, []).extend({"run": number, **step} for step in items)
         for sample, keys in run.calls.items():
             calls.setdefault(sample, []).extend(keys)
     called = [{**run.errors, **run.pending} for run in runs]
-    lost = {sample for sample in called[0] if all(sample in one for one in called)}
+    lost = {sample for sample in called[0] if all(sample in reasons for reasons in called)}
     pending = {s: why for run in runs for s, why in run.pending.items() if s in lost}
     errors = {s: cause for s, cause in runs[0].errors.items() if s in lost - pending.keys()}
     votes = sum((run.votes for run in runs), Counter[str]())

@@ -23,22 +23,22 @@ class ByOutput(dict[str, dict[str, T]]):
         """The table; below comparisons, what they say in words."""
         from html import escape
 
-        found = [(m, o, one) for m, outputs in self.items() for o, one in outputs.items()]
-        compared = [one for *_, one in found if isinstance(one, Comparison)]
-        head = _COMPARED if compared else Interval._fields
-        rows: list[list[Cell]] = [[metric, output, *_cells(one)] for metric, output, one in found]
-        said = dict.fromkeys(text for one in compared if (text := one.withheld or one.sentence))
-        below = "".join(f"<p>{escape(text)}</p>\n" for text in said)
+        values = [(m, o, value) for m, outputs in self.items() for o, value in outputs.items()]
+        tests = [value for *_, value in values if isinstance(value, Comparison)]
+        head = _COMPARED if tests else Interval._fields
+        rows: list[list[Cell]] = [[metric, output, *_cells(v)] for metric, output, v in values]
+        sentences = dict.fromkeys(filter(None, (t.withheld or t.sentence for t in tests)))
+        below = "".join(f"<p>{escape(text)}</p>\n" for text in sentences)
         return Table(["metric", "output", *head], rows).html() + below
 
 
 _COMPARED = ("score", "other", "difference", "low", "high", "p")
 
 
-def _cells(one: Any) -> Iterable[Cell]:
-    if not isinstance(one, Comparison):
-        return tuple(one)
-    return (one.score, one.other, one.difference, *one.interval[:2], one.p)
+def _cells(value: Any) -> Iterable[Cell]:
+    if not isinstance(value, Comparison):
+        return tuple(value)
+    return (value.score, value.other, value.difference, *value.interval[:2], value.p)
 
 
 def intervals_of(
@@ -66,5 +66,5 @@ def intervals_of(
     }
     drawn = {name: result for name, result in results.items() if name not in none}
     units = partial(measurement.units, cluster=cluster)
-    found = none | significance.intervals(drawn, units, level, resamples, seed)
-    return ByOutput({name: found[name] for name in results})
+    intervals = none | significance.intervals(drawn, units, level, resamples, seed)
+    return ByOutput({name: intervals[name] for name in results})

@@ -37,28 +37,29 @@ def captioned(
     board = scoreboard(reports, tests, intervals, form)
     size = next(iter(reports.values())).size
     about = about_intervals(output_columns(reports, form), intervals, options)
-    said = [f"{size:,} sample{'s' * (size != 1)}.", about, about_tests(board, tests)]
-    return board._replace(caption=" ".join(filter(None, said)), signatures=signatures_of(reports))
+    sentences = [f"{size:,} sample{'s' * (size != 1)}.", about, about_tests(board, tests)]
+    caption = " ".join(filter(None, sentences))
+    return board._replace(caption=caption, signatures=signatures_of(reports))
 
 
 def signatures_of(reports: Mapping[str, Measurement]) -> list[str]:
     """The signatures of the metrics; several for a metric in which the systems differ."""
-    found = (text for report in reports.values() for text in report.signatures().values())
-    return list(dict.fromkeys(found))
+    signatures = (text for report in reports.values() for text in report.signatures().values())
+    return list(dict.fromkeys(signatures))
 
 
 def legend(table: Table, tests: PairedTests | None) -> str:
     """What the marks of a scoreboard mean; "" without any."""
     scores = [cell for row in table.rows for cell in row if isinstance(cell, Score)]
-    said = []
+    meanings = []
     if any(score.rank for score in scores):
-        said.append(
+        meanings.append(
             "in parentheses: ranks; a system ranks below others only if all of them beat it"
         )
     if tests and any(score.mark for score in scores):
         p = p_text(1 - tests.options.level).removeprefix("p = ")
-        said.append(f"{TIE}: no significant difference from {tests.systems[0]} (p > {p})")
-    return "; ".join(said)
+        meanings.append(f"{TIE}: no significant difference from {tests.systems[0]} (p > {p})")
+    return "; ".join(meanings)
 
 
 def about_intervals(
@@ -67,18 +68,18 @@ def about_intervals(
     options: SignificanceOptions,
 ) -> str:
     """How the intervals in brackets were made, and why scores have none."""
-    cluster, found = options.cluster, intervals.values()
-    methods = {one[c.metric][c.output].method for one in found for c in columns if c.metric in one}
+    cluster, systems = options.cluster, intervals.values()
+    methods = {i[c.metric][c.output].method for i in systems for c in columns if c.metric in i}
     drawn = "resamples" if cluster is None else f"resamples that draw each {cluster} whole"
     number = f" ({options.resamples:,} {drawn})"
     how = [f"by the bootstrap{number}"] * any(name.startswith("bootstrap") for name in methods)
     if mixed := "Wilson, bootstrap standard error" in methods:
-        told = "" if how else number
-        how.append(f"by Wilson's method with the bootstrap's standard error{told}")
+        draws = "" if how else number
+        how.append(f"by Wilson's method with the bootstrap's standard error{draws}")
     how += [f"by Wilson's method{' alone' * mixed}"] * ("Wilson" in methods)
-    said = [f"In brackets: {options.level * 100:g}% intervals {listed(how)}."] if how else []
+    sentences = [f"In brackets: {options.level * 100:g}% intervals {listed(how)}."] if how else []
     lacking = without_intervals(columns, intervals)
-    return " ".join([*said, *(f"{line[0].upper()}{line[1:]}." for line in lacking)])
+    return " ".join([*sentences, *(f"{line[0].upper()}{line[1:]}." for line in lacking)])
 
 
 def without_intervals(
@@ -87,29 +88,29 @@ def without_intervals(
     """Which of the shown outputs have no interval and why, a line a reason."""
     reasons: dict[str, list[str]] = {}
     for column in columns:
-        found = {
-            name: one[column.metric][column.output]
-            for name, one in intervals.items()
-            if column.output in one.get(column.metric, {})
+        of_column = {
+            name: by_metric[column.metric][column.output]
+            for name, by_metric in intervals.items()
+            if column.output in by_metric.get(column.metric, {})
         }
-        for why in dict.fromkeys(interval.why for interval in found.values()):
-            names = [name for name, interval in found.items() if interval.why == why]
+        for why in dict.fromkeys(interval.why for interval in of_column.values()):
+            names = [name for name, interval in of_column.items() if interval.why == why]
             if why:
-                some = f" of {listed(names)}" if len(names) < len(found) else ""
+                some = f" of {listed(names)}" if len(names) < len(of_column) else ""
                 reasons.setdefault(why, []).append(f"{column.label}{some}")
     return [f"no interval for {of}{listed(labels)}: {why}" for why, labels in reasons.items()]
 
 
 def without_differences(tests: PairedTests, form: ScoreFormat) -> list[str]:
     """Which of the shown differences from the first system have no interval and why."""
-    found: dict[str, Intervals] = {
+    intervals: dict[str, Intervals] = {
         name: {
             metric: {output: test.interval for output, test in outputs.items()}
             for metric, outputs in compared.items()
         }
         for name, compared in tests.against(tests.systems[0]).items()
     }
-    return without_intervals(output_columns(tests.reports, form), found, "the difference in ")
+    return without_intervals(output_columns(tests.reports, form), intervals, "the difference in ")
 
 
 def about_tests(table: Table, tests: PairedTests | None) -> str:
@@ -119,7 +120,7 @@ def about_tests(table: Table, tests: PairedTests | None) -> str:
         return ""
     options = tests.options
     p = p_text(1 - options.level).removeprefix("p = ")
-    said = [
+    sentences = [
         "Bold: the systems that rank first." if table.best else "",
         f"{marks[0].upper()}{marks[1:]}." if marks else "",
         "Tests: two-sided paired approximate randomisation "
@@ -127,7 +128,7 @@ def about_tests(table: Table, tests: PairedTests | None) -> str:
         f"all pairs of systems and the headline outputs of a metric; significant at p ≤ {p}.",
         f"Result: {tests.sentence}." if tests.sentence else "",
     ]
-    return " ".join(filter(None, said))
+    return " ".join(filter(None, sentences))
 
 
 def _swapped(cluster: str | None) -> str:

@@ -63,16 +63,16 @@ def _measurement(path: Path, content: Any, metrics: Sequence[Any]) -> Measuremen
     own = {metric.name: metric for metric in load_metrics(metrics)} if metrics else {}
     try:
         results, prompts = {}, _read_prompts(content.get("prompts", ()))
-        for name, found in content["results"].items():
-            metric = own.get(name) or _metric(path, name, found)
-            _same_definition(path, found, metric)
-            results[name] = _result(found, metric, prompts.get(name, {}))
+        for name, saved in content["results"].items():
+            metric = own.get(name) or _metric(path, name, saved)
+            _same_definition(path, saved, metric)
+            results[name] = _result(saved, metric, prompts.get(name, {}))
         report = Measurement(
             results,
             content["size"],
             tuple((number, dict(digests)) for number, digests in content["segments"]),
             {name: (int(low), int(high)) for name, (low, high) in content["candidates"].items()},
-            {name: _evidence(found) for name, found in content.get("evidence", {}).items()},
+            {name: _trace(trace) for name, trace in content.get("evidence", {}).items()},
             Usage(**content.get("usage", {})),
             read_from=_names(content.get("read_from", {})),
             mixed_forms=_names(content.get("mixed_forms", {})),
@@ -81,12 +81,12 @@ def _measurement(path: Path, content: Any, metrics: Sequence[Any]) -> Measuremen
             lengths=_read_lengths(content.get("lengths")),
         )
         runs = {
-            name: tuple(_result(run, results[name].metric, prompts.get(name, {})) for run in found)
-            for name, found in content.get("runs", {}).items()
+            name: tuple(_result(run, results[name].metric, prompts.get(name, {})) for run in saved)
+            for name, saved in content.get("runs", {}).items()
         }
         letters = {name: _letters(by) for name, by in content.get("letters", {}).items()}
         report = replace(report, runs=runs, letters=letters)
-        _whole(report)
+        _check_parts(report)
         for name, result in report.results.items():
             _same_scores(path, content["results"][name], result)
     except ReportError:
@@ -102,18 +102,18 @@ def _text(path: Path) -> str:
     return (gzip.decompress(content) if path.suffix.lower() == PACKED else content).decode("utf-8")
 
 
-def _check_format(path: Path, found: object) -> None:
-    if found == FORMAT:
+def _check_format(path: Path, version: object) -> None:
+    if version == FORMAT:
         return
-    if isinstance(found, str) and found.startswith(ANY_FORMAT):
+    if isinstance(version, str) and version.startswith(ANY_FORMAT):
         raise ReportError(
-            f"{path} was saved by a newer version of metrichub (its format is {found!r}, this "
+            f"{path} was saved by a newer version of metrichub (its format is {version!r}, this "
             f"version reads {FORMAT!r}); upgrade metrichub"
         )
     raise ReportError(f"{path} isn't a saved report").with_remedy("save_report")
 
 
-def _whole(report: Measurement) -> None:
+def _check_parts(report: Measurement) -> None:
     """Raise `ValueError` if the parts of a report don't fit together."""
     sizes = [report.size, sum(size for size, _ in report.segments)]
     if not isinstance(report.size, int) or len(set(sizes)) > 1:
@@ -127,44 +127,44 @@ def _whole(report: Measurement) -> None:
         result.check(report.size)
 
 
-def _read_prompts(found: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+def _read_prompts(prompts: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """What `Report.prompts` gave."""
     read: dict[str, dict[str, Any]] = {}
-    for one in found:
-        for metric in one["metrics"]:
-            told = {"text": one["text"], "examples": one["examples"]}
-            read.setdefault(metric, {})[one["name"]] = told
+    for prompt in prompts:
+        for metric in prompt["metrics"]:
+            template = {"text": prompt["text"], "examples": prompt["examples"]}
+            read.setdefault(metric, {})[prompt["name"]] = template
     return read
 
 
-def _read_buckets(found: Mapping[str, Any] | None) -> BucketSizes | None:
-    if found is None:
+def _read_buckets(saved: Mapping[str, Any] | None) -> BucketSizes | None:
+    if saved is None:
         return None
-    prints = {name: np.array(values, np.uint64) for name, values in found["prints"].items()}
-    return BucketSizes(tuple(found["key"]), np.array(found["sizes"], np.int64), prints)
+    prints = {name: np.array(values, np.uint64) for name, values in saved["prints"].items()}
+    return BucketSizes(tuple(saved["key"]), np.array(saved["sizes"], np.int64), prints)
 
 
-def _read_lengths(found: Sequence[Sequence[int]] | None) -> Lengths | None:
-    return None if found is None else np.array(found, np.int64).reshape(-1, 2)
+def _read_lengths(pairs: Sequence[Sequence[int]] | None) -> Lengths | None:
+    return None if pairs is None else np.array(pairs, np.int64).reshape(-1, 2)
 
 
-def _evidence(found: Mapping[str, Any]) -> Trace:
-    steps = {int(sample): step for sample, step in found["steps"].items()}
-    errors = {int(sample): cause for sample, cause in found["errors"].items()}
-    calls = {int(sample): keys for sample, keys in found.get("calls", {}).items()}
-    pending = {int(sample): why for sample, why in found.get("pending", {}).items()}
-    votes, waits = _counts(found.get("votes", {})), _counts(found.get("waits", {}))
-    return Trace(steps, errors, Counter(found["causes"]), calls, votes, pending, waits)
+def _trace(trace: Mapping[str, Any]) -> Trace:
+    steps = {int(sample): step for sample, step in trace["steps"].items()}
+    errors = {int(sample): cause for sample, cause in trace["errors"].items()}
+    calls = {int(sample): keys for sample, keys in trace.get("calls", {}).items()}
+    pending = {int(sample): why for sample, why in trace.get("pending", {}).items()}
+    votes, waits = _counts(trace.get("votes", {})), _counts(trace.get("waits", {}))
+    return Trace(steps, errors, Counter(trace["causes"]), calls, votes, pending, waits)
 
 
-def _names(found: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    return {name: tuple(names) for name, names in found.items()}
+def _names(names_by_key: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(names) for name, names in names_by_key.items()}
 
 
-def _letters(found: Mapping[str, Any]) -> ByTokenizer:
+def _letters(by_tokenizer: Mapping[str, Any]) -> ByTokenizer:
     return {
         tokenizer: Letters(own["total"], _counts(own["uncut"]), _counts(own["dropped"]))
-        for tokenizer, own in found.items()
+        for tokenizer, own in by_tokenizer.items()
     }
 
 
@@ -186,30 +186,30 @@ def _untagged(value: Any) -> Any:
 def _read_arrays(plain: Mapping[str, Any]) -> dict[str, Array]:
     kinds = {"i": np.int64, "f": np.float64}
     return {
-        name: np.array(found["values"], kinds[found["type"]]).reshape(found["shape"])
-        for name, found in plain.items()
+        name: np.array(array["values"], kinds[array["type"]]).reshape(array["shape"])
+        for name, array in plain.items()
     }
 
 
-def _metric(path: Path, name: str, found: Mapping[str, Any]) -> Metric:
-    given = {**_asked(found["signature"]), **found["parameters"], "name": name}
+def _metric(path: Path, name: str, saved: Mapping[str, Any]) -> Metric:
+    parameters = {**_models_named(saved["signature"]), **saved["parameters"], "name": name}
     try:
-        metric = load_metric(found["metric"], **given)
+        metric = load_metric(saved["metric"], **parameters)
     except MetrichubError as error:
         raise ReportError(
-            f"{path} was measured with {found['signature']}, which can't be loaded here: {error}; "
+            f"{path} was measured with {saved['signature']}, which can't be loaded here: {error}; "
             "pass metrics of your own with Report.load(path, metrics=[...])"
         ) from error
     assert isinstance(metric, Metric)
     return metric
 
 
-def _asked(signature: str) -> dict[str, object]:
+def _models_named(signature: str) -> dict[str, object]:
     """The judge and the embedder that a signature names.
 
     While they had a default, a report that was made with it didn't keep them as parameters.
     """
-    for end in (found.start() for found in re.finditer(r"\||$", signature)):
+    for end in (match.start() for match in re.finditer(r"\||$", signature)):
         try:
             parameters = Spec.parse(signature[:end]).parameters
         # A bar within a text, or a value that isn't a literal.
@@ -219,51 +219,51 @@ def _asked(signature: str) -> dict[str, object]:
     return {}
 
 
-def _result(found: Mapping[str, Any], metric: Metric, templates: Mapping[str, Any]) -> Result:
-    reasons = _counts(found["reasons"])
-    signature = replace(Signature.parse(found["signature"]), templates=templates)
+def _result(saved: Mapping[str, Any], metric: Metric, templates: Mapping[str, Any]) -> Result:
+    reasons = _counts(saved["reasons"])
+    signature = replace(Signature.parse(saved["signature"]), templates=templates)
     if prompts_hash(templates) != signature.prompts:
-        raise ValueError(f"its prompts aren't those of {found['signature']}")
-    unanswered = _counts(found.get("unanswered", {}))
-    head = (metric, signature, found["count"], found["unscored"], reasons, unanswered)
-    if isinstance(metric, CorpusMetric) and "totals" not in found:
-        final = found.get("final")
+        raise ValueError(f"its prompts aren't those of {saved['signature']}")
+    unanswered = _counts(saved.get("unanswered", {}))
+    head = (metric, signature, saved["count"], saved["unscored"], reasons, unanswered)
+    if isinstance(metric, CorpusMetric) and "totals" not in saved:
+        final = saved.get("final")
         if final is not None:
             final = {name: float("nan") if v is None else v for name, v in final.items()}
-        sample = np.array(found["sample"], np.int64)
-        kinds = found.get("undefined_for", {})
+        sample = np.array(saved["sample"], np.int64)
+        kinds = saved.get("undefined_for", {})
         left_out = {
             int(place): Unscored(reason, kinds.get(place))
-            for place, reason in found.get("why", {}).items()
+            for place, reason in saved.get("why", {}).items()
         }
-        return RowsResult(*head, _untagged(found["rows"]), sample, found["size"], final, left_out)
+        return RowsResult(*head, _untagged(saved["rows"]), sample, saved["size"], final, left_out)
     rows = None
-    if "statistics" in found:
-        why = {int(row): reason for row, reason in found["why"].items()}
-        undefined_for = {int(row): kind for row, kind in found.get("undefined_for", {}).items()}
-        scored = np.array(found["scored"], np.bool_)
-        rows = Stats(_read_arrays(found["statistics"]), scored, why, undefined_for)
+    if "statistics" in saved:
+        why = {int(row): reason for row, reason in saved["why"].items()}
+        undefined_for = {int(row): kind for row, kind in saved.get("undefined_for", {}).items()}
+        scored = np.array(saved["scored"], np.bool_)
+        rows = Stats(_read_arrays(saved["statistics"]), scored, why, undefined_for)
     sums = None
-    if "buckets" in found:
-        counts = np.array(found["bucket_counts"], np.int64)
-        sums = BucketSums(_read_arrays(found["buckets"]), counts, found["by_position"])
-    totals = _read_arrays(found["totals"])
+    if "buckets" in saved:
+        counts = np.array(saved["bucket_counts"], np.int64)
+        sums = BucketSums(_read_arrays(saved["buckets"]), counts, saved["by_position"])
+    totals = _read_arrays(saved["totals"])
     if isinstance(metric, CorpusMetric):
         return WeighedResult(*head, None, totals, sums, whole=True)
     return SumResult(*head, rows, totals, sums)
 
 
-def _same_definition(path: Path, found: Mapping[str, Any], metric: Metric) -> None:
-    if Signature.parse(found["signature"]).definition != metric.card.definition:
+def _same_definition(path: Path, saved: Mapping[str, Any], metric: Metric) -> None:
+    if Signature.parse(saved["signature"]).definition != metric.card.definition:
         raise ReportError(
-            f"{path} was saved with {found['signature']}, but the installed {metric.card.name} has "
+            f"{path} was saved with {saved['signature']}, but the installed {metric.card.name} has "
             f"definition {metric.card.definition} and gives different scores; install the version "
             "that saved it, or score again"
         )
 
 
-def _same_scores(path: Path, found: Mapping[str, Any], result: Result) -> None:
-    now, then = json_safe(result.scores()), found["scores"]
+def _same_scores(path: Path, saved: Mapping[str, Any], result: Result) -> None:
+    now, then = json_safe(result.scores()), saved["scores"]
     # An output that the metric has got since isn't in the file.
     same = now.keys() >= then.keys() and all(
         now[name] == then[name]
@@ -272,20 +272,20 @@ def _same_scores(path: Path, found: Mapping[str, Any], result: Result) -> None:
     )
     if not same:
         raise ReportError(
-            f"{path} was saved with {found['signature']} and scores {then}, but the installed "
+            f"{path} was saved with {saved['signature']} and scores {then}, but the installed "
             f"version gives {now}; install the version that saved it, or score again"
         )
 
 
-def _counts(found: Mapping[str, object]) -> Counter[str]:
+def _counts(numbers: Mapping[str, object]) -> Counter[str]:
     """Numbers of samples by what is said of them.
 
     Raises:
         ValueError: a number is none.
     """
     counts: Counter[str] = Counter()
-    for said, number in found.items():
+    for reason, number in numbers.items():
         if not isinstance(number, int):
-            raise ValueError(f"{said!r} is counted as {number!r}")
-        counts[said] = number
+            raise ValueError(f"{reason!r} is counted as {number!r}")
+        counts[reason] = number
     return counts

@@ -37,24 +37,24 @@ def document(
     signatures: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Scores, samples, notes, what judges took, and what else is given, for JSON."""
-    found: dict[str, Any] = {"scores": report.scores(), "samples": report.size}
+    content: dict[str, Any] = {"scores": report.scores(), "samples": report.size}
     if intervals is not None:
-        found["intervals"] = intervals
+        content["intervals"] = intervals
     if signatures is not None:
-        found["signatures"] = signatures
+        content["signatures"] = signatures
     if notes := notes_of(report):
-        found["notes"] = notes
+        content["notes"] = notes
     if report.usage.calls or report.usage.cached:
-        found["usage"] = usage_counts(report.usage)
+        content["usage"] = usage_counts(report.usage)
     if report.runs:
-        found["repeated"] = {
+        content["repeated"] = {
             metric: {
                 output: {k: v for k, v in repeated._asdict().items() if k != "samples"}
                 for output, repeated in outputs.items()
             }
             for metric, outputs in repeated_scores(report.runs).items()
         }
-    return found
+    return content
 
 
 def json_of(value: Mapping[str, Any], indent: int | None) -> str:
@@ -94,9 +94,9 @@ def shown(report: Measurement) -> Table:
 
 def for_paper(report: Measurement, outputs: OutputChoice, intervals: bool, percent: bool) -> Table:
     """The same with what a paper says below it; see `Report.to_markdown`."""
-    found = intervals_of(report) if intervals else {}
+    drawn = intervals_of(report) if intervals else {}
     form = ScoreFormat(outputs, percent)
-    return captioned({"": report}, None, {"": found}, form, SignificanceOptions())
+    return captioned({"": report}, None, {"": drawn}, form, SignificanceOptions())
 
 
 def frame(report: Measurement) -> DataFrame:

@@ -27,20 +27,20 @@ class SharedNote(NamedTuple):
 
 def shared_notes(systems: Mapping[str, Measurement]) -> list[SharedNote]:
     """The notes of every metric, in the order in which systems have them."""
-    found: dict[tuple[str, str], list[str]] = {}
+    owners: dict[tuple[str, str], list[str]] = {}
     for name, measurement in systems.items():
         for metric, texts in notes_of(measurement).items():
             for text in texts:
-                found.setdefault((metric, text), []).append(name)
+                owners.setdefault((metric, text), []).append(name)
     return [
         SharedNote(metric, text, () if len(names) == len(systems) else names)
-        for (metric, text), names in found.items()
+        for (metric, text), names in owners.items()
     ]
 
 
 def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
     """The notes of every metric that has any; see `Report.notes`."""
-    found: dict[str, Sequence[str]] = {}
+    by_metric: dict[str, Sequence[str]] = {}
     for name, result in measurement.results.items():
         trace = measurement.traces.get(name, Trace())
         why = _without_score(measurement.size, result, trace)
@@ -69,16 +69,16 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
         if measurement.size and measurement.lengths is None and _bound_to_length(result.metric):
             why.append(LENGTHS_UNKNOWN)
         if notes := [*why, *result.notes()]:
-            found[name] = notes
-    return found
+            by_metric[name] = notes
+    return by_metric
 
 
 def _without_score(size: int, result: Result, trace: Trace) -> list[str]:
     """Why samples have no score, or all together."""
     why = [] if size else [NO_SAMPLES]
     why += [f"{n} unscored: {reason}" for reason, n in result.reasons.most_common()]
-    told = trace.causes.total() + trace.waits.total() + result.reasons.total()
-    if (rest := result.unscored - told) > 0:
+    explained = trace.causes.total() + trace.waits.total() + result.reasons.total()
+    if (rest := result.unscored - explained) > 0:
         # Of a metric that is being written, as it has no card yet.
         own = rest == size and not result.metric.card.path
         hint = "; is a `return` missing in its code?" if own else ""
@@ -99,9 +99,9 @@ def _of_runs(runs: Sequence[Result]) -> list[str]:
     """The scores of repeated runs, with their standard deviation."""
     if not runs:
         return []
-    found = repeated_scores({"": runs})[""]["score"]
-    scores = ", ".join(f"{score:.4f}" for score in found.runs)
-    return [f"score in {len(found.runs)} runs: {scores} (standard deviation {found.std:.4f})"]
+    repeated = repeated_scores({"": runs})[""]["score"]
+    scores = ", ".join(f"{score:.4f}" for score in repeated.runs)
+    return [f"score in {len(runs)} runs: {scores} (standard deviation {repeated.std:.4f})"]
 
 
 def _undefined(result: Result) -> bool:

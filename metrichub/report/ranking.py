@@ -68,13 +68,13 @@ class Ranking(PairedTests):
             "baseline": first,
             "about": {"sacrebleu_bootstrap_p": ABOUT_SACREBLEU_P},
             "samples": next(iter(self.reports.values())).size,
-            "scores": {name: one.scores() for name, one in self.reports.items()},
+            "scores": {name: report.scores() for name, report in self.reports.items()},
             "sentence": self.sentence,
             "ranks": self.ranks,
             "comparisons": self.against(first),
             "pairs": [
-                {"system": system, "other": other, "comparisons": found}
-                for (system, other), found in self.pairs.items()
+                {"system": system, "other": other, "comparisons": comparisons}
+                for (system, other), comparisons in self.pairs.items()
                 if other != first
             ],
         }
@@ -148,8 +148,8 @@ class Ranking(PairedTests):
     ) -> Table:
         """The systems' scores with a caption for a paper; see `to_markdown`."""
         form = ScoreFormat(outputs, percent, self.options.level)
-        found = self.intervals() if intervals else {}
-        return captioned(self.reports, self, found, form, self.options)
+        drawn = self.intervals() if intervals else {}
+        return captioned(self.reports, self, drawn, form, self.options)
 
     def intervals(self) -> dict[str, dict[str, dict[str, Interval]]]:
         """Intervals: system -> metric -> output -> `Interval`."""
@@ -158,7 +158,7 @@ class Ranking(PairedTests):
     @cached_property
     def _drawn(self) -> dict[str, dict[str, dict[str, Interval]]]:
         how = self.options.of_intervals()
-        return {name: intervals_of(one, **how) for name, one in self.reports.items()}
+        return {name: intervals_of(report, **how) for name, report in self.reports.items()}
 
     def signatures(self) -> list[str]:
         """The signatures of the metrics; several for a metric in which the systems differ."""
@@ -222,7 +222,7 @@ def quick_tests(
 
 
 def compare_two(
-    one: Measurement,
+    measurement: Measurement,
     other: Measurement,
     metrics: str | Iterable[str] | None,
     options: SignificanceOptions,
@@ -230,7 +230,7 @@ def compare_two(
     """The tests of one system against another; see `Report.compare`."""
     if not isinstance(other, Measurement):
         raise ReportError(f"compare takes another report, not {what(other)}")
-    systems = {"the other system": other, "this system": one}
+    systems = {"the other system": other, "this system": measurement}
     ranking = compare_all(systems, metrics=metrics, **options._asdict())
     return ByOutput(ranking.against("the other system")["this system"])
 

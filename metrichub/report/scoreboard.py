@@ -123,9 +123,9 @@ def scoreboard(
             ranks = _ranks(tests, column)
             if name in first_of(ranks):
                 best.add((len(rows), len(row)))
-            found = intervals.get(name, {}).get(column.metric, {}).get(column.output)
+            interval = intervals.get(name, {}).get(column.metric, {}).get(column.output)
             tie = _is_tie(_test(tests, name, column), tests)
-            row.append(column.score(report, found, ranks.get(name), TIE if tie else ""))
+            row.append(column.score(report, interval, ranks.get(name), TIE if tie else ""))
         rows.append(row)
     head = ["system", "samples"] if sizes else ["system"]
     return Table([*head, *(column.head for column in columns)], rows, frozenset(best))
@@ -134,7 +134,7 @@ def scoreboard(
 def _rows_by_output(report: Measurement, intervals: Intervals, form: ScoreFormat) -> Table:
     """One system: a row an output, and how many samples have no score, where any hasn't."""
     columns, counts = output_columns({"": report}, form), report.scores()
-    shown = [name for name in _COUNTS if any(name in found for found in counts.values())]
+    shown = [name for name in _COUNTS if any(name in scores for scores in counts.values())]
     head = [f"score [{_level(form)} interval]" if intervals else "score", *shown]
     rows: list[list[Cell]] = []
     for column in columns:
@@ -184,11 +184,11 @@ def rows_of_scores(
     for name, table in tables.items():
         columns.append(len(head))
         head += [name, *(f"{name} {part}" for part in table.head[3:])]
-    found = [{row[:2]: row[2:] for row in map(tuple, table.rows)} for table in tables.values()]
+    by_output = [{row[:2]: row[2:] for row in map(tuple, table.rows)} for table in tables.values()]
     empty = [(None,) * (len(table.head) - 2) for table in tables.values()]
     rows: list[tuple[Cell, ...]] = []
-    for key in dict.fromkeys(key for part in found for key in part):
-        parts = [part.get(key, none) for part, none in zip(found, empty, strict=True)]
+    for key in dict.fromkeys(chain.from_iterable(by_output)):
+        parts = [part.get(key, none) for part, none in zip(by_output, empty, strict=True)]
         rows.append((*key, *chain.from_iterable(parts)))
     places = dict(zip(tables, columns, strict=True))
     best = {
@@ -213,7 +213,7 @@ def rows_of_tests(tests: PairedTests, *, all_outputs: bool = False) -> Table:
     head += ["samples", "left out"] if tests.left_out else []
     rows: list[list[Cell]] = []
     best = set()
-    keys = ((m, o) for found in compared.values() for m, outputs in found.items() for o in outputs)
+    keys = ((m, o) for c in compared.values() for m, outputs in c.items() for o in outputs)
     for metric, output in dict.fromkeys(keys):
         of_output = {name: c[metric][output] for name, c in compared.items() if metric in c}
         if not all_outputs and output not in tests.ranks.get(metric, {}):
@@ -239,7 +239,7 @@ def rows_of_tests(tests: PairedTests, *, all_outputs: bool = False) -> Table:
 def _rows_of_one(report: Measurement, intervals: Intervals | None) -> Table:
     """The scores of one system, with intervals, and counts of samples without a score."""
     nested = report.scores()
-    counts = [name for name in _COUNTS if any(name in found for found in nested.values())]
+    counts = [name for name in _COUNTS if any(name in scores for scores in nested.values())]
     head = ["metric", "output", "score", *(["low", "high"] if intervals else []), *counts]
     rows: list[list[Cell]] = []
     for metric, result in report.results.items():
@@ -274,11 +274,9 @@ def first_of(ranks: Mapping[str, int]) -> set[str]:
 
 def output_columns(reports: Mapping[str, Measurement], form: ScoreFormat) -> list[OutputColumn]:
     """The outputs that are shown of these reports, in their order."""
-    found = dict.fromkeys(
-        key for report in reports.values() for key in chosen(report, form.outputs)
-    )
+    keys = dict.fromkeys(key for report in reports.values() for key in chosen(report, form.outputs))
     columns = []
-    for metric, output in found:
+    for metric, output in keys:
         results = [r.results[metric] for r in reports.values() if metric in r.results]
         values = [scores[output] for r in results if output in (scores := r.scores())]
         card = results[0].metric.card
@@ -308,8 +306,8 @@ def _ranks(tests: PairedTests | None, column: OutputColumn) -> Mapping[str, int]
 
 def _test(tests: PairedTests | None, name: str, column: OutputColumn) -> Comparison | None:
     """The test of a system against the first one."""
-    found = tests.pairs.get((name, tests.systems[0]), {}) if tests else {}
-    return found.get(column.metric, {}).get(column.output)
+    comparisons = tests.pairs.get((name, tests.systems[0]), {}) if tests else {}
+    return comparisons.get(column.metric, {}).get(column.output)
 
 
 def _is_tie(test: Comparison | None, tests: PairedTests | None) -> bool:

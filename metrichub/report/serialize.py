@@ -92,8 +92,8 @@ def _json(parts: Callable[[], Mapping[str, Any]]) -> str:
 def _plain(result: Result) -> dict[str, Any]:
     entry = origin(type(result.metric))
     # A judge or embedder that was given as an object is kept as the spec that it says it is.
-    given = {key: getattr(v, "label", v) for key, v in off_default(result.metric).items()}
-    spec = Spec(entry.qualified if entry else result.metric.card.name, given)
+    parameters = {key: getattr(v, "label", v) for key, v in off_default(result.metric).items()}
+    spec = Spec(entry.qualified if entry else result.metric.card.name, parameters)
     saved = result.saved()
     plain = {name: encode(saved[name]) for name, encode in _ENCODED.items() if name in saved}
     return {
@@ -112,12 +112,12 @@ def _plain(result: Result) -> dict[str, Any]:
 
 def _prompts(report: Measurement) -> list[dict[str, Any]]:
     """Each prompt once, with the metrics whose judge it was for."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    prompts: dict[tuple[str, str], dict[str, Any]] = {}
     for metric, templates in report.prompts().items():
-        for name, told in templates.items():
-            key = name, json.dumps(told)
-            found.setdefault(key, {"name": name, "metrics": [], **told})["metrics"].append(metric)
-    return list(found.values())
+        for name, template in templates.items():
+            prompt = {"name": name, "metrics": [], **template}
+            prompts.setdefault((name, json.dumps(template)), prompt)["metrics"].append(metric)
+    return list(prompts.values())
 
 
 def _buckets(buckets: BucketSizes | None) -> dict[str, Any] | None:

@@ -103,12 +103,12 @@ class Table(NamedTuple):
         signatures = f"Signatures: {'; '.join(self.signatures)}." if self.signatures else ""
         if caption := " ".join(filter(None, [self.caption, signatures])):
             # A signature has no spaces, and may be broken at its bars.
-            said = _latex(caption).replace(_BAR, f"{_BAR}\\allowbreak ")
+            breakable = _latex(caption).replace(_BAR, f"{_BAR}\\allowbreak ")
             lines = [
                 "\\begin{table}",
                 "\\centering",
                 *lines,
-                f"\\caption{{{said}}}",
+                f"\\caption{{{breakable}}}",
                 "\\end{table}",
             ]
         return "\n".join([*lines, ""])
@@ -236,8 +236,8 @@ def _latex(text: str) -> str:
 
 def _latex_cell(text: str) -> str:
     """A text in a cell; behind a line's end LaTeX would read a bracket as an option."""
-    found = _latex(text)
-    return f"{{}}{found}" if found.startswith(("[", "*")) else found
+    encoded = _latex(text)
+    return f"{{}}{encoded}" if encoded.startswith(("[", "*")) else encoded
 
 
 @cache

@@ -57,17 +57,17 @@ class Threshold(NamedTuple):
                 f"{limit!r} isn't a valid limit of {name}; write a number, with or without "
                 f"{', '.join(SIGNS)}"
             )
-        found = cls.named(name, sign, value).check(metrics)
+        threshold = cls.named(name, sign, value).check(metrics)
         if sign:
-            return found
-        scale = metrics[found.metric].card.scale(found.output)
+            return threshold
+        scale = metrics[threshold.metric].card.scale(threshold.output)
         better = scale.better if scale else "neither"
         if better == "neither":
             raise SpecError(
                 f"{name} has no direction that is better; write the condition: '>= {value:g}' or "
                 f"'<= {value:g}'"
             )
-        return found._replace(sign=">=" if better == "higher" else "<=")
+        return threshold._replace(sign=">=" if better == "higher" else "<=")
 
     @classmethod
     def named(cls, name: str, sign: str, value: float) -> Threshold:
@@ -133,8 +133,8 @@ class Threshold(NamedTuple):
 
 
 def _parts(text: str) -> tuple[str, str, str]:
-    found = _TEXT.fullmatch(text)
-    name, sign, number = found.groups() if found else ("", "?", "")
+    match = _TEXT.fullmatch(text)
+    name, sign, number = match.groups() if match else ("", "?", "")
     return name, sign, number
 
 
