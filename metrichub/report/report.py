@@ -182,10 +182,10 @@ class Report(Measurement):
             ReportError: there is no such metric, or the report keeps no samples.
         """
         chosen = {"preferences": preferences, "item": item, "system": system, "metrics": metrics}
-        found: Agreement = optional_package(AGREEMENT, "report.agreement").agreement_of(
+        agreement: Agreement = optional_package(AGREEMENT, "report.agreement").agreement_of(
             self, human, **chosen, all_outputs=all_outputs, **how
         )
-        return found
+        return agreement
 
     def calibrated(
         self,
@@ -206,10 +206,10 @@ class Report(Measurement):
             InputError: there are fewer than two ratings.
             ReportError: there is no such metric, or the report keeps no samples.
         """
-        found: dict[str, dict[str, CalibratedMean]] = optional_package(
+        means: dict[str, dict[str, CalibratedMean]] = optional_package(
             AGREEMENT, "report.calibrated"
         ).calibrated_means_of(self, human, metrics=metrics, confidence=confidence, weight=weight)
-        return found
+        return means
 
     def verdicts(
         self,
@@ -228,10 +228,10 @@ class Report(Measurement):
             MissingColumn: the report has no such column.
             ReportError: there is no such metric or output, or the report keeps no samples.
         """
-        found: VerdictAgreement = optional_package(
+        agreement: VerdictAgreement = optional_package(
             AGREEMENT, "report.verdicts"
         ).verdict_agreement_of(self, human, metric, output=output, cut=cut, confidence=confidence)
-        return found
+        return agreement
 
     def flatten(
         self, *, outputs: OutputChoice = "headline", separator: str = "/"

@@ -83,16 +83,16 @@ def test_counts_are_those_of_sets_of_words() -> None:
                 able = [i for i, t in enumerate(references) if has(t, words) == match]
                 said, there = ([i for i in able if has(s[i], words)] for s in (mine, theirs))
                 alone = [i for i in said if i not in there]
-                assert (n.one, n.other, n.alone) == (len(said), len(there), len(alone))
+                assert (n.first, n.second, n.alone) == (len(said), len(there), len(alone))
                 assert [*n.samples] == alone
-                assert n.one >= FEWEST
+                assert n.first >= FEWEST
                 assert n.z >= LOWEST
                 sizes = [
                     sum(len(_ngrams(t, len(words))) for t in column) for column in (mine, theirs)
                 ]
                 if match:
                     sizes = [sum(len(_ngrams(t, len(words))) for t in references)] * 2
-                (z,) = log_odds(np.array([n.one * 1.0]), np.array([n.other * 1.0]), *sizes)
+                (z,) = log_odds(np.array([n.first * 1.0]), np.array([n.second * 1.0]), *sizes)
                 assert n.z == pytest.approx(z)
                 listed += 1
     assert listed > 20
@@ -122,7 +122,7 @@ def test_of_longer_texts_every_second_sample_is_read(monkeypatch: pytest.MonkeyP
     assert found.every == 2
     (fox,) = found.pairs[0].unsupported[0]
     # Samples 2, 3 and 4 of every five say it; of the even ones these are 2, 4, 8, 12, 14 and 18.
-    assert (fox.one, fox.alone, [*fox.samples]) == (6, 6, [2, 4])
+    assert (fox.first, fox.alone, [*fox.samples]) == (6, 6, [2, 4])
     # The page reads them as steps.
     assert found.data()["pairs"][0]["lists"][2][0][-1] == [2, 2]
 

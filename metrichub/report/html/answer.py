@@ -74,7 +74,7 @@ def answer_of(
     """The answer for these systems; of one alone, its scores."""
     form = ScoreFormat(level=options.level)
     columns = output_columns(systems, form)
-    charts = [chart for one in columns if (chart := _chart(one, systems, ranking, intervals))]
+    charts = [chart for column in columns if (chart := _chart(column, systems, ranking, intervals))]
     paper = captioned(systems, ranking, intervals, form, options)
     board = paper._replace(caption="", signatures=())
     if ranking is None:
@@ -93,14 +93,14 @@ def _chart(
     intervals: Intervals,
 ) -> RangeChart | None:
     """The chart of an output; None where no system has a finite score."""
-    found = {}
+    scores = {}
     for name, report in systems.items():
         result = report.results.get(column.metric)
         value = result.scores().get(column.output, math.nan) if result else math.nan
-        found[name] = value, intervals[name].get(column.metric, {}).get(column.output)
+        scores[name] = value, intervals[name].get(column.metric, {}).get(column.output)
     ends = [
         end
-        for value, interval in found.values()
+        for value, interval in scores.values()
         for end in (value, *(interval[:2] if interval else ()))
         if math.isfinite(end)
     ]
@@ -119,7 +119,7 @@ def _chart(
         return round(_EDGE + share * (WIDTH - 2 * _EDGE), 1)
 
     rows = []
-    for name, (value, interval) in found.items():
+    for name, (value, interval) in scores.items():
         score = column.score(systems[name], interval) or Score(column.number(value))
         ends_of = [place(end) for end in interval[:2]] if interval else [None, None]
         rows.append(ScoreRange(name, score, name in first, ends_of[0], place(value), ends_of[1]))

@@ -71,7 +71,7 @@ def histograms(outputs: Sequence[Scores]) -> list[Chart]:
 
 def scatter_charts(outputs: Sequence[Scores]) -> list[Chart]:
     """Each of the first outputs against each other, of the first system."""
-    columns = [(one.label, next(iter(one.systems.values()))) for one in outputs[:MOST]]
+    columns = [(output.label, next(iter(output.systems.values()))) for output in outputs[:MOST]]
     return [
         _scatter(
             f"Sample scores: {y[0]} over {x[0]}.", "", (_short(x[0]), x[1]), (_short(y[0]), y[1])
@@ -88,11 +88,11 @@ def comparisons(outputs: Sequence[Scores]) -> list[Chart]:
     for other in others:
         for output in outputs:
             x, y = output.systems[first], output.systems[other]
-            found = won(output._replace(systems={first: x, other: y}))
-            text = f"Sample scores by {output.label} of {other} over those of {first}: {found}."
+            outcome = won(output._replace(systems={first: x, other: y}))
+            text = f"Sample scores by {output.label} of {other} over those of {first}: {outcome}."
             label = _short(output.label, 20)
             across, up = (f"{label} of {_short(name, 20)}" for name in (first, other))
-            charts.append(_scatter(text, found, (across, x), (up, y), equal=True))
+            charts.append(_scatter(text, outcome, (across, x), (up, y), equal=True))
     return charts
 
 
@@ -153,7 +153,7 @@ def _dots(x: Values, y: Values, at: Place, on: Place) -> list[Shape]:
     """A dot a sample; where dots lie on each other they are darker."""
     size = "dot" if len(x) < 200 else "speck"
     dots = zip(x.tolist(), y.tolist(), strict=True)
-    places = [f"M{at(one):.1f},{on(two):.1f}h0" for one, two in dots]
+    places = [f"M{at(across):.1f},{on(up):.1f}h0" for across, up in dots]
     layers = min(4, len(places))
     return [Shape("".join(places[k::layers]), size, 0, 0.5) for k in range(layers)]
 
@@ -188,7 +188,7 @@ def _ticks(low: float, high: float, place: Place) -> list[Tick]:
     """Up to about five round numbers from one end to the other."""
     rough = (high - low) / 5
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(one for times in (1, 2, 5, 10) if (one := times * power) >= rough * 0.999)
+    step = next(width for times in (1, 2, 5, 10) if (width := times * power) >= rough * 0.999)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [Tick(place(k * step), f"{k * step:.6g}") for k in range(first, last + 1)]
 

@@ -177,8 +177,8 @@ def _policy(scripts: Sequence[str], style: str) -> str:
 
 def _digest(text: str) -> str:
     """What a Content-Security-Policy calls a script or style of this text."""
-    found = hashlib.sha256(text.encode("utf-8")).digest()
-    return f"'sha256-{base64.b64encode(found).decode('ascii')}'"
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
 def _readable(text: str) -> str:
@@ -204,7 +204,7 @@ def _data(
         "problems": [problems_of(report) for report in systems.values()],
         "explaining": sorted(explaining),
         "explained": records.explained,
-        "kept": records.kept,
+        "kept": records.stored,
         "texts": any(report.texts for report in systems.values()),
         "lengths": _lengths(next(iter(systems.values()))),
     }
@@ -212,18 +212,18 @@ def _data(
 
 def _lengths(report: Measurement) -> dict[str, Any] | None:
     """The words of every sample, by which the page filters."""
-    found = text_lengths(report)
-    return {"of": found[0], "values": found[1].tolist()} if found else None
+    lengths = text_lengths(report)
+    return {"of": lengths[0], "values": lengths[1].tolist()} if lengths else None
 
 
 def _metadata(systems: Mapping[str, Measurement]) -> dict[str, Sequence[Any]]:
     """The columns of the reports; those that differ, once per system."""
-    found: dict[str, Sequence[Any]] = {}
+    columns: dict[str, Sequence[Any]] = {}
     for system, report in systems.items():
         for name, values in report.metadata.items():
             same = all(other.metadata.get(name) == values for other in systems.values())
-            found[name if same else f"{name} of {system}"] = values
-    return found
+            columns[name if same else f"{name} of {system}"] = values
+    return columns
 
 
 def _sentence_level(systems: Mapping[str, Measurement]) -> list[str]:
@@ -261,17 +261,17 @@ def correlations(outputs: Sequence[Scores]) -> Table:
     columns = [next(iter(output.systems.values())) for output in outputs]
     rows: list[list[Cell]] = []
     for i, output in enumerate(outputs):
-        found = [
+        row = [
             None if i == j else _correlation(columns[i], columns[j], ranks=j > i)
             for j in range(len(columns))
         ]
-        rows.append([output.label, *found])
+        rows.append([output.label, *row])
     return Table(["", *(output.label for output in outputs)], rows)
 
 
-def _correlation(one: Values, other: Values, *, ranks: bool) -> float | None:
-    known = np.isfinite(one) & np.isfinite(other)
-    x, y = one[known], other[known]
+def _correlation(first: Values, second: Values, *, ranks: bool) -> float | None:
+    known = np.isfinite(first) & np.isfinite(second)
+    x, y = first[known], second[known]
     if ranks:
         x, y = _ranks(x), _ranks(y)
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
@@ -296,12 +296,12 @@ def _notes(systems: Mapping[str, Measurement]) -> list[str]:
 
 def _signatures(systems: Mapping[str, Measurement]) -> dict[str, list[str]]:
     """The signatures of every metric: several if candidates or versions differ by the system."""
-    found: dict[str, list[str]] = {}
+    signatures: dict[str, list[str]] = {}
     for report in systems.values():
         for name, signature in report.signatures().items():
-            if signature not in found.setdefault(name, []):
-                found[name].append(signature)
-    return found
+            if signature not in signatures.setdefault(name, []):
+                signatures[name].append(signature)
+    return signatures
 
 
 def _usage(systems: Mapping[str, Measurement]) -> Table | None:
@@ -315,5 +315,5 @@ def _usage(systems: Mapping[str, Measurement]) -> Table | None:
 
 
 def _citations(systems: Mapping[str, Measurement]) -> str:
-    found = (r.metric.card.bibtex for s in systems.values() for r in s.results.values())
-    return "\n\n".join(dict.fromkeys(filter(None, found)))
+    entries = (r.metric.card.bibtex for s in systems.values() for r in s.results.values())
+    return "\n\n".join(dict.fromkeys(filter(None, entries)))

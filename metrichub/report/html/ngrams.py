@@ -43,13 +43,13 @@ Reals = NDArray[np.float64]
 class Ngram(NamedTuple):
     """An n-gram that the first of two systems has in more samples than the second.
 
-    `one` and `other` are the samples of each that have it; `alone` those of the first where the
+    `first` and `second` are the samples of each that have it; `alone` those of the first where the
     second hasn't, of which `samples` lists the first.
     """
 
     text: str
-    one: int
-    other: int
+    first: int
+    second: int
     z: float
     alone: int
     samples: Sequence[int]
@@ -72,18 +72,18 @@ class SystemNgrams(NamedTuple):
     def data(self) -> dict[str, Any]:
         """What the page's script reads; the numbers of samples as steps from one to the next."""
 
-        def row(one: Ngram) -> list[Any]:
-            steps = np.diff(one.samples, prepend=0).tolist()
-            return [one.text, one.one, one.other, round(one.z, 2), one.alone, steps]
+        def row(ngram: Ngram) -> list[Any]:
+            steps = np.diff(ngram.samples, prepend=0).tolist()
+            return [ngram.text, ngram.first, ngram.second, round(ngram.z, 2), ngram.alone, steps]
 
         return {
             "every": self.every,
             "pairs": [
                 {
-                    "pair": found.pair,
-                    "lists": [[*map(row, part)] for part in (*found.matching, *found.unsupported)],
+                    "pair": pair.pair,
+                    "lists": [[*map(row, part)] for part in (*pair.matching, *pair.unsupported)],
                 }
-                for found in self.pairs
+                for pair in self.pairs
             ],
         }
 
@@ -104,11 +104,11 @@ def ngrams_of(systems: Mapping[str, Measurement]) -> SystemNgrams | None:
         pairs = [(0, other) for other in range(1, len(systems))]
     candidates: dict[tuple[int, int, bool], list[_Candidate]] = {}
     for counts in corpus.orders():
-        for one, other in pairs:
-            for a, b in ((one, other), (other, one)):
+        for first, second in pairs:
+            for a, b in ((first, second), (second, first)):
                 for match in (True, False):
-                    found = counts.candidates(a + 1, b + 1, match)
-                    candidates.setdefault((a, b, match), []).extend(found)
+                    distinctive = counts.candidates(a + 1, b + 1, match)
+                    candidates.setdefault((a, b, match), []).extend(distinctive)
 
     def listed(a: int, b: int, match: bool) -> Sequence[Ngram]:
         return _listed(candidates.get((a, b, match), []), corpus, every)
@@ -126,18 +126,18 @@ def ngrams_of(systems: Mapping[str, Measurement]) -> SystemNgrams | None:
     )
 
 
-def log_odds(one: Reals, other: Reals, ones: int, others: int) -> Reals:
-    """The z of each word, of which corpora of `ones` and `others` words have `one` and `other`.
+def log_odds(first: Reals, second: Reals, first_words: int, second_words: int) -> Reals:
+    """The z of each word, by its counts in two corpora and the numbers of their words.
 
     The prior is the mean of both corpora. Positive where the first has more of it than the second.
     """
-    prior, words = (one + other) / 2, (ones + others) / 2
+    prior, words = (first + second) / 2, (first_words + second_words) / 2
     with np.errstate(divide="ignore", invalid="ignore"):
-        first, second = (
+        log_first, log_second = (
             np.log((count + prior) / (total + words - count - prior))
-            for count, total in ((one, ones), (other, others))
+            for count, total in ((first, first_words), (second, second_words))
         )
-        z: Reals = (first - second) / np.sqrt(1 / (one + prior) + 1 / (other + prior))
+        z: Reals = (log_first - log_second) / np.sqrt(1 / (first + prior) + 1 / (second + prior))
     return z
 
 
@@ -146,8 +146,8 @@ class _Candidate(NamedTuple):
 
     place: int
     order: int
-    one: int
-    other: int
+    first: int
+    second: int
     z: float
     alone: int
     samples: Sequence[int]
@@ -173,12 +173,12 @@ class _OrderCounts:
         reference = (self.has & np.uint64(1)) == match
         mine = (self.has >> np.uint64(a) & np.uint64(1) == 1) & reference
         theirs = (self.has >> np.uint64(b) & np.uint64(1) == 1) & reference
-        one, other = (
+        first, second = (
             np.bincount(self.gram[side], minlength=len(self.place)) for side in (mine, theirs)
         )
         totals = (self.totals[0],) * 2 if match else (self.totals[a], self.totals[b])
-        z = log_odds(one.astype(float), other.astype(float), *totals)
-        possible = np.flatnonzero((z >= LOWEST) & (one >= FEWEST))
+        z = log_odds(first.astype(float), second.astype(float), *totals)
+        possible = np.flatnonzero((z >= LOWEST) & (first >= FEWEST))
         best = possible[np.argsort(-z[possible], kind="stable")[: 4 * LISTED]]
         limits = np.searchsorted(self.gram, np.stack((best, best + 1)))
         for gram, start, end in zip(best.tolist(), *limits.tolist(), strict=True):
@@ -186,8 +186,8 @@ class _OrderCounts:
             yield _Candidate(
                 int(self.place[gram]),
                 self.order,
-                int(one[gram]),
-                int(other[gram]),
+                int(first[gram]),
+                int(second[gram]),
                 float(z[gram]),
                 len(alone),
                 alone[:MOST_SAMPLES].tolist(),
@@ -211,17 +211,17 @@ class _Corpus:
     @classmethod
     def of(cls, sides: Sequence[Sequence[Sequence[str]]]) -> _Corpus:
         """The corpus of the texts that each side has of every sample."""
-        found = [
+        placed = [
             (text, side, sample)
             for sample, items in enumerate(zip(*sides, strict=True))
             for side, texts in enumerate(items)
             for text in texts
         ]
-        texts = [text for text, *_ in found]
-        places = np.array([place for _, *place in found], np.int64).reshape(-1, 2)
+        texts = [text for text, *_ in placed]
+        places = np.array([place for _, *place in placed], np.int64).reshape(-1, 2)
         tokens = [Texts(block).tokens(TOKENIZER) for block in _blocks(texts)]
-        lengths = [np.zeros(0, np.int64), *(one.lengths for one in tokens)]
-        hashes = [np.zeros(0, np.uint64), *(one.hashes for one in tokens)]
+        lengths = [np.zeros(0, np.int64), *(column.lengths for column in tokens)]
+        hashes = [np.zeros(0, np.uint64), *(column.hashes for column in tokens)]
         return cls(
             len(sides), texts, places[:, 0], places[:, 1], offsets_of(np.concatenate(lengths)),
             np.concatenate(hashes),
@@ -259,14 +259,14 @@ class _Corpus:
         lengths = np.maximum(np.diff(self.offsets) - order + 1, 0)
         everywhere = np.bincount(self.side, lengths, minlength=64).astype(np.int64)
         repeated = np.bincount(side, minlength=64)
-        kept = [int((has >> np.uint64(k) & np.uint64(1)).sum()) for k in range(self.sides)]
+        pairs_of = [int((has >> np.uint64(k) & np.uint64(1)).sum()) for k in range(self.sides)]
         return _OrderCounts(
             order,
             np.cumsum(starts)[pairs] - 1,
             sample[pairs],
             has,
             where[starts],
-            [int(everywhere[k] - repeated[k]) + kept[k] for k in range(self.sides)],
+            [int(everywhere[k] - repeated[k]) + pairs_of[k] for k in range(self.sides)],
         )
 
     def words(self, place: int, order: int) -> list[str]:
@@ -280,14 +280,14 @@ def _items(report: Measurement, column: str) -> list[Sequence[str]] | None:
     """The texts of a column, a list a sample; None where a batch lacks it."""
     if not report.texts:
         return None
-    found: list[Sequence[str]] = []
+    by_sample: list[Sequence[str]] = []
     for batch in report.texts.batches:
         if column not in batch.columns:
             return None
         items, offsets = batch.columns[column]
         ends = range(len(items) + 1) if offsets is None else offsets.tolist()
-        found += [items[ends[i] : ends[i + 1]] for i in range(batch.size)]
-    return found
+        by_sample += [items[ends[i] : ends[i + 1]] for i in range(batch.size)]
+    return by_sample
 
 
 def _blocks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -301,27 +301,28 @@ def _blocks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     yield texts[start:]
 
 
-def _listed(found: Iterable[_Candidate], corpus: _Corpus, every: int) -> Sequence[Ngram]:
+def _listed(candidates: Iterable[_Candidate], corpus: _Corpus, every: int) -> Sequence[Ngram]:
     """Those that matter most; of two that are always said together, the longer one."""
-    kept: list[tuple[list[str], _Candidate]] = []
-    for one in sorted(found, key=lambda c: (-c.z, c.place)):
-        words = corpus.words(one.place, one.order)
-        twin = next((k for k, other in enumerate(kept) if _same((words, one), other)), None)
+    listed: list[tuple[list[str], _Candidate]] = []
+    for candidate in sorted(candidates, key=lambda c: (-c.z, c.place)):
+        words = corpus.words(candidate.place, candidate.order)
+        new = words, candidate
+        twin = next((k for k, earlier in enumerate(listed) if _same(new, earlier)), None)
         if twin is not None:
-            kept[twin] = max(kept[twin], (words, one), key=lambda pair: len(pair[0]))
-        elif len(kept) < LISTED:
-            kept.append((words, one))
+            listed[twin] = max(listed[twin], new, key=lambda pair: len(pair[0]))
+        elif len(listed) < LISTED:
+            listed.append(new)
     return [
-        Ngram(_joined(words), c.one, c.other, c.z, c.alone, [s * every for s in c.samples])
-        for words, c in kept
+        Ngram(_joined(words), c.first, c.second, c.z, c.alone, [s * every for s in c.samples])
+        for words, c in listed
     ]
 
 
-def _same(one: tuple[list[str], _Candidate], other: tuple[list[str], _Candidate]) -> bool:
+def _same(first: tuple[list[str], _Candidate], second: tuple[list[str], _Candidate]) -> bool:
     """Whether one is a part of the other, in the same samples as far as their numbers tell."""
-    if one[1][2:4] + one[1][5:] != other[1][2:4] + other[1][5:]:
+    if first[1][2:4] + first[1][5:] != second[1][2:4] + second[1][5:]:
         return False
-    short, long = sorted((one[0], other[0]), key=len)
+    short, long = sorted((first[0], second[0]), key=len)
     starts = range(len(long) - len(short) + 1)
     return any(long[start : start + len(short)] == short for start in starts)
 

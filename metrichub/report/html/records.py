@@ -55,13 +55,13 @@ class PageLimits(NamedTuple):
 
 
 class Records(NamedTuple):
-    """The texts and steps of samples as chunks of JSON; `kept` samples have theirs in the file.
+    """The texts and steps of samples as chunks of JSON; `stored` samples have theirs in the file.
 
     `explained` is how many samples each metric explains at each end of each order.
     """
 
     chunks: Sequence[str]
-    kept: int
+    stored: int
     explained: Mapping[str, int]
 
 
@@ -71,13 +71,13 @@ def outputs_of(systems: Mapping[str, Measurement]) -> list[tuple[str, str, Score
     Raises:
         ReportError: a report was pooled.
     """
-    found = {name: report.samples() for name, report in systems.items()}
-    keys = ((m, o) for samples in found.values() for m, outputs in samples.items() for o in outputs)
+    samples = {name: report.samples() for name, report in systems.items()}
+    keys = ((m, o) for s in samples.values() for m, outputs in s.items() for o in outputs)
     size = next(iter(systems.values())).size
     none = np.full(size, np.nan)
     listed = []
     for metric, output in dict.fromkeys(keys):
-        values = {name: s.get(metric, {}).get(output, none) for name, s in found.items()}
+        values = {name: s.get(metric, {}).get(output, none) for name, s in samples.items()}
         label = metric if output == "score" else f"{metric} {output}"
         listed.append((metric, output, Scores(label, _better(systems, metric, output), values)))
     return listed
@@ -112,8 +112,8 @@ def page_numbers(values: Values) -> list[float | str | None]:
 
 def _as_shown(values: Values) -> Values:
     """The numbers as the page's script has them, by which it sorts."""
-    found = (math.nan if value is None else float(value) for value in page_numbers(values))
-    return np.fromiter(found, np.float64, len(values))
+    numbers = (math.nan if value is None else float(value) for value in page_numbers(values))
+    return np.fromiter(numbers, np.float64, len(values))
 
 
 def _number(value: float) -> float | str | None:
@@ -125,7 +125,7 @@ def _number(value: float) -> float | str | None:
 
 def problems_of(report: Measurement) -> dict[str, Any]:
     """The samples that a metric gives no score: status and reason, each reason told once."""
-    found = {}
+    problems = {}
     for name, result in report.results.items():
         reasons: dict[tuple[str, str], int] = {}
         numbers = {}
@@ -138,8 +138,8 @@ def problems_of(report: Measurement) -> dict[str, Any]:
                 status = trace.status(sample) if sample in called else "undefined"
                 numbers[sample] = reasons.setdefault((status, why), len(reasons))
         if numbers:
-            found[name] = {"reasons": list(reasons), "samples": numbers}
-    return found
+            problems[name] = {"reasons": list(reasons), "samples": numbers}
+    return problems
 
 
 @dataclass(frozen=True)
@@ -150,20 +150,20 @@ class SystemRecords:
 
     def texts(self, sample: int) -> dict[str, Any]:
         """The columns of a sample; nothing where none were kept."""
-        kept = self.report.texts
-        return json_value(kept[sample]) if kept else {}
+        texts = self.report.texts
+        return json_value(texts[sample]) if texts else {}
 
     def steps(self, sample: int, explain: Iterable[str]) -> dict[str, Any]:
         """The steps of judges, and of the metrics that are to explain the sample."""
-        found = {}
+        by_metric = {}
         for name, traces in self.report.traces.items():
             if sample in traces.steps:
-                found[name] = traces.steps[sample]
-        if kept := self.report.texts:
+                by_metric[name] = traces.steps[sample]
+        if texts := self.report.texts:
             for name in explain:
-                if name not in found:
-                    found[name] = kept.steps(self.report.results[name].metric, sample)
-        return {name: steps for name, steps in found.items() if any(steps)}
+                if name not in by_metric:
+                    by_metric[name] = texts.steps(self.report.results[name].metric, sample)
+        return {name: steps for name, steps in by_metric.items() if any(steps)}
 
     def explaining(self) -> list[str]:
         """The metrics that explain a sample when they are asked."""
@@ -181,41 +181,42 @@ def records_of(
     """Texts and steps of the samples, those at the ends of each metric first, while they fit."""
     shown = [SystemRecords(report) for report in systems.values()]
     size = next(iter(systems.values())).size
-    chosen = _chosen(outputs, size, limits.explained)
+    selections = _chosen(outputs, size, limits.explained)
     explaining = [set(system.explaining()) for system in shown]
-    room, found = limits.size, dict[int, str]()
-    ends = [one.samples for one in chosen.values()]
+    room, records = limits.size, dict[int, str]()
+    ends = [selection.samples for selection in selections.values()]
     explained = len(set(chain.from_iterable(ends)))
     for done, sample in enumerate(dict.fromkeys(chain(_turns(ends), range(size)))):
         if not done % SCREEN:
             early = done < explained
             tell("explaining" if early else "reading", done, explained if early else size)
-        wanted = [name for name, one in chosen.items() if sample in one.samples]
-        record = script_json(_record(shown, sample, wanted, explaining))
+        metrics = [name for name, selection in selections.items() if sample in selection.samples]
+        record = script_json(_record(shown, sample, metrics, explaining))
         room -= len(record.encode("utf-8", "replace"))
         if room < 0:
             break
-        found[sample] = record
-    rows = [found.get(sample, "null") for sample in range(size)]
+        records[sample] = record
+    rows = [records.get(sample, "null") for sample in range(size)]
     chunks = [f"[{','.join(rows[start : start + CHUNK])}]" for start in range(0, size, CHUNK)]
-    return Records(chunks, len(found), {name: one.each for name, one in chosen.items()})
+    explained_of = {name: selection.each for name, selection in selections.items()}
+    return Records(chunks, len(records), explained_of)
 
 
 def _record(
     systems: Sequence[SystemRecords],
     sample: int,
-    wanted: Sequence[str],
+    metrics: Sequence[str],
     explaining: Sequence[set[str]],
 ) -> dict[str, Any]:
     """What the systems share of a sample, what each has said, and the steps of its metrics."""
     shared: dict[str, Any] = {}
-    said, steps = [], []
+    predictions, steps = [], []
     for system, able in zip(systems, explaining, strict=True):
         texts = system.texts(sample)
-        said.append(texts.pop("predictions", None))
+        predictions.append(texts.pop("predictions", None))
         shared = texts | shared
-        steps.append(system.steps(sample, [name for name in wanted if name in able]))
-    return {"shared": shared, "said": said, "steps": steps}
+        steps.append(system.steps(sample, [name for name in metrics if name in able]))
+    return {"shared": shared, "said": predictions, "steps": steps}
 
 
 class _Explained(NamedTuple):
@@ -232,7 +233,7 @@ def _chosen(
 
     The orders are those by each system's score, and by its difference from the first system's.
     """
-    found = {}
+    selections = {}
     for metric, output, scores in outputs:
         if output != "score":
             continue
@@ -241,8 +242,8 @@ def _chosen(
             orders = [first, *others, *(other - first for other in others)]
         ends = [end for order in orders for end in _ends(order, number)]
         ends.append([*range(min(size, number))])
-        found[metric] = _first_of(ends, SHARE * number // len(scores.systems), number)
-    return found
+        selections[metric] = _first_of(ends, SHARE * number // len(scores.systems), number)
+    return selections
 
 
 def _first_of(ends: Sequence[Sequence[int]], most: int, number: int) -> _Explained:
@@ -259,7 +260,7 @@ def _ends(values: Values, number: int) -> tuple[list[int], list[int]]:
     """The samples with the lowest and with the highest values, as the page lists them."""
     order = np.flatnonzero(~np.isnan(values))
     lowest, highest = (
-        order[np.argsort(one, kind="stable")[:number]] for one in (values[order], -values[order])
+        order[np.argsort(by, kind="stable")[:number]] for by in (values[order], -values[order])
     )
     return lowest.tolist(), highest.tolist()
 
@@ -281,4 +282,4 @@ def inside_script(text: str) -> str:
     What HTML or JavaScript could misread is escaped, and so are lone surrogates, which UTF-8
     can't hold.
     """
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

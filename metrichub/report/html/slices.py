@@ -37,12 +37,12 @@ class Slices(NamedTuple):
 def slices_of(systems: Mapping[str, Measurement], options: SignificanceOptions) -> list[Slices]:
     """By each column of few values that all systems share, and by length."""
     first = next(iter(systems.values()))
-    found = [*_by_columns(systems)][:_MOST_COLUMNS]
+    groupings = [*_by_columns(systems)][:_MOST_COLUMNS]
     if by_length := _by_length(first):
-        found.append(by_length)
+        groupings.append(by_length)
     return [
         Slices(title, _table(title, systems, parts, options), about)
-        for title, parts, about in found
+        for title, parts, about in groupings
     ]
 
 
@@ -75,10 +75,10 @@ def text_lengths(report: Measurement) -> tuple[str, NDArray[np.int64]] | None:
 
 def _by_length(report: Measurement) -> tuple[str, SampleGroups, str] | None:
     """Four groups of about equal size, by the words of the reference."""
-    found = text_lengths(report)
-    if found is None or report.size < _FEWEST:
+    measured = text_lengths(report)
+    if measured is None or report.size < _FEWEST:
         return None
-    one, lengths = found
+    text, lengths = measured
     cuts = np.unique(np.quantile(lengths, np.arange(1, _BUCKETS) / _BUCKETS, method="lower"))
     place = np.searchsorted(cuts, lengths, side="left")
     parts = {}
@@ -86,8 +86,8 @@ def _by_length(report: Measurement) -> tuple[str, SampleGroups, str] | None:
         index = np.flatnonzero(place == k)
         low, high = int(lengths[index].min()), int(lengths[index].max())
         parts[f"{low}" if low == high else f"{low} to {high}"] = index
-    about = f"Length is that of the {one} in words: {COUNTED}."
-    return (f"words of the {one}", parts, about) if len(parts) > 1 else None
+    about = f"Length is that of the {text} in words: {COUNTED}."
+    return (f"words of the {text}", parts, about) if len(parts) > 1 else None
 
 
 def _table(
@@ -109,7 +109,7 @@ def _table(
                 interval = intervals.get(column.metric, {}).get(column.output)
                 row.append(column.score(part, interval))
             rows.append(row)
-    head = [title, *(["system"] if several else []), "samples", *(one.head for one in columns)]
+    head = [title, *(["system"] if several else []), "samples", *(c.head for c in columns)]
     return Table(head, rows)
 
 
@@ -120,5 +120,5 @@ def _intervals(part: Measurement, size: int, options: SignificanceOptions) -> Ma
     # Of a single cluster nothing can be drawn.
     if options.cluster and clusters(options.cluster, part.metadata).number < 2:
         return {}
-    kept: Sequence[str] = [name for name, result in part.results.items() if result.adds_up]
-    return intervals_of(part, metrics=kept, **options.of_intervals()) if kept else {}
+    metrics: Sequence[str] = [name for name, result in part.results.items() if result.adds_up]
+    return intervals_of(part, metrics=metrics, **options.of_intervals()) if metrics else {}
