@@ -131,10 +131,9 @@ def test_a_report_of_another_definition_is_refused_in_one_line(tmp_path: Path) -
 def test_reports_of_two_definitions_neither_merge_nor_compare(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    hub = Hub(Overlap())
-    one = hub.evaluate(predictions=["a"], references=["a"])
+    one = Hub(Overlap()).evaluate(predictions=["a"], references=["a"])
     monkeypatch.setattr(Overlap, "card", replace(Overlap.card, definition=2))
-    two = hub.evaluate(predictions=["a"], references=["a"])
+    two = Hub(Overlap()).evaluate(predictions=["a"], references=["a"])
     for ask in (one.merge, one.compare):
         with pytest.raises(ReportError, match=r"definition:1 and definition:2"):
             ask(two)
