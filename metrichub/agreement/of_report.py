@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from metrichub.agreement.agreement import Agreement
-    from metrichub.data.frames import Data
+    from metrichub.data.columns import Data
 
 
 def agreement_of(

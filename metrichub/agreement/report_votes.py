@@ -11,7 +11,7 @@ from metrichub.errors import ParameterError
 if TYPE_CHECKING:
     from metrichub.agreement.agreement import Agreement
     from metrichub.agreement.preference_votes import Votes
-    from metrichub.data.frames import Data
+    from metrichub.data.columns import Data
 
 _OF_RATINGS = ("level", "cut", "yes_from", "threshold")
 _Labels = tuple[Sequence[Any] | None, Sequence[Any] | None]
@@ -62,8 +62,8 @@ def verdicts_correlated(
 def read_votes(data: Data, item: str | None = None) -> Votes:
     """The votes in a table or a file: columns such as item, system_a, system_b and winner."""
     from metrichub.agreement.preference_votes import Votes
+    from metrichub.data.columns import Frame
     from metrichub.data.files import read
-    from metrichub.data.frames import Frame
 
     if isinstance(data, (str, Path)):
         return Votes.of(read(data), item)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data import columns as names
-from metrichub.data.frames import Frame
+from metrichub.data.columns import Frame
 from metrichub.data.metadata import read_keys, read_metadata
 from metrichub.data.values import TextOf, as_list, as_texts, check_texts, inner_list, joined
 from metrichub.errors import InputError

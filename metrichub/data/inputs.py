@@ -9,8 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from metrichub.data.batch import Batch
-from metrichub.data.columns import TEXT, column_of, column_of_alias, is_slip
-from metrichub.data.frames import Data, Tabular, only_split
+from metrichub.data.columns import (
+    TEXT,
+    Data,
+    Tabular,
+    column_of,
+    column_of_alias,
+    is_slip,
+    only_split,
+)
 from metrichub.data.samples import ROWS, Reading, Samples
 from metrichub.data.values import TextOf
 from metrichub.errors import FileError, InputError, MetrichubError, MissingDependency, what

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from metrichub.agreement import Agreement, CalibratedMean, VerdictAgreement
     from metrichub.agreement.correlation import CorrelationKeywords
-    from metrichub.data.frames import Data
+    from metrichub.data.columns import Data
 
 AGREEMENT = "metrichub.agreement.of_report"
 
