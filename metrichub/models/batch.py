@@ -49,7 +49,7 @@ class BatchRun(os.PathLike[str]):
         self.states: dict[Any, Any] = {}
         self._folder = BatchFolder(Path(path))
         self._paid = Counter(name[:_KEY] for name in self._folder.answered())
-        self._wanted: dict[str, tuple[str, str, str]] = {}
+        self._unanswered: dict[str, tuple[str, str, str]] = {}
         self._quiet: asyncio.Task[None] | None = None
 
     def __fspath__(self) -> str:
@@ -65,14 +65,14 @@ class BatchRun(os.PathLike[str]):
         body = json.loads(content)
         known = hashlib.sha256(json.dumps([url, body], sort_keys=True).encode()).hexdigest()
         custom_id = f"{key[:_KEY]}-{known[:_BODY]}"
-        if found := self._folder.reply(custom_id):
-            return found
-        failures = [one for one in self._folder.failures.get(custom_id, ()) if one.counts]
+        if reply := self._folder.reply(custom_id):
+            return reply
+        failures = [f for f in self._folder.failures.get(custom_id, ()) if f.counts]
         if len(failures) >= tries:
             return failures[-1]
         line = {"custom_id": custom_id, "method": "POST", "url": url, "body": body}
         text = json.dumps(line, ensure_ascii=False)
-        self._wanted[custom_id] = (url, str(body.get("model")), text)
+        self._unanswered[custom_id] = (url, str(body.get("model")), text)
         return None
 
     def paid(self, key: str) -> int:
@@ -98,15 +98,15 @@ class BatchRun(os.PathLike[str]):
         Raises:
             Pending: there is something to ask, or answers haven't come yet.
         """
-        if not self._wanted:
+        if not self._unanswered:
             return
         waiting = [
-            one
-            for one in self._folder.rounds
-            if self._folder.is_open(one) and not one.ids.isdisjoint(self._wanted)
+            file
+            for file in self._folder.rounds
+            if self._folder.is_open(file) and not file.ids.isdisjoint(self._unanswered)
         ]
-        there = frozenset[str]().union(*(one.ids for one in waiting))
-        new = {name: line for name, line in self._wanted.items() if name not in there}
+        there = frozenset[str]().union(*(file.ids for file in waiting))
+        new = {name: line for name, line in self._unanswered.items() if name not in there}
         failed = Counter(
             str(self._folder.failures[name][-1]) for name in new if name in self._folder.failures
         )
@@ -120,24 +120,24 @@ class BatchRun(os.PathLike[str]):
         report: object,
     ) -> NoReturn:
         files = [*waiting, *written]
-        number, calls = max(one.number for one in files), sum(len(one.ids) for one in files)
-        one = len(files) == 1
+        number, calls = max(file.number for file in files), sum(len(file.ids) for file in files)
+        single = len(files) == 1
         still = "" if written else "still "
-        said = f"{calls:,} calls of round {number} {still}wait for answers: send "
-        said += listed(f"{file.path} ({len(file.ids):,} × {file.model})" for file in files)
-        said += f" as {'a batch' if one else 'batches'} to {_endpoints(files)}, put the "
-        said += "answers next to it as " + listed(file.output.name for file in files)
-        said += " (or any other .jsonl), and run the same command again"
+        message = f"{calls:,} calls of round {number} {still}wait for answers: send "
+        message += listed(f"{file.path} ({len(file.ids):,} × {file.model})" for file in files)
+        message += f" as {'a batch' if single else 'batches'} to {_endpoints(files)}, put the "
+        message += "answers next to it as " + listed(file.output.name for file in files)
+        message += " (or any other .jsonl), and run the same command again"
         if failed:
             reasons = "; ".join(f"{n:,} × {why}" for why, n in failed.items())
-            said += f"; some of them failed before: {reasons}"
+            message += f"; some of them failed before: {reasons}"
         for name, n in self._folder.unreadable.items():
-            said += f"; {n:,} lines of {name} can't be read"
-        raise Pending(said, calls, number, tuple(str(file.path) for file in files), report)
+            message += f"; {n:,} lines of {name} can't be read"
+        raise Pending(message, calls, number, tuple(str(file.path) for file in files), report)
 
 
 def _endpoints(files: Sequence[Round]) -> str:
-    return listed(dict.fromkeys(one.url for one in files))
+    return listed(dict.fromkeys(file.url for file in files))
 
 
 def batch_run(folder: str | os.PathLike[str], workers: int = 1) -> BatchRun:
@@ -162,8 +162,8 @@ class Round(NamedTuple):
     @property
     def number(self) -> int:
         """The number in the file's name, or -1."""
-        found = _ROUND.match(self.path.name)
-        return int(found[1]) if found else -1
+        match = _ROUND.match(self.path.name)
+        return int(match[1]) if match else -1
 
     @property
     def output(self) -> Path:
@@ -189,8 +189,8 @@ class BatchReply(NamedTuple):
 
     def __str__(self) -> str:
         """Why it failed, on one short line."""
-        said = " ".join(str(_error_of(self.body).get("message") or self.status).split())
-        return said if len(said) <= 100 else f"{said[:97]}..."
+        line = " ".join(str(_error_of(self.body).get("message") or self.status).split())
+        return line if len(line) <= 100 else f"{line[:97]}..."
 
 
 class _Place(NamedTuple):
@@ -224,14 +224,14 @@ class BatchFolder:
         """The ids of all that was answered."""
         return iter(self._answers)
 
-    def is_open(self, one: Round) -> bool:
+    def is_open(self, file: Round) -> bool:
         """Whether there is no line yet that answers a request of this round."""
-        return not any(name in self._answers or name in self.failures for name in one.ids)
+        return not any(name in self._answers or name in self.failures for name in file.ids)
 
     def write(self, lines: Mapping[str, tuple[str, str, str]]) -> list[Round]:
         """The files of a new round: by id the endpoint, the model and the line of each request."""
-        parts = [part for one in _grouped(lines) for part in _cut(one, lines)]
-        number = max((one.number for one in self.rounds), default=-1) + 1
+        parts = [part for group in _grouped(lines) for part in _cut(group, lines)]
+        number = max((file.number for file in self.rounds), default=-1) + 1
         self.path.mkdir(parents=True, exist_ok=True)
         written = []
         for i, ids in enumerate(parts, 1):
@@ -240,7 +240,7 @@ class BatchFolder:
             # Whole or not at all, whenever the run is ended.
             unfinished = path.with_suffix(".unfinished")
             with unfinished.open("w", encoding="utf-8", newline="\n") as file:
-                file.writelines(f"{lines[one][2]}\n" for one in ids)
+                file.writelines(f"{lines[name][2]}\n" for name in ids)
             os.replace(unfinished, path)
             url, model, _ = lines[ids[0]]
             written.append(Round(path, frozenset(ids), url, model))
@@ -256,19 +256,19 @@ class BatchFolder:
                 start += len(line)
                 if not line.strip():
                     continue
-                found = _read_line(line)
-                name, body = found.get("custom_id"), found.get("body")
+                entry = _read_line(line)
+                name, body = entry.get("custom_id"), entry.get("body")
                 if isinstance(name, str) and isinstance(body, dict):
-                    asked[name] = (str(found.get("url")), str(body.get("model")))
-                elif isinstance(name, str) and ("response" in found or "error" in found):
-                    self._take(name, found, place)
+                    asked[name] = (str(entry.get("url")), str(body.get("model")))
+                elif isinstance(name, str) and ("response" in entry or "error" in entry):
+                    self._take(name, entry, place)
                 else:
                     self.unreadable[path.name] += 1
         if asked:
             self.rounds.append(Round(path, frozenset(asked), *next(iter(asked.values()))))
 
-    def _take(self, custom_id: str, found: Mapping[str, Any], place: _Place) -> None:
-        reply = _reply_in(found)
+    def _take(self, custom_id: str, entry: Mapping[str, Any], place: _Place) -> None:
+        reply = _reply_in(entry)
         if reply.is_final:
             self._answers.setdefault(custom_id, place)
         else:
@@ -278,15 +278,15 @@ class BatchFolder:
 def _read_line(line: bytes) -> Mapping[str, Any]:
     """The object of a line; an empty one where there is none."""
     try:
-        found = json.loads(line)
+        entry = json.loads(line)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return entry if isinstance(entry, dict) else {}
 
 
-def _reply_in(found: Mapping[str, Any]) -> BatchReply:
+def _reply_in(entry: Mapping[str, Any]) -> BatchReply:
     """What a line of an output says; OpenAI and vLLM write errors in several forms."""
-    response, error = found.get("response"), found.get("error")
+    response, error = entry.get("response"), entry.get("error")
     response = response if isinstance(response, dict) else {}
     status, body = response.get("status_code"), response.get("body")
     status = status if isinstance(status, int) else 500

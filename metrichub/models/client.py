@@ -17,7 +17,7 @@ from metrichub.catalog.spec import Spec
 from metrichub.errors import JudgeError, JudgeUnavailable, MissingDependency, ParameterError
 from metrichub.models.client_state import ClientState, per_loop
 from metrichub.models.failures import AnswerPending, masked, translated
-from metrichub.models.run_store import Keeping, opened_store
+from metrichub.models.run_store import AnyStore, opened_store
 from metrichub.models.secrets import (
     passwords_in,
     query_of,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from metrichub.models.batch import BatchRun
 
 T = TypeVar("T")
-_HOW = (
+_NOT_IN_LABEL = (
     "timeout",
     "max_retries",
     "concurrency",
@@ -108,8 +108,8 @@ class Connection:
             allowed = "an address that starts with http:// or https://"
             raise ParameterError(self._name(), "base_url", shown, allowed)
         for name in ("extra_headers", "extra_body"):
-            if (given := getattr(self, name)) is not None:
-                object.__setattr__(self, name, _Frozen(given))
+            if (mapping := getattr(self, name)) is not None:
+                object.__setattr__(self, name, _Frozen(mapping))
         try:
             json.dumps(self.extra_body, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -127,18 +127,18 @@ class Connection:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Set the fields; the secrets are those that this process knows, or the environment's."""
         address = state.pop("address", None)
-        found = with_secrets(state)
-        found["base_url"] = found["base_url"] or address
-        vars(self).update(found)
+        fields = with_secrets(state)
+        fields["base_url"] = fields["base_url"] or address
+        vars(self).update(fields)
 
     @property
     def label(self) -> str:
         """The spec with all that affects the answers: model, server, parameters; no keys."""
-        given = {"model": self.model} | off_default(self)
+        parameters = {"model": self.model} | off_default(self)
         if self.base_url:
-            given["base_url"] = without_password(self.base_url)
-        said = {key: value for key, value in given.items() if key not in _HOW}
-        return str(Spec(self._name(), said))
+            parameters["base_url"] = without_password(self.base_url)
+        shown = {key: value for key, value in parameters.items() if key not in _NOT_IN_LABEL}
+        return str(Spec(self._name(), shown))
 
     def __repr__(self) -> str:
         """The label, as the fields may hold a password."""
@@ -162,7 +162,7 @@ class Connection:
         live: ClientState = per_loop(self, make)
         return live
 
-    async def _store(self) -> Keeping | None:
+    async def _store(self) -> AnyStore | None:
         """The store, unless it can't be used, or the judge or METRICHUB_NO_CACHE does without."""
         if not self.cache or os.environ.get("METRICHUB_NO_CACHE"):
             return None
@@ -206,16 +206,16 @@ class Connection:
             )
         from metrichub.models.transport import LimitedClient
 
-        given: dict[str, Any] = {"timeout": self.timeout, "max_retries": self.max_retries}
+        options: dict[str, Any] = {"timeout": self.timeout, "max_retries": self.max_retries}
         if self.base_url:
-            given |= {"base_url": without_query(self.base_url)}
-            given |= {"default_query": query_of(self.base_url) or None}
+            options |= {"base_url": without_query(self.base_url)}
+            options |= {"default_query": query_of(self.base_url) or None}
         return client(
             # A local server asks for no key, but the client does.
             api_key=key or "none",
             default_headers=self.extra_headers,
             http_client=LimitedClient(secret=tuple(self.extra_headers or ())),
-            **{name: value for name, value in given.items() if value is not None},
+            **{name: value for name, value in options.items() if value is not None},
         )
 
     def _key(self) -> str | None:
@@ -286,15 +286,15 @@ class Connection:
 
     def _error_text(self, error: object) -> str:
         """What an error says, on one short line; servers echo keys."""
-        said = " ".join(str(error).split()) or type(error).__name__
+        line = " ".join(str(error).split()) or type(error).__name__
         secrets = [self._key(), *passwords_in(self.base_url or "")]
         secrets += (self.extra_headers or {}).values()
         for secret in filter(None, secrets):
             for form in dict.fromkeys(
                 (secret.strip(), " ".join(secret.split()), repr(secret)[1:-1])
             ):
-                said = masked(said, form)
-        return said if len(said) <= 300 else f"{said[:297]}..."
+                line = masked(line, form)
+        return line if len(line) <= 300 else f"{line[:297]}..."
 
 
 class _Frozen(dict[str, Any]):

@@ -45,13 +45,13 @@ class Refused(JudgeError):
         self.form = ""
 
 
-def _refused(error: openai.APIStatusError, who: str, said: str) -> Refused:
+def _refused(error: openai.APIStatusError, who: str, text: str) -> Refused:
     """What a refused request was refused for, as far as servers say so."""
     own = _own_words(str(error), _texts_of(error.request.content))
     coded = error.status_code == _TOO_LARGE or str(error.code or "") in _TEXT_CODES
     worded = _TEXT_TROUBLE.search(own) and not _FORM_TROUBLE.search(own)
     return Refused(
-        f"{who} refused the request: {said}",
+        f"{who} refused the request: {text}",
         for_its_texts=coded or bool(worded),
         for_bounds=bool(_BOUNDS_TROUBLE.search(own)),
     )
@@ -63,16 +63,16 @@ def _texts_of(content: bytes) -> str:
         body = json.loads(content)
     except ValueError:
         return ""
-    said = [str(message.get("content")) for message in body.get("messages", ())]
-    return "\n".join([*said, *map(str, body.get("input", ()))])
+    texts = [str(message.get("content")) for message in body.get("messages", ())]
+    return "\n".join([*texts, *map(str, body.get("input", ()))])
 
 
-def _own_words(said: str, sent: str) -> str:
+def _own_words(text: str, sent: str) -> str:
     """The words of an error that aren't those of the request, which servers repeat in part.
 
     A word is repeated where it stands in a run of three words of the request.
     """
-    words, known = (_WORD.findall(text.replace("\\n", " ")) for text in (said, sent))
+    words, known = (_WORD.findall(part.replace("\\n", " ")) for part in (text, sent))
     runs = set(zip(known, known[1:], known[2:], strict=False))
     repeated = {
         place + i
@@ -83,27 +83,27 @@ def _own_words(said: str, sent: str) -> str:
     return " ".join(word for i, word in enumerate(words) if i not in repeated)
 
 
-def translated(error: Exception, who: str, say: Callable[[object], str]) -> JudgeError:
+def translated(error: Exception, who: str, text_of: Callable[[object], str]) -> JudgeError:
     """The error of the client as ours: one line, with what to do; `say` gives what it says."""
     import openai
 
-    said = say(error)
+    text = text_of(error)
     if isinstance(error, openai.APIStatusError):
-        return _of_status(error, who, said)
+        return _of_status(error, who, text)
     if isinstance(error, openai.APITimeoutError):
         return JudgeError(f"{who} didn't answer in time; raise timeout")
     if isinstance(error, openai.APIConnectionError):
         cause = error.__cause__
         if type(cause).__name__ in ("ConnectError", "UnsupportedProtocol"):
             return JudgeUnavailable(
-                f"{who}: the server can't be reached ({say(cause)}); is base_url right, "
+                f"{who}: the server can't be reached ({text_of(cause)}); is base_url right, "
                 "and is it running?"
             )
-        return JudgeError(f"{who}: the connection broke ({say(cause or error)})")
-    return JudgeError(f"{who} failed: {said}")
+        return JudgeError(f"{who}: the connection broke ({text_of(cause or error)})")
+    return JudgeError(f"{who} failed: {text}")
 
 
-def _of_status(error: openai.APIStatusError, who: str, said: str) -> JudgeError:
+def _of_status(error: openai.APIStatusError, who: str, text: str) -> JudgeError:
     """What the status of a reply means, which says this."""
     import openai
 
@@ -113,22 +113,22 @@ def _of_status(error: openai.APIStatusError, who: str, said: str) -> JudgeError:
     if PENDING in error.response.headers:
         return AnswerPending("the answer is still to come from a batch")
     if status in _REFUSED:
-        return _refused(error, who, said)
+        return _refused(error, who, text)
     if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
         return JudgeUnavailable(
-            f"{who}: the key was refused ({said}); set OPENAI_API_KEY to a valid one"
+            f"{who}: the key was refused ({text}); set OPENAI_API_KEY to a valid one"
         )
     if isinstance(error, openai.NotFoundError):
         return JudgeUnavailable(
-            f"{who}: no such model or address ({said}); check model and base_url"
+            f"{who}: no such model or address ({text}); check model and base_url"
         )
     if status == _PAYMENT_REQUIRED or getattr(error, "code", None) == "insufficient_quota":
-        return JudgeUnavailable(f"{who}: no credit is left ({said})")
+        return JudgeUnavailable(f"{who}: no credit is left ({text})")
     if status in _UNKNOWN_REQUESTS:
-        return JudgeUnavailable(f"{who}: the server doesn't support such requests ({said})")
+        return JudgeUnavailable(f"{who}: the server doesn't support such requests ({text})")
     if wait := error.response.headers.get(WAIT):
-        said += f"; the server asks to wait {wait} s, longer than timeout"
-    return JudgeError(f"{who} failed: {said}")
+        text += f"; the server asks to wait {wait} s, longer than timeout"
+    return JudgeError(f"{who} failed: {text}")
 
 
 def masked(text: str, secret: str) -> str:

@@ -72,8 +72,8 @@ def find_model(name: str, revision: str | None = None, *, needed_by: str) -> Mod
         return _of_folder(folder, folder.name, revision)
     if folder_ := _in_cache(name, revision):
         return ModelFiles(name, folder_, folder_.name)
-    given = f" --revision {revision}" if revision else ""
-    raise MissingModel(needed_by, name, f"metrichub fetch {name}{given}")
+    option = f" --revision {revision}" if revision else ""
+    raise MissingModel(needed_by, name, f"metrichub fetch {name}{option}")
 
 
 def offered(name: str, revision: str | None = None, *, onnx: bool = False) -> Offer:
@@ -86,8 +86,8 @@ def offered(name: str, revision: str | None = None, *, onnx: bool = False) -> Of
     from huggingface_hub import HfApi
 
     with _reaching(name, revision):
-        found = HfApi().model_info(name, revision=revision, files_metadata=True)
-    sizes = {one.rfilename: one.size or 0 for one in found.siblings or ()}
+        info = HfApi().model_info(name, revision=revision, files_metadata=True)
+    sizes = {file.rfilename: file.size or 0 for file in info.siblings or ()}
     files = {file: size for file, size in sizes.items() if _is_wanted(file, onnx)}
     if not any(_fits(file, _WEIGHTS) for file in files):
         kind = "ONNX file" if onnx else "safetensors"
@@ -95,8 +95,8 @@ def offered(name: str, revision: str | None = None, *, onnx: bool = False) -> Of
             f"{name} has no {kind}; its weights come as {', '.join(_others(sizes)) or 'nothing'}, "
             "and a pickle isn't loaded, since loading it may run code"
         )
-    license_ = getattr(found.card_data, "license", None) or "not stated"
-    return Offer(name, revision, str(found.sha), str(license_), files)
+    license_ = getattr(info.card_data, "license", None) or "not stated"
+    return Offer(name, revision, str(info.sha), str(license_), files)
 
 
 def fetch(offer: Offer) -> ModelFiles:
@@ -121,13 +121,14 @@ def models_here() -> dict[str, int]:
     except ImportError:
         return {}
     try:
-        found = scan_cache_dir().repos
+        repos = scan_cache_dir().repos
     except CacheNotFound:
         return {}
     return {
         repo.repo_id: repo.size_on_disk
-        for repo in sorted(found, key=lambda repo: repo.repo_id)
-        if repo.repo_type == "model" and any(_has_weights(one.files) for one in repo.revisions)
+        for repo in sorted(repos, key=lambda repo: repo.repo_id)
+        if repo.repo_type == "model"
+        and any(_has_weights(revision.files) for revision in repo.revisions)
     }
 
 
@@ -160,10 +161,10 @@ def _in_cache(name: str, revision: str | None) -> Path | None:
     except ImportError:
         raise MissingDependency(name, "huggingface-hub") from None
     try:
-        found = try_to_load_from_cache(name, "config.json", revision=revision)
+        path = try_to_load_from_cache(name, "config.json", revision=revision)
     except HFValidationError as error:
         raise ModelError(f"{name!r} isn't a valid name of a model: {error}") from None
-    return Path(found).parent if isinstance(found, str) else None
+    return Path(path).parent if isinstance(path, str) else None
 
 
 def _in_package(name: str, needed_by: str) -> Path:
@@ -193,10 +194,10 @@ def _of_folder(folder: Path, name: str, revision: str | None) -> ModelFiles:
         if path.is_file() and _fits(path.name, (*_TEXTS, *_WEIGHTS))
     )
     stamps = tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)
-    found = _hash(stamps)
-    if revision not in (None, found):
-        raise ModelError(f"the files of {name} are {found}, and not of the revision {revision}")
-    return ModelFiles(name, folder, found)
+    digest = _hash(stamps)
+    if revision not in (None, digest):
+        raise ModelError(f"the files of {name} are {digest}, and not of the revision {revision}")
+    return ModelFiles(name, folder, digest)
 
 
 @cache

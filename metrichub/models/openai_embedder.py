@@ -19,7 +19,7 @@ from metrichub.models.client import Connection, clean
 from metrichub.models.client_state import ClientState, per_loop
 from metrichub.models.embedders import Vectors
 from metrichub.models.failures import Refused
-from metrichub.models.run_store import Keeping
+from metrichub.models.run_store import AnyStore
 from metrichub.models.session import Request, board
 from metrichub.models.usage import (
     Answer,
@@ -64,21 +64,21 @@ class OpenAIEmbedder(Connection):
             return int(next(guessed) % BATCH == 0)
 
         unique = dict.fromkeys(cleaned)
-        replies = await _together(*(self._one(text, store, calls) for text in unique))
+        replies = await _together(*(self._reply(text, store, calls) for text in unique))
         vectors = {text: _unpacked(reply)[0] for text, reply in zip(unique, replies, strict=True)}
         return np.array([vectors[text] for text in cleaned], np.float64)
 
-    async def _one(self, text: str, store: Keeping | None, calls: Callable[[], int]) -> str:
+    async def _reply(self, text: str, store: AnyStore | None, calls: Callable[[], int]) -> str:
         """The reply with the vector of one text, which goes out with those of other samples."""
         live = self._live()
-        gathering: Gathering = per_loop(("gathering", self), lambda: self._gathering(live))
+        coalescer: Coalescer = per_loop(("coalescer", self), lambda: self._coalescer(live))
         request = {"embedder": self.label, "input": [text], "parameters": self._parameters()}
         request |= self._endpoint()
         return await live.session.once(
             Request(
                 request,
                 # There is a `calls` for each call of `embed`.
-                lambda: gathering.answer(text, group=calls),
+                lambda: coalescer.answer(text, group=calls),
                 # A vector is the same for every text where only the calls count.
                 lambda: ("[[1.0]]", text),
                 self.model,
@@ -91,23 +91,23 @@ class OpenAIEmbedder(Connection):
     def _parameters(self) -> dict[str, Any]:
         return {} if self.dimensions is None else {"dimensions": self.dimensions}
 
-    def _gathering(self, live: ClientState) -> Gathering:
-        async def send(waiting: Sequence[Waiting]) -> None:
+    def _coalescer(self, live: ClientState) -> Coalescer:
+        async def send(waiting: Sequence[WaitingText]) -> None:
             def asked(*_: str) -> Awaitable[bool]:
-                return self._answered(live, gathering, waiting)
+                return self._answered(live, coalescer, waiting)
 
             await live.asked(asked, asked)
 
         # Which texts meet in a call is chance, and a line of a batch has to be the same each time.
-        gathering = Gathering(send, 1 if batch_of_run() else BATCH)
-        return gathering
+        coalescer = Coalescer(send, 1 if batch_of_run() else BATCH)
+        return coalescer
 
     async def _answered(
-        self, live: ClientState, gathering: Gathering, waiting: Sequence[Waiting]
+        self, live: ClientState, coalescer: Coalescer, waiting: Sequence[WaitingText]
     ) -> bool:
         """Whether all that still waited were answered, each by itself if need be."""
         try:
-            await self._asked(live, waiting)
+            await self._embed_pending(live, waiting)
             return True
         except Refused as error:
             left = [request for request in waiting if not request.answer.done()]
@@ -120,21 +120,21 @@ class OpenAIEmbedder(Connection):
             if error.ends_the_run or len(groups := _grouped(waiting)) < 2:
                 raise
             # A failure costs no other sample: each is asked for as if it were alone.
-            return all(await _together(*(self._part(live, gathering, group) for group in groups)))
+            return all(await _together(*(self._part(live, coalescer, group) for group in groups)))
         # It may be one of the texts, or how many they are; while nothing worked, one text tells.
         middle = len(left) // 2 if known else 1
         parts = (left[:middle], left[middle:])
-        fine = [await self._part(live, gathering, part) for part in parts]
+        fine = [await self._part(live, coalescer, part) for part in parts]
         if known and all(fine):
-            gathering.most = min(gathering.most, len(parts[1]))
+            coalescer.most = min(coalescer.most, len(parts[1]))
         return all(fine)
 
     async def _part(
-        self, live: ClientState, gathering: Gathering, waiting: Sequence[Waiting]
+        self, live: ClientState, coalescer: Coalescer, waiting: Sequence[WaitingText]
     ) -> bool:
         """Whether a part of a call was answered; its failure isn't that of the others."""
         try:
-            return await self._answered(live, gathering, waiting)
+            return await self._answered(live, coalescer, waiting)
         except JudgeError as error:
             if error.ends_the_run:
                 raise
@@ -143,7 +143,7 @@ class OpenAIEmbedder(Connection):
                     request.answer.set_exception(error)
             return False
 
-    async def _asked(self, live: ClientState, waiting: Sequence[Waiting]) -> None:
+    async def _embed_pending(self, live: ClientState, waiting: Sequence[WaitingText]) -> None:
         """One call for all texts that still need one."""
         pending = list(waiting)
         parameters = self._parameters()
@@ -190,9 +190,9 @@ async def _together(*asks: Coroutine[Any, Any, T]) -> list[T]:
             task.cancel()
 
 
-def _grouped(waiting: Sequence[Waiting]) -> list[list[Waiting]]:
+def _grouped(waiting: Sequence[WaitingText]) -> list[list[WaitingText]]:
     """What still waits, by what was asked for together."""
-    groups: dict[object, list[Waiting]] = {}
+    groups: dict[object, list[WaitingText]] = {}
     for request in waiting:
         if not request.answer.done():
             groups.setdefault(request.group, []).append(request)
@@ -246,7 +246,7 @@ def _vectors(done: Any, number: int) -> Vectors | None:
 
 
 @dataclass(eq=False)
-class Waiting:
+class WaitingText:
     """A text that waits for its answer, and the context of the request for it.
 
     Texts of the same `group` were asked for together.
@@ -271,21 +271,21 @@ class Waiting:
 class _Call:
     """What goes out together."""
 
-    waiting: list[Waiting] = field(default_factory=list)
+    waiting: list[WaitingText] = field(default_factory=list)
     task: asyncio.Task[None] = field(init=False)
 
-    def left(self) -> list[Waiting]:
+    def left(self) -> list[WaitingText]:
         """What still waits."""
-        return [one for one in self.waiting if not one.answer.done()]
+        return [waiting for waiting in self.waiting if not waiting.answer.done()]
 
 
-class Gathering:
+class Coalescer:
     """Texts of the same run in one call, at most `most`.
 
     Where a run waits for nothing else, nothing waits here: no other text can come.
     """
 
-    def __init__(self, send: Callable[[Sequence[Waiting]], Awaitable[None]], most: int) -> None:
+    def __init__(self, send: Callable[[Sequence[WaitingText]], Awaitable[None]], most: int) -> None:
         self.most = most
         self._send = send
         self._open: dict[UsageTracker | None, _Call] = {}
@@ -293,14 +293,15 @@ class Gathering:
     async def answer(self, text: str, group: object) -> Answer:
         """The answer that `send` gave this text."""
         run = tracker_of_run()
-        one = Waiting(text, group, copy_context(), asyncio.get_running_loop().create_future())
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        waiting = WaitingText(text, group, copy_context(), answer)
         call = self._open.get(run)
         if call is None or len(call.waiting) >= self.most:
             call = self._open[run] = _Call()
             call.task = asyncio.create_task(self._sent(run, call))
-        call.waiting.append(one)
+        call.waiting.append(waiting)
         try:
-            return await one.answer
+            return await answer
         except asyncio.CancelledError:
             if not call.left() and not call.task.done():
                 call.task.cancel()
@@ -315,11 +316,11 @@ class Gathering:
                 del self._open[run]
             await self._send(call.waiting)
         except Exception as error:  # noqa: BLE001  # it is passed on
-            for one in call.left():
-                one.answer.set_exception(error)
+            for waiting in call.left():
+                waiting.answer.set_exception(error)
         finally:
-            for one in call.left():
-                one.answer.cancel()
+            for waiting in call.left():
+                waiting.answer.cancel()
 
     async def _filled(self, run: UsageTracker | None, call: _Call) -> None:
         """Wait until no other text is likely to come soon."""

@@ -32,7 +32,7 @@ class ForgivingStore:
         self._opening: WeakKeyDictionary[Any, asyncio.Task[None]] = WeakKeyDictionary()
         self._store: Store | None = None
         self._rests_until = 0.0
-        self._said = False
+        self._warned = False
 
     def settled(self) -> bool:
         """Whether there is nothing to open now: it is open, or has failed a moment ago."""
@@ -92,12 +92,12 @@ class ForgivingStore:
     def _failed(self, error: JudgeUnavailable) -> None:
         self._store = None
         self._rests_until = time.monotonic() + _TRY_AGAIN
-        if not self._said:
+        if not self._warned:
             logging.getLogger("metrichub").warning("%s; the run goes on without it", error)
-        self._said = True
+        self._warned = True
 
 
-Keeping = Store | ForgivingStore
+AnyStore = Store | ForgivingStore
 """Where answers are kept: a file that has to be there, or one that a run can do without."""
 
 
@@ -106,18 +106,18 @@ class Claims:
 
     def __init__(self) -> None:
         self._owner = new_owner()
-        self._held: dict[str, Keeping] = {}
+        self._held: dict[str, AnyStore] = {}
         self._renewal: asyncio.TimerHandle | None = None
 
-    def elsewhere(self, key: str, kept: Keeping) -> bool:
+    def elsewhere(self, key: str, store: AnyStore) -> bool:
         """Whether another session asks for the answer."""
-        return kept.is_claimed(key, self._owner)
+        return store.is_claimed(key, self._owner)
 
-    def taken(self, key: str, kept: Keeping) -> bool:
+    def taken(self, key: str, store: AnyStore) -> bool:
         """Whether the answer is this session's to ask for, from now until it is released."""
-        if not kept.claim(key, self._owner):
+        if not store.claim(key, self._owner):
             return False
-        self._held[key] = kept
+        self._held[key] = store
         if self._renewal is None:
             self._renew_later()
         return True
@@ -125,14 +125,14 @@ class Claims:
     def release(self, key: str) -> None:
         """Give up a claim, if there is one."""
         # A store without answers is false.
-        if (kept := self._held.pop(key, None)) is not None:
-            kept.release(key, self._owner)
+        if (store := self._held.pop(key, None)) is not None:
+            store.release(key, self._owner)
 
     def renew(self) -> None:
         """Say all of them again."""
         self._renewal = None
-        for key, kept in self._held.items():
-            kept.claim(key, self._owner)
+        for key, store in self._held.items():
+            store.claim(key, self._owner)
         if self._held:
             self._renew_later()
 
@@ -148,9 +148,9 @@ def usable_store() -> ForgivingStore:
 
 async def opened_store() -> ForgivingStore:
     """The store as a run uses it, opened if it can be; the loop goes on meanwhile."""
-    if not (found := usable_store()).settled():
-        await found.opened()
-    return found
+    if not (store := usable_store()).settled():
+        await store.opened()
+    return store
 
 
 @lru_cache(maxsize=8)

@@ -64,13 +64,13 @@ def passwords_in(url: str) -> list[str]:
     """What of a URL must not be said: password or token, the header made of it, and the query."""
     parts = urlsplit(url)
     # Short ones are versions, and parts of many words.
-    found = [value for value in query_of(url).values() if len(value) > _SHORT]
+    secrets = [value for value in query_of(url).values() if len(value) > _SHORT]
     if parts.username is None:
-        return found
+        return secrets
     # A user without a password is a token. What is sent is decoded.
     for user, password in (
         (parts.username, parts.password or ""),
         (unquote(parts.username), unquote(parts.password or "")),
     ):
-        found += [base64.b64encode(f"{user}:{password}".encode()).decode(), password or user]
-    return list(dict.fromkeys(found))
+        secrets += [base64.b64encode(f"{user}:{password}".encode()).decode(), password or user]
+    return list(dict.fromkeys(secrets))

@@ -13,7 +13,7 @@ from typing import Any
 from metrichub.errors import BudgetSpent, JudgeError
 from metrichub.models.failures import AnswerPending
 from metrichub.models.rate_limit import limiter_of
-from metrichub.models.run_store import Claims, Keeping
+from metrichub.models.run_store import AnyStore, Claims
 from metrichub.models.store import key_of
 from metrichub.models.usage import (
     Answer,
@@ -37,7 +37,7 @@ class _Flight:
     """
 
     key: str
-    kept: Keeping | None
+    store: AnyStore | None
     by: UsageTracker | None
     waiting: list[UsageTracker | None] = field(default_factory=list)
     task: asyncio.Task[Answer] = field(init=False)
@@ -139,18 +139,18 @@ class Session:
             _Answered: it has.
             _AskedElsewhere: it is.
         """
-        for flight, kept in _kept_aboard():
-            if found := kept.get(flight.key):
-                raise _Answered(found)
-            if self._claims.elsewhere(flight.key, kept):
+        for flight, store in _stored_aboard():
+            if answer := store.get(flight.key):
+                raise _Answered(answer)
+            if self._claims.elsewhere(flight.key, store):
                 raise _AskedElsewhere
 
     def claim(self) -> None:
         """Tell other processes that this one asks; raises as `look_again`."""
-        for flight, kept in _kept_aboard():
-            if found := kept.get(flight.key):
-                raise _Answered(found)
-            if not self._claims.taken(flight.key, kept):
+        for flight, store in _stored_aboard():
+            if answer := store.get(flight.key):
+                raise _Answered(answer)
+            if not self._claims.taken(flight.key, store):
                 raise _AskedElsewhere
 
     @contextmanager
@@ -202,10 +202,10 @@ class Session:
         tracker.in_flight += 1
         took = Answer("")
 
-        def tell(said: Answer) -> None:
+        def tell(spent: Answer) -> None:
             nonlocal took
             # A server that says nothing of tokens took some all the same.
-            took = said if said.prompt_tokens or said.completion_tokens else answer
+            took = spent if spent.prompt_tokens or spent.completion_tokens else answer
 
         try:
             yield tell
@@ -219,7 +219,7 @@ class Session:
         if tracker := tracker_of_run():
             tracker.spent(answer, self.prices, calls)
 
-    async def once(self, request: Request, kept: Keeping | None) -> str:
+    async def once(self, request: Request, store: AnyStore | None) -> str:
         """The reply to a request: out of the store, of a call in flight, or a new one."""
         tracker = tracker_of_run()
         key = key_of({**request.body, **_repeat_and_turn(tracker)})
@@ -227,12 +227,12 @@ class Session:
             keys.append(key)
         flight = self._flights.get(key)
         if flight is None:
-            if (reply := self._without_call(request, kept, key, tracker)) is not None:
+            if (reply := self._without_call(request, store, key, tracker)) is not None:
                 return reply
-            flight = self._flights[key] = _Flight(key, kept, tracker)
+            flight = self._flights[key] = _Flight(key, store, tracker)
             flight.task = asyncio.create_task(self._made(request, flight))
         elif tracker:
-            tracker.kept()
+            tracker.count_reused()
         flight.waiting.append(tracker)
         try:
             # Shielded, as one that gives up must not take the answer from the others.
@@ -252,20 +252,20 @@ class Session:
                 flight.task.cancel()
                 # A run isn't over while a request of its own may still be on its way.
                 await asyncio.wait([flight.task])
-        return await self.once(request, kept)
+        return await self.once(request, store)
 
     def _without_call(
-        self, request: Request, kept: Keeping | None, key: str, tracker: UsageTracker | None
+        self, request: Request, store: AnyStore | None, key: str, tracker: UsageTracker | None
     ) -> str | None:
         """The reply that is kept, in the store or by the run, or that an estimate assumes."""
-        if kept is not None and (found := _fitting(request, kept, key)):
+        if store is not None and (answer := _fitting(request, store, key)):
             if tracker and tracker.batch and (calls := tracker.batch.paid(key)):
-                tracker.spent(found, self.prices, calls)
+                tracker.spent(answer, self.prices, calls)
             elif tracker:
-                tracker.kept()
-            return found.reply
+                tracker.count_reused()
+            return answer.reply
         if tracker and key in tracker.replies:
-            tracker.kept()
+            tracker.count_reused()
             return tracker.replies[key]
         if tracker and tracker.estimating:
             return self._guessed(key, request, tracker)
@@ -288,14 +288,16 @@ class Session:
                 answer = await _asked(request)
             if tracker and tracker.batch:
                 tracker.batch.paid(flight.key)
-            kept = flight.kept is not None and flight.kept.put(flight.key, request.model, answer)
-            if not kept and tracker:
+            stored = flight.store is not None and flight.store.put(
+                flight.key, request.model, answer
+            )
+            if not stored and tracker:
                 tracker.replies[flight.key] = answer.reply
             return answer
-        except _Answered as found:
+        except _Answered as answered:
             if tracker:
-                tracker.kept()
-            return found.answer
+                tracker.count_reused()
+            return answered.answer
         finally:
             if tracker:
                 tracker.asking -= 1
@@ -304,11 +306,11 @@ class Session:
                 self._flights.pop(flight.key)
 
 
-def _kept_aboard() -> Iterator[tuple[_Flight, Keeping]]:
+def _stored_aboard() -> Iterator[tuple[_Flight, AnyStore]]:
     """The requests that the running task makes a call for and that are kept, and where."""
     for flight in _aboard.get():
-        if flight.kept is not None:
-            yield flight, flight.kept
+        if flight.store is not None:
+            yield flight, flight.store
 
 
 def _repeat_and_turn(tracker: UsageTracker | None) -> dict[str, int]:
@@ -320,12 +322,12 @@ def _repeat_and_turn(tracker: UsageTracker | None) -> dict[str, int]:
     return {name: number for name, number in which.items() if number}
 
 
-def _fitting(request: Request, kept: Keeping, key: str) -> Answer | None:
+def _fitting(request: Request, store: AnyStore, key: str) -> Answer | None:
     """The answer that is kept, if it is of the form that is read today; else it is forgotten."""
-    found = kept.get(key)
-    if found is None or request.fits(found.reply):
-        return found
-    kept.drop(key)
+    answer = store.get(key)
+    if answer is None or request.fits(answer.reply):
+        return answer
+    store.drop(key)
     return None
 
 

@@ -102,8 +102,8 @@ class Store:
     def get(self, key: str) -> Answer | None:
         """The answer of an earlier call."""
         query = "SELECT reply, prompt_tokens, completion_tokens FROM calls WHERE key = ?"
-        found = self._do(query, (key,))
-        return Answer(*found[0]) if found else None
+        rows = self._do(query, (key,))
+        return Answer(*rows[0]) if rows else None
 
     def put(self, key: str, model: str, answer: Answer) -> bool:
         """Keep an answer, of which the first one stays; True, as it is kept then."""

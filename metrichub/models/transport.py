@@ -48,9 +48,9 @@ class FolderTransport(httpx.AsyncBaseTransport):  # type: ignore[misc]  # of eit
 
     async def handle_async_request(self, request: Any) -> Any:
         """The reply."""
-        found = self._answer(request.url.path, await request.aread())
-        status, body = found or (_CONFLICT, {"error": {"message": "the answer isn't there yet"}})
-        headers = {"x-should-retry": "false"} | ({} if found else {PENDING: "true"})
+        reply = self._answer(request.url.path, await request.aread())
+        status, body = reply or (_CONFLICT, {"error": {"message": "the answer isn't there yet"}})
+        headers = {"x-should-retry": "false"} | ({} if reply else {PENDING: "true"})
         return httpx.Response(status, json=body, headers=headers, request=request)
 
 
@@ -124,9 +124,9 @@ async def _whole(request: Any, response: Any) -> Any:
     if response.is_success and not _is_object(content):
         error = {"error": {"message": f"a reply that isn't JSON: {_start(content)}"}}
         return httpx.Response(_BAD_GATEWAY, json=error, request=request)
-    if response.is_success and (found := _error_in(content)):
-        status, said = found
-        whole = said if isinstance(said, dict) else {"message": str(said)}
+    if response.is_success and (failure := _error_in(content)):
+        status, cause = failure
+        whole = cause if isinstance(cause, dict) else {"message": str(cause)}
         return httpx.Response(status, json={"error": whole}, request=request)
     headers = response.headers.copy()
     for name in ("content-encoding", "content-length", "transfer-encoding"):
@@ -149,9 +149,9 @@ def _error_in(content: bytes) -> tuple[int, Any] | None:
     """The status and the error of a success that holds nothing else, as some gateways send."""
     if len(content) > _FEW:
         return None
-    found = json.loads(content)
-    error = found.get("error")
-    if not error or "choices" in found or "data" in found:
+    body = json.loads(content)
+    error = body.get("error")
+    if not error or "choices" in body or "data" in body:
         return None
     code = error.get("code") if isinstance(error, dict) else None
     status = code if isinstance(code, int) and 400 <= code < 600 else _BAD_GATEWAY

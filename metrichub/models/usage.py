@@ -31,8 +31,8 @@ class Answer(NamedTuple):
 def spent_on(done: object) -> Answer:
     """The tokens that an answer took; 0 where the server doesn't say."""
     usage = getattr(done, "usage", None)
-    found = (getattr(usage, name, 0) for name in ("prompt_tokens", "completion_tokens"))
-    return Answer("", *(n if isinstance(n, int) else 0 for n in found))
+    tokens = (getattr(usage, name, 0) for name in ("prompt_tokens", "completion_tokens"))
+    return Answer("", *(n if isinstance(n, int) else 0 for n in tokens))
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,11 @@ class Usage:
 
     def __str__(self) -> str:
         """One line: "12 calls, 3 answers reused, 1,000 + 200 tokens, 0.0042 in 3.1 s"."""
-        said = f"{self.calls:,} calls, {self.cached:,} answers reused"
-        said += f", {self.prompt_tokens:,} + {self.completion_tokens:,} tokens"
+        line = f"{self.calls:,} calls, {self.cached:,} answers reused"
+        line += f", {self.prompt_tokens:,} + {self.completion_tokens:,} tokens"
         if self.money is not None and self.calls:
-            said += f", {self.money:,.4f} at the judge's prices"
-        return f"{said}, {self.seconds:,.1f} s" if self.seconds else said
+            line += f", {self.money:,.4f} at the judge's prices"
+        return f"{line}, {self.seconds:,.1f} s" if self.seconds else line
 
 
 class Prices(NamedTuple):
@@ -196,7 +196,7 @@ class UsageTracker:
     landed: asyncio.Event | None = None
     batch: BatchRun | None = None
 
-    def kept(self) -> None:
+    def count_reused(self) -> None:
         """Count an answer that was there already."""
         self.usage += Usage(cached=1)
 
@@ -255,5 +255,5 @@ def record_keys() -> Iterator[list[str]]:
 
 def tokens_in(*texts: object) -> int:
     """About how many tokens texts are, or anything as JSON."""
-    said = "".join(json.dumps(text, ensure_ascii=False) for text in texts)
-    return -(-len(said.encode("utf-8", "replace")) // BYTES_A_TOKEN)
+    sent = "".join(json.dumps(text, ensure_ascii=False) for text in texts)
+    return -(-len(sent.encode("utf-8", "replace")) // BYTES_A_TOKEN)
