@@ -328,13 +328,13 @@ class Hub:
         self,
         data: Data | None,
         columns: Mapping[str, str] | None,
-        given: Mapping[str, Iterable[Any]],
+        by_name: Mapping[str, Iterable[Any]],
         keep: Iterable[str] | None = None,
         key: Sequence[str] = (),
     ) -> Iterator[Batch]:
         needed = self.needs()
-        check_options(given, needed, Hub.evaluate.__kwdefaults__ or ())
-        return batches_of(data, given, needed, columns, self.objects(), keep, key)
+        check_options(by_name, needed, Hub.evaluate.__kwdefaults__ or ())
+        return batches_of(data, by_name, needed, columns, self.objects(), keep, key)
 
 
 def _ready(metric: Metric, settings: Mapping[str, object]) -> Metric:

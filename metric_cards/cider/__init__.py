@@ -47,8 +47,8 @@ class Cider(CorpusMetric):
     def conclude(self, rows: Sequence[str]) -> Mapping[str, float]:
         """The mean of the scores of the rows."""
         times = Counter(rows)
-        found = self.resampler(list(times))(np.array([list(times.values())], np.float64))
-        return {name: float(values[0]) for name, values in found.items()}
+        scores = self.resampler(list(times))(np.array([list(times.values())], np.float64))
+        return {name: float(values[0]) for name, values in scores.items()}
 
     def samples(self, rows: Sequence[str]) -> Mapping[str, Sequence[float]]:
         """The score of each row, (R,), with the document frequencies of all of them."""
@@ -73,8 +73,8 @@ class Cider(CorpusMetric):
 
     def weigh(self, rows: Sequence[str], corpus: CorpusNgrams) -> Mapping[str, Array]:
         """The score of each row, (R,), and a caption for each."""
-        found = weighed(rows, corpus, self.max_order, self._width)
-        return {"similarity": found, "captions": np.ones(len(rows), np.int64)}
+        similarity = weighed(rows, corpus, self.max_order, self._width)
+        return {"similarity": similarity, "captions": np.ones(len(rows), np.int64)}
 
     def score(self, similarity: Array, captions: Array) -> Scores:
         """The mean over the captions."""

@@ -18,12 +18,12 @@ def document_frequencies(samples: Sequence[str], max_order: int) -> CorpusNgrams
     tokens = Texts([text for own in references for text in own]).tokens("whitespace")
     texts = offsets_of(np.array([len(own) for own in references], np.int64))
     row = np.repeat(np.arange(len(samples)), np.diff(tokens.offsets[texts]))
-    left, found = tokens_left(tokens.lengths), [np.zeros(0, np.uint64)]
+    left, seen = tokens_left(tokens.lengths), [np.zeros(0, np.uint64)]
     for order, names in enumerate(ngram_names(tokens.hashes, max_order), 1):
         at = np.flatnonzero(left >= order)
         pairs = _Pairs(names[at], row[at])
-        found.append(pairs.names[pairs.gram])
-    return CorpusNgrams.of(np.concatenate(found), len(samples))
+        seen.append(pairs.names[pairs.gram])
+    return CorpusNgrams.of(np.concatenate(seen), len(samples))
 
 
 def weighed(

@@ -82,8 +82,8 @@ class Distinct(CorpusMetric):
         """All n-grams as one set of hashes for each order."""
         texts = Texts(list(chain.from_iterable(r for r in rows if not isinstance(r, Vocabulary))))
         column = texts.lower() if self.lowercase else texts
-        found = Vocabulary.of(column.tokens(self.tokenizer), max(self.n, ORDERS))
-        return [Vocabulary.joined([found, *(r for r in rows if isinstance(r, Vocabulary))])]
+        vocabulary = Vocabulary.of(column.tokens(self.tokenizer), max(self.n, ORDERS))
+        return [Vocabulary.joined([vocabulary, *(r for r in rows if isinstance(r, Vocabulary))])]
 
     def samples(self, rows: Sequence[Sequence[str]]) -> Mapping[str, Sequence[float]]:
         """The scores of each row's predictions together, (R,)."""
@@ -112,8 +112,8 @@ class Distinct(CorpusMetric):
     def _scores(self, counts: _Counts) -> dict[str, Array]:
         with np.errstate(invalid="ignore"):
             share = counts.unique / counts.total
-        found = {"score": share[:, self.n - 1]}
-        return found | {f"distinct_{n + 1}": share[:, n] for n in range(ORDERS)}
+        score = {"score": share[:, self.n - 1]}
+        return score | {f"distinct_{n + 1}": share[:, n] for n in range(ORDERS)}
 
     def _counts(self, groups: RaggedTexts, times: Sequence[int]) -> _Counts:
         """The counts of every group; `times` says how often each text counts in the totals."""

@@ -50,8 +50,8 @@ class SelfBleu(CorpusMetric):
 
     def conclude(self, rows: Sequence[Words]) -> Mapping[str, float]:
         """The mean over the texts; `nan` for a single one."""
-        found = _means(self._all(rows), np.ones((1, len(rows))))
-        return {name: float(values[0]) for name, values in found.items()}
+        scores = _means(self._all(rows), np.ones((1, len(rows))))
+        return {name: float(values[0]) for name, values in scores.items()}
 
     def samples(self, rows: Sequence[Words]) -> Mapping[str, Sequence[float]]:
         """The BLEU of each text against all others."""
@@ -76,15 +76,15 @@ class SelfBleu(CorpusMetric):
         logarithms = np.zeros(counts.shape)
         penalty = np.exp(np.minimum(1 - closest_among(lengths, counts) / lengths, 0.0))
         penalty = np.where(counts.sum(axis=1, keepdims=True) > 1, penalty, np.nan)
-        found: dict[str, Array] = {}
+        scores: dict[str, Array] = {}
         for order, ngrams in enumerate(orders, start=1):
             matches = ngrams.among(counts)
             if order == 1:
                 penalty = penalty * (matches > 0)
             totals = np.maximum(lengths - order + 1, 1)
             logarithms += np.log(np.where(matches, matches, EPSILON) / totals)
-            found[f"bleu_{order}"] = np.exp(logarithms / order) * penalty
-        return {"score": found[f"bleu_{self.max_order}"], **found}
+            scores[f"bleu_{order}"] = np.exp(logarithms / order) * penalty
+        return {"score": scores[f"bleu_{self.max_order}"], **scores}
 
 
 def _means(each: Scores, counts: Array) -> Scores:

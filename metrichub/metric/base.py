@@ -149,10 +149,10 @@ class Metric:
     @classmethod
     def statistics(cls) -> tuple[str, ...] | None:
         """The parameter names of `score`; None if it takes whatever was observed (the mean)."""
-        found = arguments_of(cls, "score")
-        if any(p.kind is p.VAR_KEYWORD for p in found.values()):
+        parameters = arguments_of(cls, "score")
+        if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
             return None
-        return tuple([name for name in found if name != "count"])
+        return tuple([name for name in parameters if name != "count"])
 
     def score(self, *_: Any, **observed: Any) -> Scores:
         """The mean of each observed quantity over the scored samples (macro).
@@ -215,11 +215,11 @@ class Metric:
 
     def headline(self) -> tuple[str, ...]:
         """The outputs to show first: those that the card lists and this metric returns."""
-        given = self.outputs()
+        outputs = self.outputs()
         named = (
             output
             for name in self.card.headline
-            for output in given
+            for output in outputs
             if name in (output, pattern_of(output))
         )
         return tuple(dict.fromkeys(named)) or ("score",)
@@ -300,9 +300,9 @@ def arguments_of(metric: type[Metric], method: str) -> Mapping[str, inspect.Para
 
 @cache
 def _without_self(method: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    found = dict(inspect.signature(method).parameters)
-    found.pop("self", None)
-    return found
+    parameters = dict(inspect.signature(method).parameters)
+    parameters.pop("self", None)
+    return parameters
 
 
 def metric_html(

@@ -44,8 +44,8 @@ class CorpusMetric(Metric):
         """
         if not has_two_passes(self):
             raise MetricError(f"{type(self).__name__} has no `conclude`")
-        found = {name: values.sum(axis=0) for name, values in self._weighed(rows).items()}
-        return {name: float(value) for name, value in self.score(**found).items()}
+        sums = {name: values.sum(axis=0) for name, values in self._weighed(rows).items()}
+        return {name: float(value) for name, value in self.score(**sums).items()}
 
     def resampler(self, rows: Sequence[Any]) -> Resampler | None:
         """A function that scores many resamples at once, or None to call `conclude` for each.

@@ -48,30 +48,30 @@ def load_metric(spec: str | Callable[..., Any], /, **parameters: object) -> Metr
         )
     parsed = spec_of(spec)
     entry = registry().find(parsed.metric)
-    given = {**parsed.parameters, **parameters}
+    values = {**parsed.parameters, **parameters}
     if parsed.alias:
-        given["name"] = parsed.alias
-    found = entry.load()
-    if not (isinstance(found, type) and issubclass(found, Metric)):
+        values["name"] = parsed.alias
+    loaded = entry.load()
+    if not (isinstance(loaded, type) and issubclass(loaded, Metric)):
         raise BrokenMetric(f"{entry.qualified}: {entry.value} isn't a subclass of metrichub.Metric")
-    metric: Metric = make(found, given, entry.name)
+    metric: Metric = make(loaded, values, entry.name)
     return metric
 
 
-def load_metrics(given: MetricLike | Iterable[MetricLike]) -> tuple[Metric, ...]:
+def load_metrics(specs: MetricLike | Iterable[MetricLike]) -> tuple[Metric, ...]:
     """The metrics that a name, a spec, a metric, a function or a list of them stands for.
 
     Raises:
         SpecError: none, no list, or two of one name; and what `load_metric` raises.
         MetricError: this isn't a metric.
     """
-    if isinstance(given, Mapping):
+    if isinstance(specs, Mapping):
         raise SpecError(
             "metrics are a name or a list of names, with parameters in the name, such as "
-            f"metrics=['bleu(max_order=2)', 'rouge'], and not {what(given)}"
+            f"metrics=['bleu(max_order=2)', 'rouge'], and not {what(specs)}"
         )
-    one = isinstance(given, (str, Metric, type)) or not isinstance(given, Iterable)
-    listed: Sequence[Any] = [given] if one else list(given)  # type: ignore[arg-type]  # one or many
+    single = isinstance(specs, (str, Metric, type)) or not isinstance(specs, Iterable)
+    listed: Sequence[Any] = [specs] if single else list(specs)  # type: ignore[arg-type]  # one or many
     if not listed:
         raise SpecError("the list of metrics is empty; name one, for example metrics='bleu'")
     metrics = tuple(load_metric(m) if isinstance(m, str) or is_function(m) else m for m in listed)
@@ -125,8 +125,8 @@ class FunctionMetric(Metric):
 
     def inputs(self) -> tuple[str, ...]:
         """The function's parameters, but for those that have a default."""
-        found = arguments_of(type(self), "observe").values()
-        return tuple(one.name for one in found if one.default is one.empty)
+        parameters = arguments_of(type(self), "observe").values()
+        return tuple(p.name for p in parameters if p.default is p.empty)
 
     def check_range(self, scores: Iterable[float]) -> None:
         """Raise `MetricError` unless all scores are in the range: intervals end at its bounds."""
@@ -147,9 +147,9 @@ class FunctionMetric(Metric):
         return _metric, (self.observe, self.source, {"name": self.name, **self._values()})
 
 
-def is_function(given: object) -> TypeGuard[Callable[..., Any]]:
+def is_function(value: object) -> TypeGuard[Callable[..., Any]]:
     """Whether `load_function` takes it: any function or method, also a partial one."""
-    return inspect.isroutine(given) or isinstance(given, partial)
+    return inspect.isroutine(value) or isinstance(value, partial)
 
 
 def load_function(function: Callable[..., Any], parameters: Mapping[str, object]) -> Metric:
@@ -171,7 +171,7 @@ def load_function(function: Callable[..., Any], parameters: Mapping[str, object]
     except ValueError:
         takes = []
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    if all(one.default is not one.empty for one in takes) or {t.kind for t in takes} - {*named}:
+    if all(p.default is not p.empty for p in takes) or {p.kind for p in takes} - {*named}:
         raise MetricError(
             f"the parameters of {name} don't name its inputs; write for example "
             f"def {name}(prediction, reference), without *, ** and /"
