@@ -32,10 +32,10 @@ def flat(report: Report, outputs: OutputChoice) -> dict[str, float]:
 
     A metric's name is always the key of its `score`.
     """
-    found: dict[str, float] = {}
+    flattened: dict[str, float] = {}
     for name, result in report.results.items():
         scores = result.scores()
         chosen = {"score": (), "headline": result.metric.headline(), "all": tuple(scores)}[outputs]
-        found[name] = scores["score"]
-        found |= {f"{name}_{output}": scores[output] for output in chosen if output != "score"}
-    return found
+        flattened[name] = scores["score"]
+        flattened |= {f"{name}_{output}": scores[output] for output in chosen if output != "score"}
+    return flattened

@@ -19,29 +19,29 @@ from metrichub.data.columns import column_of
 from metrichub.errors import MetricError, UnknownParameter, what
 from metrichub.metric import CorpusMetric, Resampler
 
-_KEPT = 256
-_RESULTS: OrderedDict[tuple[str, bytes], _Given] = OrderedDict()
+_MOST_RESULTS = 256
+_RESULTS: OrderedDict[tuple[str, bytes], _Computed] = OrderedDict()
 """What was computed last, as a report asks for its scores many times, and a module takes long."""
 _OUTPUTS: dict[str, tuple[str, ...]] = {}
 """What each module gave last, by its label."""
 _Value = TypeVar("_Value")
 
 
-class _Given(NamedTuple):
+class _Computed(NamedTuple):
     """What a module computed: numbers, or else lists with a number for each sample."""
 
     numbers: Mapping[str, float]
     lists: Mapping[str, Sequence[float]]
 
     @classmethod
-    def of(cls, result: object, samples: int, module: str) -> _Given:
+    def of(cls, result: object, samples: int, module: str) -> _Computed:
         """What there is in a result: a number, or a mapping of which numbers are read.
 
         Raises:
             MetricError: there are none.
         """
-        found = result if isinstance(result, Mapping) else {"score": result}
-        values = {str(name): np.asarray(value) for name, value in found.items()}
+        outputs = result if isinstance(result, Mapping) else {"score": result}
+        values = {str(name): np.asarray(value) for name, value in outputs.items()}
         read = {name: v.astype(np.float64) for name, v in values.items() if v.dtype.kind in "biuf"}
         numbers = {name: float(v) for name, v in read.items() if not v.ndim}
         lists = {name: v.tolist() for name, v in read.items() if v.shape == (samples,)}
@@ -105,8 +105,10 @@ class ModuleMetric(CorpusMetric):
     def label(self) -> str:
         """The module with the hash of its code, and what was chosen."""
         chosen = {"config_name": self.config_name, "revision": self.revision, "score": self.key}
-        given = {"code": self.code} | {k: v for k, v in chosen.items() if v} | dict(self.parameters)
-        call = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        settings = (
+            {"code": self.code} | {k: v for k, v in chosen.items() if v} | dict(self.parameters)
+        )
+        call = ", ".join(f"{name}={value!r}" for name, value in settings.items())
         own = self.origin.name
         return f"{'' if self.name == own else f'{self.name} = '}evaluate:{own}({call})"
 
@@ -134,11 +136,11 @@ class ModuleMetric(CorpusMetric):
 
     def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
         """The numbers that the module gives, or the means of those of the samples."""
-        given = self._computed(rows)
-        means = {name: float(np.mean(values)) for name, values in given.lists.items()}
-        found = self._named(given.numbers or means)
-        _OUTPUTS[self.label()] = tuple(found)
-        return found
+        computed = self._computed(rows)
+        means = {name: float(np.mean(values)) for name, values in computed.lists.items()}
+        scores = self._named(computed.numbers or means)
+        _OUTPUTS[self.label()] = tuple(scores)
+        return scores
 
     def samples(self, rows: Sequence[Any]) -> Mapping[str, Sequence[float]]:
         """The module's own numbers of samples; else what it gives for each alone, or `nan`."""
@@ -161,30 +163,30 @@ class ModuleMetric(CorpusMetric):
         return lambda counts: {name: np.full(len(counts), np.nan) for name in outputs}
 
     def _lists(self, rows: Sequence[Any]) -> Mapping[str, Sequence[float]]:
-        given = self._computed(rows)
-        return self._named(given.lists) if given.lists else {}
+        computed = self._computed(rows)
+        return self._named(computed.lists) if computed.lists else {}
 
-    def _named(self, found: Mapping[str, _Value]) -> dict[str, _Value]:
+    def _named(self, outputs: Mapping[str, _Value]) -> dict[str, _Value]:
         """The same, the metric's score first, under that name."""
         usual = ("score", self.origin.name, self.module().name)
-        key = self.key or next((name for name in usual if name in found), next(iter(found)))
-        if key not in found:
-            raise MetricError(f"{self.name} has no output {key!r}; it has {', '.join(found)}")
-        others = {name: value for name, value in found.items() if name not in (*usual, "score")}
-        return {"score": found[key], **others}
+        key = self.key or next((name for name in usual if name in outputs), next(iter(outputs)))
+        if key not in outputs:
+            raise MetricError(f"{self.name} has no output {key!r}; it has {', '.join(outputs)}")
+        others = {name: value for name, value in outputs.items() if name not in (*usual, "score")}
+        return {"score": outputs[key], **others}
 
-    def _computed(self, rows: Sequence[Any]) -> _Given:
+    def _computed(self, rows: Sequence[Any]) -> _Computed:
         digest = hashlib.blake2b(digest_size=16)
         for row in rows:
             digest.update(repr(row).encode())
         key = (self.label(), digest.digest())
         if key not in _RESULTS:
             _RESULTS[key] = self._compute(rows)
-            while len(_RESULTS) > _KEPT:
+            while len(_RESULTS) > _MOST_RESULTS:
                 _RESULTS.popitem(last=False)
         return _RESULTS[key]
 
-    def _compute(self, rows: Sequence[Any]) -> _Given:
+    def _compute(self, rows: Sequence[Any]) -> _Computed:
         columns = {
             feature.name: [list(v) if feature.many else v for v in values]
             for feature, values in zip(self.features(), zip(*rows, strict=True), strict=True)
@@ -195,4 +197,4 @@ class ModuleMetric(CorpusMetric):
         except Exception:
             forget(self.origin)
             raise
-        return _Given.of(result, len(rows), self.name)
+        return _Computed.of(result, len(rows), self.name)

@@ -64,11 +64,11 @@ class Feature(NamedTuple):
                 column, sample, f"has {len(items)} items, and {module} takes one per sample"
             )
         try:
-            found = tuple(map(self.cast, items))
+            values = tuple(map(self.cast, items))
         except ValueError:
             kind = f"no {self.cast.__name__}, which {module} takes"
             raise bad_sample(column, sample, f"holds {kind}: {items[0][:40]!r}") from None
-        return found if self.many else found[0]
+        return values if self.many else values[0]
 
 
 def fetched(origin: Origin) -> tuple[Origin, Any]:

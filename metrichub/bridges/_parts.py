@@ -123,8 +123,8 @@ class Parts:
 
     def first_pass(self) -> FirstPass | None:
         """The pass before this one, if a metric needs one."""
-        found = two_passes(self.hub.metrics)
-        return FirstPass(self, tuple(found)) if found else None
+        metrics = two_passes(self.hub.metrics)
+        return FirstPass(self, tuple(metrics)) if metrics else None
 
     def surveyed(self, metrics: tuple[CorpusMetric, ...], batches: Iterable[Any]) -> bytes:
         """What some of the metrics have to know of the corpus, of the samples of Arrow batches."""
@@ -138,13 +138,13 @@ class Parts:
 
     def merge(self, parts: Iterable[bytes]) -> bytes | None:
         """What several parts add together, or the first error of them; None of none."""
-        found = list(parts)
-        return self.packed(lambda: self._joined(found)) if found else None
+        listed = list(parts)
+        return self.packed(lambda: self._joined(listed)) if listed else None
 
     def report(self, parts: Iterable[bytes]) -> Report:
         """The report of all parts; raises the first error of them."""
-        found = self._joined(parts) or _unpacked(self.measure(()))
-        return Report.of(found.without_samples())
+        measurement = self._joined(parts) or _unpacked(self.measure(()))
+        return Report.of(measurement.without_samples())
 
     @contextmanager
     def _located(self, batches: Iterable[Any]) -> Iterator[_Seen]:
@@ -172,11 +172,11 @@ class Parts:
 
     def _joined(self, parts: Iterable[bytes]) -> Measurement | None:
         """Several parts as one; raises the first error of them."""
-        found: list[Measurement] = list(map(_unpacked, parts))
-        if not found:
+        measurements: list[Measurement] = list(map(_unpacked, parts))
+        if not measurements:
             return None
-        self._check_size(sum(part.size for part in found))
-        whole = merged(found)
+        self._check_size(sum(part.size for part in measurements))
+        whole = merged(measurements)
         # In order of place no more, so that where each part began says nothing.
         return replace(whole, segments=((whole.size, {}),))
 
@@ -199,10 +199,10 @@ class Parts:
     def packed(self, work: Callable[[], object]) -> bytes:
         """What some work gives, or the error that it raises, as bytes, to travel."""
         try:
-            found = work()
+            result = work()
         except MetrichubError as error:
-            found = error
-        return zlib.compress(self.dumps(found), 1)
+            result = error
+        return zlib.compress(self.dumps(result), 1)
 
 
 @dataclass(frozen=True)
@@ -218,8 +218,8 @@ class FirstPass:
 
     def merge(self, parts: Iterable[bytes]) -> bytes | None:
         """What several parts say of the corpus together, or their first error; None of none."""
-        found = list(parts)
-        return self.parts.packed(lambda: self._joined(found)) if found else None
+        listed = list(parts)
+        return self.parts.packed(lambda: self._joined(listed)) if listed else None
 
     def _joined(self, parts: Iterable[bytes]) -> dict[str, Any]:
         sums = [Survey(metric) for metric in self.metrics]
@@ -230,8 +230,8 @@ class FirstPass:
 
     def known(self, parts: Iterable[bytes]) -> Parts:
         """The second pass, with what the first found in all parts."""
-        found = self.merge(parts) or self.measure(())
-        return replace(self.parts, corpora=_unpacked(found))
+        survey = self.merge(parts) or self.measure(())
+        return replace(self.parts, corpora=_unpacked(survey))
 
 
 class _Seen:
@@ -250,16 +250,16 @@ class _Seen:
         """The row of this number, counted from the first of all batches, if it is in the last."""
         if number is None or self._last is None or not self.start <= number < self._end:
             return None
-        found: dict[str, Any] = self._last.slice(number - self.start, 1).to_pylist()[0]
-        return found
+        row: dict[str, Any] = self._last.slice(number - self.start, 1).to_pylist()[0]
+        return row
 
 
 def _unpacked(part: bytes) -> Any:
     """What a part gave; raises the error that it is."""
-    found = pickle.loads(zlib.decompress(part))
-    if isinstance(found, MetrichubError):
-        raise found
-    return found
+    result = pickle.loads(zlib.decompress(part))
+    if isinstance(result, MetrichubError):
+        raise result
+    return result
 
 
 def died(engine: str) -> MetricError:

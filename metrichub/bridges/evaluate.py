@@ -26,7 +26,7 @@ __all__ = ["load", "module"]
 
 _PREFIX = "evaluate:"
 _SHAPE = re.compile(
-    rf"\s*(?:(?P<alias>[A-Za-z_]\w*)\s*=\s*)?{_PREFIX}(?P<path>.+?)\s*(?:\((?P<given>.*)\))?\s*",
+    rf"\s*(?:(?P<alias>[A-Za-z_]\w*)\s*=\s*)?{_PREFIX}(?P<path>.+?)\s*(?:\((?P<arguments>.*)\))?\s*",
     re.DOTALL,
 )
 
@@ -85,15 +85,15 @@ def from_spec(text: str) -> ModuleMetric | None:
         SpecError: parameters that can't be parsed.
         UnknownMetric, MetricError: as `load`.
     """
-    found = _SHAPE.fullmatch(text)
-    if not found:
+    match = _SHAPE.fullmatch(text)
+    if not match:
         return None
     try:
-        parsed = Spec.parse(f"module({found['given'] or ''})")
+        parsed = Spec.parse(f"module({match['arguments'] or ''})")
     except SpecError as error:
         raise SpecError(f"{text!r}: {error}") from error
-    given: dict[str, Any] = {"name": found["alias"] or "", **parsed.parameters}
-    return load(found["path"], **given)
+    arguments: dict[str, Any] = {"name": match["alias"] or "", **parsed.parameters}
+    return load(match["path"], **arguments)
 
 
 def module(metrics: Metrics, *, outputs: OutputChoice = "headline") -> EvaluateMetric:

@@ -67,29 +67,33 @@ def metrics(report: Report) -> dict[str, list[Any]]:
     except ImportError:
         raise MissingDependency("metrichub.bridges.inspect_ai", "inspect_ai") from None
     ids = list(map(str, _column(report, "id", None)))
-    found: dict[str, list[Any]] = {}
+    shown: dict[str, list[Any]] = {}
     for name, result in report.results.items():
         scores = report.samples()[name]["score"].tolist()
-        left_out = {one for one, score in zip(ids, scores, strict=True) if math.isnan(score)}
-        scored = {one for one, score in zip(ids, scores, strict=True) if not math.isnan(score)}
+        left_out = {
+            sample_id for sample_id, score in zip(ids, scores, strict=True) if math.isnan(score)
+        }
+        scored = {
+            sample_id for sample_id, score in zip(ids, scores, strict=True) if not math.isnan(score)
+        }
         # Of samples with a score in some epochs only, inspect would take the mean of means.
         even = not left_out & scored
         if result.metric.averaging == "macro" and even:
-            found[name] = [mean(), stderr()]
+            shown[name] = [mean(), stderr()]
         else:
-            found[name] = [_corpus()(score=result.scores()["score"], samples=len(scored))]
-    return found
+            shown[name] = [_corpus()(score=result.scores()["score"], samples=len(scored))]
+    return shown
 
 
-def _column(report: Report, name: str, given: Sequence[Any] | None) -> Sequence[Any]:
-    found = report.metadata.get(name) if given is None else given
-    if found is None:
+def _column(report: Report, name: str, values: Sequence[Any] | None) -> Sequence[Any]:
+    column = report.metadata.get(name) if values is None else values
+    if column is None:
         raise ReportError(
             f"the report's samples have no column {name!r}; score an inspect log, or pass {name}s"
         )
-    if len(found) != report.size:
-        raise ReportError(f"{len(found)} {name}s are given for {report.size} samples")
-    return found
+    if len(column) != report.size:
+        raise ReportError(f"{len(column)} {name}s are given for {report.size} samples")
+    return column
 
 
 @cache

@@ -59,8 +59,8 @@ class Archive:
         self._members = {info.filename: info for info in self._zip.infolist()}
         if not self._members.keys() & {"header.json", "_journal/start.json"}:
             raise ValueError("this archive isn't an inspect log")
-        found = {name: _MEMBER.fullmatch(name) for name in self._members}
-        places = {name: (int(m[2]), _in_order(m[1])) for name, m in found.items() if m}
+        members = {name: _MEMBER.fullmatch(name) for name in self._members}
+        places = {name: (int(m[2]), _in_order(m[1])) for name, m in members.items() if m}
         self._names = sorted(places, key=places.__getitem__)
 
     def __len__(self) -> int:
@@ -138,12 +138,14 @@ def _completion(output: Mapping[str, Any]) -> str:
     return _text_of_message(choices[0]["message"]) if choices else ""
 
 
-def _text_of_input(given: Any) -> str:
+def _text_of_input(messages: Any) -> str:
     """The input, or what the user said last."""
-    if isinstance(given, str):
-        return given
-    said = [_text_of_message(message) for message in given or () if message.get("role") == "user"]
-    return said[-1] if said else ""
+    if isinstance(messages, str):
+        return messages
+    texts = [
+        _text_of_message(message) for message in messages or () if message.get("role") == "user"
+    ]
+    return texts[-1] if texts else ""
 
 
 def _text_of_message(message: Mapping[str, Any]) -> str:
@@ -157,4 +159,4 @@ def _resolved(text: Any, attached: Mapping[str, str]) -> Any:
     """The text with what was stored beside it for its length; each of a list."""
     if isinstance(text, list):
         return [_resolved(item, attached) for item in text]
-    return _ATTACHED.sub(lambda found: attached.get(found[1], found[0]), str(text))
+    return _ATTACHED.sub(lambda match: attached.get(match[1], match[0]), str(text))

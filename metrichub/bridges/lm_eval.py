@@ -35,22 +35,24 @@ def functions(metrics: Metrics, *, outputs: OutputChoice = "score", **columns: s
     """
     check_outputs(outputs)
     hub = hub_of(metrics)
-    needs = {column: one for column, one in hub.needs().items() if column != "predictions"}
-    found: Functions = {"process_results": partial(_process, hub, outputs, needs, columns)}
-    for key, one in _keys(hub, outputs).items():
-        if key in found:
+    needs = {column: name for column, name in hub.needs().items() if column != "predictions"}
+    by_name: Functions = {"process_results": partial(_process, hub, outputs, needs, columns)}
+    for key, metric in _keys(hub, outputs).items():
+        if key in by_name:
             raise MetricError(f"two functions would be called {key!r}; give the metric a name")
-        found[key] = partial(_corpus, one, key, outputs)
-    return found
+        by_name[key] = partial(_corpus, metric, key, outputs)
+    return by_name
 
 
 def yaml(metrics: Metrics, *, module: str = "scores", outputs: OutputChoice = "score") -> str:
     """The lines for the task's YAML, with the functions in `module`.py next to it."""
     check_outputs(outputs)
     lines = [f"process_results: !function {module}.process_results", "metric_list:"]
-    for key, one in _keys(hub_of(metrics), outputs).items():
+    for key, metric in _keys(hub_of(metrics), outputs).items():
         lines += [f"  - metric: {key}", f"    aggregation: !function {module}.{key}"]
-        better = one.card.better(key.removeprefix(f"{one.name}_") if key != one.name else "score")
+        better = metric.card.better(
+            key.removeprefix(f"{metric.name}_") if key != metric.name else "score"
+        )
         if better != "neither":
             lines.append(f"    higher_is_better: {str(better == 'higher').lower()}")
     return "".join(f"{line}\n" for line in lines)
@@ -58,12 +60,12 @@ def yaml(metrics: Metrics, *, module: str = "scores", outputs: OutputChoice = "s
 
 def _keys(hub: Hub, outputs: OutputChoice) -> dict[str, Metric]:
     """The flat key of every score, and its metric."""
-    found: dict[str, Metric] = {}
-    for one in hub.metrics:
-        chosen = {"score": (), "headline": one.headline(), "all": one.outputs()}[outputs]
-        others = [f"{one.name}_{output}" for output in chosen if output != "score"]
-        found |= dict.fromkeys([one.name, *others], one)
-    return found
+    keys: dict[str, Metric] = {}
+    for metric in hub.metrics:
+        chosen = {"score": (), "headline": metric.headline(), "all": metric.outputs()}[outputs]
+        others = [f"{metric.name}_{output}" for output in chosen if output != "score"]
+        keys |= dict.fromkeys([metric.name, *others], metric)
+    return keys
 
 
 def _process(
@@ -84,8 +86,8 @@ def _process(
     chosen = names.resolve(needs, doc, mapping)
     sample = {"predictions": prediction} | {column: doc[name] for column, name in chosen.items()}
     return {
-        key: {column: sample[column] for column in Hub(one).needs()}
-        for key, one in _keys(hub, outputs).items()
+        key: {column: sample[column] for column in Hub(metric).needs()}
+        for key, metric in _keys(hub, outputs).items()
     }
 
 
@@ -93,6 +95,6 @@ def _is_texts(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(v, str) for v in value)
 
 
-def _corpus(one: Metric, key: str, outputs: OutputChoice, samples: Sequence[Any]) -> float:
+def _corpus(metric: Metric, key: str, outputs: OutputChoice, samples: Sequence[Any]) -> float:
     """The score of all samples together."""
-    return flat(Hub(one).evaluate(list(samples), samples=False), outputs)[key]
+    return flat(Hub(metric).evaluate(list(samples), samples=False), outputs)[key]

@@ -56,22 +56,22 @@ def _prompt(arguments: Any) -> str:
         ValueError: nothing was generated: the likelihoods of choices were compared.
     """
     first = next(iter(arguments.values() if isinstance(arguments, Mapping) else arguments), ())
-    found = list(first.values() if isinstance(first, Mapping) else first)
-    if len(found) < 2 or not isinstance(found[1], Mapping):
+    parts = list(first.values() if isinstance(first, Mapping) else first)
+    if len(parts) < 2 or not isinstance(parts[1], Mapping):
         raise ValueError(
             "holds likelihoods of given answers but no generated text; score a task with "
             "output_type: generate_until"
         )
-    return str(found[0])
+    return str(parts[0])
 
 
 def _prediction(responses: Any) -> str | list[str]:
     """What the filter left: a text, or several where a prompt was answered several times."""
-    found = responses[0] if isinstance(responses, list) and responses else responses
-    several = found if isinstance(found, list) else [found]
+    response = responses[0] if isinstance(responses, list) and responses else responses
+    several = response if isinstance(response, list) else [response]
     if not several or not all(isinstance(text, str) for text in several):
-        raise ValueError(f"filtered_resps holds {what(found)}, not text")
-    return several if isinstance(found, list) else str(found)
+        raise ValueError(f"filtered_resps holds {what(response)}, not text")
+    return several if isinstance(response, list) else str(response)
 
 
 def _references(target: Any, document: Any) -> str | Sequence[str]:

@@ -35,22 +35,22 @@ def scorers(metrics: Metrics) -> list[Any]:
     only value of the inputs, or is found by its usual names, like other columns.
     """
     try:
-        from mlflow.genai.scorers import scorer as made
+        from mlflow.genai.scorers import scorer as decorate
     except ImportError:
         raise MissingDependency(_NEEDED, "mlflow") from None
     hub = hub_of(metrics)
-    means = [one for one in hub.metrics if one.averaging == "macro"]
-    found: list[Any] = []
+    means = [metric for metric in hub.metrics if metric.averaging == "macro"]
+    made: list[Any] = []
     if means:
         shared = Hub(means, reduce_fn=hub.reduce_fn, vote=hub.vote)
         name = means[0].name if len(means) == 1 else "metrichub"
-        found.append(made(_scored_samples(shared), name=name))
-    for one in hub.metrics:
-        if one not in means:
-            alone = _Corpus(Hub(one, reduce_fn=hub.reduce_fn, vote=hub.vote), one.name)
-            shown = made(alone.sample(), name=one.name, aggregations=[alone.aggregation()])
-            found.append(shown)
-    return found
+        made.append(decorate(_scored_samples(shared), name=name))
+    for metric in hub.metrics:
+        if metric not in means:
+            alone = _Corpus(Hub(metric, reduce_fn=hub.reduce_fn, vote=hub.vote), metric.name)
+            shown = decorate(alone.sample(), name=metric.name, aggregations=[alone.aggregation()])
+            made.append(shown)
+    return made
 
 
 def scorer(metrics: Metrics) -> Any:
@@ -62,14 +62,14 @@ def scorer(metrics: Metrics) -> Any:
         SpecError: the metrics need several scorers, because MLflow asks each for only one corpus
             score.
     """
-    found = scorers(metrics)
-    if len(found) > 1:
-        named = ", ".join(one.name for one in found)
+    needed = scorers(metrics)
+    if len(needed) > 1:
+        named = ", ".join(each.name for each in needed)
         raise SpecError(
-            f"these metrics are {len(found)} scorers in MLflow ({named}): give them as "
+            f"these metrics are {len(needed)} scorers in MLflow ({named}): give them as "
             "scorers=bridges.mlflow.scorers(hub)"
         )
-    return found[0]
+    return needed[0]
 
 
 def make_metric(metric: str | Metric | Hub) -> Any:
@@ -89,32 +89,34 @@ def make_metric(metric: str | Metric | Hub) -> Any:
     hub = hub_of(metric)
     if len(hub.metrics) > 1:
         raise SpecError("make_metric takes one metric; call it for each of the hub's")
-    (one,) = hub.metrics
+    (wrapped,) = hub.metrics
     # The names by which MLflow finds the columns.
-    said = {column: column for column in hub.needs()} | {"references": "targets"}
-    taken = [said[column] for column in hub.needs()]
+    names = {column: column for column in hub.needs()} | {"references": "targets"}
+    taken = [names[column] for column in hub.needs()]
 
-    def evaluated(**given: Any) -> Any:
-        columns = {column: list(given[said[column]]) for column in hub.needs()}
+    def evaluated(**values: Any) -> Any:
+        columns = {column: list(values[names[column]]) for column in hub.needs()}
         report = hub.evaluate(columns)
-        scores = report.samples()[one.name]["score"].tolist()
-        return MetricValue(scores=scores, aggregate_results={"score": report[one.name]["score"]})
+        scores = report.samples()[wrapped.name]["score"].tolist()
+        return MetricValue(
+            scores=scores, aggregate_results={"score": report[wrapped.name]["score"]}
+        )
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [inspect.Parameter(name, kind) for name in taken]
     setattr(evaluated, "__signature__", inspect.Signature(parameters))  # noqa: B010
     return made(
         eval_fn=_positional(evaluated, taken),
-        greater_is_better=one.card.better("score") != "lower",
-        name=one.name,
+        greater_is_better=wrapped.card.better("score") != "lower",
+        name=wrapped.name,
     )
 
 
 def _positional(function: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
     """The function for calls by position too; MLflow reads its parameters."""
 
-    def called(*args: Any, **given: Any) -> Any:
-        return function(**dict(zip(names, args, strict=False)), **given)
+    def called(*args: Any, **keywords: Any) -> Any:
+        return function(**dict(zip(names, args, strict=False)), **keywords)
 
     setattr(called, "__signature__", inspect.signature(function))  # noqa: B010
     return called
@@ -183,12 +185,12 @@ def _feedback(report: Report, name: str) -> Any:
 
 def _row(inputs: Any, outputs: Any, expectations: Any) -> dict[str, Any]:
     """A sample's columns out of what MLflow has of it."""
-    given: dict[str, Any] = dict(inputs) if isinstance(inputs, Mapping) else {"questions": inputs}
-    if len(given) == 1 and column_of_alias(next(iter(given))) not in ALIASES:
-        given = {"questions": next(iter(given.values()))}
+    fields: dict[str, Any] = dict(inputs) if isinstance(inputs, Mapping) else {"questions": inputs}
+    if len(fields) == 1 and column_of_alias(next(iter(fields))) not in ALIASES:
+        fields = {"questions": next(iter(fields.values()))}
     expected: dict[str, Any] = dict(expectations or {})
     expected = {_EXPECTED.get(name, name): value for name, value in expected.items()}
-    row = {**given, **expected, "predictions": _text(outputs)}
+    row = {**fields, **expected, "predictions": _text(outputs)}
     return {name: value for name, value in row.items() if value is not None}
 
 
@@ -198,8 +200,8 @@ def _text(outputs: Any) -> Any:
         outputs = outputs["choices"][0]["message"]["content"]
     if isinstance(outputs, Mapping):
         named = [v for k, v in outputs.items() if column_of_alias(k) == "predictions"]
-        found = named or list(outputs.values())
-        if len(found) != 1:
+        texts = named or list(outputs.values())
+        if len(texts) != 1:
             raise InputError(f"outputs are {what(outputs)}; one of its values has to be the text")
-        return found[0]
+        return texts[0]
     return outputs

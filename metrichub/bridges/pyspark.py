@@ -73,9 +73,9 @@ def _merged(frame: DataFrame, names: list[str], parts: Pass) -> list[bytes]:
         yield _batch(context.partitionId() if context else 0, parts.measure(named))
 
     def merge(batches: Iterable[Any]) -> Iterator[Any]:
-        found = parts.merge(part for b in batches for part in b.column("partial").to_pylist())
-        if found is not None:
-            yield _batch(0, found)
+        merged = parts.merge(part for b in batches for part in b.column("partial").to_pylist())
+        if merged is not None:
+            yield _batch(0, merged)
 
     measured = frame.mapInArrow(measure, _SCHEMA)
     # Adaptive execution makes as few partitions of them as it finds right.
@@ -94,5 +94,5 @@ def _batch(partition: int, part: bytes) -> Any:
 
     # The types of the schema to the bit.
     place = pyarrow.array([partition % WIDTH], pyarrow.int64())
-    found = pyarrow.array([part], pyarrow.binary())
-    return pyarrow.RecordBatch.from_arrays([place, found], names=["place", "partial"])
+    partial = pyarrow.array([part], pyarrow.binary())
+    return pyarrow.RecordBatch.from_arrays([place, partial], names=["place", "partial"])

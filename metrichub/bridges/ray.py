@@ -88,8 +88,8 @@ def _measure(table: Any, parts: Pass) -> Any:
 
 
 def _merge(table: Any, parts: Pass) -> Any:
-    found = parts.merge(table.column("partial").to_pylist())
-    return _table([] if found is None else [found])
+    merged = parts.merge(table.column("partial").to_pylist())
+    return _table([] if merged is None else [merged])
 
 
 def _table(parts: list[bytes]) -> Any:

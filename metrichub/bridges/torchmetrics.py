@@ -77,21 +77,25 @@ class HubStates:
         states_of: Any = self
         self.hub, self.outputs = hub, outputs
         # Which states each metric has; those that don't add up have bytes.
-        self.shapes = {one.name: _shapes(hub, one) for one in hub.metrics}
-        for one in hub.metrics:
-            states = self.shapes[one.name]
+        self.shapes = {metric.name: _shapes(hub, metric) for metric in hub.metrics}
+        for metric in hub.metrics:
+            states = self.shapes[metric.name]
             if states is None:
                 for part in ("rows", "lengths"):
-                    states_of.add_state(_state(one, part), [], dist_reduce_fx="cat")
+                    states_of.add_state(_state(metric, part), [], dist_reduce_fx="cat")
                 continue
             for name, zero in states.items():
-                states_of.add_state(_state(one, name), torch.as_tensor(zero), dist_reduce_fx="sum")
+                states_of.add_state(
+                    _state(metric, name), torch.as_tensor(zero), dist_reduce_fx="sum"
+                )
 
     @property
     def higher_is_better(self) -> bool | None:
         """The direction, where all metrics have the same."""
-        found = {one.card.better("score") for one in self.hub.metrics}
-        return {"higher": True, "lower": False}.get(found.pop()) if len(found) == 1 else None
+        directions = {metric.card.better("score") for metric in self.hub.metrics}
+        return (
+            {"higher": True, "lower": False}.get(directions.pop()) if len(directions) == 1 else None
+        )
 
     def update(
         self,
@@ -101,98 +105,98 @@ class HubStates:
     ) -> None:
         """Measure samples: predictions, references, and other columns by their names."""
         references = {} if target is None else {"references": target}
-        given: dict[str, Any] = {"predictions": preds} | references | columns
-        report = self.hub.evaluate(**given, texts=False)
-        for one in self.hub.metrics:
-            result = report.results[one.name]
-            if self.shapes[one.name] is None:
-                self._append(one, result)
+        all_columns: dict[str, Any] = {"predictions": preds} | references | columns
+        report = self.hub.evaluate(**all_columns, texts=False)
+        for metric in self.hub.metrics:
+            result = report.results[metric.name]
+            if self.shapes[metric.name] is None:
+                self._append(metric, result)
             else:
-                self._add(one, result)
+                self._add(metric, result)
 
-    def _add(self, one: Metric, result: Result) -> None:
+    def _add(self, metric: Metric, result: Result) -> None:
         import torch
 
         assert isinstance(result, SumResult)
         sums = _with_count(result) if result.count else {}
         for name, total in sums.items():
-            state = getattr(self, _state(one, name))
+            state = getattr(self, _state(metric, name))
             if tuple(state.shape) != total.shape:
-                raise MetricError(f"{one.name}: the statistic {name!r} changes its shape")
+                raise MetricError(f"{metric.name}: the statistic {name!r} changes its shape")
             added = torch.as_tensor(total, device=state.device)
-            setattr(self, _state(one, name), state + added)
+            setattr(self, _state(metric, name), state + added)
 
-    def _append(self, one: Metric, result: Result) -> None:
+    def _append(self, metric: Metric, result: Result) -> None:
         import torch
 
-        kept = result.pool() if isinstance(result, SumResult) else result
-        content = bytearray(pickle.dumps(kept))
-        rows, lengths = self._bytes(one)
+        pooled = result.pool() if isinstance(result, SumResult) else result
+        content = bytearray(pickle.dumps(pooled))
+        rows, lengths = self._bytes(metric)
         rows.append(torch.frombuffer(content, dtype=torch.uint8).to(self.device))
         lengths.append(torch.tensor([len(content)], device=self.device))
 
-    def _bytes(self, one: Metric) -> tuple[list[Any], list[Any]]:
-        return getattr(self, _state(one, "rows")), getattr(self, _state(one, "lengths"))
+    def _bytes(self, metric: Metric) -> tuple[list[Any], list[Any]]:
+        return getattr(self, _state(metric, "rows")), getattr(self, _state(metric, "lengths"))
 
-    def _sync_dist(self, *given: Any, **options: Any) -> None:
+    def _sync_dist(self, *args: Any, **options: Any) -> None:
         import torch
 
         # A process without samples has lists without a type, which others can't join.
-        for one in self.hub.metrics:
-            if self.shapes[one.name] is None:
-                rows, lengths = self._bytes(one)
+        for metric in self.hub.metrics:
+            if self.shapes[metric.name] is None:
+                rows, lengths = self._bytes(metric)
                 if not len(rows):
                     rows.append(torch.zeros(0, dtype=torch.uint8, device=self.device))
                     lengths.append(torch.zeros(0, dtype=torch.int64, device=self.device))
-        super()._sync_dist(*given, **options)  # type: ignore[misc]  # of torchmetrics
+        super()._sync_dist(*args, **options)  # type: ignore[misc]  # of torchmetrics
 
     def compute(self) -> Any:
         """The score of all samples, or a dictionary of scores."""
         import torch
 
-        found = flat(Report(self._results(), 0, (), {}), self.outputs)
+        scores = flat(Report(self._results(), 0, (), {}), self.outputs)
         tensors = {
             name: torch.tensor(score, dtype=torch.float64, device=self.device)
-            for name, score in found.items()
+            for name, score in scores.items()
         }
-        one = self.outputs == "score" and len(tensors) == 1
-        return next(iter(tensors.values())) if one else tensors
+        is_single = self.outputs == "score" and len(tensors) == 1
+        return next(iter(tensors.values())) if is_single else tensors
 
     def _results(self) -> dict[str, Result]:
-        found: dict[str, Result] = {}
-        for one in self.hub.metrics:
-            states = self.shapes[one.name]
+        results: dict[str, Result] = {}
+        for metric in self.hub.metrics:
+            states = self.shapes[metric.name]
             if states is None:
-                rows, lengths = (self._joined(part) for part in self._bytes(one))
-                found[one.name] = _merged(self.hub, one, rows, lengths)
+                rows, lengths = (self._joined(part) for part in self._bytes(metric))
+                results[metric.name] = _merged(self.hub, metric, rows, lengths)
             else:
-                sums = {n: getattr(self, _state(one, n)).cpu().numpy() for n in states}
-                found[one.name] = _sums(self.hub, one, sums)
-        return found
+                sums = {n: getattr(self, _state(metric, n)).cpu().numpy() for n in states}
+                results[metric.name] = _sums(self.hub, metric, sums)
+        return results
 
     def _joined(self, part: Any) -> Array:
         # Joined already where processes have exchanged them.
         parts = list(part) if isinstance(part, list) else [part]
-        arrays = [one.cpu().numpy() for one in parts]
+        arrays = [array.cpu().numpy() for array in parts]
         return np.concatenate(arrays) if arrays else np.zeros(0, np.uint8)
 
 
-def _state(one: Metric, part: str) -> str:
+def _state(metric: Metric, part: str) -> str:
     """The name of a state.
 
     It tells metrics and parameters apart, as a collection lets metrics of equal states share them.
     """
-    digest = hashlib.blake2b(one.label().encode(), digest_size=4).hexdigest()
-    return f"{one.name}_{digest}_{part}"
+    digest = hashlib.blake2b(metric.label().encode(), digest_size=4).hexdigest()
+    return f"{metric.name}_{digest}_{part}"
 
 
-def _shapes(hub: Hub, one: Metric) -> dict[str, Array] | None:
+def _shapes(hub: Hub, metric: Metric) -> dict[str, Array] | None:
     """Zeros in the shapes and types of the sums; None for what doesn't add up or asks a judge."""
-    if isinstance(one, CorpusMetric) or is_async(one):
+    if isinstance(metric, CorpusMetric) or is_async(metric):
         return None
-    alone = Hub(one, reduce_fn=hub.reduce_fn)
+    alone = Hub(metric, reduce_fn=hub.reduce_fn)
     try:
-        result = alone.evaluate({column: [_TEXT] for column in alone.needs()}).results[one.name]
+        result = alone.evaluate({column: [_TEXT] for column in alone.needs()}).results[metric.name]
     except MetrichubError:
         return None
     if not isinstance(result, SumResult) or not result.count:
@@ -206,13 +210,13 @@ def _with_count(result: SumResult) -> dict[str, Array]:
     }
 
 
-def _sums(hub: Hub, one: Metric, sums: dict[str, Array]) -> SumResult:
+def _sums(hub: Hub, metric: Metric, sums: dict[str, Array]) -> SumResult:
     count = int(sums.pop("samples_scored"))
-    signature = signature_of(one, hub.reduce_fn)
-    return SumResult(one, signature, count, 0, Counter(), Counter(), None, sums)
+    signature = signature_of(metric, hub.reduce_fn)
+    return SumResult(metric, signature, count, 0, Counter(), Counter(), None, sums)
 
 
-def _merged(hub: Hub, one: Metric, rows: Array, lengths: Array) -> Result:
+def _merged(hub: Hub, metric: Metric, rows: Array, lengths: Array) -> Result:
     """The result of all parts; without one, that of no samples."""
     ends = np.cumsum(lengths)
     parts = [
@@ -222,7 +226,7 @@ def _merged(hub: Hub, one: Metric, rows: Array, lengths: Array) -> Result:
     if parts:
         merged: Result = parts[0].merge(parts, parts[0].signature)
         return merged
-    signature = signature_of(one, hub.reduce_fn)
-    if isinstance(one, CorpusMetric):
-        return RowsResult.of(one, signature, [], np.zeros(0, np.int64), 0)
-    return SumResult(one, signature, 0, 0, Counter(), Counter(), None, {})
+    signature = signature_of(metric, hub.reduce_fn)
+    if isinstance(metric, CorpusMetric):
+        return RowsResult.of(metric, signature, [], np.zeros(0, np.int64), 0)
+    return SumResult(metric, signature, 0, 0, Counter(), Counter(), None, {})

@@ -52,12 +52,12 @@ def compute_metrics(
 
 def _columns(hub: Hub, prediction: Any) -> dict[str, Any]:
     """The ids of every column that there is."""
-    found = {"predictions": prediction.predictions, "references": prediction.label_ids}
+    columns = {"predictions": prediction.predictions, "references": prediction.label_ids}
     inputs = getattr(prediction, "inputs", None)
     if inputs is not None and "sources" in hub.needs():
         # A batch comes as the model takes it, the whole set as the ids alone.
-        found["sources"] = inputs["input_ids"] if isinstance(inputs, Mapping) else inputs
-    return {column: ids for column, ids in found.items() if ids is not None}
+        columns["sources"] = inputs["input_ids"] if isinstance(inputs, Mapping) else inputs
+    return {column: ids for column, ids in columns.items() if ids is not None}
 
 
 def _decoded(tokenizer: Any, ids: Any) -> list[str]:

@@ -68,7 +68,7 @@ def html(markdown: str, link: Callable[[str], str | None]) -> str:
         MissingDependency: the packages of the extra `site` or `app` aren't installed.
     """
     parser = _parser()
-    tokens = parser.parse(_COMMENT.sub(lambda found: found["code"] or "", markdown))
+    tokens = parser.parse(_COMMENT.sub(lambda match: match["code"] or "", markdown))
     for token in _all(tokens):
         _align(token)
     for token in tokens:
