@@ -72,8 +72,8 @@ async def _observe(
     async def measured(metric: Metric, sample: int, row: Mapping[str, Any]) -> Any:
         try:
             with record_keys() as keys:
-                found = await metric.observe(**row)  # type: ignore[attr-defined]  # the author's
-            return _Done(found, keys)
+                observed = await metric.observe(**row)  # type: ignore[attr-defined]  # the author's
+            return _Done(observed, keys)
         except JudgeError as error:
             if error.ends_the_run:
                 raise
@@ -109,8 +109,8 @@ async def _observe(
         except BaseExceptionGroup as errors:
             first = _first(errors)
             raise first from first.__cause__
-        found = {name: [task.result() for task in made] for name, made in tasks.items()}
-    parts = {name: _parted(found[name], views[name][1]) for name in found}
+        observed = {name: [task.result() for task in tasks_of] for name, tasks_of in tasks.items()}
+    parts = {name: _parted(observed[name], views[name][1]) for name in observed}
     return Observed(
         {name: rows for name, (rows, _) in parts.items()},
         {name: traces for name, (_, traces) in parts.items()},
@@ -136,13 +136,13 @@ def _samples(view: View) -> list[int]:
     return list(range(view.rows)) if view.sample is None else view.sample.tolist()
 
 
-def _parted(found: Sequence[_Done], view: View) -> tuple[list[Any], Trace]:
+def _parted(observed: Sequence[_Done], view: View) -> tuple[list[Any], Trace]:
     """The rows without their steps; those of a sample with a failed call are all unscored."""
     steps: dict[int, list[TraceItem]] = {}
     errors: dict[int, str] = {}
     pending: dict[int, str] = {}
     calls: dict[int, list[str]] = {}
-    for sample, (row, keys) in zip(_samples(view), found, strict=True):
+    for sample, (row, keys) in zip(_samples(view), observed, strict=True):
         if keys:
             calls.setdefault(sample, []).extend(keys)
         if isinstance(row, WithTrace):
@@ -154,7 +154,7 @@ def _parted(found: Sequence[_Done], view: View) -> tuple[list[Any], Trace]:
     lost = errors.keys() | pending
     rows = [
         None if sample in lost else row.row if isinstance(row, WithTrace) else row
-        for sample, (row, _) in zip(_samples(view), found, strict=True)
+        for sample, (row, _) in zip(_samples(view), observed, strict=True)
     ]
     return rows, Trace.of(steps, errors, calls, pending)
 

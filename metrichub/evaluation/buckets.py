@@ -61,21 +61,21 @@ class BucketSizes:
         Raises:
             ReportError: parts have other keys, since no bucket then holds what it says.
         """
-        found = [(size, part) for size, part in parts if size or part]
-        kept = [part for _, part in found if part is not None]
-        if not kept or len(kept) < len(found):
+        filled = [(size, part) for size, part in parts if size or part]
+        known = [part for _, part in filled if part is not None]
+        if not known or len(known) < len(filled):
             return None
-        first = kept[0].key
-        if other := next((part for part in kept if part.key != first), None):
+        first = known[0].key
+        if other := next((part for part in known if part.key != first), None):
             raise ReportError(
-                f"one report holds sums by {kept[0].named} and another by {other.named}; to merge "
+                f"one report holds sums by {known[0].named} and another by {other.named}; to merge "
                 "them, evaluate all with the same key"
             )
-        starts = np.cumsum([0, *(size for size, _ in found)]).tolist()
-        moved = [p.behind(start) for p, start in zip(kept, starts, strict=False)]
+        starts = np.cumsum([0, *(size for size, _ in filled)]).tolist()
+        moved = [p.behind(start) for p, start in zip(known, starts, strict=False)]
         columns = set.intersection(*(set(part.prints) for part in moved))
         return cls(
-            kept[0].key,
+            known[0].key,
             reduce(np.add, (part.sizes for part in moved)),
             {n: reduce(np.add, (part.prints[n] for part in moved)) for n in sorted(columns)},
         )
@@ -147,8 +147,8 @@ def _prints(column: Column) -> NDArray[np.uint64]:
     texts: Iterable[str] = items
     if column.offsets is not None:
         texts = ("".join(items[a:b]) for a, b in pairwise(column.offsets))
-    found = [crc32(text.encode("utf-8", "surrogatepass")) << 32 | len(text) for text in texts]
-    return np.array(found, np.uint64)
+    prints = [crc32(text.encode("utf-8", "surrogatepass")) << 32 | len(text) for text in texts]
+    return np.array(prints, np.uint64)
 
 
 def _summed(values: NDArray[np.uint64], place: NDArray[np.int64]) -> NDArray[np.uint64]:

@@ -175,14 +175,14 @@ def _kappa(votes: Sequence[Sequence[str]]) -> str:
 
     couple = len(votes[0]) == _COUPLE
     pair = [[item[k] for item in votes] for k in (0, 1)]
-    found = cohen_kappa(pair[0], pair[1]) if couple else fleiss_kappa(votes)
+    kappa = cohen_kappa(pair[0], pair[1]) if couple else fleiss_kappa(votes)
     name = "Cohen's" if couple else "Fleiss'"
-    return f"{name} kappa {'undefined' if math.isnan(found) else f'{found:.3f}'}"
+    return f"{name} kappa {'undefined' if math.isnan(kappa) else f'{kappa:.3f}'}"
 
 
-def _votes(found: Iterable[Any]) -> Iterator[Sequence[Mapping[str, Any]]]:
+def _votes(steps: Iterable[Any]) -> Iterator[Sequence[Mapping[str, Any]]]:
     """The votes on every item, wherever they stand in steps."""
-    for part in found:
+    for part in steps:
         if isinstance(part, Mapping):
             if isinstance(part.get("votes"), list) and "verdict" in part:
                 yield part["votes"]

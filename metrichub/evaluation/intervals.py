@@ -78,27 +78,27 @@ def score_interval(
     drawn: Array, score: float, units: UnitCount, scale: Scale | None, level: float
 ) -> Interval:
     """The interval of a score, from the scores that its resamples have."""
-    found = _Draws.of(drawn, score, level)
+    draws = _Draws.of(drawn, score, level)
     if not isfinite(score):
-        return found.none(None if isnan(score) else "the score is infinite")
+        return draws.none(None if isnan(score) else "the score is infinite")
     share = scale is not None and scale.share
     low, high = (None, None) if scale is None else (scale.low, scale.high)
     if not share:
         if units.number < LEAST:
-            return found.none(units.few(LEAST))
-        if found.alike and not ((low, high) == (0, 1) and score in (0, 1)):
-            return found.unclear(_NO_SPREAD)
-        if found.beside:
-            return found.unclear(NOT_ESTIMATED)
-    if share or ((low, high) == (0, 1) and (units.number < MANY or found.alike)):
+            return draws.none(units.few(LEAST))
+        if draws.alike and not ((low, high) == (0, 1) and score in (0, 1)):
+            return draws.unclear(_NO_SPREAD)
+        if draws.beside:
+            return draws.unclear(NOT_ESTIMATED)
+    if share or ((low, high) == (0, 1) and (units.number < MANY or draws.alike)):
         score = min(max(score, 0.0), 1.0)
-        worth, reach = _worth(units, score * (1 - score), found, yes_or_no=share)
+        worth, reach = _worth(units, score * (1 - score), draws, yes_or_no=share)
         # No mean of numbers from 0 to 1 varies more than that of yes and no; a ratio may.
         if share or worth >= units.number - 1:
-            resampled = units.kind != "sample" or not (share or found.alike)
+            resampled = units.kind != "sample" or not (share or draws.alike)
             method = "Wilson, bootstrap standard error" if resampled else "Wilson"
-            return found.interval(*wilson_share(score, worth, reach)[1:], method)
-    return found.bootstrap(units.number, low, high)
+            return draws.interval(*wilson_share(score, worth, reach)[1:], method)
+    return draws.bootstrap(units.number, low, high)
 
 
 def difference_interval(
@@ -113,25 +113,25 @@ def difference_interval(
 
     `apart` are the differences of the samples, which those of shares need.
     """
-    found = _Draws.of(drawn, difference, level)
+    draws = _Draws.of(drawn, difference, level)
     if not isfinite(difference):
-        return found.none(None if isnan(difference) else "the difference is infinite")
+        return draws.none(None if isnan(difference) else "the difference is infinite")
     if units.number < LEAST_PAIRED:
-        return found.none(units.few(LEAST_PAIRED))
+        return draws.none(units.few(LEAST_PAIRED))
     if scale is not None and scale.share and apart is not None:
         more, less = float(apart[apart > 0].sum()), float(-apart[apart < 0].sum())
-        spread = float((apart * apart).mean()) - difference * difference
-        worth, reach = _worth(units, spread, found, yes_or_no=True)
+        variance = float((apart * apart).mean()) - difference * difference
+        worth, reach = _worth(units, variance, draws, yes_or_no=True)
         shares = more / len(apart), less / len(apart)
-        return found.interval(*_tango(*shares, worth, reach), "Tango")
-    if found.alike:
-        return found.unclear(_NO_SPREAD.replace("score", "difference"))
-    if found.beside:
-        return found.unclear(NOT_ESTIMATED)
+        return draws.interval(*_tango(*shares, worth, reach), "Tango")
+    if draws.alike:
+        return draws.unclear(_NO_SPREAD.replace("score", "difference"))
+    if draws.beside:
+        return draws.unclear(NOT_ESTIMATED)
     width = None
     if scale is not None and scale.low is not None and scale.high is not None:
         width = scale.high - scale.low
-    return found.bootstrap(units.number, None if width is None else -width, width)
+    return draws.bootstrap(units.number, None if width is None else -width, width)
 
 
 class _Draws(NamedTuple):
@@ -191,21 +191,21 @@ class _Draws(NamedTuple):
 
 
 def _worth(
-    units: UnitCount, spread: float, found: _Draws, *, yes_or_no: bool
+    units: UnitCount, variance: float, draws: _Draws, *, yes_or_no: bool
 ) -> tuple[float, float]:
     """How many independent yes/no samples these are worth, and how many standard errors to reach.
 
-    `spread` is the variance of a yes/no sample. That of the resamples says what the units are
+    `variance` is that of a yes/no sample. That of the resamples says what the units are
     worth; where nothing varies, each counts as one sample. Samples that are `yes_or_no` need none.
     """
     if yes_or_no and units.kind == "sample":
-        return units.samples, quantile(found.level)
-    if units.number < 2 or found.alike:
-        return units.number, quantile(found.level)
-    worth = spread / (found.std * found.std * units.number / (units.number - 1))
+        return units.samples, quantile(draws.level)
+    if units.number < 2 or draws.alike:
+        return units.number, quantile(draws.level)
+    worth = variance / (draws.std * draws.std * units.number / (units.number - 1))
     if yes_or_no:
         worth = min(max(worth, 1.0), units.samples)
-    return worth, student(units.number - 1, found.level)
+    return worth, student(units.number - 1, draws.level)
 
 
 def _tango(more: float, less: float, number: float, reach: float) -> tuple[float, float]:

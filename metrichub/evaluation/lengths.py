@@ -32,24 +32,24 @@ Lengths = NDArray[np.int64]
 
 def word_counts(texts: Iterable[str]) -> NDArray[np.int64]:
     """How many words each text has, punctuation alone left out; see `COUNTED`."""
-    found = (len((_ASCII_WORD if t.isascii() else _WORD).findall(t)) for t in texts)
-    return np.fromiter(found, np.int64)
+    counts = (len((_ASCII_WORD if t.isascii() else _WORD).findall(t)) for t in texts)
+    return np.fromiter(counts, np.int64)
 
 
 def sample_lengths(samples: StoredSamples, column: str) -> NDArray[np.int64] | None:
     """The words of each sample's first text in a column, (N,); None where a batch lacks it."""
-    found = []
+    lengths = []
     for batch in samples.batches:
         if column not in batch.columns:
             return None
         texts = batch.columns[column]
         counts = np.append(word_counts(texts.items), 0)
         if texts.offsets is None:
-            found.append(counts[:-1])
+            lengths.append(counts[:-1])
             continue
         starts = np.asarray(texts.offsets)
-        found.append(np.where(starts[1:] > starts[:-1], counts[starts[:-1]], 0))
-    return np.concatenate(found) if found else np.zeros(0, np.int64)
+        lengths.append(np.where(starts[1:] > starts[:-1], counts[starts[:-1]], 0))
+    return np.concatenate(lengths) if lengths else np.zeros(0, np.int64)
 
 
 def lengths_of(batch: Batch) -> Lengths | None:
@@ -73,12 +73,12 @@ def joined_lengths(parts: Sequence[tuple[int, Lengths | None]]) -> Lengths | Non
 
     None where a part has none, sums where one has sums.
     """
-    found = [(size, lengths) for size, lengths in parts if size]
-    known = [lengths for _, lengths in found if lengths is not None]
-    if not known or len(known) < len(found):
+    filled = [(size, lengths) for size, lengths in parts if size]
+    known = [lengths for _, lengths in filled if lengths is not None]
+    if not known or len(known) < len(filled):
         return None
     joined = np.concatenate(known)
-    return joined if len(joined) == sum(size for size, _ in found) else summed_lengths(joined)
+    return joined if len(joined) == sum(size for size, _ in filled) else summed_lengths(joined)
 
 
 def differing_lengths(systems: Mapping[str, Lengths | None]) -> str | None:
@@ -93,5 +93,5 @@ def differing_lengths(systems: Mapping[str, Lengths | None]) -> str | None:
     if high <= low * (1 + LENGTHS_APART):
         return None
     by = f" by {high / low - 1:.0%}" if low else ""
-    told = ", ".join(f"{name}: {mean:.1f} words" for name, mean in means.items())
-    return f"the mean lengths differ{by} ({told})"
+    described = ", ".join(f"{name}: {mean:.1f} words" for name, mean in means.items())
+    return f"the mean lengths differ{by} ({described})"

@@ -118,13 +118,13 @@ class Measurement:
         chosen_metrics(metric, self.results, "the report")
         if not 0 <= sample < self.size:
             raise ReportError(f"no sample {sample} in a report of {self.size}")
-        result, found = self.results[metric], self.traces.get(metric, Trace())
+        result, trace = self.results[metric], self.traces.get(metric, Trace())
         scores = {name: float(values[sample]) for name, values in result.samples().items()}
-        steps = found.steps.get(sample, ())
+        steps = trace.steps.get(sample, ())
         if not steps and self.texts:
             steps = self.texts.steps(result.metric, sample)
-        if why := found.pending.get(sample) or found.errors.get(sample):
-            return Explanation(found.status(sample), why, scores, steps)
+        if why := trace.pending.get(sample) or trace.errors.get(sample):
+            return Explanation(trace.status(sample), why, scores, steps)
         if reason := result.why(sample):
             return Explanation("undefined", reason, scores, steps)
         return Explanation("ok", None, scores, steps)
@@ -143,8 +143,8 @@ class Measurement:
             return []
         from metrichub.models.store import store
 
-        found = [store().get(key) for key in keys]
-        return [None if answer is None else json.loads(answer.reply) for answer in found]
+        answers = [store().get(key) for key in keys]
+        return [None if answer is None else json.loads(answer.reply) for answer in answers]
 
     def signatures(self) -> dict[str, str]:
         """Each metric's signature: parameters, definition, prompts, version, reduction, candidates.
@@ -165,8 +165,8 @@ class Measurement:
         Templates, without the samples. A metric is left out if it asks no model, or if its prompts
         aren't known.
         """
-        found = {name: result.signature.templates for name, result in self.results.items()}
-        return {name: templates for name, templates in found.items() if templates}
+        templates = {name: result.signature.templates for name, result in self.results.items()}
+        return {name: own for name, own in templates.items() if own}
 
     def units(self, result: Result, cluster: str | None = None) -> Units:
         """The units that a test or interval draws: samples, clusters of them, or buckets.
@@ -176,8 +176,8 @@ class Measurement:
                 key.
         """
         if self.buckets is None or result.buckets is None:
-            found = Units(self.size) if cluster is None else clusters(cluster, self.metadata)
-            return self._several(found, cluster)
+            units = Units(self.size) if cluster is None else clusters(cluster, self.metadata)
+            return self._several(units, cluster)
         if cluster is not None and self.buckets.key != (cluster,):
             raise ReportError(
                 f"clusters of {cluster!r} need the samples, which weren't kept; "
@@ -215,7 +215,7 @@ class Measurement:
             results={name: result.take(index) for name, result in self.results.items()},
             size=len(index),
             segments=((len(index), self._digests(index)),),
-            traces={name: found.take(index.tolist()) for name, found in self.traces.items()},
+            traces={name: trace.take(index.tolist()) for name, trace in self.traces.items()},
             usage=Usage(),
             texts=self.texts.take(index) if self.texts else None,
             runs={name: tuple(run.take(index) for run in runs) for name, runs in self.runs.items()},
@@ -275,7 +275,7 @@ class Measurement:
         return replace(
             self,
             results={name: change(r) for name, r in self.results.items()},
-            traces={name: found.pool() for name, found in self.traces.items()},
+            traces={name: trace.pool() for name, trace in self.traces.items()},
             texts=None,
             metadata={},
             runs={name: tuple(run.pool() for run in runs) for name, runs in self.runs.items()},
@@ -299,9 +299,9 @@ def _digest_of(digests: Sequence[object], index: NDArray[np.int64]) -> str:
 
 def _ascending(samples: Sequence[int] | NDArray[np.int64], size: int) -> NDArray[np.int64]:
     """The numbers of samples as an array."""
-    found = np.asarray(samples)
-    whole = found.ndim == 1 and (found.dtype.kind in "iu" or not len(found))
-    index = found.astype(np.int64) if whole else np.full(1, -1)
+    numbers = np.asarray(samples)
+    whole = numbers.ndim == 1 and (numbers.dtype.kind in "iu" or not len(numbers))
+    index = numbers.astype(np.int64) if whole else np.full(1, -1)
     if (np.diff(index, prepend=-1, append=size) < 1).any():
         raise ReportError(
             "take needs the numbers of samples in ascending order, each once, for example [0, 2]; "
@@ -320,8 +320,8 @@ def chosen_metrics(
     """
     if metrics is None:
         return known
-    one = isinstance(metrics, str) or not isinstance(metrics, Iterable)
-    names: list[Any] = [metrics] if one else list(metrics)
+    single = isinstance(metrics, str) or not isinstance(metrics, Iterable)
+    names: list[Any] = [metrics] if single else list(metrics)
     for name in names:
         if not isinstance(name, str):
             raise ReportError(f"choose metrics by their names, not by {what(name)}")

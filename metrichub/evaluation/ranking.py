@@ -69,14 +69,14 @@ class PairedTests:
         """Whether samples that only one of two systems has a score of were left out of a test."""
         return any(
             test.left_out
-            for found in self.pairs.values()
-            for outputs in found.values()
+            for tests in self.pairs.values()
+            for outputs in tests.values()
             for test in outputs.values()
         )
 
     def against(self, baseline: str) -> dict[str, Comparisons]:
         """The comparisons of every other system with one that was named before all of them."""
-        return {name: found for (name, other), found in self.pairs.items() if other == baseline}
+        return {name: tests for (name, other), tests in self.pairs.items() if other == baseline}
 
 
 def paired_tests(
@@ -100,40 +100,40 @@ def paired_tests(
     if options.cluster is not None:
         check_clusters(options.cluster, first, others)
     # Their samples are the same: one that kept the column has the clusters of all.
-    known = next((one for one in systems.values() if options.cluster in one.metadata), first)
+    known = next((s for s in systems.values() if options.cluster in s.metadata), first)
     units = partial(known.units, cluster=options.cluster)
     pairs = compare_pairs(sides, units, first.size, options)
-    found = [
+    ranked_outputs = [
         output
         for metric in dict.fromkeys(name for tests in pairs.values() for name in tests)
         for output in _headline_outputs(metric, systems, pairs, 1 - options.level)
     ]
     rough = _about_few(known, options.cluster)
     ranks: Ranks = {}
-    for output in found:
+    for output in ranked_outputs:
         ranks.setdefault(output.metric, {})[output.name] = output.ranks
         for pair, test in output.tests.items():
-            told = output.told(pair, test)
-            sentence = "; ".join([told.sentence, *rough]) if told.sentence else None
-            pairs[pair][output.metric][output.name] = told._replace(sentence=sentence)
-    reasons = {output.about: output.reason for output in found if output.reason}
+            ranked = output.ranked(pair, test)
+            sentence = "; ".join([ranked.sentence, *rough]) if ranked.sentence else None
+            pairs[pair][output.metric][output.name] = ranked._replace(sentence=sentence)
+    reasons = {output.about: output.reason for output in ranked_outputs if output.reason}
     scores = {
-        name: {metric: result.scores() for metric, result in one.results.items()}
-        for name, one in systems.items()
+        name: {metric: result.scores() for metric, result in report.results.items()}
+        for name, report in systems.items()
     }
-    said = (*in_words(found), *rough)
-    return PairedTests(tuple(systems), pairs, ranks, scores, reasons, said, options, systems)
+    sentences = (*in_words(ranked_outputs), *rough)
+    return PairedTests(tuple(systems), pairs, ranks, scores, reasons, sentences, options, systems)
 
 
-def _about_few(one: Measurement, cluster: str | None) -> list[str]:
+def _about_few(report: Measurement, cluster: str | None) -> list[str]:
     """That p is rough, where few clusters or buckets of samples were swapped."""
-    if one.buckets is not None:
-        column, number = one.buckets.named, len(one.buckets.filled(BUCKETS))
+    if report.buckets is not None:
+        column, number = report.buckets.named, len(report.buckets.filled(BUCKETS))
     elif cluster is not None:
-        column, number = repr(cluster), clusters(cluster, one.metadata).number
+        column, number = repr(cluster), clusters(cluster, report.metadata).number
     else:
         return []
-    few = number < min(ROUGH_P, one.size)
+    few = number < min(ROUGH_P, report.size)
     return [f"p is rough, as {column} has only {number} different values"] if few else []
 
 
@@ -147,13 +147,13 @@ def _headline_outputs(
     results = {name: s.results[metric] for name, s in systems.items() if metric in s.results}
     whole = withheld(results)
     of = next(iter(results.values())).metric
-    tests = {pair: found[metric] for pair, found in pairs.items() if metric in found}
-    whole = whole or next((t.withheld for found in tests.values() for t in found.values()), None)
-    names = [name for name in of.headline() if all(name in found for found in tests.values())]
+    tests = {pair: compared[metric] for pair, compared in pairs.items() if metric in compared}
+    whole = whole or next((t.withheld for own in tests.values() for t in own.values()), None)
+    names = [name for name in of.headline() if all(name in own for own in tests.values())]
     corrected = holm(
         {(pair, name): t[name].randomisation_p for pair, t in tests.items() for name in names}
     )
-    found = []
+    outputs = []
     for name in names:
         bound = partial(_length_bound, of.card.scale(name))
         output = RankedOutput(
@@ -164,17 +164,18 @@ def _headline_outputs(
             alpha,
             {system: result.scores()[name] for system, result in results.items()},
             {
-                (one, other): t[name]._replace(
-                    p=corrected[(one, other), name],
-                    withheld=t[name].withheld or bound({other: systems[other], one: systems[one]}),
+                (system, other): t[name]._replace(
+                    p=corrected[(system, other), name],
+                    withheld=t[name].withheld
+                    or bound({other: systems[other], system: systems[system]}),
                 )
-                for (one, other), t in tests.items()
+                for (system, other), t in tests.items()
             },
             whole or bound({system: systems[system] for system in results}),
             metric if whole else output_label(metric, of.card.name, name),
         )
-        found.append(output)
-    return found
+        outputs.append(output)
+    return outputs
 
 
 def _length_bound(scale: Scale | None, systems: Mapping[str, Measurement]) -> str | None:
@@ -240,19 +241,19 @@ class RankedOutput:
         """The rank of every system, 1 for the best cluster; empty where none can be ranked."""
         return {name: k for k, part in enumerate(self.clusters, start=1) for name in part}
 
-    def beats(self, one: str, other: str) -> bool:
+    def beats(self, system: str, other: str) -> bool:
         """Whether one system is significantly better than another."""
-        test = self._test(one, other)
-        lead = test.difference if (one, other) in self.tests else -test.difference
+        test = self._test(system, other)
+        lead = test.difference if (system, other) in self.tests else -test.difference
         ahead = lead > 0 if self.better == "higher" else lead < 0
         return ahead and test.p <= self.alpha + 1e-12
 
-    def told(self, pair: Pair, test: Comparison) -> Comparison:
+    def ranked(self, pair: Pair, test: Comparison) -> Comparison:
         """The test with the ranks of both systems, and what it says in words."""
-        one, other = pair
-        said = self._said(one, other, test)
-        rank, other_rank = self.ranks.get(one), self.ranks.get(other)
-        return test._replace(sentence=said, rank=rank, other_rank=other_rank)
+        system, other = pair
+        sentence = self._sentence(system, other, test)
+        rank, other_rank = self.ranks.get(system), self.ranks.get(other)
+        return test._replace(sentence=sentence, rank=rank, other_rank=other_rank)
 
     def facts(self) -> Iterator[tuple[tuple[str, str], str]]:
         """What the ranks say: a sentence for one output and for several, and this one's label."""
@@ -272,7 +273,7 @@ class RankedOutput:
             yield _not_apart(listed(self.scores)), self.label
             return
         p = max(self.tests[pair].p for pair in differ)
-        between = ", and ".join(f"between {other} and {one}" for one, other in differ)
+        between = ", and ".join(f"between {other} and {system}" for system, other in differ)
         text = (
             f"{between} ({p_text(p, '≤' if differ[1:] else '=')}); neither more nor less is better"
         )
@@ -290,30 +291,30 @@ class RankedOutput:
             if won := [pair for pair in permutations(names, 2) if self.beats(*pair)]:
                 pairs = combinations(names, 2)
                 apart = [listed(p) for p in pairs if not {p, p[::-1]} & set(won)]
-            for one, other in won:
-                p = p_text(self._test(one, other).p)
-                yield (f"{one} beats {other} on {_LABELS}",) * 2, f"{self.label} ({p})"
+            for winner, loser in won:
+                p = p_text(self._test(winner, loser).p)
+                yield (f"{winner} beats {loser} on {_LABELS}",) * 2, f"{self.label} ({p})"
             if len(part) > 1:
                 yield _not_apart(" or ".join(apart)), self.label
 
-    def _test(self, one: str, other: str) -> Comparison:
-        return self.tests.get((one, other)) or self.tests[other, one]
+    def _test(self, system: str, other: str) -> Comparison:
+        return self.tests.get((system, other)) or self.tests[other, system]
 
     def _all_beat(self, above: Sequence[str], below: Sequence[str]) -> bool:
-        return all(self.beats(one, other) for one in above for other in below)
+        return all(self.beats(system, other) for system in above for other in below)
 
-    def _said(self, one: str, other: str, test: Comparison) -> str | None:
+    def _sentence(self, system: str, other: str, test: Comparison) -> str | None:
         if test.withheld:
             return f"no winner on {self.label}: {test.withheld}"
         if isnan(test.p):
-            return f"{self.label} has no test of {one} and {other}"
+            return f"{self.label} has no test of {system} and {other}"
         if self.better == "neither":
             return None
-        for winner, loser in ((one, other), (other, one)):
+        for winner, loser in ((system, other), (other, system)):
             if self.beats(winner, loser):
                 return f"{winner} beats {loser} on {self.label} ({p_text(test.p)})"
         p = p_text(test.p)
-        return f"no significant difference between {other} and {one} on {self.label} ({p})"
+        return f"no significant difference between {other} and {system} on {self.label} ({p})"
 
 
 def in_words(outputs: Sequence[RankedOutput]) -> tuple[str, ...]:
@@ -323,8 +324,8 @@ def in_words(outputs: Sequence[RankedOutput]) -> tuple[str, ...]:
         for fact, label in output.facts():
             facts.setdefault(fact, []).append(label)
     return tuple(
-        (one if len(labels) == 1 else several).replace(_LABELS, listed(dict.fromkeys(labels)))
-        for (one, several), labels in facts.items()
+        (singular if len(labels) == 1 else plural).replace(_LABELS, listed(dict.fromkeys(labels)))
+        for (singular, plural), labels in facts.items()
     )
 
 

@@ -104,10 +104,10 @@ def _weighted(rows: Stats, sample: NDArray[np.int64], size: int, weights: NDArra
     scored = np.bincount(sample, rows.scored, size) > 0
     reasons: dict[int, str] = {}
     undefined_for: dict[int, str] = {}
-    for found, words in ((reasons, rows.reasons), (undefined_for, rows.undefined_for)):
+    for of_sample, words in ((reasons, rows.reasons), (undefined_for, rows.undefined_for)):
         for row, word in words.items():
             if not scored[sample[row]]:
-                found.setdefault(int(sample[row]), word)
+                of_sample.setdefault(int(sample[row]), word)
     for empty in np.flatnonzero(np.bincount(sample, minlength=size) == 0).tolist():
         reasons[empty] = "the sample has no candidate"
     return Stats(arrays, scored, reasons, undefined_for)
@@ -125,8 +125,8 @@ def _custom(
     starts = np.flatnonzero(np.diff(sample[candidates], prepend=-1)).tolist()
     for start, stop in pairwise([*starts, len(candidates)]):
         group = candidates[start:stop]
-        given = np.asarray(how(score[group]), np.float64)
-        if given.shape != group.shape or not (given >= 0).all() or not 0 < given.sum() < np.inf:
+        own = np.asarray(how(score[group]), np.float64)
+        if own.shape != group.shape or not (own >= 0).all() or not 0 < own.sum() < np.inf:
             raise ParameterError(
                 metric.name,
                 "reduce_fn",
@@ -135,5 +135,5 @@ def _custom(
                 "none negative and not all 0",
             )
         # A sample counts once, whatever its weights: one that counts twice would bend every mean.
-        weights[group] = given / given.sum()
+        weights[group] = own / own.sum()
     return weights

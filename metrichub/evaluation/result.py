@@ -191,6 +191,6 @@ class Result(ABC):
             "keep the report as it was before pool(), or evaluate with samples=True"
         )
 
-    def _check_sizes(self, found: Sequence[int], size: int) -> None:
-        if {self.count + self.unscored, *found} != {size}:
-            raise ValueError(f"its parts have {[size, *found]} samples")
+    def _check_sizes(self, sizes: Sequence[int], size: int) -> None:
+        if {self.count + self.unscored, *sizes} != {size}:
+            raise ValueError(f"its parts have {[size, *sizes]} samples")

@@ -59,8 +59,8 @@ class RowsResult(Result):
             for row, number in zip(rows, sample.tolist(), strict=True)
             if isinstance(row, Unscored) and number not in scored
         }
-        kept = [row for row, out in zip(rows, left_out, strict=True) if not out]
-        return cls._counted(metric, signature, kept, index, size, unscored)
+        observed = [row for row, out in zip(rows, left_out, strict=True) if not out]
+        return cls._counted(metric, signature, observed, index, size, unscored)
 
     @classmethod
     def _counted(  # the parts of a result
@@ -122,8 +122,8 @@ class RowsResult(Result):
         """The metric's reason, if it gave one."""
         if (self.sample == sample).any():
             return None
-        said = self.left_out.get(sample)
-        return NO_REASON if said is None else said.reason
+        unscored = self.left_out.get(sample)
+        return NO_REASON if unscored is None else unscored.reason
 
     def resampler(self, units: Units | None = None) -> Callable[[Draw], Outputs]:
         """What the metric concludes from the rows of each resample; `nan` if it says nothing."""
@@ -181,16 +181,16 @@ class RowsResult(Result):
 
     def only(self, samples: NDArray[np.bool_]) -> RowsResult:
         """The rows of the samples of the mask."""
-        kept = samples[self.sample]
-        rows = [row for row, keep in zip(self.rows, kept.tolist(), strict=True) if keep]
-        return replace(self, rows=rows, sample=self.sample[kept])
+        mask = samples[self.sample]
+        rows = [row for row, inside in zip(self.rows, mask.tolist(), strict=True) if inside]
+        return replace(self, rows=rows, sample=self.sample[mask])
 
     def take(self, index: NDArray[np.int64]) -> RowsResult:
         """The rows of some samples, in the order of the index."""
         if self.pooled:
             raise self._was_pooled("a group")
         place = {old: new for new, old in enumerate(index.tolist())}
-        found = sorted(
+        taken = sorted(
             (
                 (place[old], row)
                 for old, row in zip(self.sample.tolist(), self.rows, strict=True)
@@ -198,7 +198,7 @@ class RowsResult(Result):
             ),
             key=itemgetter(0),
         )
-        rows, sample = [row for _, row in found], np.array([new for new, _ in found], np.int64)
+        rows, sample = [row for _, row in taken], np.array([new for new, _ in taken], np.int64)
         left_out = {place[old]: why for old, why in self.left_out.items() if old in place}
         return self._counted(self.metric, self.signature, rows, sample, len(index), left_out)
 
@@ -210,10 +210,10 @@ class RowsResult(Result):
             "size": self.size,
         }
         if self.left_out:
-            found = self.left_out.items()
-            saved["why"] = {str(sample): said.reason for sample, said in found}
+            left_out = self.left_out.items()
+            saved["why"] = {str(sample): u.reason for sample, u in left_out}
             saved["undefined_for"] = {
-                str(sample): said.undefined_for for sample, said in found if said.undefined_for
+                str(sample): u.undefined_for for sample, u in left_out if u.undefined_for
             }
         return saved if self.final is None else saved | {"final": self.final}
 
@@ -277,16 +277,16 @@ def _resampler(metric: CorpusMetric, rows: Sequence[Any]) -> Callable[[Array], O
 
     def scores(counts: Array) -> Outputs:
         with failing(metric):
-            found = _concluded(metric, rows, counts) if fast is None else fast(counts)
-        if set(found) != set(metric.outputs()):
+            outputs = _concluded(metric, rows, counts) if fast is None else fast(counts)
+        if set(outputs) != set(metric.outputs()):
             raise MetricError(
-                f"{metric.name}: resamples have {', '.join(found)}, but its outputs are "
+                f"{metric.name}: resamples have {', '.join(outputs)}, but its outputs are "
                 f"{', '.join(metric.outputs())}"
             )
         empty = counts.sum(axis=1) == 0
         return {
             name: np.where(empty, np.nan, np.asarray(values, np.float64))
-            for name, values in found.items()
+            for name, values in outputs.items()
         }
 
     return scores

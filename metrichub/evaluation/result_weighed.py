@@ -31,24 +31,24 @@ class WeighedResult(SumResult):
     whole: bool = False
 
     @classmethod
-    def of_rows(cls, found: RowsResult, corpus: Any) -> WeighedResult:
+    def of_rows(cls, observed: RowsResult, corpus: Any) -> WeighedResult:
         """The result of these rows in a corpus, by what the surveys of all its rows gave.
 
         A sample's statistics are the sums over its rows.
         """
-        of, size = found.sample, found.size
+        of, size = observed.sample, observed.size
         scored = np.zeros(size, np.bool_)
         scored[of] = True
         arrays: dict[str, Array] = {}
-        for name, values in _weighed(found, corpus).items():
+        for name, values in _weighed(observed, corpus).items():
             arrays[name] = np.zeros((size, *values.shape[1:]), values.dtype)
             np.add.at(arrays[name], of, values)
-        reasons = {sample: said.reason for sample, said in found.left_out.items()}
-        kinds = {s: said.undefined_for for s, said in found.left_out.items() if said.undefined_for}
+        reasons = {sample: unscored.reason for sample, unscored in observed.left_out.items()}
+        kinds = {s: u.undefined_for for s, u in observed.left_out.items() if u.undefined_for}
         rows = Stats(arrays, scored, reasons, kinds)
         count = rows.count
         head = (count, size - count, rows.why(), Counter(kinds.values()))
-        return cls(found.metric, found.signature, *head, rows, rows.totals())
+        return cls(observed.metric, observed.signature, *head, rows, rows.totals())
 
     def pool(self) -> Self:
         """The sums without the rows, which merge with no others."""
@@ -80,19 +80,19 @@ class WeighedResult(SumResult):
         return merged
 
 
-def _weighed(found: RowsResult, corpus: Any) -> Mapping[str, Array]:
-    metric, number = found.corpus_metric, len(found.rows)
+def _weighed(observed: RowsResult, corpus: Any) -> Mapping[str, Array]:
+    metric, number = observed.corpus_metric, len(observed.rows)
     if not number:
         return {}
     with failing(metric):
-        given = metric.weigh(found.rows, corpus)
+        weighed = metric.weigh(observed.rows, corpus)
     expected = metric.statistics()
-    if expected is not None and set(given) != set(expected):
+    if expected is not None and set(weighed) != set(expected):
         raise MetricError(
-            f"{metric.name}: weigh returned {', '.join(sorted(given)) or 'nothing'}, but score "
+            f"{metric.name}: weigh returned {', '.join(sorted(weighed)) or 'nothing'}, but score "
             f"asks for {', '.join(expected)}"
         )
-    rows = Stats.of(given, number)
+    rows = Stats.of(weighed, number)
     if not rows.scored.all():
         raise MetricError(f"{metric.name}: weigh returned nan; leave rows without a score out")
     count = {"count": np.ones(number, np.int64)} if takes_count(metric) else {}

@@ -94,18 +94,18 @@ def intervals(
 ) -> dict[str, dict[str, Interval]]:
     """The interval of every output; see `Report.intervals`."""
     resample.check_level(level)
-    found: dict[str, dict[str, Interval]] = {}
+    by_metric: dict[str, dict[str, Interval]] = {}
     for metric, outputs in _resampled(results, units, resamples, seed).items():
         result = results[metric]
         scores, scale = result.scores(), result.metric.card.scale
         seen = _unit_count(result, units(result))
-        found[metric] = {
+        by_metric[metric] = {
             name: score_interval(values, scores[name], seen, scale(name), level)
             if result.resamples
             else NO_INTERVAL._replace(why=NOT_ESTIMATED)
             for name, values in outputs.items()
         }
-    return found
+    return by_metric
 
 
 def compare_pairs(
@@ -164,10 +164,10 @@ class _Test(NamedTuple):
 
     @classmethod
     def _of_buckets(cls, mine: Result, theirs: Result, reason: str | None) -> _Test:
-        one, other = mine.buckets, theirs.buckets
-        assert one is not None
-        assert other is not None
-        if one.counts.shape == other.counts.shape and (one.counts == other.counts).all():
+        my_sums, their_sums = mine.buckets, theirs.buckets
+        assert my_sums is not None
+        assert their_sums is not None
+        if np.array_equal(my_sums.counts, their_sums.counts):
             return cls(mine, theirs, mine.count, reason)
         return cls(mine, theirs, min(mine.count, theirs.count), reason or _OTHERS, made=False)
 
@@ -186,9 +186,9 @@ class _Test(NamedTuple):
         if made:
             seen = _unit_count(self.mine, units(self.mine))
             if not self.mine.pooled and any((s := card.scale(o)) and s.share for o in a):
-                one, other = self.mine.samples(), self.theirs.samples()
-                apart = {name: _known(one[name] - other[name]) for name in a}
-        found = {}
+                my_scores, their_scores = self.mine.samples(), self.theirs.samples()
+                apart = {name: _known(my_scores[name] - their_scores[name]) for name in a}
+        comparisons = {}
         for name in a:
             difference = a[name] - b[name]
             differences, interval = np.full(1, np.nan), NO_INTERVAL
@@ -203,7 +203,7 @@ class _Test(NamedTuple):
             # Few trials have no p that is small enough to be significant.
             if p > least >= 1 / (len(swapped[name]) + 1):
                 interval = interval.with_zero()
-            found[name] = Comparison(
+            comparisons[name] = Comparison(
                 a[name],
                 b[name],
                 difference,
@@ -218,7 +218,7 @@ class _Test(NamedTuple):
                 None,
                 None,
             )
-        return found
+        return comparisons
 
 
 def withheld(systems: Results) -> str | None:
@@ -236,8 +236,8 @@ def withheld(systems: Results) -> str | None:
             return None
         if all((first.scored() == other.scored()).all() for other in others):
             return None
-    told = ", ".join(f"{name}: {count}" for name, count in counts.items())
-    return f"the systems left different samples unanswered ({told})"
+    numbers = ", ".join(f"{name}: {count}" for name, count in counts.items())
+    return f"the systems left different samples unanswered ({numbers})"
 
 
 def _only(result: Result, common: NDArray[np.bool_]) -> Result:
@@ -249,37 +249,37 @@ def _resampled(
     results: Mapping[K, Result], units: UnitsOf, resamples: int, seed: int
 ) -> dict[K, Outputs]:
     """The scores of the resamples, the same draws for all results of equally many units."""
-    found: dict[K, Outputs] = {}
+    drawn: dict[K, Outputs] = {}
     for number, group in _by_number({k: units(r) for k, r in results.items()}).items():
         if not number:
-            found |= {key: _no_scores(results[key], resamples) for key in group}
+            drawn |= {key: _no_scores(results[key], resamples) for key in group}
             continue
         resamplers = {key: results[key].resampler(of) for key, of in group.items()}
         blocks: Iterator[dict[K, Outputs]] = (
             {key: resampled(draw) for key, resampled in resamplers.items()}
             for draw in resample.draws(number, resamples, seed)
         )
-        found |= _joined_outputs(list(blocks))
-    return found
+        drawn |= _joined_outputs(list(blocks))
+    return drawn
 
 
 def _swap_differences(
     tests: Mapping[K, _Test], units: UnitsOf, options: SignificanceOptions
 ) -> dict[K, Outputs]:
-    found: dict[K, Outputs] = {}
+    swapped: dict[K, Outputs] = {}
     made = {key: units(test.mine) for key, test in tests.items() if test.made}
     for number, group in _by_number(made).items():
         if not number:
-            found |= {key: _no_scores(tests[key].mine, options.trials) for key in group}
+            swapped |= {key: _no_scores(tests[key].mine, options.trials) for key in group}
             continue
         swaps = {key: tests[key].mine.against(tests[key].theirs, of) for key, of in group.items()}
         blocks = [
             {key: _differences(swap, mask) for key, swap in swaps.items()}
             for mask in resample.swaps(number, options.trials, options.seed)
         ]
-        found |= _joined_outputs(blocks)
+        swapped |= _joined_outputs(blocks)
     none = {k: _no_scores(t.mine, 1) for k, t in tests.items() if not t.made}
-    return found | none
+    return swapped | none
 
 
 def _unit_count(result: Result, units: Units) -> UnitCount:
@@ -296,10 +296,10 @@ def _known(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return values[np.isfinite(values)]
 
 
-def _by_number(found: Mapping[K, Units]) -> dict[int, dict[K, Units]]:
+def _by_number(units_of: Mapping[K, Units]) -> dict[int, dict[K, Units]]:
     """The units by how many they are: those of equally many share draws."""
     groups: dict[int, dict[K, Units]] = {}
-    for key, units in found.items():
+    for key, units in units_of.items():
         groups.setdefault(units.number, {})[key] = units
     return groups
 
@@ -313,10 +313,10 @@ def _differences(swap: Swap, mask: NDArray[np.bool_]) -> Outputs:
     return {output: _minus(a[output], b[output]) for output in a}
 
 
-def _minus(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+def _minus(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
     """One score minus the other; two that are both infinite have no difference."""
     with np.errstate(invalid="ignore"):
-        return one - other
+        return first - second
 
 
 def _joined_outputs(blocks: Sequence[dict[K, Outputs]]) -> dict[K, Outputs]:

@@ -58,12 +58,12 @@ def groups(
     """
     if size or metadata:
         _check_column(column, metadata)
-    found: dict[Any, list[int]] = {}
+    samples_of: dict[Any, list[int]] = {}
     for sample, value in enumerate(metadata.get(column, ())):
         if isinstance(value, list):
             raise ReportError(f"{column} holds lists; group samples by a column of single values")
-        found.setdefault(value, []).append(sample)
-    return {value: np.array(samples, np.int64) for value, samples in found.items()}
+        samples_of.setdefault(value, []).append(sample)
+    return {value: np.array(samples, np.int64) for value, samples in samples_of.items()}
 
 
 def _check_column(column: object, metadata: Mapping[str, Sequence[Any]]) -> None:
