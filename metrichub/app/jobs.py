@@ -11,7 +11,8 @@ from typing import NamedTuple
 from metrichub.app.policy import RequestedMetric
 from metrichub.app.settings import Judging, ServerLimits
 from metrichub.data.source import short_names
-from metrichub.report.tables import Score, Table, json_safe
+from metrichub.data.values import json_value
+from metrichub.report.tables import Score, Table
 
 PROGRESS = "progress.json"
 
@@ -89,7 +90,7 @@ class ScoreTable(NamedTuple):
     @classmethod
     def of(cls, table: Table) -> ScoreTable:
         """The table, its scores with ranks and intervals as text."""
-        rows = [[str(c) if isinstance(c, Score) else json_safe(c) for c in row]
+        rows = [[str(c) if isinstance(c, Score) else json_value(c) for c in row]
                 for row in table.rows]  # fmt: skip
         return cls(tuple(table.head), tuple(map(tuple, rows)), frozenset(table.best))
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from metrichub.app.jobs import FileJob, Headline, ScoreTable, Summary
 from metrichub.data.files import write_text
+from metrichub.data.values import json_value
 from metrichub.report.captions import without_intervals
 from metrichub.report.html import write
 from metrichub.report.notes import shared_notes
 from metrichub.report.scoreboard import Intervals, ScoreFormat, output_columns, rows_of_scores
-from metrichub.report.tables import json_safe
 
 if TYPE_CHECKING:
     from metrichub import Report
@@ -95,7 +95,7 @@ def _headlines(system: str, report: Report) -> Iterator[Headline]:
         scores = result.scores()
         for output in result.metric.card.headline:
             if output in scores:
-                yield Headline(name, output, system, json_safe(float(scores[output])))
+                yield Headline(name, output, system, json_value(float(scores[output])))
 
 
 def _written(
@@ -111,9 +111,9 @@ def _written(
     )
     rows = [row for name, report in reports.items() for row in _sample_rows(name, report, ids)]
     texts = {
-        "scores.json": f"{json.dumps(json_safe(document), indent=2)}\n",
+        "scores.json": f"{json.dumps(json_value(document), indent=2)}\n",
         "scores.csv": table,
-        "samples.jsonl": "".join(f"{json.dumps(json_safe(row))}\n" for row in rows),
+        "samples.jsonl": "".join(f"{json.dumps(json_value(row))}\n" for row in rows),
         "samples.csv": _csv(rows),
     }
     for name, text in texts.items():
@@ -141,7 +141,7 @@ def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
     writer = csv.DictWriter(out, _columns(rows))
     writer.writeheader()
     for row in rows:
-        writer.writerow({name: _cell(value) for name, value in json_safe(row).items()})
+        writer.writerow({name: _cell(value) for name, value in json_value(row).items()})
     # A lone surrogate has no UTF-8.
     return out.getvalue().encode("utf-8", "replace").decode("utf-8")
 

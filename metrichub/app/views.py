@@ -16,7 +16,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from metrichub import web
-from metrichub.report.tables import format_cell, json_safe
+from metrichub.data.values import json_value
+from metrichub.report.tables import format_cell
 from metrichub.web.markup import html, slug
 
 HOME = Path(__file__).parent
@@ -38,7 +39,7 @@ class Json(Response):
 
     def render(self, content: Any) -> bytes:
         """The bytes."""
-        return json.dumps(json_safe(content), allow_nan=False).encode()
+        return json.dumps(json_value(content), allow_nan=False).encode()
 
 
 def page(

@@ -19,8 +19,8 @@ from metrichub.app.result_files import write_comparison, write_scores
 from metrichub.app.settings import Judging
 from metrichub.data.files import as_one, read_bounded, write_text
 from metrichub.data.samples import Reading, Samples, check_same_samples
+from metrichub.data.values import json_value
 from metrichub.errors import InputError, MetrichubError, MissingColumn
-from metrichub.report.tables import json_safe
 
 if TYPE_CHECKING:
     from metrichub import Report
@@ -92,7 +92,7 @@ def _payload(report: Report, job: Job) -> dict[str, Any]:
             name: [report.explain(name, i)._asdict() for i in range(report.size)]
             for name in report.results
         }
-    safe: dict[str, Any] = json_safe(payload)
+    safe: dict[str, Any] = json_value(payload)
     return safe
 
 

@@ -14,7 +14,8 @@ import click
 
 from metrichub.cli.program import broken
 from metrichub.data.files import write_text
-from metrichub.report.tables import Table, json_safe
+from metrichub.data.values import json_value
+from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
     from metrichub.report.report import Report
@@ -149,7 +150,7 @@ def _print(tables: Sequence[Table], foot: Sequence[str]) -> None:
 
 def as_json(document: object) -> str:
     """A document as indented JSON in ASCII, which any pipe carries; `nan` is null."""
-    return f"{json.dumps(json_safe(document), indent=2)}\n"
+    return f"{json.dumps(json_value(document), indent=2)}\n"
 
 
 def _rendered(form: str, tables: Sequence[Table], foot: Sequence[str]) -> str:

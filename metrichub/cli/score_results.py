@@ -15,6 +15,7 @@ from metrichub.cli.program import note
 from metrichub.cli.score_options import Results
 from metrichub.cli.shared_options import Display, ResamplingOptions
 from metrichub.data.files import write_text
+from metrichub.data.values import json_value
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.captions import (
     captioned,
@@ -31,7 +32,7 @@ from metrichub.report.scoreboard import (
     rows_of_scores,
     scoreboard,
 )
-from metrichub.report.tables import Cell, Table, fitted, json_safe
+from metrichub.report.tables import Cell, Table, fitted
 
 if TYPE_CHECKING:
     from metrichub.evaluation.ranking import PairedTests
@@ -179,17 +180,17 @@ def rendered(path: Path, reports: Mapping[str, Report]) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, list(dict.fromkeys(k for row in flat for k in row)))
     writer.writeheader()
-    writer.writerows(json_safe(flat))
+    writer.writerows(json_value(flat))
     return out.getvalue()
 
 
 def _line(row: Mapping[str, Any]) -> str:
     """The row as readable JSON; a lone surrogate has no UTF-8, so such a row is escaped."""
-    text = json.dumps(json_safe(row), ensure_ascii=False)
+    text = json.dumps(json_value(row), ensure_ascii=False)
     try:
         text.encode()
     except UnicodeEncodeError:
-        return json.dumps(json_safe(row))
+        return json.dumps(json_value(row))
     return text
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
 from metrichub.errors import InputError, MissingColumn, did_you_mean, listed, what
@@ -86,6 +87,28 @@ def without_numpy(value: Any) -> Any:
     rough = value.astype(value.dtype.kind + "8[us]")
     exact = ((rough == value) | np.isnat(value)).all()
     return rough.tolist() if exact else value.astype(str).tolist()
+
+
+def json_value(value: Any) -> Any:
+    """A value in the types of JSON: arrays as lists, dataclasses and named tuples as mappings.
+
+    Numbers that aren't finite become None, and what JSON doesn't know its text.
+    """
+    if value is None or type(value) in (str, int, bool):  # Most are, and pages ask a million times.
+        return value
+    if is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
+    elif hasattr(value, "_asdict"):
+        value = value._asdict()
+    elif hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): json_value(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_value(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (str, int)) else str(value)
 
 
 def _is_number(found: Any) -> bool:

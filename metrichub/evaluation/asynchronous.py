@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from metrichub.data.batch import View
+from metrichub.data.values import json_value
 from metrichub.errors import JudgeError, MetrichubError, ScoringError
 from metrichub.evaluation.explanation import (
     Failed,
     Observed,
     Trace,
     error_line,
-    json_value,
 )
 from metrichub.metric import Metric, TraceItem, WithTrace
 from metrichub.models.batch import BatchRun

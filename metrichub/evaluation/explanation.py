@@ -6,11 +6,9 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
-
-import numpy as np
 
 from metrichub.metric import TraceItem
 from metrichub.models.usage import Usage
@@ -110,28 +108,6 @@ class Observed:
 def error_line(error: BaseException) -> str:
     """An exception on one line: its type and its text."""
     return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
-
-
-def json_value(value: Any) -> Any:
-    """A value in the types of JSON; a dataclass or named tuple is a mapping of its fields.
-
-    Numbers that aren't finite become None, and what JSON doesn't know its text.
-    """
-    if type(value) in (str, int):  # Most are, and the page asks a million times.
-        return value
-    if is_dataclass(value):
-        value = {f.name: getattr(value, f.name) for f in fields(value)}
-    elif hasattr(value, "_asdict"):
-        value = value._asdict()
-    if isinstance(value, Mapping):
-        return {str(key): json_value(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [json_value(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, (str, int, float)) else str(value)
 
 
 def votes_in(steps: Iterable[Any]) -> Counter[str]:

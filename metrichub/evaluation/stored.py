@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data.batch import Batch
-from metrichub.evaluation.explanation import json_value
+from metrichub.data.values import json_value
 from metrichub.evaluation.observation import failing
 from metrichub.metric import Metric, TraceItem
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from metrichub.catalog.spec import Spec
+from metrichub.data.values import json_value
 from metrichub.errors import MetrichubError, ReportError, SpecError
 from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Trace
@@ -32,7 +33,6 @@ from metrichub.metric import Array, CorpusMetric, Metric, Unscored, load_metric,
 from metrichub.models.resolve import VARIABLES
 from metrichub.models.usage import Usage
 from metrichub.report.serialize import ANY_FORMAT, FORMAT, PACKED
-from metrichub.report.tables import json_safe
 
 
 def load(path: Path, metrics: Sequence[Any]) -> Measurement:
@@ -263,7 +263,7 @@ def _same_definition(path: Path, saved: Mapping[str, Any], metric: Metric) -> No
 
 
 def _same_scores(path: Path, saved: Mapping[str, Any], result: Result) -> None:
-    now, then = json_safe(result.scores()), saved["scores"]
+    now, then = json_value(result.scores()), saved["scores"]
     # An output that the metric has got since isn't in the file.
     same = now.keys() >= then.keys() and all(
         now[name] == then[name]

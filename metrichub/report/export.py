@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from metrichub.data.values import json_value
 from metrichub.errors import MissingDependency, UnknownParameter
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measurement import Measurement
@@ -22,7 +23,7 @@ from metrichub.report.scoreboard import (
     rows_of_scores,
     scoreboard,
 )
-from metrichub.report.tables import Table, json_safe
+from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -59,7 +60,7 @@ def document(
 
 def json_of(value: Mapping[str, Any], indent: int | None) -> str:
     """A value as JSON, with null for `nan`."""
-    return json.dumps(json_safe(value), ensure_ascii=False, indent=indent)
+    return json.dumps(json_value(value), ensure_ascii=False, indent=indent)
 
 
 def usage_counts(usage: Usage, seconds: bool = True) -> dict[str, Any]:

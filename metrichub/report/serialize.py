@@ -15,13 +15,12 @@ from metrichub.catalog.parameters import off_default
 from metrichub.catalog.registry import origin
 from metrichub.catalog.spec import Spec
 from metrichub.data.files import replacing, write_text
+from metrichub.data.values import json_value
 from metrichub.errors import ReportError, what
 from metrichub.evaluation.buckets import BucketSizes
-from metrichub.evaluation.explanation import json_value
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
 from metrichub.metric import Array
-from metrichub.report.tables import json_safe
 
 ANY_FORMAT = "metrichub-report-"
 FORMAT = f"{ANY_FORMAT}1"
@@ -104,7 +103,7 @@ def _plain(result: Result) -> dict[str, Any]:
         "unscored": result.unscored,
         "reasons": result.reasons,
         "unanswered": result.unanswered,
-        "scores": json_safe(result.scores()),
+        "scores": json_value(result.scores()),
         **saved,
         **plain,
     }
@@ -156,6 +155,6 @@ _ENCODED: dict[str, Callable[[Any], Any]] = {
     "statistics": _arrays,
     "buckets": _arrays,
     "rows": lambda rows: [_tagged(row) for row in rows],
-    "final": json_safe,
+    "final": json_value,
 }
 """How a file holds the parts of a result that aren't JSON as they are."""

@@ -1,13 +1,13 @@
-"""Tables of scores as text, CSV, Markdown, LaTeX or JSON values."""
+"""Tables of scores as text, CSV, Markdown or LaTeX."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pylatexenc.latexencode import UnicodeToLatexEncoder
@@ -212,21 +212,6 @@ def format_cell(cell: Cell) -> str:
         return "–"
     whole = isinstance(cell, int) or (abs(cell) >= 10 and float(cell).is_integer())
     return str(int(cell)) if whole else f"{cell:.4f}"
-
-
-def json_safe(value: Any) -> Any:
-    """A value as JSON can hold it: arrays as lists, `nan` and infinities as None."""
-    if isinstance(value, Mapping):
-        return {str(key): json_safe(item) for key, item in value.items()}
-    if hasattr(value, "_asdict"):
-        return json_safe(value._asdict())
-    if hasattr(value, "tolist"):
-        return json_safe(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [json_safe(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def _latex(text: str) -> str:

@@ -17,7 +17,7 @@ from metrichub import Hub, list_metrics, load_metric
 from metrichub.app import bodies
 from metrichub.app.openapi import OPERATIONS
 from metrichub.app.settings import ServerLimits, ServerSettings
-from metrichub.report.tables import json_safe
+from metrichub.data.values import json_value
 from tests.app_client import CATS, calling
 
 
@@ -101,7 +101,7 @@ def test_scores_are_those_of_the_hub(client: TestClient) -> None:
     assert found["size"] == 2
     interval = report.intervals()["bleu2"]["score"]
     # Two samples are too few for an interval; the resamples' mean is there.
-    assert found["intervals"]["bleu2"]["score"] == json_safe(interval)
+    assert found["intervals"]["bleu2"]["score"] == json_value(interval)
     assert found["samples"]["rouge"]["score"] == report.samples()["rouge"]["score"].tolist()
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from metrichub import Hub, Ranking, Report, compare_all
+from metrichub.data.values import json_value
 from metrichub.errors import ParameterError
-from metrichub.report.tables import json_safe
 
 SIZE = 16
 HOW: dict[str, Any] = {"resamples": 50, "trials": 10_000}
@@ -94,7 +94,9 @@ def test_a_dictionary_has_all_tests_and_is_json(ranking: Ranking) -> None:
     assert [(pair["system"], pair["other"]) for pair in found["pairs"]] == [("[none]", "one & off")]
     assert found["about"]["sacrebleu_bootstrap_p"].startswith("too small: ")
     assert found["sentence"] == "; ".join(ranking.sentences)
-    assert json.loads(json.dumps(json_safe(found)))["scores"]["[none]"]["exact_match"]["score"] == 0
+    assert (
+        json.loads(json.dumps(json_value(found)))["scores"]["[none]"]["exact_match"]["score"] == 0
+    )
 
 
 def test_a_notebook_and_print_show_scores_differences_and_sentences(ranking: Ranking) -> None:

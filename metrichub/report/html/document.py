@@ -14,8 +14,8 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from metrichub.catalog.requirements import optional_package
+from metrichub.data.values import json_value
 from metrichub.errors import MissingDependency, ReportError
-from metrichub.evaluation.explanation import json_value
 from metrichub.evaluation.lengths import COUNTED
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import comparable

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.evaluation.explanation import Trace, json_value
+from metrichub.data.values import json_value
+from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measurement import Measurement
 from metrichub.report.scoreboard import chosen
 
