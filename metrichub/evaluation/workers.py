@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from metrichub.errors import MetricError, ScoringError
 from metrichub.evaluation.measurement import Measurement
-from metrichub.models.rate_limit import share_limits
 from metrichub.models.secrets import secrets_travel
+from metrichub.models.usage import share_limits
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

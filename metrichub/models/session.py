@@ -12,13 +12,13 @@ from typing import Any
 
 from metrichub.errors import BudgetSpent, JudgeError
 from metrichub.models.failures import AnswerPending
-from metrichub.models.rate_limit import limiter_of
 from metrichub.models.run_store import AnyStore, Claims
 from metrichub.models.store import key_of
 from metrichub.models.usage import (
     Answer,
     Prices,
     UsageTracker,
+    limiter_of,
     recorded_keys,
     tokens_in,
     tracker_of_run,

@@ -1,4 +1,4 @@
-"""Usage: what was asked of models and what it took, counted for each run."""
+"""Usage: what was asked of models and what it took, counted for each run, and its limits."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ from metrichub.errors import BudgetSpent, JudgeError, ParameterError, TooManyErr
 if TYPE_CHECKING:
     import asyncio
 
+    from aiolimiter import AsyncLimiter
+
     from metrichub.models.batch import BatchRun
 
 BYTES_A_TOKEN = 4
 """What an estimate takes a token to be, in UTF-8: English prose under usual tokenizers."""
+_MINUTE = 60.0
+_sharers = 1
 
 
 class Answer(NamedTuple):
@@ -257,3 +261,20 @@ def tokens_in(*texts: object) -> int:
     """About how many tokens texts are, or anything as JSON."""
     sent = "".join(json.dumps(text, ensure_ascii=False) for text in texts)
     return -(-len(sent.encode("utf-8", "replace")) // BYTES_A_TOKEN)
+
+
+def share_limits(processes: int) -> None:
+    """Let this process send its part of what is allowed a minute, as one of so many."""
+    global _sharers  # of the process, like the environment
+    _sharers = processes
+
+
+def limiter_of(rate: int | None) -> AsyncLimiter | None:
+    """What lets this process's part of so many a minute pass; None where there is no limit."""
+    if rate is None:
+        return None
+    from aiolimiter import AsyncLimiter
+
+    part = rate / _sharers
+    # A limiter lets no less than one pass at a time, so a part of one takes longer than a minute.
+    return AsyncLimiter(part, _MINUTE) if part >= 1 else AsyncLimiter(1, _MINUTE / part)

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from metrichub.evaluation.workers import distribute
-from metrichub.models import rate_limit
-from metrichub.models.rate_limit import limiter_of, share_limits
+from metrichub.models import usage
+from metrichub.models.usage import limiter_of, share_limits
 
 
 def allowed(rate: int | None) -> float | None:
@@ -22,7 +22,7 @@ def allowed_here(_: object) -> Any:
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate_limit, "_sharers", 1)
+    monkeypatch.setattr(usage, "_sharers", 1)
 
 
 def test_the_parts_of_all_processes_are_the_limit() -> None:
