@@ -115,7 +115,7 @@ def _supported(place: int, item: str, fields: Fields, verdicts: Sequence[str]) -
     support = passages_of(texts).support(item)
     where = textwrap.shorten(support.where, 160, placeholder=" …") if support.where else ""
     near = f"; nearest: {where!r}" if where else ""
-    yes, no, unknown = (_word(verdicts, i) for i in range(3))
+    yes, no, unknown = _words(verdicts)
     if support.against:
         return WeighedVerdict(place, item, no, f"{support.against}{near}", {no: 1.0})
     # Sums of thirds don't meet the threshold exactly.
@@ -131,12 +131,13 @@ def _covers(place: int, item: str, fields: Fields, verdicts: Sequence[str]) -> V
         words = content([word for text in _texts(field) for word in lowercase_words(text)])
         shares.append(sum(word in have for word in words) / len(words) if words else 0.0)
     least = min(shares, default=0.0)
-    word = _word(verdicts, int(least < COVERED))
-    return Verdict(place, item, word, f"it has {least:.0%} of the words")
+    yes, no, _ = _words(verdicts)
+    return Verdict(place, item, yes if least >= COVERED else no, f"it has {least:.0%} of the words")
 
 
-def _word(verdicts: Sequence[str], place: int) -> str:
-    """The affirmative, negative or undecided word; without the last, undecided is negative."""
+def _words(verdicts: Sequence[str]) -> tuple[str, str, str]:
+    """The affirmative, negative and undecided word; without the last, undecided is negative."""
     if not verdicts:
         raise MetricError("verify needs a list of verdicts")
-    return verdicts[min(place, len(verdicts) - 1)]
+    last = len(verdicts) - 1
+    return verdicts[0], verdicts[min(1, last)], verdicts[min(2, last)]

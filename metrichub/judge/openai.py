@@ -103,7 +103,7 @@ class OpenAIJudge(ChatConnection):
         low, high = scale
         system = f"{prompt.text}\n\nThe score is a whole number from {low} to {high}. {DATA_RULE}"
         more = {"logprobs": True, "top_logprobs": 20} if weighing.logprobs else {}
-        schema, likely = schema_of(Graded, scale=scale), partial(typical_grade, scale)
+        schema, likely = schema_of(Graded, scale=tuple(scale)), partial(typical_grade, scale)
         request = PromptRequest(system, data_of(fields), schema, likely, more, prompt.examples)
         read = partial(read_grade, scale=scale, logprobs=weighing.logprobs)
         replies = await asyncio.gather(
@@ -157,7 +157,7 @@ class OpenAIJudge(ChatConnection):
 
         def request_for(indices: Sequence[int]) -> PromptRequest:
             listed = [{"index": i, "text": items[i]} for i in indices]
-            schema = schema_of(Judgements, verdicts, exactly=len(indices))
+            schema = schema_of(Judgements, tuple(verdicts), exactly=len(indices))
             likely = partial(typical_verdicts, indices, verdicts[0])
             data = {**data_of(fields), "items": listed}
             return PromptRequest(system, data, schema, likely, examples=prompt.examples)

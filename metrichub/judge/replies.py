@@ -81,10 +81,12 @@ class Unreadable(JudgeError):
     """A reply that isn't of the type that was asked for; asking again may help."""
 
 
+# Every request has one, and pydantic takes a millisecond to make it.
+@cache
 def schema_of(
     reply: type[Reply],
-    words: Sequence[str] = (),
-    scale: Sequence[int] = (),
+    words: tuple[str, ...] = (),
+    scale: tuple[int, ...] = (),
     most: int | None = None,
     exactly: int | None = None,
 ) -> Mapping[str, Any]:
@@ -93,18 +95,6 @@ def schema_of(
     A list holds at most `most` items, or `exactly` so many: small models don't end a list by
     themselves.
     """
-    return _schema(reply, tuple(words), tuple(scale), most, exactly)
-
-
-# Every request has one, and pydantic takes a millisecond to make it.
-@cache
-def _schema(
-    reply: type[Reply],
-    words: tuple[str, ...],
-    scale: tuple[int, ...],
-    most: int | None,
-    exactly: int | None,
-) -> Mapping[str, Any]:
     schema = reply.model_json_schema()
     for part in (schema, *schema.get("$defs", {}).values()):
         part.pop("description", None)
