@@ -208,9 +208,9 @@ class Hub:
         """
         reduction = self.reduce_fn if reduce_fn is None else reduce_fn
         budget = Budget(Limits(max_errors, max_calls, max_tokens, max_cost))
-        metrics, asked = self._repeated(repeats)
+        metrics, again = self._repeated(repeats)
         key = names_of("key", key)
-        check_run(more, progress, key, samples, repeats if asked else 1)
+        check_run(more, progress, key, samples, repeats if again else 1)
         rounds = rounds_of(batch, workers)
         signed, reduced, signatures = self._signed
         if signed is not metrics or reduced is not reduction:
@@ -224,13 +224,13 @@ class Hub:
             measured, samples=samples, key=key, texts=texts, workers=workers, progress=progress
         )
         batches: Iterable[Batch] = self._batches(data, columns, given, keep, key)
-        if repeats == 1 or not asked:
+        if repeats == 1 or not again:
             report = Report.of(run(measure, batches))
         else:
             from metrichub.evaluation.repeats import measured_again
 
             run = partial(run, samples=True)
-            report = Report.of(measured_again(run, measure, list(batches), asked, repeats))
+            report = Report.of(measured_again(run, measure, list(batches), again, repeats))
             report = report if samples else report.pool()
         finish_rounds(rounds, batch, report)
         return report
@@ -277,10 +277,10 @@ class Hub:
             InputError: as `evaluate`.
         """
         metrics, again = self._repeated(repeats)
-        asked = tuple(metric for metric in metrics if is_async(metric))
+        judged = tuple(metric for metric in metrics if is_async(metric))
         batches = list(self._batches(data, columns, given))
         usage = Usage()
-        for number, of in enumerate([asked, *[again] * (repeats - 1)]):
+        for number, of in enumerate([judged, *[again] * (repeats - 1)]):
             measure = Measure(of, self.reduce_fn, self.block_characters, estimating=True)
             usage += measured(replace(measure, repeat=number), batches).usage if of else Usage()
         return usage

@@ -136,15 +136,15 @@ class JudgeMetric(ModelMetric):
 
     def _check_examples(self, prompts: Iterable[str]) -> None:
         """Read the user's prompts; examples have to reply to the question that the prompt asks."""
-        asked = {name: question for question, names in self.questions().items() for name in names}
+        questions = {name: kind for kind, names in self.questions().items() for name in names}
         for name in sorted(prompts):
             for shown in self.prompt(name).examples:
-                if shown.question != asked.get(name, shown.question):
+                if shown.question != questions.get(name, shown.question):
                     raise ParameterError(
                         self.name,
                         "prompts",
                         self.prompts,
-                        f"examples of {name} that reply to {asked[name]!r}, "
+                        f"examples of {name} that reply to {questions[name]!r}, "
                         f"not to {shown.question!r}",
                     )
 
@@ -188,7 +188,7 @@ class JudgeMetric(ModelMetric):
         """The prompts that it may ask, with their examples; {} if no model is asked."""
         if "judge" not in self.models() or self.judge is None or not about(self._judge).is_model:
             return {}
-        names = dict.fromkeys(name for asked in self.questions().values() for name in asked)
+        names = dict.fromkeys(name for prompts in self.questions().values() for name in prompts)
         return {name: prompt_files.template(self.prompt(name)) for name in names}
 
     async def claims(self, text: str) -> list[str]:

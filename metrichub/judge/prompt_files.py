@@ -74,9 +74,9 @@ class Prompt:
         Raises:
             MetricError: the prompt has other slots.
         """
-        if slots.keys() != (asked := slots_of(self.text)):
+        if slots.keys() != (own := slots_of(self.text)):
             raise MetricError(
-                f"the prompt {self.name!r} has the slots {', '.join(sorted(asked)) or 'none'}, not "
+                f"the prompt {self.name!r} has the slots {', '.join(sorted(own)) or 'none'}, not "
                 f"{', '.join(sorted(slots)) or 'none'}"
             )
         return replace(self, text=_SLOT.sub(lambda slot: slots[slot[1]], self.text))

@@ -109,7 +109,7 @@ class ChatConnection(Connection):
             JudgeUnavailable: the server refused the first request in every form.
             JudgeError: any other failure.
         """
-        return await live.asked(
+        return await live.negotiated(
             lambda: self._in_first_form(live, request, read),
             lambda form: self._in_form(live, request, read, form),
         )

@@ -248,7 +248,7 @@ class BatchFolder:
         return written
 
     def _read(self, path: Path) -> None:
-        asked: dict[str, tuple[str, str]] = {}
+        requests: dict[str, tuple[str, str]] = {}
         start = 0
         with path.open("rb") as file:
             for line in file:
@@ -259,13 +259,14 @@ class BatchFolder:
                 entry = _read_line(line)
                 name, body = entry.get("custom_id"), entry.get("body")
                 if isinstance(name, str) and isinstance(body, dict):
-                    asked[name] = (str(entry.get("url")), str(body.get("model")))
+                    requests[name] = (str(entry.get("url")), str(body.get("model")))
                 elif isinstance(name, str) and ("response" in entry or "error" in entry):
                     self._take(name, entry, place)
                 else:
                     self.unreadable[path.name] += 1
-        if asked:
-            self.rounds.append(Round(path, frozenset(asked), *next(iter(asked.values()))))
+        if requests:
+            endpoint = next(iter(requests.values()))
+            self.rounds.append(Round(path, frozenset(requests), *endpoint))
 
     def _take(self, custom_id: str, entry: Mapping[str, Any], place: _Place) -> None:
         reply = _reply_in(entry)

@@ -38,7 +38,7 @@ class ClientState:
     probing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     """Held while a request tries the forms, so that each is tried once."""
 
-    async def asked(
+    async def negotiated(
         self, first: Callable[[], Awaitable[T]], others: Callable[[str], Awaitable[T]]
     ) -> T:
         """What `first` gives while no form has worked; then what `others` does.

@@ -46,7 +46,7 @@ class Offer(NamedTuple):
     """What would be fetched of a model: its commit, its licence, and its files with their sizes."""
 
     name: str
-    asked: str | None
+    requested: str | None
     commit: str
     license: str
     files: Mapping[str, int]
@@ -107,10 +107,10 @@ def fetch(offer: Offer) -> ModelFiles:
     """
     from huggingface_hub import snapshot_download
 
-    with _reaching(offer.name, offer.asked):
+    with _reaching(offer.name, offer.requested):
         # By the name that was asked for, so that it is found by the same name later.
-        snapshot_download(offer.name, revision=offer.asked, allow_patterns=list(offer.files))
-    return find_model(offer.name, offer.asked, needed_by="metrichub fetch")
+        snapshot_download(offer.name, revision=offer.requested, allow_patterns=list(offer.files))
+    return find_model(offer.name, offer.requested, needed_by="metrichub fetch")
 
 
 def models_here() -> dict[str, int]:

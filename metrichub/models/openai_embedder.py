@@ -93,10 +93,10 @@ class OpenAIEmbedder(Connection):
 
     def _coalescer(self, live: ClientState) -> Coalescer:
         async def send(waiting: Sequence[WaitingText]) -> None:
-            def asked(*_: str) -> Awaitable[bool]:
+            def answered(*_: str) -> Awaitable[bool]:
                 return self._answered(live, coalescer, waiting)
 
-            await live.asked(asked, asked)
+            await live.negotiated(answered, answered)
 
         # Which texts meet in a call is chance, and a line of a batch has to be the same each time.
         coalescer = Coalescer(send, 1 if batch_of_run() else BATCH)
