@@ -125,9 +125,9 @@ ALLOWED = {
     "testing": "errors data catalog metric models evaluation judge report hub",
     "cli": "errors data catalog metric models evaluation judge report hub testing",
     "__main__": "cli",
-    "agreement": "errors data catalog metric evaluation report hub cli",
+    "agreement": "metrichub errors data catalog evaluation report cli",
     "bridges": "metrichub errors data catalog metric models evaluation judge",
-    "site": "errors data catalog judge report hub web cli",
+    "site": "metrichub errors catalog judge report web cli",
     "app": "metrichub errors data catalog metric models judge report web cli",
 }
 

@@ -15,9 +15,9 @@ from metrichub.cli.shared_options import MetricOptions
 from metrichub.data.samples import Samples
 
 if TYPE_CHECKING:
+    from metrichub import Hub
     from metrichub.agreement.agreement import Agreement
     from metrichub.agreement.preference_votes import Votes
-    from metrichub.hub import Hub
 
 _PREDICTIONS = "predictions"
 

@@ -19,9 +19,8 @@ from metrichub.data.samples import Samples
 from metrichub.errors import MissingColumn, did_you_mean
 
 if TYPE_CHECKING:
+    from metrichub import Hub, Report
     from metrichub.agreement.agreement import Agreement
-    from metrichub.hub import Hub
-    from metrichub.report.report import Report
 
 _REFERENCES = "references"
 _MARK = re.compile("</?v>")
@@ -149,8 +148,8 @@ def scores_of_metrics(
     With `each_reference`, metrics that read references see each alone, and a sample's score is the
     mean; the others run once.
     """
+    from metrichub import Hub
     from metrichub.agreement.of_report import scores_by_label, sources_of
-    from metrichub.hub import Hub
 
     parts: list[tuple[list[Any], bool]] = [(list(hub.metrics), False)]
     if each_reference:

@@ -18,7 +18,6 @@ from metrichub.agreement.verdicts import VerdictAgreement, verdict_agreement
 from metrichub.errors import InputError, MissingColumn, ReportError, did_you_mean, what
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.units import TOO_LONG
-from metrichub.metric import Metric
 
 if TYPE_CHECKING:
     import numpy as np
@@ -176,7 +175,7 @@ def judges_of(
     return judges
 
 
-def compares(metric: Metric) -> bool:
+def compares(metric: object) -> bool:
     """Whether a metric asks a judge which of prediction and reference is better."""
     return "choose" in getattr(metric, "asks", {})
 

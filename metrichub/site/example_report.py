@@ -48,8 +48,7 @@ def _folder() -> Path | None:
 # Two builds in one process, as of a site that is served while cards are written, share it.
 @cache
 def _page(folder: Path) -> str:
-    from metrichub.data.files import read
-    from metrichub.hub import Hub
+    from metrichub import Hub, read
     from metrichub.report.html import write
 
     hub = Hub(list(METRICS))
