@@ -42,7 +42,7 @@ class People(NamedTuple):
 
     main: Table
     whole: list[Table]
-    said: list[str]
+    sentences: list[str]
     notes: list[str]
     lines: list[str]
     data: dict[str, Any]
@@ -76,7 +76,7 @@ def people_of(
     return People(
         main=_main(agreements),
         whole=[Table(*agreement.table()) for agreement in agreements],
-        said=[columns.sentence(), *_how(agreements)],
+        sentences=[columns.sentence(), *_how(agreements)],
         notes=list(dict.fromkeys(note for agreement in agreements for note in agreement.notes)),
         lines=[agreement.line() for agreement in agreements],
         data=_data(shown, columns),

@@ -203,5 +203,5 @@ class _Progress:
 
     def tell(self, **progress: Any) -> None:
         """Write how far it is."""
-        told = json.dumps({"share": None, **progress})
-        write_text(self._job.folder / PROGRESS, told)
+        text = json.dumps({"share": None, **progress})
+        write_text(self._job.folder / PROGRESS, text)
