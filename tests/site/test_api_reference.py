@@ -43,7 +43,7 @@ def test_every_command_and_option_is_on_the_page() -> None:
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
     pytest.importorskip("griffe", reason="the extra site is not installed")
-    from metrichub.site.api_reference import reference
+    from metrichub.site.doc_pages import reference
 
     return {page.title: page.html for page in reference()}
 
