@@ -21,8 +21,8 @@ from metrichub.catalog.search import SearchIndex
 from metrichub.catalog.studies import best_by_task
 from metrichub.site.build import build_site
 from metrichub.site.doc_pages import doc_pages
+from metrichub.site.generate import site_pages
 from metrichub.site.site_index import SiteIndex
-from metrichub.site.site_search import site_pages
 from tests.browser.servers import serving_folder
 from tests.questions import newcomers, unseen
 from tests.site_cards import hostile
