@@ -241,7 +241,7 @@ def check(context: click.Context, names: tuple[str, ...], update: bool, form: st
             _show(name, findings[name])
     if form == "json":
         click.echo(as_json(findings), nl=False)
-    broken = any(finding.problem for found in findings.values() for finding in found)
+    broken = any(finding.problem for results in findings.values() for finding in results)
     context.exit(1 if broken else 0)
 
 

@@ -125,7 +125,7 @@ class Batch:
     @classmethod
     def from_columns(
         cls,
-        given: Mapping[str, Iterable[Any]],
+        by_name: Mapping[str, Iterable[Any]],
         needed: Mapping[str, str],
         mapping: Mapping[str, str] | None = None,
         objects: Mapping[str, TextOf] | None = None,
@@ -137,18 +137,18 @@ class Batch:
 
         All given columns are checked, needed or not; all else is as in `from_data`.
         """
-        chosen = names.resolve(needed, given, mapping)
+        chosen = names.resolve(needed, by_name, mapping)
         fallbacks = names.fallbacks(chosen, mapping)
         # A column may be an iterator, which is read once.
-        given = {name: as_list(name, values) for name, values in given.items()}
-        others = given.keys() - set(chosen.values()) - chosen.keys()
+        by_name = {name: as_list(name, values) for name, values in by_name.items()}
+        others = by_name.keys() - set(chosen.values()) - chosen.keys()
         # A path is written by a mapping alone.
-        values_of = given.__getitem__ if mapping is None else Frame(list(given), given).column
+        values_of = by_name.__getitem__ if mapping is None else Frame(list(by_name), by_name).column
         read = _read(chosen, values_of, fallbacks, objects or {})
-        batch = cls.of(**read, **{name: given[name] for name in given if name in others})
-        metadata = read_metadata(given, chosen.values(), given.__getitem__, batch.size, keep)
+        batch = cls.of(**read, **{name: by_name[name] for name in by_name if name in others})
+        metadata = read_metadata(by_name, chosen.values(), by_name.__getitem__, batch.size, keep)
         columns = {name: batch.columns[name] for name in needed}
-        keys = read_keys(key, given, given.__getitem__, batch.size) if key else None
+        keys = read_keys(key, by_name, by_name.__getitem__, batch.size) if key else None
         return cls(columns, batch.size, fallbacks, metadata, keys)
 
     def blocks(self, characters: int = BLOCK_CHARACTERS) -> Iterator[Block]:
@@ -288,22 +288,22 @@ def _read(
 ) -> dict[str, Sequence[Any]]:
     """The values of every chosen column, those of a fallback with one text a sample."""
     listed: dict[str, Sequence[Any]] = {}
-    found: dict[str, Sequence[Any]] = {}
+    columns: dict[str, Sequence[Any]] = {}
     for column, name in chosen.items():
         # Two columns may be read from one, which may be an iterator.
         if name not in listed:
             listed[name] = as_list(column, values_of(name))
         values = joined(listed[name]) if column in fallbacks else listed[name]
-        found[column] = as_texts(column, values, objects[column]) if column in objects else values
-    return found
+        columns[column] = as_texts(column, values, objects[column]) if column in objects else values
+    return columns
 
 
 def _equal_lengths(read: Mapping[str, Sequence[Any]]) -> None:
     lengths = {name: len(values) for name, values in read.items()}
     if len(set(lengths.values())) <= 1:
         return
-    said = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-    message = f"the columns differ in length: {said}; each needs one entry per sample"
+    counts = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+    message = f"the columns differ in length: {counts}; each needs one entry per sample"
     for name, values in read.items():
         inner = {len(v) for v in values if isinstance(v, (list, tuple))}
         others = {length for other, length in lengths.items() if other != name}

@@ -116,7 +116,7 @@ def resolve(
 def _other_way_round(column: str, name: str, names: Sequence[str]) -> str:
     """A hint for a mapping of a file's name to a column: "answer=predictions"."""
     meant = column_of_alias(name)
-    own = [given for given in names if given == column or column_of_alias(given) == column]
+    own = [known for known in names if known == column or column_of_alias(known) == column]
     if meant not in ALIASES or not own:
         return ""
     return f"; the name in the file goes last: {meant}={own[0]}"
@@ -134,12 +134,12 @@ def fallbacks(chosen: Mapping[str, str], mapping: Mapping[str, str] | None) -> d
 
 def note_of_fallback(column: str, names: Iterable[str]) -> str:
     """What a reader has to know of a column that was read from a fallback."""
-    found = list(names)
+    sources = list(names)
     passages = (
-        ", each sample's passages joined into one text" if any(map(holds_passages, found)) else ""
+        ", each sample's passages joined into one text" if any(map(holds_passages, sources)) else ""
     )
     return (
-        f"{column} were read from {' and '.join(found)}{passages}; if those are other texts, map "
+        f"{column} were read from {' and '.join(sources)}{passages}; if those are other texts, map "
         f"{column} to another column"
     )
 
@@ -165,18 +165,18 @@ def column_of_alias(name: str) -> str:
 
 def _named(column: str, metric: str, names: list[str]) -> str:
     singular, *others = ALIASES.get(column) or (next(_singulars(column)), *_singulars(column))
-    found = [name for name in others if name in names]
-    rivals = [name for name in found if name in _RETRIEVED] if singular == "context" else []
+    matches = [name for name in others if name in names]
+    rivals = [name for name in matches if name in _RETRIEVED] if singular == "context" else []
     if column in names or (singular in names and not rivals):
         return column if column in names else singular
-    found = [singular, *rivals] if singular in names else found
-    found = found or [name for name in FALLBACKS.get(column, ()) if name in names][:1]
-    if len(found) > 1:
-        error = InputError(f"{' and '.join(map(repr, found))} could both be {column}")
-        raise error.with_remedy("choose_column", column, found[0])
-    if not found:
+    matches = [singular, *rivals] if singular in names else matches
+    matches = matches or [name for name in FALLBACKS.get(column, ()) if name in names][:1]
+    if len(matches) > 1:
+        error = InputError(f"{' and '.join(map(repr, matches))} could both be {column}")
+        raise error.with_remedy("choose_column", column, matches[0])
+    if not matches:
         raise missing_column(column, metric, names)
-    return found[0]
+    return matches[0]
 
 
 def _singulars(column: str) -> Iterator[str]:

@@ -41,7 +41,7 @@ _MAPPING = "columns={'predictions': 'summary'}"
 
 def batches_of(
     data: Data | None,
-    given: Mapping[str, Iterable[Any]],
+    by_name: Mapping[str, Iterable[Any]],
     needed: Mapping[str, str],
     columns: Mapping[str, str] | None = None,
     objects: Mapping[str, TextOf] | None = None,
@@ -57,14 +57,14 @@ def batches_of(
     Raises:
         InputError: samples that can't be scored, or both a table and columns.
     """
-    if data is not None and given:
+    if data is not None and by_name:
         raise InputError(
             "pass either a table or columns by name, not both "
-            f"(got a {type(data).__name__} and {', '.join(given)})"
+            f"(got a {type(data).__name__} and {', '.join(by_name)})"
         )
     _check_mapping(columns)
     if data is None:
-        yield Batch.from_columns(given, needed, columns, objects, keep=keep, key=key)
+        yield Batch.from_columns(by_name, needed, columns, objects, keep=keep, key=key)
         return
     read = partial(
         Batch.from_data, needed=needed, mapping=columns, objects=objects, keep=keep, key=key
@@ -99,23 +99,23 @@ def objects_of(readers: Iterable[tuple[Sequence[str], TextOf | None]]) -> dict[s
 
     A reader is a metric's inputs, with what it makes texts of objects by.
     """
-    found: dict[str, set[TextOf | None]] = {}
+    ways: dict[str, set[TextOf | None]] = {}
     for inputs, text_of in readers:
         for name in inputs:
-            found.setdefault(column_of(name), set()).add(text_of)
+            ways.setdefault(column_of(name), set()).add(text_of)
     return {
-        column: text_of for column, (text_of, *others) in found.items() if text_of and not others
+        column: text_of for column, (text_of, *others) in ways.items() if text_of and not others
     }
 
 
 def check_options(
-    given: Mapping[str, Any], needed: Mapping[str, str], options: Collection[str]
+    by_name: Mapping[str, Any], needed: Mapping[str, str], options: Collection[str]
 ) -> None:
     """Raise `InputError` for what was meant as one of the options and would be taken for a column.
 
     `needed` maps a column to a metric that asks for it.
     """
-    for name, value in given.items():
+    for name, value in by_name.items():
         if name in _ELSEWHERE and name not in needed:
             raise InputError(f"{name} isn't a column; {_ELSEWHERE[name]}")
         if slip := next((column for column in needed if is_slip(name, column)), None):
@@ -146,11 +146,10 @@ def _check_here(data: object) -> None:
         if f"{kind.__module__}.".startswith(f"{package}.") and kind.__name__.endswith(
             ("Dataset", "DataFrame")
         ):
-            said = f"metrichub.{function}(hub, data, key='id')"
+            call = f"metrichub.{function}(hub, data, key='id')"
             raise InputError(
                 f"the rows of a {package} {kind.__name__} are spread over several machines; score "
-                "them "
-                f"there with {said}, where key is a column that identifies each sample"
+                f"them there with {call}, where key is a column that identifies each sample"
             )
 
 
@@ -253,8 +252,8 @@ def _parts_of(data: object, parts: Callable[[], Iterable[Tabular]]) -> Iterator[
     except MetrichubError:
         raise
     except Exception as error:
-        said = next(iter(str(error).splitlines()), "") or type(error).__name__
-        raise InputError(f"the rows of the {type(data).__name__} can't be read: {said}") from error
+        cause = next(iter(str(error).splitlines()), "") or type(error).__name__
+        raise InputError(f"the rows of the {type(data).__name__} can't be read: {cause}") from error
 
 
 def _arrow_stream(data: Any) -> Callable[[], Iterable[Tabular]]:

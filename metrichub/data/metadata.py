@@ -49,11 +49,11 @@ def read_metadata(
     if keep is None:
         chosen = [n for n in available if n not in read and column_of_alias(n) not in TEXT]
         return {name: _short(name, values_of, size) for name in chosen}
-    kept: dict[str, list[Any] | None] = {}
+    columns: dict[str, list[Any] | None] = {}
     for name in names_of("keep", keep):
         values = named_values("keep", name, available, values_of, size)
-        kept[name] = [_checked(name, sample, value) for sample, value in enumerate(values)]
-    return kept
+        columns[name] = [_checked(name, sample, value) for sample, value in enumerate(values)]
+    return columns
 
 
 def joined_metadata(parts: Iterable[tuple[int, Mapping[str, Sequence[Any] | None]]]) -> Metadata:
@@ -83,10 +83,10 @@ def _short(name: str, values_of: Callable[[str], Iterable[Any]], size: int) -> l
         # A column of long texts or pictures is found out without reading all of it.
         for value in as_list(name, _first(values)):
             _plain(value, LONGEST)
-        found = [_plain(value, LONGEST) for value in as_list(name, values)]
+        plain = [_plain(value, LONGEST) for value in as_list(name, values)]
     except (TypeError, ValueError, KeyError, InputError):
         return None
-    return found if len(found) == size else None
+    return plain if len(plain) == size else None
 
 
 def _first(values: Any) -> Any:
@@ -114,10 +114,10 @@ def _plain(value: Any, longest: int | None = None) -> Any:
         TypeError: it is nothing that can be kept.
     """
     if isinstance(value, (list, tuple)):
-        found = [_scalar(item, longest) for item in value]
-        if longest is not None and len(json.dumps(found)) > longest:
+        items = [_scalar(item, longest) for item in value]
+        if longest is not None and len(json.dumps(items)) > longest:
             raise ValueError(f"has more than {longest} characters as JSON")
-        return found
+        return items
     if hasattr(value, "tolist"):
         plain = without_numpy(value)
         return _plain(plain, longest) if isinstance(plain, list) else _scalar(plain, longest)
@@ -194,9 +194,9 @@ def _key_part(name: str, sample: int, value: Any) -> str | int | float | bool:
         return int(plain)
     missing = plain is None or (isinstance(plain, float) and math.isnan(plain))
     if missing or not isinstance(plain, (str, int, float)):
-        said = "is missing" if missing else f"is {what(value)}"
+        problem = "is missing" if missing else f"is {what(value)}"
         raise InputError(
-            f"{name}[{sample}] {said}; every sample needs a key: a text, number, date or UUID"
+            f"{name}[{sample}] {problem}; every sample needs a key: a text, number, date or UUID"
         )
     return plain
 

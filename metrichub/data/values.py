@@ -46,12 +46,12 @@ def names_of(option: str, names: str | Iterable[str] | None) -> tuple[str, ...]:
     Raises:
         InputError: they aren't names.
     """
-    one = isinstance(names, str) or not isinstance(names, Iterable)
-    found: list[Any] = [] if names is None else [names] if one else list(names)
-    for name in found:
+    single = isinstance(names, str) or not isinstance(names, Iterable)
+    chosen: list[Any] = [] if names is None else [names] if single else list(names)
+    for name in chosen:
         if not isinstance(name, str):
             raise InputError(f"{option} takes names of columns, {option}=['id'], not {what(name)}")
-    return tuple(found)
+    return tuple(chosen)
 
 
 def _is_no_column(values: object) -> bool:
@@ -78,9 +78,9 @@ def without_numpy(value: Any) -> Any:
     Python's dates end at microseconds, and numpy makes whole numbers of finer ones; those are
     texts here, as files have them.
     """
-    found = value.tolist()
-    if getattr(getattr(value, "dtype", None), "kind", "") not in "mM" or not _is_number(found):
-        return found
+    plain = value.tolist()
+    if getattr(getattr(value, "dtype", None), "kind", "") not in "mM" or not _is_number(plain):
+        return plain
     # A caller with a date of numpy has loaded it.
     import numpy as np
 
@@ -111,10 +111,10 @@ def json_value(value: Any) -> Any:
     return value if value is None or isinstance(value, (str, int)) else str(value)
 
 
-def _is_number(found: Any) -> bool:
-    while isinstance(found, list):
-        found = next((item for item in found if item is not None), None)
-    return isinstance(found, int)
+def _is_number(value: Any) -> bool:
+    while isinstance(value, list):
+        value = next((item for item in value if item is not None), None)
+    return isinstance(value, int)
 
 
 def column_of_path(path: str, names: Iterable[str]) -> str | None:
@@ -276,13 +276,13 @@ def as_texts(column: str, values: Sequence[Any], text_of: TextOf) -> list[Any]:
     Raises:
         InputError: a value is neither text nor a list, or its objects have no text.
     """
-    found = []
+    texts = []
     for sample, value in enumerate(values):
         try:
-            found.append(_as_text(value, text_of))
+            texts.append(_as_text(value, text_of))
         except ValueError as error:
             raise bad_sample(column, sample, str(error)) from error
-    return found
+    return texts
 
 
 def _as_text(value: object, text_of: TextOf) -> Any:
