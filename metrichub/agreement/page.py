@@ -19,7 +19,7 @@ from metrichub.errors import InputError
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.html.records import Scores, Values, page_numbers
-from metrichub.report.scoreboard import chosen
+from metrichub.report.scoreboard import chosen_outputs
 from metrichub.report.tables import Cell, Score, Table, format_cell
 
 WORK = 10_000_000
@@ -64,7 +64,7 @@ def people_of(
     """
     names = [human] if isinstance(human, str) else None if human is None else list(human)
     columns = rated_columns(systems, options.cluster, names)
-    main = {key for report in systems.values() for key in chosen(report, "headline")}
+    main = {key for report in systems.values() for key in chosen_outputs(report, "headline")}
     shown = [output for output in outputs if output[:2] in main]
     if not columns.ratings or not shown:
         return None

@@ -118,7 +118,7 @@ def compare(
 
 def _tables(ranking: Ranking, display: Display, form: str, width: int | None) -> Sequence[Table]:
     """The tables of a format; the scores on a terminal are fitted to its width."""
-    from metrichub.report.tables import fitted
+    from metrichub.report.tables import fit_width
 
     how: dict[str, Any] = {"outputs": display.outputs}
     if form == "csv":
@@ -127,7 +127,7 @@ def _tables(ranking: Ranking, display: Display, form: str, width: int | None) ->
     if form in ("markdown", "latex"):
         return [ranking.captioned(**how)]
     scores, apart = ranking.tables(**how)
-    return [*fitted(scores, width), apart]
+    return [*fit_width(scores, width), apart]
 
 
 def _foot(ranking: Ranking, display: Display) -> Sequence[str]:

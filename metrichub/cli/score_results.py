@@ -27,12 +27,12 @@ from metrichub.report.export import document
 from metrichub.report.scoreboard import (
     Intervals,
     ScoreFormat,
-    chosen,
+    chosen_outputs,
     output_columns,
     rows_of_scores,
     scoreboard,
 )
-from metrichub.report.tables import Cell, Table, fitted
+from metrichub.report.tables import Cell, Table, fit_width
 
 if TYPE_CHECKING:
     from metrichub.evaluation.ranking import PairedTests
@@ -62,7 +62,7 @@ class ScoreTables:
             options = SignificanceOptions(**asdict(self.resampling))
             return [captioned(self.reports, self.tests, self.intervals, how, options)]
         table = scoreboard(self.reports, self.tests, self.intervals, how)
-        return fitted(table, width) if len(self.reports) > 1 else [table]
+        return fit_width(table, width) if len(self.reports) > 1 else [table]
 
     def foot(self) -> list[str]:
         """What is said below a table of text: the results of tests, and signatures."""
@@ -90,7 +90,8 @@ class ScoreTables:
     def _rows(self) -> Table:
         """A row an output with all its digits, the signatures of the first as a last column."""
         table = rows_of_scores(self.reports, self.intervals)
-        shown = {key for r in self.reports.values() for key in chosen(r, self.display.outputs)}
+        outputs = self.display.outputs
+        shown = {key for r in self.reports.values() for key in chosen_outputs(r, outputs)}
         rows = [row for row in table.rows if tuple(row[:2]) in shown]
         if not self.display.with_signatures:
             return Table(table.head, rows)

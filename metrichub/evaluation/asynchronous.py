@@ -110,7 +110,7 @@ async def _observe(
             first = _first(errors)
             raise first from first.__cause__
         observed = {name: [task.result() for task in tasks_of] for name, tasks_of in tasks.items()}
-    parts = {name: _parted(observed[name], views[name][1]) for name in observed}
+    parts = {name: _rows_and_trace(observed[name], views[name][1]) for name in observed}
     return Observed(
         {name: rows for name, (rows, _) in parts.items()},
         {name: traces for name, (_, traces) in parts.items()},
@@ -136,7 +136,7 @@ def _samples(view: View) -> list[int]:
     return list(range(view.rows)) if view.sample is None else view.sample.tolist()
 
 
-def _parted(observed: Sequence[_Done], view: View) -> tuple[list[Any], Trace]:
+def _rows_and_trace(observed: Sequence[_Done], view: View) -> tuple[list[Any], Trace]:
     """The rows without their steps; those of a sample with a failed call are all unscored."""
     steps: dict[int, list[TraceItem]] = {}
     errors: dict[int, str] = {}

@@ -88,16 +88,16 @@ def score_interval(
             return draws.none(units.few(LEAST))
         if draws.alike and not ((low, high) == (0, 1) and score in (0, 1)):
             return draws.unclear(_NO_SPREAD)
-        if draws.beside:
+        if draws.misses_score:
             return draws.unclear(NOT_ESTIMATED)
     if share or ((low, high) == (0, 1) and (units.number < MANY or draws.alike)):
         score = min(max(score, 0.0), 1.0)
-        worth, reach = _worth(units, score * (1 - score), draws, yes_or_no=share)
+        effective, reach = _effective_size(units, score * (1 - score), draws, yes_or_no=share)
         # No mean of numbers from 0 to 1 varies more than that of yes and no; a ratio may.
-        if share or worth >= units.number - 1:
+        if share or effective >= units.number - 1:
             resampled = units.kind != "sample" or not (share or draws.alike)
             method = "Wilson, bootstrap standard error" if resampled else "Wilson"
-            return draws.interval(*wilson_share(score, worth, reach)[1:], method)
+            return draws.interval(*wilson_share(score, effective, reach)[1:], method)
     return draws.bootstrap(units.number, low, high)
 
 
@@ -107,26 +107,26 @@ def difference_interval(
     units: UnitCount,
     scale: Scale | None,
     level: float,
-    apart: Array | None = None,
+    paired: Array | None = None,
 ) -> Interval:
     """The interval of a difference, from those of resamples that both systems were drawn in alike.
 
-    `apart` are the differences of the samples, which those of shares need.
+    `paired` are the differences of the samples, which those of shares need.
     """
     draws = _Draws.of(drawn, difference, level)
     if not isfinite(difference):
         return draws.none(None if isnan(difference) else "the difference is infinite")
     if units.number < LEAST_PAIRED:
         return draws.none(units.few(LEAST_PAIRED))
-    if scale is not None and scale.share and apart is not None:
-        more, less = float(apart[apart > 0].sum()), float(-apart[apart < 0].sum())
-        variance = float((apart * apart).mean()) - difference * difference
-        worth, reach = _worth(units, variance, draws, yes_or_no=True)
-        shares = more / len(apart), less / len(apart)
-        return draws.interval(*_tango(*shares, worth, reach), "Tango")
+    if scale is not None and scale.share and paired is not None:
+        more, less = float(paired[paired > 0].sum()), float(-paired[paired < 0].sum())
+        variance = float((paired * paired).mean()) - difference * difference
+        effective, reach = _effective_size(units, variance, draws, yes_or_no=True)
+        shares = more / len(paired), less / len(paired)
+        return draws.interval(*_tango(*shares, effective, reach), "Tango")
     if draws.alike:
         return draws.unclear(_NO_SPREAD.replace("score", "difference"))
-    if draws.beside:
+    if draws.misses_score:
         return draws.unclear(NOT_ESTIMATED)
     width = None
     if scale is not None and scale.low is not None and scale.high is not None:
@@ -160,7 +160,7 @@ class _Draws(NamedTuple):
         return float(self.values[cut]), float(self.values[len(self.values) - cut - 1])
 
     @property
-    def beside(self) -> bool:
+    def misses_score(self) -> bool:
         """Whether the resamples' scores don't surround the score, or there are none."""
         if not len(self.values):
             return True
@@ -190,10 +190,10 @@ class _Draws(NamedTuple):
         return self.interval(low, high, "bootstrap standard error")
 
 
-def _worth(
+def _effective_size(
     units: UnitCount, variance: float, draws: _Draws, *, yes_or_no: bool
 ) -> tuple[float, float]:
-    """How many independent yes/no samples these are worth, and how many standard errors to reach.
+    """How many yes/no samples these are worth, and how many standard errors an interval reaches.
 
     `variance` is that of a yes/no sample. That of the resamples says what the units are
     worth; where nothing varies, each counts as one sample. Samples that are `yes_or_no` need none.
@@ -202,10 +202,10 @@ def _worth(
         return units.samples, quantile(draws.level)
     if units.number < 2 or draws.alike:
         return units.number, quantile(draws.level)
-    worth = variance / (draws.std * draws.std * units.number / (units.number - 1))
+    effective = variance / (draws.std * draws.std * units.number / (units.number - 1))
     if yes_or_no:
-        worth = min(max(worth, 1.0), units.samples)
-    return worth, student(units.number - 1, draws.level)
+        effective = min(max(effective, 1.0), units.samples)
+    return effective, student(units.number - 1, draws.level)
 
 
 def _tango(more: float, less: float, number: float, reach: float) -> tuple[float, float]:
@@ -224,9 +224,9 @@ def _tango(more: float, less: float, number: float, reach: float) -> tuple[float
         above = more - less - difference
         return above / sqrt(variance / number) if variance > 0 else above * float("inf")
 
-    apart = more - less
-    low = _root(lambda d: distance(d) - reach, -1.0, apart)
-    return low, _root(lambda d: distance(d) + reach, apart, 1.0)
+    observed = more - less
+    low = _root(lambda d: distance(d) - reach, -1.0, observed)
+    return low, _root(lambda d: distance(d) + reach, observed, 1.0)
 
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:

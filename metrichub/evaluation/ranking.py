@@ -270,7 +270,7 @@ class RankedOutput:
         """Which systems differ, where neither more nor less is better."""
         differ = [pair for pair, test in self.tests.items() if test.p <= self.alpha + 1e-12]
         if not differ:
-            yield _not_apart(listed(self.scores)), self.label
+            yield _no_difference(listed(self.scores)), self.label
             return
         p = max(self.tests[pair].p for pair in differ)
         between = ", and ".join(f"between {other} and {system}" for system, other in differ)
@@ -287,15 +287,15 @@ class RankedOutput:
             yield (f"{_chain(self.clusters)} on {_LABELS}",) * 2, f"{self.label} ({p})"
         for part in self.clusters:
             names = [name for name in self.scores if name in part]
-            apart = [listed(names)]
+            tied = [listed(names)]
             if won := [pair for pair in permutations(names, 2) if self.beats(*pair)]:
                 pairs = combinations(names, 2)
-                apart = [listed(p) for p in pairs if not {p, p[::-1]} & set(won)]
+                tied = [listed(p) for p in pairs if not {p, p[::-1]} & set(won)]
             for winner, loser in won:
                 p = p_text(self._test(winner, loser).p)
                 yield (f"{winner} beats {loser} on {_LABELS}",) * 2, f"{self.label} ({p})"
             if len(part) > 1:
-                yield _not_apart(" or ".join(apart)), self.label
+                yield _no_difference(" or ".join(tied)), self.label
 
     def _test(self, system: str, other: str) -> Comparison:
         return self.tests.get((system, other)) or self.tests[other, system]
@@ -329,7 +329,7 @@ def in_words(outputs: Sequence[RankedOutput]) -> tuple[str, ...]:
     )
 
 
-def _not_apart(systems: str) -> tuple[str, str]:
+def _no_difference(systems: str) -> tuple[str, str]:
     return (f"no significant difference between {systems} on {_LABELS}",) * 2
 
 

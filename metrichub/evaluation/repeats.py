@@ -41,11 +41,11 @@ def measured_again(
     run: Callable[[Measure, Sequence[Batch]], Measurement],
     measure: Measure,
     batches: Sequence[Batch],
-    asked: tuple[Metric, ...],
+    judge_metrics: tuple[Metric, ...],
     repeats: int,
 ) -> Measurement:
     """The measurement of so many runs together; after the first, only of metrics that ask."""
-    again = [replace(measure, metrics=asked, repeat=number) for number in range(1, repeats)]
+    again = [replace(measure, metrics=judge_metrics, repeat=k) for k in range(1, repeats)]
     return together([run(measured, batches) for measured in (measure, *again)])
 
 

@@ -183,9 +183,9 @@ class Result(ABC):
     def check_testable(self) -> None:
         """Raise `ReportError` where neither rows nor buckets are left."""
         if self.untestable:
-            raise self._was_pooled("a paired test")
+            raise self._pooled_error("a paired test")
 
-    def _was_pooled(self, what: str) -> ReportError:
+    def _pooled_error(self, what: str) -> ReportError:
         return ReportError(
             f"{self.metric.name}: this report was pooled, and {what} needs its samples; "
             "keep the report as it was before pool(), or evaluate with samples=True"

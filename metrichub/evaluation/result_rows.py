@@ -110,7 +110,7 @@ class RowsResult(Result):
     def samples(self) -> Outputs:
         """The mean over each sample's rows of what the metric says of single rows."""
         if self.pooled:
-            raise self._was_pooled("samples()")
+            raise self._pooled_error("samples()")
         number = np.bincount(self.sample, minlength=self.size)
         with np.errstate(all="ignore"), failing(self.metric):
             return {
@@ -128,7 +128,7 @@ class RowsResult(Result):
     def resampler(self, units: Units | None = None) -> Callable[[Draw], Outputs]:
         """What the metric concludes from the rows of each resample; `nan` if it says nothing."""
         if self.pooled:
-            raise self._was_pooled("resampling")
+            raise self._pooled_error("resampling")
         if not self.resamples:
             return lambda draw: dict.fromkeys(
                 self.metric.outputs(), np.full(len(draw.index), np.nan)
@@ -140,7 +140,7 @@ class RowsResult(Result):
     def against(self, other: RowsResult, units: Units | None = None) -> Swap:
         """What the metric concludes from this system's rows where the mask holds, else other's."""
         if self.pooled or other.pooled:
-            raise self._was_pooled("a paired test")
+            raise self._pooled_error("a paired test")
         rows, sample = [*self.rows, *other.rows], np.concatenate((self.sample, other.sample))
         mine = np.arange(len(rows)) < len(self.rows)
         # By sample, so that sums of the same rows are the same from either side.
@@ -176,7 +176,7 @@ class RowsResult(Result):
     def scored(self) -> NDArray[np.bool_]:
         """Which samples have a row, (N,)."""
         if self.pooled:
-            raise self._was_pooled("a paired test")
+            raise self._pooled_error("a paired test")
         return np.isin(np.arange(self.size), self.sample)
 
     def only(self, samples: NDArray[np.bool_]) -> RowsResult:
@@ -188,7 +188,7 @@ class RowsResult(Result):
     def take(self, index: NDArray[np.int64]) -> RowsResult:
         """The rows of some samples, in the order of the index."""
         if self.pooled:
-            raise self._was_pooled("a group")
+            raise self._pooled_error("a group")
         place = {old: new for new, old in enumerate(index.tolist())}
         taken = sorted(
             (
@@ -236,7 +236,7 @@ class RowsResult(Result):
         for part in parts:
             if part.pooled:
                 why = "a merge"
-                raise part._was_pooled(why)  # noqa: SLF001  # of this class
+                raise part._pooled_error(why)  # noqa: SLF001  # of this class
         starts = np.cumsum([0, *(part.size for part in parts)]).tolist()
         rows = [row for part in parts for row in part.rows]
         sample = np.concatenate([p.sample + s for p, s in zip(parts, starts, strict=False)])

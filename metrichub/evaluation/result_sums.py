@@ -97,7 +97,7 @@ class SumResult(Result):
 
     def _kept(self, what: str) -> Stats:
         if self.rows is None:
-            raise self._was_pooled(what)
+            raise self._pooled_error(what)
         return self.rows
 
     def pool(self) -> SumResult:

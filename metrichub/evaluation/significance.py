@@ -181,13 +181,13 @@ class _Test(NamedTuple):
     ) -> dict[str, Comparison]:
         """What the draws and swaps say of every output."""
         a, b = self.mine.scores(), self.theirs.scores()
-        apart: Outputs = {}
+        paired: Outputs = {}
         card, made = self.mine.metric.card, bool(drawn) and self.made and self.mine.resamples
         if made:
             seen = _unit_count(self.mine, units(self.mine))
             if not self.mine.pooled and any((s := card.scale(o)) and s.share for o in a):
                 my_scores, their_scores = self.mine.samples(), self.theirs.samples()
-                apart = {name: _known(my_scores[name] - their_scores[name]) for name in a}
+                paired = {name: _known(my_scores[name] - their_scores[name]) for name in a}
         comparisons = {}
         for name in a:
             difference = a[name] - b[name]
@@ -195,7 +195,7 @@ class _Test(NamedTuple):
             if made:
                 differences = _minus(drawn[id(self.mine)][name], drawn[id(self.theirs)][name])
                 interval = difference_interval(
-                    differences, difference, seen, card.scale(name), level, apart.get(name)
+                    differences, difference, seen, card.scale(name), level, paired.get(name)
                 )
             elif drawn and self.made:
                 interval = NO_INTERVAL._replace(why=NOT_ESTIMATED)

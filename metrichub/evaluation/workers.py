@@ -130,10 +130,10 @@ def _payload(work: Work) -> bytes:
         with secrets_travel():
             return pickle.dumps(work)
     except Exception as error:
-        raise MetricError(_cannot_travel(error)) from error
+        raise MetricError(_unpicklable(error)) from error
 
 
-def _cannot_travel(error: Exception) -> str:
+def _unpicklable(error: Exception) -> str:
     return (
         f"a metric or reduce_fn can't be sent to other processes ({error}); define its class or "
         "function at the top of a module that can be imported, or use workers=1"
@@ -151,21 +151,21 @@ def _run(payload: bytes, part: Batch) -> Measurement:
         work = _loaded(payload)
     # Whatever the import of a metric's module raises.
     except Exception as error:  # noqa: BLE001
-        raise MetricError(_cannot_travel(error)) from None
+        raise MetricError(_unpicklable(error)) from None
     try:
         return work(part)
     except ScoringError as error:
         # A pickle leaves out what an exception was raised from.
-        if isinstance(error.__cause__, Exception) and _travels(error.__cause__):
+        if isinstance(error.__cause__, Exception) and _is_picklable(error.__cause__):
             vars(error)["cause"] = error.__cause__
         raise
     except Exception as error:
-        if _travels(error):
+        if _is_picklable(error):
             raise
         raise MetricError(f"{type(error).__name__}: {error}") from None
 
 
-def _travels(error: Exception) -> bool:
+def _is_picklable(error: Exception) -> bool:
     """Whether an exception comes out of a pickle; one that doesn't would break the pool."""
     try:
         pickle.loads(pickle.dumps(error))

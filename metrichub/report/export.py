@@ -19,7 +19,7 @@ from metrichub.report.notes import notes_of
 from metrichub.report.scoreboard import (
     OutputChoice,
     ScoreFormat,
-    chosen,
+    chosen_outputs,
     rows_of_scores,
     scoreboard,
 )
@@ -72,7 +72,7 @@ def usage_counts(usage: Usage, seconds: bool = True) -> dict[str, Any]:
 
 def flat(report: Measurement, outputs: OutputChoice, separator: str) -> dict[str, float]:
     """The scores by one key each; see `Report.flatten`."""
-    shown = chosen(report, ScoreFormat(outputs).outputs)
+    shown = chosen_outputs(report, ScoreFormat(outputs).outputs)
     return {
         name if output == "score" else f"{name}{separator}{output}": value
         for name, result in report.results.items()
@@ -83,17 +83,19 @@ def flat(report: Measurement, outputs: OutputChoice, separator: str) -> dict[str
 
 def table(report: Measurement, outputs: OutputChoice, intervals: bool) -> Table:
     """The scores with all their digits, a row an output; see `Report.to_csv`."""
-    shown = chosen(report, ScoreFormat(outputs).outputs)
+    shown = chosen_outputs(report, ScoreFormat(outputs).outputs)
     whole = rows_of_scores({"": report}, {"": intervals_of(report)} if intervals else None)
     return whole._replace(rows=[row for row in whole.rows if tuple(row[:2]) in shown])
 
 
-def shown(report: Measurement) -> Table:
+def readable_table(report: Measurement) -> Table:
     """The scores as people read them, a row an output."""
     return scoreboard({"": report}, None, {}, ScoreFormat())
 
 
-def for_paper(report: Measurement, outputs: OutputChoice, intervals: bool, percent: bool) -> Table:
+def paper_table(
+    report: Measurement, outputs: OutputChoice, intervals: bool, percent: bool
+) -> Table:
     """The same with what a paper says below it; see `Report.to_markdown`."""
     drawn = intervals_of(report) if intervals else {}
     form = ScoreFormat(outputs, percent)

@@ -188,8 +188,8 @@ class Ranking(PairedTests):
 
     def __str__(self) -> str:
         """The scores, the differences and the sentences as plain text."""
-        scores, apart = self.tables()
-        return "\n".join([scores.text(), "", apart.text(), "", *self.foot()])
+        scores, tests = self.tables()
+        return "\n".join([scores.text(), "", tests.text(), "", *self.foot()])
 
     def _scores(self, form: ScoreFormat, intervals: bool) -> Table:
         return scoreboard(self.reports, self, self.intervals() if intervals else {}, form)

@@ -282,13 +282,13 @@ class Report(Measurement):
 
         Takes the arguments of `to_csv`; `percent` shows outputs that range from 0 to 1 in percent.
         """
-        return export.for_paper(self, outputs, intervals, percent).markdown()
+        return export.paper_table(self, outputs, intervals, percent).markdown()
 
     def to_latex(
         self, *, outputs: OutputChoice = "headline", intervals: bool = False, percent: bool = False
     ) -> str:
         """The table of scores in LaTeX (package booktabs). Takes the arguments of `to_markdown`."""
-        return export.for_paper(self, outputs, intervals, percent).latex()
+        return export.paper_table(self, outputs, intervals, percent).latex()
 
     def to_html(
         self,
@@ -337,7 +337,7 @@ class Report(Measurement):
 
     def _repr_html_(self) -> str:
         """The scores as a table, for notebooks."""
-        return export.shown(self).html()
+        return export.readable_table(self).html()
 
     def __repr__(self) -> str:
         """The size and the main scores."""
@@ -346,4 +346,4 @@ class Report(Measurement):
 
     def __str__(self) -> str:
         """The scores as a plain table."""
-        return export.shown(self).text()
+        return export.readable_table(self).text()

@@ -91,7 +91,7 @@ class OutputColumn(NamedTuple):
         return f"[{self.number(interval.low, sign)}, {self.number(interval.high, sign)}]"
 
 
-def chosen(report: Measurement, outputs: OutputChoice) -> Collection[tuple[str, str]]:
+def chosen_outputs(report: Measurement, outputs: OutputChoice) -> Collection[tuple[str, str]]:
     """The metrics and outputs that are shown, in their order."""
     return dict.fromkeys(
         (name, output)
@@ -274,7 +274,7 @@ def first_of(ranks: Mapping[str, int]) -> set[str]:
 
 def output_columns(reports: Mapping[str, Measurement], form: ScoreFormat) -> list[OutputColumn]:
     """The outputs that are shown of these reports, in their order."""
-    keys = dict.fromkeys(key for report in reports.values() for key in chosen(report, form.outputs))
+    keys = dict.fromkeys(k for r in reports.values() for k in chosen_outputs(r, form.outputs))
     columns = []
     for metric, output in keys:
         results = [r.results[metric] for r in reports.values() if metric in r.results]

@@ -188,13 +188,13 @@ class Table(NamedTuple):
         return table
 
 
-def fitted(board: Table, width: int | None) -> list[Table]:
+def fit_width(board: Table, width: int | None) -> list[Table]:
     """A scoreboard as tables of a width: turned if need be, or cut between outputs."""
     if width is None or _width(board) <= width:
         return [board]
-    turned = _turned(board)
-    if _width(turned) <= width:
-        return [turned]
+    transposed = _transposed(board)
+    if _width(transposed) <= width:
+        return [transposed]
     tables, taken = [], [0]
     for i in range(1, len(board.head)):
         if len(taken) > 1 and _width(_part(board, [*taken, i])) > width:
@@ -265,7 +265,7 @@ def _width(table: Table) -> int:
     return sum(widths) + 2 * (len(widths) - 1)
 
 
-def _turned(board: Table) -> Table:
+def _transposed(board: Table) -> Table:
     """The scoreboard with a row an output and a column a system."""
     rows = [[name, *(row[i] for row in board.rows)] for i, name in enumerate(board.head) if i]
     best = frozenset((column - 1, row + 1) for row, column in board.best)

@@ -149,9 +149,9 @@ def test_plots_leave_out_what_is_unscored_or_infinite() -> None:
 
 def test_better_is_lower_where_the_card_says_so() -> None:
     a, b = [1.0, 1.0, 3.0, NAN], [0.0, 0.5, 5.0, 1.0]
-    assert charts.won(scores(better="lower", a=a, b=b)) == "2 better, 1 worse, 0 equal"
-    assert charts.won(scores(better="higher", a=a, b=b)) == "1 better, 2 worse, 0 equal"
-    assert charts.won(scores(better="neither", a=a, b=a)) == "0 higher, 0 lower, 3 equal"
+    assert charts.win_counts(scores(better="lower", a=a, b=b)) == "2 better, 1 worse, 0 equal"
+    assert charts.win_counts(scores(better="higher", a=a, b=b)) == "1 better, 2 worse, 0 equal"
+    assert charts.win_counts(scores(better="neither", a=a, b=a)) == "0 higher, 0 lower, 3 equal"
 
 
 def test_quartiles_leave_out_what_is_unscored() -> None:

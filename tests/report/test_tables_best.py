@@ -10,7 +10,7 @@ import pytest
 from metrichub import Hub, compare_all
 from metrichub.catalog.frontmatter import Scale
 from metrichub.report.scoreboard import _decimals, _p, first_of, rows_of_scores, rows_of_tests
-from metrichub.report.tables import Score, Table, _aligned, fitted, format_cell
+from metrichub.report.tables import Score, Table, _aligned, fit_width, format_cell
 
 COLUMNS: dict[str, Any] = {"predictions": ["a b c", "d"], "references": ["a b d", "d"]}
 WORSE = {**COLUMNS, "predictions": ["z", "z"]}
@@ -190,22 +190,22 @@ BOARD = Table(
 
 
 def test_a_board_that_fits_stays_whole() -> None:
-    assert fitted(BOARD, None) == fitted(BOARD, 16) == [BOARD]
+    assert fit_width(BOARD, None) == fit_width(BOARD, 16) == [BOARD]
 
 
 def test_a_board_is_cut_where_it_is_too_wide_both_ways() -> None:
-    first, second = fitted(BOARD, 15)
+    first, second = fit_width(BOARD, 15)
     assert (first.head, second.head) == (["system", "m1"], ["system", "m2"])
     assert second.rows == [["a" * 8, Score(".2")], ["b" * 8, Score(".2")]]
     assert (first.best, second.best) == ({(0, 1)}, {(1, 1)})
     # A single output is never cut off its systems, however narrow the terminal.
-    assert [table.head for table in fitted(BOARD, 1)] == [first.head, second.head]
+    assert [table.head for table in fit_width(BOARD, 1)] == [first.head, second.head]
 
 
 def test_a_board_of_one_system_is_turned() -> None:
     # Whole it needs 6 + 2 + 2 characters and 4 spaces, and turned 6 + 4 and 2.
     one = Table(BOARD.head, [["four", Score(".1"), Score(".2")]], frozenset({(0, 2)}))
-    (turned,) = fitted(one, 12)
+    (turned,) = fit_width(one, 12)
     assert turned.head == ["metric", "four"]
     assert turned.rows == [["m1", Score(".1")], ["m2", Score(".2")]]
     assert turned.best == {(1, 1)}

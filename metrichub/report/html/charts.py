@@ -88,7 +88,7 @@ def comparisons(outputs: Sequence[Scores]) -> list[Chart]:
     for other in others:
         for output in outputs:
             x, y = output.systems[first], output.systems[other]
-            outcome = won(output._replace(systems={first: x, other: y}))
+            outcome = win_counts(output._replace(systems={first: x, other: y}))
             text = f"Sample scores by {output.label} of {other} over those of {first}: {outcome}."
             label = _short(output.label, 20)
             across, up = (f"{label} of {_short(name, 20)}" for name in (first, other))
@@ -132,7 +132,7 @@ def _scatter(
     if equal:
         ends = [_ends(np.concatenate((x, y)))] * 2
     at, on = _across(*ends[0]), _up(*ends[1])
-    shapes = _cells(x, y, ends, at, on) if many(x, y) else _dots(x, y, at, on)
+    shapes = _cells(x, y, ends, at, on) if is_dense(x, y) else _dots(x, y, at, on)
     if equal:
         low, high = ends[0]
         shapes.append(Shape(f"M{at(low):g},{on(low):g}L{at(high):g},{on(high):g}", "equal"))
@@ -205,12 +205,12 @@ def bin_edges(values: Values) -> Values:
     return np.histogram_bin_edges(values[:1] if same else values, bins)
 
 
-def many(x: Values, y: Values) -> bool:
+def is_dense(x: Values, y: Values) -> bool:
     """Whether there are so many points, or so many alike, that they are counted by place."""
     return len(x) >= MANY or len(np.unique(np.stack((x, y)), axis=1).T) <= len(x) / 2
 
 
-def won(output: Scores) -> str:
+def win_counts(output: Scores) -> str:
     """In how many samples the second system is above, below or equal to the first."""
     x, y = list(output.systems.values())[:2]
     higher, lower = int((y > x).sum()), int((y < x).sum())

@@ -331,6 +331,6 @@ def _joined(words: Sequence[str]) -> str:
     """The words as one reads them: no space between those of scripts that have none."""
     text = ""
     for word in words:
-        apart = text and not (is_unspaced(text[-1]) and is_unspaced(word[0]))
-        text += f" {word}" if apart else word
+        space = text and not (is_unspaced(text[-1]) and is_unspaced(word[0]))
+        text += f" {word}" if space else word
     return text

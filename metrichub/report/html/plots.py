@@ -12,7 +12,7 @@ import numpy as np
 from metrichub.errors import MissingDependency, ReportError, did_you_mean
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import comparable
-from metrichub.report.html.charts import MOST, bin_edges, many, won
+from metrichub.report.html.charts import MOST, bin_edges, is_dense, win_counts
 from metrichub.report.html.records import Scores, Values
 
 try:
@@ -143,7 +143,7 @@ def comparison_plot(outputs: Sequence[Scores]) -> Plot:
             ax.plot(ends, ends, color="#444444", lw=1, linestyle=(0, (4, 3)))
             ax.set_xlabel(f"{_label(output.label)} of {_label(first)}")
             ax.set_ylabel(f"{_label(output.label)} of {_label(second)}")
-            ax.set_title(won(output), loc="left")
+            ax.set_title(win_counts(output), loc="left")
     return figure
 
 
@@ -170,7 +170,7 @@ def _grid(number: int, height: float) -> tuple[Plot, list[Axes]]:
 def _points(ax: Axes, x: Values, y: Values) -> None:
     known = np.isfinite(x) & np.isfinite(y)
     x, y = x[known], y[known]
-    if not many(x, y):
+    if not is_dense(x, y):
         ax.scatter(x, y, s=20 if len(x) < 200 else 9, color=_colour(0), alpha=0.5, linewidths=0)
         return
     ax.hexbin(x, y, gridsize=36, bins="log", mincnt=1, cmap="Blues", vmin=0.2, rasterized=True)

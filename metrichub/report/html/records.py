@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from metrichub.data.values import json_value
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measurement import Measurement
-from metrichub.report.scoreboard import chosen
+from metrichub.report.scoreboard import chosen_outputs
 
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
@@ -93,7 +93,7 @@ def score_columns(
     systems: Mapping[str, Measurement], outputs: Iterable[tuple[str, str, Scores]]
 ) -> list[dict[str, Any]]:
     """The numbers of every output as the page sorts them; None where unscored."""
-    first = {key for report in systems.values() for key in chosen(report, "headline")}
+    first = {key for report in systems.values() for key in chosen_outputs(report, "headline")}
     return [
         {
             "metric": metric,
@@ -187,7 +187,7 @@ def records_of(
     room, records = limits.size, dict[int, str]()
     ends = [selection.samples for selection in selections.values()]
     explained = len(set(chain.from_iterable(ends)))
-    for done, sample in enumerate(dict.fromkeys(chain(_turns(ends), range(size)))):
+    for done, sample in enumerate(dict.fromkeys(chain(_interleaved(ends), range(size)))):
         if not done % SCREEN:
             early = done < explained
             tell("explaining" if early else "reading", done, explained if early else size)
@@ -266,7 +266,7 @@ def _ends(values: Values, number: int) -> tuple[list[int], list[int]]:
     return lowest.tolist(), highest.tolist()
 
 
-def _turns(lists: Iterable[Iterable[int]]) -> Iterator[int]:
+def _interleaved(lists: Iterable[Iterable[int]]) -> Iterator[int]:
     """The first of every list, then the second of every list, and so on."""
     for row in zip_longest(*lists):
         yield from (sample for sample in row if sample is not None)
