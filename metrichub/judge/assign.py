@@ -13,7 +13,7 @@ from metrichub.judge.metric import JudgeMetric
 from metrichub.judge.model_metric import ModelMetric
 from metrichub.judge.panel import Panel, panel_of
 from metrichub.metric import Metric
-from metrichub.models.resolve import RESOLVERS, VARIABLES, about, judge_of, unchosen
+from metrichub.models.resolve import RESOLVERS, VARIABLES, about, judge_of, unset_error
 
 
 def assign(metric: Metric, settings: Mapping[str, object]) -> Metric:
@@ -47,7 +47,7 @@ def _chosen(metric: Metric, kind: str, settings: Mapping[str, object]) -> object
         service = _of_machine(kind)
     if not service:
         only_models = kind == "judge" and metric.card.judge == "model"
-        raise unchosen(metric.name, kind, only_models=only_models)
+        raise unset_error(metric.name, kind, only_models=only_models)
     if kind == "embedder":
         return service
     judge = panel_of(service, vote)

@@ -92,7 +92,7 @@ class JudgeMetric(ModelMetric):
         """Raise ParameterError for a user's prompt with slots that the metric doesn't fill."""
         for name in self._user_prompts():
             own = prompt_files.packaged(self._english(name))
-            if wrong := prompt_files.misfilled(self.prompt(name), own):
+            if wrong := prompt_files.slot_problem(self.prompt(name), own):
                 raise ParameterError(self.name, "prompts", self.prompts, wrong)
 
     def _user_prompts(self) -> dict[str, Path]:
@@ -267,7 +267,7 @@ class JudgeMetric(ModelMetric):
         """The prompt, whose examples have to be of the fields and the words that are asked for."""
         chosen = self.prompt(prompt) if isinstance(prompt, str) else prompt
         if self.prompts and (
-            wrong := prompt_files.unfit(chosen, frozenset(fields), tuple(verdicts))
+            wrong := prompt_files.example_problem(chosen, frozenset(fields), tuple(verdicts))
         ):
             raise ParameterError(self.name, "prompts", self.prompts, wrong)
         return chosen

@@ -11,7 +11,7 @@ from metrichub.catalog.parameters import REQUIRED
 from metrichub.judge.aggregate import cosine
 from metrichub.metric import Array, Metric, Unscored
 from metrichub.models.embedders import Embedder, Vectors
-from metrichub.models.resolve import RESOLVERS, about, embedder_of, safe_to_show, unchosen
+from metrichub.models.resolve import RESOLVERS, about, embedder_of, safe_to_show, unset_error
 
 
 class ModelMetric(Metric):
@@ -36,7 +36,7 @@ class ModelMetric(Metric):
             JudgeUnavailable: none is chosen.
         """
         if kind not in self._services:
-            raise unchosen(self.name, kind)
+            raise unset_error(self.name, kind)
         return self._services[kind]
 
     @cached_property

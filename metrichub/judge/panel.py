@@ -26,7 +26,7 @@ from metrichub.judge.protocol import (
 )
 from metrichub.models.failures import AnswerPending
 from metrichub.models.resolve import about, judge_of, safe_to_show
-from metrichub.models.session import asked_anew
+from metrichub.models.session import separate_answers
 
 T = TypeVar("T")
 _FEWEST = 2
@@ -204,7 +204,7 @@ class Panel:
 
         async def attempt(judge: Judge, turn: int) -> tuple[T | None, JudgeError | None]:
             try:
-                with asked_anew(turn):
+                with separate_answers(turn):
                     return await ask(judge), None
             except JudgeError as error:
                 if error.ends_the_run:

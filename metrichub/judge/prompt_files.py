@@ -171,7 +171,7 @@ def template(prompt: Prompt) -> dict[str, Any]:
     return {"text": prompt.text, "examples": examples}
 
 
-def misfilled(mine: Prompt, own: Prompt) -> str | None:
+def slot_problem(mine: Prompt, own: Prompt) -> str | None:
     """What a user's prompt should be like that is blank, or whose slots aren't the metric's own.
 
     Prompts made for other tools hold the texts in slots such as `{text}`; here texts are data, in
@@ -197,7 +197,9 @@ def misfilled(mine: Prompt, own: Prompt) -> str | None:
 
 
 @cache
-def unfit(prompt: Prompt, fields: frozenset[str], verdicts: tuple[str, ...]) -> str | None:
+def example_problem(
+    prompt: Prompt, fields: frozenset[str], verdicts: tuple[str, ...]
+) -> str | None:
     """Which examples would fit what is asked by a prompt, where its own don't."""
     for shown in prompt.examples:
         names = json.loads(shown.data).keys() - {"items", "candidates"}

@@ -199,7 +199,7 @@ class ChatConnection(Connection):
         )
         live.accepted, took = True, spent_on(done)
         # Also of a reply that no one can use.
-        live.session.spent(took, calls=0)
+        live.session.count_spent(took, calls=0)
         completion = completion_of(done)
         if completion.refusal:
             raise JudgeError(
@@ -216,7 +216,7 @@ class ChatConnection(Connection):
                     else "raise max_completion_tokens or the server's limit"
                 )
             )
-        await live.session.permitted(took.completion_tokens, requests=0)
+        await live.session.wait_for_limits(took.completion_tokens, requests=0)
         return completion, took
 
     def _parameters(self) -> dict[str, Any]:

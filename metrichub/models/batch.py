@@ -75,11 +75,11 @@ class BatchRun(os.PathLike[str]):
         self._unanswered[custom_id] = (url, str(body.get("model")), text)
         return None
 
-    def paid(self, key: str) -> int:
+    def paid_calls(self, key: str) -> int:
         """How many calls of the folder a kept answer took; 0 if it was there already, or told."""
         return self._paid.pop(key[:_KEY], 0)
 
-    async def quiet(self, asking: Callable[[], int]) -> None:
+    async def wait_until_quiet(self, asking: Callable[[], int]) -> None:
         """Wait until the run makes no request any more, so that all of a round are noted."""
 
         async def quieted() -> None:

@@ -16,7 +16,7 @@ from metrichub.catalog.parameters import Address, Range, Secret, check_parameter
 from metrichub.catalog.spec import Spec
 from metrichub.errors import JudgeError, JudgeUnavailable, MissingDependency, ParameterError
 from metrichub.models.client_state import ClientState, per_loop
-from metrichub.models.failures import AnswerPending, masked, translated
+from metrichub.models.failures import AnswerPending, as_judge_error, masked
 from metrichub.models.run_store import AnyStore, opened_store
 from metrichub.models.secrets import (
     passwords_in,
@@ -254,21 +254,21 @@ class Connection:
         client = live.client
         async with live.session.slots:
             # Before the limits a minute: what needs no call takes nothing of them.
-            each(live.session.look_again)
+            each(live.session.check_store)
             sent = tokens()
-            await live.session.permitted(sent)
+            await live.session.wait_for_limits(sent)
             # After them, so that no other process waits for one that waits itself.
             each(live.session.claim)
-            each(live.session.still_wanted)
-            with live.session.ending():
-                async with live.session.reserved(sent, reply_tokens) as tell:
-                    live.session.spent(Answer(""))
+            each(live.session.check_still_wanted)
+            with live.session.sharing_errors():
+                async with live.session.reserve_budget(sent, reply_tokens) as tell:
+                    live.session.count_spent(Answer(""))
                     try:
                         done = await self._called(client, call)
                     except AnswerPending:
                         # It will be sent and paid for, but isn't yet.
                         tell(Answer(""))
-                        live.session.spent(Answer(""), calls=-1)
+                        live.session.count_spent(Answer(""), calls=-1)
                         raise
                     tell(spent_on(done))
                     return done
@@ -279,7 +279,7 @@ class Connection:
         try:
             return await call(client)
         except openai.OpenAIError as error:
-            raise translated(error, self.label, self._error_text) from None
+            raise as_judge_error(error, self.label, self._error_text) from None
         except (AttributeError, TypeError, ValueError, OSError) as error:
             # The client stumbles over answers of another form than it expects.
             raise JudgeError(f"{self.label} sent an unreadable answer: {error}") from None

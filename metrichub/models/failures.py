@@ -83,7 +83,7 @@ def _own_words(text: str, sent: str) -> str:
     return " ".join(word for i, word in enumerate(words) if i not in repeated)
 
 
-def translated(error: Exception, who: str, text_of: Callable[[object], str]) -> JudgeError:
+def as_judge_error(error: Exception, who: str, text_of: Callable[[object], str]) -> JudgeError:
     """The error of the client as ours: one line, with what to do; `say` gives what it says."""
     import openai
 

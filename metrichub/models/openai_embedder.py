@@ -20,7 +20,7 @@ from metrichub.models.client_state import ClientState, per_loop
 from metrichub.models.embedders import Vectors
 from metrichub.models.failures import Refused
 from metrichub.models.run_store import AnyStore
-from metrichub.models.session import Request, board
+from metrichub.models.session import Request, join_call
 from metrichub.models.usage import (
     Answer,
     UsageTracker,
@@ -64,7 +64,7 @@ class OpenAIEmbedder(Connection):
             return int(next(guessed) % BATCH == 0)
 
         unique = dict.fromkeys(cleaned)
-        replies = await _together(*(self._reply(text, store, calls) for text in unique))
+        replies = await _gather_all(*(self._reply(text, store, calls) for text in unique))
         vectors = {text: _unpacked(reply)[0] for text, reply in zip(unique, replies, strict=True)}
         return np.array([vectors[text] for text in cleaned], np.float64)
 
@@ -120,7 +120,7 @@ class OpenAIEmbedder(Connection):
             if error.ends_the_run or len(groups := _grouped(waiting)) < 2:
                 raise
             # A failure costs no other sample: each is asked for as if it were alone.
-            return all(await _together(*(self._part(live, coalescer, group) for group in groups)))
+            return all(await _gather_all(*(self._part(live, coalescer, group) for group in groups)))
         # It may be one of the texts, or how many they are; while nothing worked, one text tells.
         middle = len(left) // 2 if known else 1
         parts = (left[:middle], left[middle:])
@@ -155,7 +155,7 @@ class OpenAIEmbedder(Connection):
             if not pending:
                 raise NothingToAsk
 
-        board(request.context for request in waiting)
+        join_call(request.context for request in waiting)
         try:
             done = await self._sent(
                 live,
@@ -170,7 +170,7 @@ class OpenAIEmbedder(Connection):
         except NothingToAsk:
             return
         took = spent_on(done)
-        live.session.spent(took, calls=0)
+        live.session.count_spent(took, calls=0)
         if (vectors := _vectors(done, len(pending))) is None:
             raise JudgeError(f"{self.label} returned no finite vectors for {len(pending)} texts")
         live.form = "embeddings"
@@ -180,7 +180,7 @@ class OpenAIEmbedder(Connection):
                 request.answer.set_result(Answer(_packed(vector[None]), share))
 
 
-async def _together(*asks: Coroutine[Any, Any, T]) -> list[T]:
+async def _gather_all(*asks: Coroutine[Any, Any, T]) -> list[T]:
     """What all of them give; where one fails, the others are given up."""
     tasks = [asyncio.create_task(ask) for ask in asks]
     try:

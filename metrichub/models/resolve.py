@@ -73,7 +73,7 @@ def about(service: object) -> About:
     return About(**described)
 
 
-def unchosen(metric: str, kind: str, *, only_models: bool = False) -> JudgeUnavailable:
+def unset_error(metric: str, kind: str, *, only_models: bool = False) -> JudgeUnavailable:
     """That a metric asks a judge or an embedder, none is chosen, and how to choose one.
 
     A baseline isn't offered where `only_models` will do.

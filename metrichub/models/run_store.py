@@ -109,11 +109,11 @@ class Claims:
         self._held: dict[str, AnyStore] = {}
         self._renewal: asyncio.TimerHandle | None = None
 
-    def elsewhere(self, key: str, store: AnyStore) -> bool:
+    def held_elsewhere(self, key: str, store: AnyStore) -> bool:
         """Whether another session asks for the answer."""
         return store.is_claimed(key, self._owner)
 
-    def taken(self, key: str, store: AnyStore) -> bool:
+    def take(self, key: str, store: AnyStore) -> bool:
         """Whether the answer is this session's to ask for, from now until it is released."""
         if not store.claim(key, self._owner):
             return False

@@ -55,13 +55,13 @@ class _AskedElsewhere(Exception):
     """Another process asks for the answer at this moment."""
 
 
-_aboard: ContextVar[tuple[_Flight, ...]] = ContextVar("aboard", default=())
+_joined: ContextVar[tuple[_Flight, ...]] = ContextVar("joined", default=())
 """The requests that the running task makes a call for."""
 _turn: ContextVar[int] = ContextVar("turn", default=0)
 
 
 @contextmanager
-def asked_anew(turn: int) -> Iterator[None]:
+def separate_answers(turn: int) -> Iterator[None]:
     """What is asked inside has answers of its own for each turn; those of turn 0 are the usual."""
     token = _turn.set(turn)
     try:
@@ -70,14 +70,14 @@ def asked_anew(turn: int) -> Iterator[None]:
         _turn.reset(token)
 
 
-def board(contexts: Iterable[Context]) -> None:
+def join_call(contexts: Iterable[Context]) -> None:
     """Let the running task make a call for all requests of other tasks, by their contexts."""
-    _aboard.set(tuple(flight for context in contexts for flight in context.get(_aboard, ())))
+    _joined.set(tuple(flight for context in contexts for flight in context.get(_joined, ())))
 
 
 def key_of_call() -> str:
     """The key of the request that the running task makes a call for."""
-    return next((flight.key for flight in _aboard.get()), "")
+    return next((flight.key for flight in _joined.get()), "")
 
 
 @dataclass
@@ -114,47 +114,47 @@ class Session:
         self._flights: dict[str, _Flight] = {}
         self._claims = Claims()
 
-    async def permitted(self, tokens: int, requests: int = 1) -> None:
+    async def wait_for_limits(self, tokens: int, requests: int = 1) -> None:
         """Wait until the limits a minute allow so many more requests and tokens."""
         for limiter, amount in ((self._requests, requests), (self._tokens, tokens)):
             if limiter is not None and amount:
                 # More than a whole minute's worth would never fit.
                 await limiter.acquire(min(amount, limiter.max_rate))
 
-    def still_wanted(self) -> None:
+    def check_still_wanted(self) -> None:
         """Look again before a request is sent: its turn may come when its run has ended.
 
         Raises:
             JudgeError: the error that ended the run, where no other run waits for the answer.
         """
-        runs = [run for flight in _aboard.get() for run in flight.waiting]
+        runs = [run for flight in _joined.get() for run in flight.waiting]
         errors = [run.over if run else None for run in runs]
         if errors and errors[0] and None not in errors:
             raise errors[0]
 
-    def look_again(self) -> None:
+    def check_store(self) -> None:
         """Look into the store again: another process may have the answer, or be asking for it.
 
         Raises:
             _Answered: it has.
             _AskedElsewhere: it is.
         """
-        for flight, store in _stored_aboard():
+        for flight, store in _stored_joined():
             if answer := store.get(flight.key):
                 raise _Answered(answer)
-            if self._claims.elsewhere(flight.key, store):
+            if self._claims.held_elsewhere(flight.key, store):
                 raise _AskedElsewhere
 
     def claim(self) -> None:
-        """Tell other processes that this one asks; raises as `look_again`."""
-        for flight, store in _stored_aboard():
+        """Tell other processes that this one asks; raises as `check_store`."""
+        for flight, store in _stored_joined():
             if answer := store.get(flight.key):
                 raise _Answered(answer)
-            if not self._claims.taken(flight.key, store):
+            if not self._claims.take(flight.key, store):
                 raise _AskedElsewhere
 
     @contextmanager
-    def ending(self) -> Iterator[None]:
+    def sharing_errors(self) -> Iterator[None]:
         """Tell the runs that wait for a request of an error that every later call would meet.
 
         Inside a slot, they learn of it before it is free again, and so before another request gets
@@ -166,13 +166,13 @@ class Session:
             # A budget is one run's; others that wait for the same answer ask for it themselves.
             own = tracker_of_run() if isinstance(error, BudgetSpent) else None
             if error.ends_the_run:
-                for run in (run for flight in _aboard.get() for run in flight.waiting):
+                for run in (run for flight in _joined.get() for run in flight.waiting):
                     if run and own in (None, run):
                         run.over = run.over or error
             raise
 
     @asynccontextmanager
-    async def reserved(
+    async def reserve_budget(
         self, tokens: int, reply_tokens: Callable[[], int]
     ) -> AsyncIterator[Callable[[Answer], None]]:
         """Room in the run's budget for a call of so many tokens; then tell what it took.
@@ -214,10 +214,10 @@ class Session:
             tracker.in_flight -= 1
             landed.set()
 
-    def spent(self, answer: Answer, calls: int = 1) -> None:
+    def count_spent(self, answer: Answer, calls: int = 1) -> None:
         """Count calls and their tokens, whether or not the answer turns out to be of use."""
         if tracker := tracker_of_run():
-            tracker.spent(answer, self.prices, calls)
+            tracker.count_spent(answer, self.prices, calls)
 
     async def once(self, request: Request, store: AnyStore | None) -> str:
         """The reply to a request: out of the store, of a call in flight, or a new one."""
@@ -230,7 +230,7 @@ class Session:
             if (reply := self._without_call(request, store, key, tracker)) is not None:
                 return reply
             flight = self._flights[key] = _Flight(key, store, tracker)
-            flight.task = asyncio.create_task(self._made(request, flight))
+            flight.task = asyncio.create_task(self._make(request, flight))
         elif tracker:
             tracker.count_reused()
         flight.waiting.append(tracker)
@@ -240,7 +240,7 @@ class Session:
         except AnswerPending:
             if tracker and tracker.batch:
                 # One that gives up may give up others that belong to the same round.
-                await tracker.batch.quiet(lambda: tracker.asking)
+                await tracker.batch.wait_until_quiet(lambda: tracker.asking)
             raise
         except BudgetSpent:
             if flight.by is tracker:
@@ -259,8 +259,8 @@ class Session:
     ) -> str | None:
         """The reply that is kept, in the store or by the run, or that an estimate assumes."""
         if store is not None and (answer := _fitting(request, store, key)):
-            if tracker and tracker.batch and (calls := tracker.batch.paid(key)):
-                tracker.spent(answer, self.prices, calls)
+            if tracker and tracker.batch and (calls := tracker.batch.paid_calls(key)):
+                tracker.count_spent(answer, self.prices, calls)
             elif tracker:
                 tracker.count_reused()
             return answer.reply
@@ -268,26 +268,26 @@ class Session:
             tracker.count_reused()
             return tracker.replies[key]
         if tracker and tracker.estimating:
-            return self._guessed(key, request, tracker)
+            return self._guess(key, request, tracker)
         return None
 
-    def _guessed(self, key: str, request: Request, tracker: UsageTracker) -> str:
+    def _guess(self, key: str, request: Request, tracker: UsageTracker) -> str:
         reply, sent = request.likely()
         tracker.replies[key] = reply
         answer = Answer(reply, tokens_in(sent), tokens_in(json.loads(reply)))
-        self.spent(answer, request.calls())
+        self.count_spent(answer, request.calls())
         return reply
 
-    async def _made(self, request: Request, flight: _Flight) -> Answer:
-        _aboard.set((flight,))
+    async def _make(self, request: Request, flight: _Flight) -> Answer:
+        _joined.set((flight,))
         tracker = tracker_of_run()
         if tracker:
             tracker.asking += 1
         try:
-            with self.ending():
+            with self.sharing_errors():
                 answer = await _asked(request)
             if tracker and tracker.batch:
-                tracker.batch.paid(flight.key)
+                tracker.batch.paid_calls(flight.key)
             stored = flight.store is not None and flight.store.put(
                 flight.key, request.model, answer
             )
@@ -306,9 +306,9 @@ class Session:
                 self._flights.pop(flight.key)
 
 
-def _stored_aboard() -> Iterator[tuple[_Flight, AnyStore]]:
+def _stored_joined() -> Iterator[tuple[_Flight, AnyStore]]:
     """The requests that the running task makes a call for and that are kept, and where."""
-    for flight in _aboard.get():
+    for flight in _joined.get():
         if flight.store is not None:
             yield flight, flight.store
 

@@ -37,7 +37,7 @@ _CLAIM = 60.0
 """Seconds after which a request is made though another process claimed it: it may hang."""
 RENEWAL = _CLAIM / 3
 """Seconds after which one who still asks says so."""
-_APART = "/"
+_SEPARATOR = "/"
 
 
 def key_of(request: Mapping[str, Any]) -> str:
@@ -228,13 +228,13 @@ def _opened(path: Path, _: int) -> Store:
 
 def new_owner() -> str:
     """A name of its own for what claims answers, with the process and the machine it is in."""
-    return _APART.join((uuid4().hex, str(os.getpid()), platform.node()))
+    return _SEPARATOR.join((uuid4().hex, str(os.getpid()), platform.node()))
 
 
 def has_ended(owner: str) -> bool:
     """Whether the process of an owner is known to have ended; one elsewhere isn't known of."""
-    _, _, rest = owner.partition(_APART)
-    process, _, machine = rest.partition(_APART)
+    _, _, rest = owner.partition(_SEPARATOR)
+    process, _, machine = rest.partition(_SEPARATOR)
     # On Windows a signal would end the process instead of looking for it.
     if os.name == "nt" or machine != platform.node() or not process.isdecimal():
         return False

@@ -204,7 +204,7 @@ class UsageTracker:
         """Count an answer that was there already."""
         self.usage += Usage(cached=1)
 
-    def spent(self, answer: Answer, prices: Prices | None, calls: int = 1) -> None:
+    def count_spent(self, answer: Answer, prices: Prices | None, calls: int = 1) -> None:
         """Count what so many calls took."""
         tokens = (answer.prompt_tokens, answer.completion_tokens)
         self.usage += Usage(calls, 0, *tokens, prices.of(answer) if prices else None)

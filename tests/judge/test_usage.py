@@ -117,7 +117,7 @@ def test_requests_and_tokens_a_minute_are_waited_for() -> None:
         session = Session(16, requests_per_minute=2, tokens_per_minute=1_000)
         done = []
         for name, tokens in (("first", 400), ("second", 400), ("third", 1)):
-            waiting = asyncio.ensure_future(session.permitted(tokens))
+            waiting = asyncio.ensure_future(session.wait_for_limits(tokens))
             # What needn't wait for the clock is done after some turns of the loop.
             for _ in range(10):
                 await asyncio.sleep(0)
@@ -132,7 +132,7 @@ def test_requests_and_tokens_a_minute_are_waited_for() -> None:
 
 def test_a_request_of_more_than_a_minutes_tokens_is_sent_all_the_same() -> None:
     async def huge() -> None:
-        await Session(16, tokens_per_minute=10).permitted(1_000)
+        await Session(16, tokens_per_minute=10).wait_for_limits(1_000)
 
     asyncio.run(huge())
 
@@ -140,9 +140,9 @@ def test_a_request_of_more_than_a_minutes_tokens_is_sent_all_the_same() -> None:
 def test_tokens_that_came_back_count_for_the_next_call() -> None:
     async def second_waits() -> bool:
         session = Session(16, tokens_per_minute=100)
-        await session.permitted(60)
-        await session.permitted(40, requests=0)
-        waiting = asyncio.ensure_future(session.permitted(60))
+        await session.wait_for_limits(60)
+        await session.wait_for_limits(40, requests=0)
+        waiting = asyncio.ensure_future(session.wait_for_limits(60))
         for _ in range(10):
             await asyncio.sleep(0)
         waiting.cancel()

@@ -37,7 +37,7 @@ def test_a_claim_lasts_while_it_is_renewed_and_no_longer(tmp_path: Path) -> None
 
     async def main() -> None:
         claims = Claims()
-        assert claims.taken("key", store)
+        assert claims.take("key", store)
         age(store)
         claims.renew()
         assert store.is_claimed("key", "another")
@@ -66,7 +66,7 @@ def test_a_claim_is_renewed_while_its_call_is_on_its_way(
 
     async def main() -> None:
         claims, watched = Claims(), Watched(store.path)
-        assert claims.taken("key", watched)
+        assert claims.take("key", watched)
         assert await asyncio.to_thread(renewed.wait, 30)
         claims.release("key")
         assert not store.is_claimed("key", "another")
@@ -80,16 +80,16 @@ def test_nothing_is_claimed_while_the_limits_a_minute_are_waited_for(
     stub: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[int] = []
-    waited = Session.permitted
+    waited = Session.wait_for_limits
 
-    async def permitted(self: Session, tokens: int, requests: int = 1) -> None:
-        # A request is permitted before it is sent, and what its reply took after it.
+    async def wait_for_limits(self: Session, tokens: int, requests: int = 1) -> None:
+        # A request is wait_for_limits before it is sent, and what its reply took after it.
         if requests:
             store = Store(Path(run_store.cache_folder(), "calls.sqlite"))
             seen.append(store._do("SELECT count(*) FROM claims", ())[0][0])
         await waited(self, tokens, requests)
 
-    monkeypatch.setattr(Session, "permitted", permitted)
+    monkeypatch.setattr(Session, "wait_for_limits", wait_for_limits)
     assert hub(stub).evaluate(**columns(2)).failed == 0
     assert seen == [0] * 4
 
@@ -99,10 +99,10 @@ def test_what_another_process_asks_for_takes_nothing_of_the_limits_a_minute(
 ) -> None:
     permits: list[int] = []
 
-    async def permitted(_: Session, tokens: int, requests: int = 1) -> None:
+    async def wait_for_limits(_: Session, tokens: int, requests: int = 1) -> None:
         permits.append(requests)
 
-    monkeypatch.setattr(Session, "permitted", permitted)
+    monkeypatch.setattr(Session, "wait_for_limits", wait_for_limits)
     waits = iter([True] * 3)
     monkeypatch.setattr(Store, "is_claimed", lambda *_: next(waits, False))
     one = OpenAIJudge(model="stub", base_url=stub.url)

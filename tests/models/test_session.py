@@ -22,11 +22,11 @@ class Server:
     async def reply(self, name: str) -> str:
         async def ask() -> Answer:
             async with self.session.slots:
-                self.session.still_wanted()
+                self.session.check_still_wanted()
                 self.sent.append(name)
                 await self.go.wait()
                 if name == "wrong key":
-                    with self.session.ending():
+                    with self.session.sharing_errors():
                         raise JudgeUnavailable(name)
                 return Answer(name)
 
@@ -85,9 +85,9 @@ def test_an_error_that_costs_one_sample_ends_no_run() -> None:
     tallies: list[UsageTracker] = []
 
     async def ask() -> Answer:
-        with suppress(JudgeError), session.ending():
+        with suppress(JudgeError), session.sharing_errors():
             raise JudgeError("one sample")
-        session.still_wanted()
+        session.check_still_wanted()
         return Answer("reply")
 
     async def main() -> str:
@@ -103,7 +103,7 @@ def test_more_failures_than_allowed_end_the_run_with_that_error() -> None:
     session = Session(limit=1)
 
     async def ask() -> Answer:
-        session.still_wanted()
+        session.check_still_wanted()
         return Answer("reply")
 
     async def main() -> str:
