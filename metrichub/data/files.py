@@ -21,6 +21,7 @@ from metrichub.data.formats import TEXT_FORMATS
 from metrichub.data.parquet import parquet, parquet_folder
 from metrichub.data.readers import file_formats, read_file, with_readers
 from metrichub.data.samples import Samples as Samples
+from metrichub.data.samples import in_batches
 from metrichub.data.source import STDIN as STDIN
 from metrichub.errors import FileError, InputError, did_you_mean
 
@@ -196,7 +197,7 @@ def _line_batches(
 ) -> Iterator[Samples]:
     first = "stdin" if columns["predictions"][0] == STDIN else columns["predictions"][0]
     start = 0
-    for rows in _sized(_lines_of(paths), characters):
+    for rows in in_batches(_lines_of(paths), characters, lambda row: sum(map(len, row))):
         read = dict(zip(paths, map(list, zip(*rows, strict=True)), strict=True))
         values: dict[str, list[Any]] = {}
         for name, files in columns.items():
@@ -221,19 +222,6 @@ def _lines_of(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
         raise InputError(
             f"the files differ in their numbers of lines: {lengths}; line i of each is sample i"
         )
-
-
-def _sized(rows: Iterator[tuple[str, ...]], characters: int) -> Iterator[list[tuple[str, ...]]]:
-    batch: list[tuple[str, ...]] = []
-    size = 0
-    for row in rows:
-        batch.append(row)
-        size += sum(map(len, row)) + 1
-        if size >= characters:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
 
 
 def write_text(path: str | Path, text: str) -> None:

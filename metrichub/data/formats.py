@@ -11,11 +11,12 @@ import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from metrichub.data.columns import ALIASES, column_of_alias, holds_passages
 from metrichub.data.readers import is_log
-from metrichub.data.samples import Samples
+from metrichub.data.samples import Samples, in_batches
 from metrichub.data.source import Source
 from metrichub.errors import FileError
 
@@ -52,10 +53,13 @@ class _Row(NamedTuple):
     share: float | None
 
 
+_CHARACTERS = attrgetter("characters")
+
+
 def _jsonl(source: Source, characters: int) -> Iterator[Samples]:
     keys: dict[str, None] = {}
     start = 0
-    for rows in _batches(_objects(source), characters):
+    for rows in in_batches(_objects(source), characters, _CHARACTERS):
         for row in rows:
             keys |= dict.fromkeys(row.values)
             check_width(source.name, len(keys), row.line)
@@ -174,7 +178,7 @@ def _separated(delimiter: str) -> TextFormat:
             raise source.error(f"two columns are called {twice[0]!r}", first.line)
         start = 0
         lists: list[str] | None = None
-        for rows in _batches(_as_wide(source, records, head), characters):
+        for rows in in_batches(_as_wide(source, records, head), characters, _CHARACTERS):
             columns: dict[str, list[Any]] = {
                 name: [row.values[i] for row in rows] for i, name in enumerate(head)
             }
@@ -261,19 +265,6 @@ def _next(reader: Iterator[list[str]]) -> list[str] | None:
         return next(reader, None)
     finally:
         csv.field_size_limit(limit)
-
-
-def _batches(rows: Iterable[_Row], characters: int) -> Iterator[list[_Row]]:
-    batch: list[_Row] = []
-    size = 0
-    for row in rows:
-        batch.append(row)
-        size += row.characters + 1
-        if size >= characters:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
 
 
 def _samples(

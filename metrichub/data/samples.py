@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
-from typing import Any
+from typing import Any, TypeVar
 
 from metrichub.data.columns import resolve
 from metrichub.data.values import column_of_path, values_at
 from metrichub.errors import FileError, InputError, MissingColumn, did_you_mean
 
+T = TypeVar("T")
 ROWS = 2_048
 """How many rows of a data set or a table in parts are held at a time."""
 _SAME = "a comparison needs the same samples in the same order"
@@ -75,6 +76,22 @@ class Samples(Mapping[str, list[Any]]):
         """The error that names this file and, for a sample with a known place, its line."""
         line = self.lines[sample] if self.lines is not None and sample is not None else None
         return FileError(self.path, message, line)
+
+
+def in_batches(
+    rows: Iterable[T], characters: int, size_of: Callable[[T], int]
+) -> Iterator[list[T]]:
+    """The rows in lists of about so many characters, a line's end counted for each."""
+    batch: list[T] = []
+    size = 0
+    for row in rows:
+        batch.append(row)
+        size += size_of(row) + 1
+        if size >= characters:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 class Reading:
