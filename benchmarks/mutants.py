@@ -48,7 +48,7 @@ import click
 import pytest
 
 from benchmarks.mutations import Mutation, mutations
-from metrichub.evaluation.shares import wilson
+from metrichub.agreement.shares import wilson
 
 PACKAGES = ("text", "metric", "evaluation", "agreement", "report")
 """Those of metrichub that are mutated, except for the pages of reports."""

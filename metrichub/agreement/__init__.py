@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from metrichub.agreement.published_protocols import protocols as protocols
     from metrichub.agreement.rank_clusters import significance_clusters as significance_clusters
     from metrichub.agreement.rating_inputs import DataFacts as DataFacts
+    from metrichub.agreement.shares import Share as Share
+    from metrichub.agreement.shares import wilson as wilson
     from metrichub.agreement.soft_pairwise import pairwise_p as pairwise_p
     from metrichub.agreement.soft_pairwise import soft_pairwise_accuracy as soft_pairwise_accuracy
     from metrichub.agreement.verdicts import VerdictAgreement as VerdictAgreement
@@ -54,8 +56,6 @@ if TYPE_CHECKING:
     from metrichub.evaluation.kappa import cohen_kappa as cohen_kappa
     from metrichub.evaluation.kappa import fleiss_kappa as fleiss_kappa
     from metrichub.evaluation.resample import holm as holm
-    from metrichub.evaluation.shares import Share as Share
-    from metrichub.evaluation.shares import wilson as wilson
 
 _HOMES = {
     name: home
@@ -76,12 +76,12 @@ _HOMES = {
         "published_protocols": "Protocol protocols",
         "rank_clusters": "significance_clusters",
         "rating_inputs": "DataFacts",
+        "shares": "Share wilson",
         "soft_pairwise": "pairwise_p soft_pairwise_accuracy",
         "verdicts": "VerdictAgreement corrected_rate verdict_agreement",
         "williams": "williams_test",
         ".evaluation.resample": "holm",
         ".evaluation.kappa": "cohen_kappa fleiss_kappa",
-        ".evaluation.shares": "Share wilson",
     }.items()
     for name in names.split()
 }

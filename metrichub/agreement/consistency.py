@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrichub.agreement.krippendorff import krippendorff_alpha
+from metrichub.agreement.shares import Share, wilson
 from metrichub.evaluation.kappa import fleiss_kappa
-from metrichub.evaluation.shares import Share, wilson
 
 Array = NDArray[np.float64]
 _NONE = Share(*[float("nan")] * 3)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.agreement.bootstrap import interval_of
-from metrichub.evaluation.shares import agresti_coull, weighted_sum, wilson
+from metrichub.agreement.shares import agresti_coull, weighted_sum, wilson
 from metrichub.evaluation.student import student
 
 Array = NDArray[np.float64]

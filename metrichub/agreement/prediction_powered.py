@@ -14,14 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrichub.agreement.shares import Share, agresti_coull, check_confidence, weighted_sum
 from metrichub.errors import InputError
-from metrichub.evaluation.shares import (
-    Share,
-    agresti_coull,
-    check_confidence,
-    quantile,
-    weighted_sum,
-)
+from metrichub.evaluation.intervals import quantile
 from metrichub.evaluation.student import student
 
 Array = NDArray[np.float64]

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrichub.agreement.shares import wilson
 from metrichub.errors import InputError
-from metrichub.evaluation.shares import wilson
 
 Array = NDArray[np.float64]
 CHOICES = ("a", "b", "tie")

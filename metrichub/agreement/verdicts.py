@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrichub.agreement.shares import Share, wilson
 from metrichub.errors import InputError
 from metrichub.evaluation.kappa import cohen_kappa
-from metrichub.evaluation.shares import Share, wilson
 
 Array = NDArray[np.float64]
 

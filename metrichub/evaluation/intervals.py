@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.evaluation.shares import quantile, wilson_share
 from metrichub.evaluation.student import student
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ def score_interval(
         if share or effective >= units.number - 1:
             resampled = units.kind != "sample" or not (share or draws.alike)
             method = "Wilson, bootstrap standard error" if resampled else "Wilson"
-            return draws.interval(*wilson_share(score, effective, reach)[1:], method)
+            return draws.interval(*wilson_ends(score, effective, reach), method)
     return draws.bootstrap(units.number, low, high)
 
 
@@ -206,6 +205,23 @@ def _effective_size(
     if yes_or_no:
         effective = min(max(effective, 1.0), units.samples)
     return effective, student(units.number - 1, draws.level)
+
+
+def quantile(confidence: float) -> float:
+    """How many standard deviations a two-sided normal interval reaches."""
+    # Scoring alone needs no intervals, and this loads decimal.
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+def wilson_ends(share: float, of: float, reach: float) -> tuple[float, float]:
+    """Wilson's (1927) interval of a share of `of` cases; `reach` is in standard errors."""
+    square = reach * reach
+    middle = (share + square / (2 * of)) / (1 + square / of)
+    half = reach / (1 + square / of) * sqrt(share * (1 - share) / of + square / (4 * of * of))
+    # Rounding must not put an end on the other side of the share.
+    return max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half))
 
 
 def _tango(more: float, less: float, number: float, reach: float) -> tuple[float, float]:

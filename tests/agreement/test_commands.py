@@ -7,8 +7,8 @@ import pytest
 
 from metrichub import Hub
 from metrichub.agreement import tau_b
+from metrichub.agreement.shares import agresti_coull
 from metrichub.errors import InputError, MissingColumn, ReportError
-from metrichub.evaluation.shares import agresti_coull
 from tests.commands import error, run, write
 from tests.summeval import cut
 

@@ -11,7 +11,7 @@ import scipy.stats
 from metrichub.agreement import Agreement, correlate, correlate_preferences, wilson
 from metrichub.agreement.agreement import AgreementRow
 from metrichub.agreement.bootstrap import Drawn, interval_of, resampled
-from metrichub.evaluation.shares import agresti_coull
+from metrichub.agreement.shares import agresti_coull
 
 NAN = float("nan")
 

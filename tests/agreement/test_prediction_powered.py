@@ -10,7 +10,7 @@ import scipy.stats
 
 from benchmarks.coverage_calibrated import Drawn, coverage, normal, stars, yes_no
 from metrichub.agreement import calibrated_mean
-from metrichub.evaluation.shares import Share, agresti_coull, weighted_sum
+from metrichub.agreement.shares import Share, agresti_coull, weighted_sum
 from metrichub.evaluation.student import student
 
 NAN = float("nan")

@@ -7,6 +7,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from metrichub.errors import ParameterError
+from metrichub.evaluation.intervals import quantile, wilson_ends
 
 
 class Share(NamedTuple):
@@ -27,16 +28,7 @@ def wilson(count: int, of: int, confidence: float = 0.95) -> Share:
     check_confidence(confidence)
     if not of:
         return Share(*[float("nan")] * 3)
-    return wilson_share(count / of, of, quantile(confidence))
-
-
-def wilson_share(share: float, of: float, reach: float) -> Share:
-    """The same of a share of any number of cases; `reach` is how many standard errors it goes."""
-    square = reach * reach
-    middle = (share + square / (2 * of)) / (1 + square / of)
-    half = reach / (1 + square / of) * sqrt(share * (1 - share) / of + square / (4 * of * of))
-    # Rounding must not put an end on the other side of the share.
-    return Share(share, max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half)))
+    return Share(count / of, *wilson_ends(count / of, of, quantile(confidence)))
 
 
 def agresti_coull(count: int, of: int, confidence: float = 0.95) -> Share:
@@ -70,14 +62,6 @@ def weighted_sum(parts: Iterable[tuple[float, Share]], variance: float = 0.0) ->
         below += (weight * (share.value - share.low)) ** 2
         above += (weight * (share.high - share.value)) ** 2
     return Share(middle, max(0.0, middle - sqrt(below)), min(1.0, middle + sqrt(above)))
-
-
-def quantile(confidence: float) -> float:
-    """How many standard deviations a two-sided normal interval reaches."""
-    # Scoring alone needs no intervals, and this loads decimal.
-    from statistics import NormalDist
-
-    return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def check_confidence(confidence: float) -> None:
