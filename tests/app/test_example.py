@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra app is not installed")
 
-from metrichub.app.example import TEXTS, example_of
+from metrichub.app.describe import TEXTS, example_of
 from metrichub.catalog.registry import registry
 from tests import plugins
 

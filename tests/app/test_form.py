@@ -15,8 +15,7 @@ pytest.importorskip("python_multipart", reason="the extra app is not installed")
 from starlette.testclient import TestClient
 
 from metrichub.app import forms
-from metrichub.app.describe import Description, Field, Input, describe, field_of
-from metrichub.app.example import Example
+from metrichub.app.describe import Description, Example, Field, Input, describe, field_of
 from metrichub.app.settings import Judging
 from metrichub.catalog.kinds import values_of_hint
 from metrichub.catalog.parameters import Parameter, Range, Secret
