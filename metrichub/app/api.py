@@ -32,18 +32,18 @@ async def metrics(request: Request) -> Json:
 
 async def describe_metric(request: Request) -> Json:
     """One metric."""
-    here = service(request)
-    item = here.item(request.path_params["name"])
+    server = service(request)
+    item = server.item(request.path_params["name"])
     if item.problem:
         raise problem(501, "CardError", item.problem)
-    description = await here.described(item, client_of(request.scope))
+    description = await server.described(item, client_of(request.scope))
     example = description.example
     spec: Any = item.name
     if example.parameters:
         spec = {"metric": item.name, "parameters": example.parameters}
     return Json(
         {
-            **catalog.facts(item, here.settings.judging),
+            **catalog.facts(item, server.settings.judging),
             "parameters": [
                 {
                     key: getattr(field, key)
@@ -60,44 +60,46 @@ async def describe_metric(request: Request) -> Json:
 
 async def post_score(request: Request) -> Json:
     """The scores of the posted samples."""
-    here = service(request)
+    server = service(request)
     body = _body(await _json(request))
     requested, columns = body.requested(), body.texts()
-    if len(requested) > here.settings.limits.metrics:
-        raise problem(413, "TooLarge", f"at most {here.settings.limits.metrics} metrics at a time")
-    check_size(columns, here.settings.limits, [metric.parameters for metric in requested])
+    if len(requested) > server.settings.limits.metrics:
+        raise problem(
+            413, "TooLarge", f"at most {server.settings.limits.metrics} metrics at a time"
+        )
+    check_size(columns, server.settings.limits, [metric.parameters for metric in requested])
     job = Job(
         requested,
         columns,
         body.columns,
         body.reduce,
-        here.settings.judging,
+        server.settings.judging,
         body.intervals,
         body.samples,
         body.explanations,
     )
-    client, seconds = client_of(request.scope), here.settings.limits.seconds
-    return Json(await here.pool.run(score_job, job, client=client, seconds=seconds))
+    client, seconds = client_of(request.scope), server.settings.limits.seconds
+    return Json(await server.pool.run(score_job, job, client=client, seconds=seconds))
 
 
 async def list_runs(request: Request) -> Json:
     """The runs that were begun from the caller's address."""
-    here = service(request).runs
-    records = await to_thread.run_sync(here.of, client_of(request.scope))
-    return Json({"runs": [_run(record, here.archive.size(record.id)) for record in records]})
+    runs = service(request).runs
+    records = await to_thread.run_sync(runs.of, client_of(request.scope))
+    return Json({"runs": [_run(record, runs.archive.size(record.id)) for record in records]})
 
 
 async def run_details(request: Request) -> Json:
     """One run."""
-    here = service(request).runs
-    record = here.find(request.path_params["id"]).record
-    return Json(_run(record, here.archive.size(record.id)))
+    runs = service(request).runs
+    record = runs.find(request.path_params["id"]).record
+    return Json(_run(record, runs.archive.size(record.id)))
 
 
 async def delete_run(request: Request) -> Json:
     """Delete a run."""
-    here = service(request).runs
-    await here.delete(here.find(request.path_params["id"]))
+    runs = service(request).runs
+    await runs.delete(runs.find(request.path_params["id"]))
     return Json({"deleted": 1})
 
 

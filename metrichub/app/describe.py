@@ -138,7 +138,7 @@ def field_of(metric: type, parameter: Parameter) -> Field:
         return Field(name, str(values), shown, parameter.meaning, "none", reason)
     free = open_values(values)
     return dataclasses.replace(
-        _field_for(free),
+        _blank_field(free),
         name=name,
         values=str(values),
         default=default,
@@ -148,7 +148,7 @@ def field_of(metric: type, parameter: Parameter) -> Field:
     )
 
 
-def _field_for(values: Values) -> Field:
+def _blank_field(values: Values) -> Field:
     """A field without a name yet, of the kind that fits the values; JSON where none does."""
     blank = Field("", "", None, "", "json")
     match values.kinds:
@@ -164,7 +164,7 @@ def _field_for(values: Values) -> Field:
                 blank, kind="number", low=bounds.low, high=bounds.high, whole=whole
             )
         case (SequenceOf(items),) if not items.optional:
-            item = _field_for(items)
+            item = _blank_field(items)
             return dataclasses.replace(item, kind=_SEVERAL.get(item.kind, "json"))
     listed = [kind for kind in values.kinds if isinstance(kind, OneOf)]
     if len(listed) < len(values.kinds):

@@ -55,10 +55,10 @@ async def metric_page(request: Request) -> Page:
 
 async def post_metric(request: Request) -> Page:
     """The same page with one field more, or with the scores of what was filled in."""
-    here = service(request)
-    item = here.item(request.path_params["name"])
+    server = service(request)
+    item = server.item(request.path_params["name"])
     form = await request.form(max_files=0, max_fields=forms.MOST_FIELDS)
-    description = await here.described(item, client_of(request.scope))
+    description = await server.described(item, client_of(request.scope))
     choices = {name: [str(value) for value in form.getlist(name)] for name in form}
     filled = forms.read_form(dict(form), choices, description)
     if more := form.get("more"):
@@ -67,18 +67,18 @@ async def post_metric(request: Request) -> Page:
     try:
         columns = forms.filled_columns(filled, description)
         parameters = forms.filled_parameters(filled, description)
-        check_size(columns, here.settings.limits, [parameters])
+        check_size(columns, server.settings.limits, [parameters])
         metric = RequestedMetric(item.entry.qualified, parameters, item.card.name)
         job = Job(
             [metric],
             columns,
             reduce=filled.reduce or None,
-            judging=here.settings.judging,
+            judging=server.settings.judging,
             samples=True,
             explanations=True,
         )
-        scored = await here.pool.run(
-            score_job, job, client=client_of(request.scope), seconds=here.settings.limits.seconds
+        scored = await server.pool.run(
+            score_job, job, client=client_of(request.scope), seconds=server.settings.limits.seconds
         )
         return await _metric(request, filled, scored=scored)
     except InputError as error:
@@ -95,13 +95,13 @@ async def _metric(
     refusal: Refusal | None = None,
     status: int = 200,
 ) -> Page:
-    here = service(request)
-    item = here.item(request.path_params["name"])
+    server = service(request)
+    item = server.item(request.path_params["name"])
     if item.problem:
         return page(request, "broken.html", {"item": item, "problem": item.problem}, 501)
     description: Description | None = None
     try:
-        description = await here.described(item, client_of(request.scope))
+        description = await server.described(item, client_of(request.scope))
         filled = filled or forms.from_example(description)
     except Problem as error:
         refusal = error.refusal
@@ -117,7 +117,7 @@ async def _metric(
             "scored": scored,
             "refusal": refusal,
             "reductions": REDUCTIONS,
-            "asked": ", ".join(_model_labels(item, here.settings.judging)),
+            "asked": ", ".join(_model_labels(item, server.settings.judging)),
         },
         status,
     )

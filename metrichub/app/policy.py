@@ -19,14 +19,14 @@ from metrichub.judge.protocol import Judge
 from metrichub.metric import Metric, load_metric
 from metrichub.models.embedders import Embedder
 
-_THE_SERVERS = "the person who starts the server chooses it"
+_SERVERS_CHOICE = "the person who starts the server chooses it"
 _NO_PLAIN_VALUES = "its values aren't text, numbers or choices"
 _REASONS: Mapping[type[Mark], str] = {
     LocalPath: "it names a file or folder of the server's machine",
     Secret: "it is a secret",
-    Address: _THE_SERVERS,
+    Address: _SERVERS_CHOICE,
 }
-_OWN: Mapping[Any, str] = {Judge: "judge", Embedder: "embedder"}
+_SERVER_MODELS: Mapping[Any, str] = {Judge: "judge", Embedder: "embedder"}
 _LONGEST_SPEC, _LONGEST_NAME = 4000, 100
 
 
@@ -76,12 +76,12 @@ def metric_of(requested: RequestedMetric, judging: Judging) -> Metric:
     name = requested.name or spec.alias or parameters.pop("name", entry.name)
     for parameter in parameters_of(kind):
         if parameter.name in parameters:
-            _permit(entry.name, kind, parameter, parameters[parameter.name])
+            _check_allowed(entry.name, kind, parameter, parameters[parameter.name])
     if not isinstance(name, str) or len(name) > _LONGEST_NAME:
         raise ParameterError(
             entry.name, "name", name, f"a text of up to {_LONGEST_NAME} characters"
         )
-    everything: dict[str, Any] = {**parameters, **_servers(kind, judging), "name": name}
+    everything: dict[str, Any] = {**parameters, **_server_models(kind, judging), "name": name}
     metric: Metric = load_metric(entry.qualified, **everything)
     return metric
 
@@ -127,7 +127,7 @@ def open_values(values: Values) -> Values:
     return Values(tuple(kinds), values.optional)
 
 
-def _servers(metric: type, judging: Judging) -> dict[str, str]:
+def _server_models(metric: type, judging: Judging) -> dict[str, str]:
     """The server's judge for every parameter that takes one, and its embedder likewise.
 
     A server without one leaves a plugin's parameter at the plugin's default.
@@ -137,12 +137,12 @@ def _servers(metric: type, judging: Judging) -> dict[str, str]:
         for parameter in parameters_of(metric)
         for values in _declared(metric, parameter)
         for kind in values.kinds
-        if isinstance(kind, Instance) and kind.of in _OWN
-        if (own := getattr(judging, _OWN[kind.of])) is not None
+        if isinstance(kind, Instance) and kind.of in _SERVER_MODELS
+        if (own := getattr(judging, _SERVER_MODELS[kind.of])) is not None
     }
 
 
-def _permit(metric: str, kind: type, parameter: Parameter, value: object) -> None:
+def _check_allowed(metric: str, kind: type, parameter: Parameter, value: object) -> None:
     """Raise `Forbidden` unless a client may give a parameter this value."""
     for values in _declared(kind, parameter):
         free, reason = open_values(values), _reason(values.every())
@@ -169,5 +169,5 @@ def _reason(kinds: Iterable[Kind]) -> str | None:
         if kind.mark:
             return _REASONS[type(kind.mark)]
         if isinstance(kind, Instance):
-            return _THE_SERVERS if kind.of in _OWN else _NO_PLAIN_VALUES
+            return _SERVERS_CHOICE if kind.of in _SERVER_MODELS else _NO_PLAIN_VALUES
     return None

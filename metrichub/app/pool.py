@@ -61,12 +61,12 @@ class Pool:
         """
         async with self.turns.turn(client):
             begun()
-            result = await self._done(job, arguments, seconds)
+            result = await self._in_worker(job, arguments, seconds)
         if isinstance(result, Refusal):
             raise Problem.of(result)
         return result
 
-    async def _done(
+    async def _in_worker(
         self, job: Callable[..., T | Refusal], arguments: tuple[Any, ...], seconds: float
     ) -> T | Refusal:
         worker = next(self._alive(), None) or _Worker(self._memory)

@@ -28,9 +28,9 @@ _MOMENT = 0.7
 
 async def all_runs(request: Request) -> Page:
     """The runs that were begun from the caller's address, the newest first."""
-    here = service(request).runs
-    records = await to_thread.run_sync(here.of, client_of(request.scope))
-    sizes = {record.id: here.archive.size(record.id) for record in records}
+    runs = service(request).runs
+    records = await to_thread.run_sync(runs.of, client_of(request.scope))
+    sizes = {record.id: runs.archive.size(record.id) for record in records}
     shown = {"runs": records, "sizes": sizes, "most": _HEADLINES}
     return page(request, "runs.html", shown)
 
@@ -43,8 +43,8 @@ async def delete_all(request: Request) -> Response:
 
 async def delete(request: Request) -> Response:
     """Delete a run."""
-    here = service(request).runs
-    await here.delete(here.find(request.path_params["id"]))
+    runs = service(request).runs
+    await runs.delete(runs.find(request.path_params["id"]))
     return RedirectResponse("/runs", 303)
 
 
@@ -65,22 +65,22 @@ async def state(request: Request) -> Json:
 
 async def choose_columns(request: Request) -> Response:
     """Score a run's files once more, with the columns that were chosen."""
-    here = service(request)
-    run = here.runs.find(request.path_params["id"])
+    server = service(request)
+    run = server.runs.find(request.path_params["id"])
     form = await request.form(max_files=0, max_fields=200)
     refusal = run.record.refusal
     needs = refusal.needs if refusal else ()
     chosen = {name: str(form[name]) for name in needs if form.get(name)}
     if not needs:
         chosen = dict(run.job.mapping)
-    here.runs.again(run, chosen)
+    server.runs.rerun(run, chosen)
     return RedirectResponse(f"/runs/{run.record.id}", 303)
 
 
 async def stop(request: Request) -> Response:
     """End a run."""
-    here = service(request)
-    run = here.runs.find(request.path_params["id"])
+    server = service(request)
+    run = server.runs.find(request.path_params["id"])
     run.scope.cancel()
     return RedirectResponse(f"/runs/{run.record.id}", 303)
 

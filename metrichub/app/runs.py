@@ -66,7 +66,7 @@ class Runs:
         # Not the workers of forms, so that these are still answered meanwhile.
         limits = settings.limits
         self.pool = Pool(limits.upload_workers, limits.uploads, limits.memory)
-        self._going: dict[str, Run] = {}
+        self._active: dict[str, Run] = {}
         self._arriving: Counter[str] = Counter()
 
     async def columns(self, client: str, name: str, stream: BinaryIO) -> tuple[str, ...]:
@@ -91,8 +91,8 @@ class Runs:
         Raises:
             Problem: there is none, or no longer (404).
         """
-        if id in self._going:
-            return self._going[id]
+        if id in self._active:
+            return self._active[id]
         record = self.archive.find(id)
         if record is None:
             raise problem(404, "UnknownRun", "there is no such run; it was deleted or expired")
@@ -103,16 +103,16 @@ class Runs:
         return [record for record in reversed(self.archive.all()) if record.client == client]
 
     @contextmanager
-    def place(self, client: str) -> Iterator[None]:
+    def reserve(self, client: str) -> Iterator[None]:
         """A place for files of a client while they arrive; without one nothing of them is read.
 
         Raises:
             Problem: too many of the client, or of all, arrive or haven't ended (503).
         """
-        going = Counter(run.record.client for run in self._going.values())
-        going += self._arriving
+        active = Counter(run.record.client for run in self._active.values())
+        active += self._arriving
         most = self.settings.limits.uploads
-        if going[client] >= most or going.total() >= 2 * most:
+        if active[client] >= most or active.total() >= 2 * most:
             raise problem(503, "Busy", "too many files are waiting; try again later, or stop one")
         self._arriving[client] += 1
         try:
@@ -150,7 +150,7 @@ class Runs:
             raise
         return self._start(Run(record, job))
 
-    def again(self, run: Run, mapping: Mapping[str, str]) -> None:
+    def rerun(self, run: Run, mapping: Mapping[str, str]) -> None:
         """Score a run's files once more, with the columns named."""
         if run.is_repeatable:
             record = replace(
@@ -171,7 +171,7 @@ class Runs:
         Raises:
             Problem: another server has it in hand (409).
         """
-        if run.record.id in self._going:
+        if run.record.id in self._active:
             run.scope.cancel()
             await run.over.wait()
         elif not run.record.ended:
@@ -190,7 +190,7 @@ class Runs:
         self.pool.close()
 
     def _start(self, run: Run) -> Run:
-        self._going[run.record.id] = run
+        self._active[run.record.id] = run
         self._make_room(run.record.client)
         self._tasks.start_soon(self._work, run)
         return run
@@ -215,7 +215,7 @@ class Runs:
             if run.scope.cancelled_caught:
                 self._note(run, state="stopped")
         finally:
-            del self._going[run.record.id]
+            del self._active[run.record.id]
             run.over.set()
         self._make_room(client)
 
@@ -244,11 +244,11 @@ class Runs:
         """Delete what is too much: a client's own oldest runs, and only then those of all."""
         limits, records = self.settings.limits, self.archive.all()
         own = [record for record in records if record.client == client]
-        gone = self._keep(own, limits.runs, limits.runs_bytes)
+        gone = self._prune(own, limits.runs, limits.runs_bytes)
         rest = [record for record in records if record.id not in gone]
-        self._keep(rest, 2 * limits.runs, 2 * limits.runs_bytes)
+        self._prune(rest, 2 * limits.runs, 2 * limits.runs_bytes)
 
-    def _keep(self, records: Sequence[RunRecord], most: int, most_bytes: int) -> set[str]:
+    def _prune(self, records: Sequence[RunRecord], most: int, most_bytes: int) -> set[str]:
         """Delete the oldest until no more are left than that; the newest stays in any case."""
         sizes = {record.id: self.archive.size(record.id) for record in records}
         count, total, gone = len(records), sum(sizes.values()), set()

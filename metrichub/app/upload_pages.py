@@ -33,7 +33,7 @@ async def upload(request: Request) -> Page:
 async def post_upload(request: Request) -> Response:
     """Begin to score an uploaded file, or to compare several."""
     client = client_of(request.scope)
-    with service(request).runs.place(client):
+    with service(request).runs.reserve(client):
         form = await request.form(
             max_files=service(request).settings.limits.systems, max_fields=500
         )
@@ -48,21 +48,21 @@ async def post_upload(request: Request) -> Response:
 
 async def check_columns(request: Request) -> Json:
     """The columns of a file, how they would be read, and the metrics that lack one."""
-    here, client = service(request), client_of(request.scope)
-    with here.runs.place(client):
+    server, client = service(request), client_of(request.scope)
+    with server.runs.reserve(client):
         form = await request.form(max_files=1, max_fields=500)
         try:
             name, stream = next(iter(_files(form)), ("", None))
             if stream is None:
                 raise problem(422, "InputError", "choose a file")
-            names = await here.runs.columns(client, name, stream)
+            names = await server.runs.columns(client, name, stream)
         except Problem as error:
             # That a file can't be read is what was asked for.
             status = 200 if error.status_code == 422 else error.status_code
             return Json({"problem": error.refusal.message}, status)
         finally:
             await form.close()
-    items = _offered(here.settings.judging)
+    items = _offered(server.settings.judging)
     return Json(
         {
             "columns": names,
@@ -93,17 +93,17 @@ def _mapping(form: FormData) -> dict[str, str]:
 
 
 async def _begin(request: Request, client: str, form: FormData) -> Run:
-    here = service(request)
+    server = service(request)
     files, metrics = _files(form), _metrics(form)
     if not files:
         raise problem(422, "InputError", "choose a file")
     if not metrics:
         raise problem(422, "SpecError", "choose a metric")
-    if len(metrics) > here.settings.limits.metrics:
-        raise problem(413, "TooLarge", f"at most {here.settings.limits.metrics} metrics")
+    if len(metrics) > server.settings.limits.metrics:
+        raise problem(413, "TooLarge", f"at most {server.settings.limits.metrics} metrics")
     reduce = str(form.get("reduce", "")) or None
     mapping = _mapping(form)
-    return await here.runs.begin(client, files, metrics, mapping, reduce)
+    return await server.runs.begin(client, files, metrics, mapping, reduce)
 
 
 def _files(form: FormData) -> list[tuple[str, BinaryIO]]:

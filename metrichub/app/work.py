@@ -180,7 +180,7 @@ def _measured(
             )
         except InputError as error:
             raise reading.located(error) from error
-    progress.tell(samples=sum(report.size for report in reports.values()), writing=True)
+    progress.write(samples=sum(report.size for report in reports.values()), writing=True)
     return reports
 
 
@@ -199,9 +199,9 @@ class _Progress:
             # Systems whose files aren't begun are taken to be like the first.
             expected = (self._readings[0].expected or 0) * len(self._readings) * self._metrics
             share = min(self._done / expected, 1) if expected else None
-            self.tell(samples=int(self._done / self._metrics), share=share)
+            self.write(samples=int(self._done / self._metrics), share=share)
 
-    def tell(self, **progress: Any) -> None:
+    def write(self, **progress: Any) -> None:
         """Write how far it is."""
         text = json.dumps({"share": None, **progress})
         write_text(self._job.folder / PROGRESS, text)
