@@ -71,7 +71,7 @@ class Feature(NamedTuple):
         return values if self.many else values[0]
 
 
-def fetched(origin: Origin) -> tuple[Origin, Any]:
+def fetch(origin: Origin) -> tuple[Origin, Any]:
     """A module, whose code is imported and run, and its origin with the hash of that code.
 
     Raises:
@@ -80,7 +80,7 @@ def fetched(origin: Origin) -> tuple[Origin, Any]:
         MissingDependency: evaluate isn't installed.
     """
     # Before evaluate is imported, which takes seconds.
-    place = _place(origin.path)
+    place = _resolved(origin.path)
     try:
         import evaluate
     except ImportError:
@@ -117,7 +117,7 @@ def fetched(origin: Origin) -> tuple[Origin, Any]:
     return origin, module
 
 
-def _place(path: str) -> str:
+def _resolved(path: str) -> str:
     """The absolute path of a module here, or its name on the Hub."""
     here = Path(path).expanduser()
     script = here if here.suffix == ".py" else here / f"{here.name}.py"
@@ -158,7 +158,7 @@ def _item(kind: Any) -> Any:
 def instance(origin: Origin) -> Any:
     """The module for this thread."""
     # One without samples has the length 0, and so is false.
-    return _LOADED.modules[origin] if origin in _LOADED.modules else fetched(origin)[1]
+    return _LOADED.modules[origin] if origin in _LOADED.modules else fetch(origin)[1]
 
 
 def forget(origin: Origin) -> None:

@@ -119,7 +119,7 @@ class Parts:
                     self._measure(), coming, samples=False, condensed=True, key=self.key
                 )
 
-        return self.packed(work)
+        return self.to_bytes(work)
 
     def first_pass(self) -> FirstPass | None:
         """The pass before this one, if a metric needs one."""
@@ -134,22 +134,22 @@ class Parts:
                 measure = replace(self._measure(), metrics=metrics)
                 return surveyed(measure, metrics, self._batches(seen))
 
-        return self.packed(work)
+        return self.to_bytes(work)
 
     def merge(self, parts: Iterable[bytes]) -> bytes | None:
         """What several parts add together, or the first error of them; None of none."""
         listed = list(parts)
-        return self.packed(lambda: self._joined(listed)) if listed else None
+        return self.to_bytes(lambda: self._joined(listed)) if listed else None
 
     def report(self, parts: Iterable[bytes]) -> Report:
         """The report of all parts; raises the first error of them."""
-        measurement = self._joined(parts) or _unpacked(self.measure(()))
+        measurement = self._joined(parts) or _from_bytes(self.measure(()))
         return Report.of(measurement.without_samples())
 
     @contextmanager
-    def _located(self, batches: Iterable[Any]) -> Iterator[_Seen]:
+    def _located(self, batches: Iterable[Any]) -> Iterator[_Batches]:
         """Name the sample of an error by its key, while batches are measured."""
-        seen = _Seen(batches)
+        seen = _Batches(batches)
         try:
             yield seen
         except ScoringError as error:
@@ -160,7 +160,7 @@ class Parts:
             place = None if error.sample is None else seen.start + error.sample
             raise InputError(f"{error}{self._where(seen.row(place))}") from error
 
-    def _batches(self, seen: _Seen) -> Iterator[Batch]:
+    def _batches(self, seen: _Batches) -> Iterator[Batch]:
         hub = self.hub
         return batches_of(
             iter(seen), {}, hub.needs(), self.columns, hub.objects(), keep=[], key=self.key
@@ -172,7 +172,7 @@ class Parts:
 
     def _joined(self, parts: Iterable[bytes]) -> Measurement | None:
         """Several parts as one; raises the first error of them."""
-        measurements: list[Measurement] = list(map(_unpacked, parts))
+        measurements: list[Measurement] = list(map(_from_bytes, parts))
         if not measurements:
             return None
         self._check_size(sum(part.size for part in measurements))
@@ -196,7 +196,7 @@ class Parts:
         values = ", ".join(f"{name}={row[name]!r}" for name in self.key)
         return f" (the sample with {values})"
 
-    def packed(self, work: Callable[[], object]) -> bytes:
+    def to_bytes(self, work: Callable[[], object]) -> bytes:
         """What some work gives, or the error that it raises, as bytes, to travel."""
         try:
             result = work()
@@ -219,22 +219,22 @@ class FirstPass:
     def merge(self, parts: Iterable[bytes]) -> bytes | None:
         """What several parts say of the corpus together, or their first error; None of none."""
         listed = list(parts)
-        return self.parts.packed(lambda: self._joined(listed)) if listed else None
+        return self.parts.to_bytes(lambda: self._joined(listed)) if listed else None
 
     def _joined(self, parts: Iterable[bytes]) -> dict[str, Any]:
         sums = [Survey(metric) for metric in self.metrics]
-        for part in map(_unpacked, parts):
+        for part in map(_from_bytes, parts):
             for survey in sums:
                 survey.add(part[survey.metric.name])
         return {survey.metric.name: survey.total() for survey in sums}
 
-    def known(self, parts: Iterable[bytes]) -> Parts:
+    def second_pass(self, parts: Iterable[bytes]) -> Parts:
         """The second pass, with what the first found in all parts."""
         survey = self.merge(parts) or self.measure(())
-        return replace(self.parts, corpora=_unpacked(survey))
+        return replace(self.parts, corpora=_from_bytes(survey))
 
 
-class _Seen:
+class _Batches:
     """Batches on their way, of which the last is kept, to find the row that was measured."""
 
     def __init__(self, batches: Iterable[Any]) -> None:
@@ -254,7 +254,7 @@ class _Seen:
         return row
 
 
-def _unpacked(part: bytes) -> Any:
+def _from_bytes(part: bytes) -> Any:
     """What a part gave; raises the error that it is."""
     result = pickle.loads(zlib.decompress(part))
     if isinstance(result, MetrichubError):
@@ -262,8 +262,8 @@ def _unpacked(part: bytes) -> Any:
     return result
 
 
-def died(engine: str) -> MetricError:
-    """That workers died again and again."""
+def worker_died(engine: str) -> MetricError:
+    """The error of workers that died again and again."""
     return MetricError(
         f"a worker of {engine} died each time it measured a certain part: it ran out of memory, or "
         "a metric's library crashed; use smaller parts, or hub.evaluate of the same rows show which"

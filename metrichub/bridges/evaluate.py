@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from metrichub.bridges._hub_scores import Metrics, OutputChoice, check_outputs, flat, hub_of
 from metrichub.bridges._module_metric import ModuleMetric
-from metrichub.bridges._modules import Origin, fetched
+from metrichub.bridges._modules import Origin, fetch
 from metrichub.catalog.spec import Spec
 from metrichub.errors import MissingDependency, ParameterError, SpecError
 
@@ -61,7 +61,7 @@ def load(
     """
     if better not in ("higher", "lower", "neither"):
         raise ParameterError(path, "better", better, "'higher', 'lower' or 'neither'")
-    origin, _ = fetched(Origin(path, config_name, revision))
+    origin, _ = fetch(Origin(path, config_name, revision))
     metric = ModuleMetric(
         name=name or origin.name,
         path=origin.path,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from metrichub import Report
 from metrichub.bridges._hub_scores import Metrics
-from metrichub.bridges._parts import WIDTH, Parts, Pass, died
+from metrichub.bridges._parts import WIDTH, Parts, Pass, worker_died
 from metrichub.errors import InputError, MissingDependency, what
 from metrichub.metric import GATHERED
 
@@ -58,7 +58,7 @@ def evaluate_dataframe(
     quoted = (f"`{name.replace('`', '``')}`" for name in names)
     chosen = frame.select(*(col(name).alias(f"c{i}") for i, name in enumerate(quoted)))
     if first := parts.first_pass():
-        parts = first.known(_merged(chosen, names, first))
+        parts = first.second_pass(_merged(chosen, names, first))
     return parts.report(_merged(chosen, names, parts))
 
 
@@ -84,7 +84,7 @@ def _merged(frame: DataFrame, names: list[str], parts: Pass) -> list[bytes]:
     # Of Spark's own, or of the bridge to Java.
     except Exception as error:
         if "worker" in str(error) and "crashed" in str(error):
-            raise died("Spark") from error
+            raise worker_died("Spark") from error
         raise
     return [bytes(row.partial) for row in rows]
 

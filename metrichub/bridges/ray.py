@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from metrichub import Report
 from metrichub.bridges._hub_scores import Metrics
-from metrichub.bridges._parts import WIDTH, Parts, Pass, died
+from metrichub.bridges._parts import WIDTH, Parts, Pass, worker_died
 from metrichub.errors import InputError, MissingDependency, what
 from metrichub.metric import GATHERED
 
@@ -59,10 +59,10 @@ def evaluate_dataset(
     chosen = dataset.select_columns(parts.names(dataset.columns() or []))
     try:
         if first := parts.first_pass():
-            parts = first.known(_packed(_merged(chosen, first)))
+            parts = first.second_pass(_packed(_merged(chosen, first)))
         return parts.report(_packed(_merged(chosen, parts)))
     except ray.exceptions.WorkerCrashedError as error:
-        raise died("Ray") from error
+        raise worker_died("Ray") from error
 
 
 def _merged(dataset: Any, parts: Pass) -> Any:

@@ -43,19 +43,19 @@ def metric(metrics: Metrics, *, outputs: OutputChoice = "score") -> TorchMetric:
     same run exchange.
     """
     check_outputs(outputs)
-    made: TorchMetric = _kind()(hub_of(metrics), outputs)
+    made: TorchMetric = _metric_class()(hub_of(metrics), outputs)
     return made
 
 
 def __getattr__(name: str) -> Any:
     # The class is made when torchmetrics is there; pickles find it here.
     if name == "HubMetric":
-        return _kind()
+        return _metric_class()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 @cache
-def _kind() -> Any:
+def _metric_class() -> Any:
     try:
         import torchmetrics
     except ImportError:
@@ -77,16 +77,16 @@ class HubStates:
         states_of: Any = self
         self.hub, self.outputs = hub, outputs
         # Which states each metric has; those that don't add up have bytes.
-        self.shapes = {metric.name: _shapes(hub, metric) for metric in hub.metrics}
+        self.shapes = {metric.name: _zeros(hub, metric) for metric in hub.metrics}
         for metric in hub.metrics:
             states = self.shapes[metric.name]
             if states is None:
                 for part in ("rows", "lengths"):
-                    states_of.add_state(_state(metric, part), [], dist_reduce_fx="cat")
+                    states_of.add_state(_state_name(metric, part), [], dist_reduce_fx="cat")
                 continue
             for name, zero in states.items():
                 states_of.add_state(
-                    _state(metric, name), torch.as_tensor(zero), dist_reduce_fx="sum"
+                    _state_name(metric, name), torch.as_tensor(zero), dist_reduce_fx="sum"
                 )
 
     @property
@@ -120,11 +120,11 @@ class HubStates:
         assert isinstance(result, SumResult)
         sums = _with_count(result) if result.count else {}
         for name, total in sums.items():
-            state = getattr(self, _state(metric, name))
+            state = getattr(self, _state_name(metric, name))
             if tuple(state.shape) != total.shape:
                 raise MetricError(f"{metric.name}: the statistic {name!r} changes its shape")
             added = torch.as_tensor(total, device=state.device)
-            setattr(self, _state(metric, name), state + added)
+            setattr(self, _state_name(metric, name), state + added)
 
     def _append(self, metric: Metric, result: Result) -> None:
         import torch
@@ -136,7 +136,9 @@ class HubStates:
         lengths.append(torch.tensor([len(content)], device=self.device))
 
     def _bytes(self, metric: Metric) -> tuple[list[Any], list[Any]]:
-        return getattr(self, _state(metric, "rows")), getattr(self, _state(metric, "lengths"))
+        return getattr(self, _state_name(metric, "rows")), getattr(
+            self, _state_name(metric, "lengths")
+        )
 
     def _sync_dist(self, *args: Any, **options: Any) -> None:
         import torch
@@ -170,7 +172,7 @@ class HubStates:
                 rows, lengths = (self._joined(part) for part in self._bytes(metric))
                 results[metric.name] = _merged(self.hub, metric, rows, lengths)
             else:
-                sums = {n: getattr(self, _state(metric, n)).cpu().numpy() for n in states}
+                sums = {n: getattr(self, _state_name(metric, n)).cpu().numpy() for n in states}
                 results[metric.name] = _sums(self.hub, metric, sums)
         return results
 
@@ -181,7 +183,7 @@ class HubStates:
         return np.concatenate(arrays) if arrays else np.zeros(0, np.uint8)
 
 
-def _state(metric: Metric, part: str) -> str:
+def _state_name(metric: Metric, part: str) -> str:
     """The name of a state.
 
     It tells metrics and parameters apart, as a collection lets metrics of equal states share them.
@@ -190,7 +192,7 @@ def _state(metric: Metric, part: str) -> str:
     return f"{metric.name}_{digest}_{part}"
 
 
-def _shapes(hub: Hub, metric: Metric) -> dict[str, Array] | None:
+def _zeros(hub: Hub, metric: Metric) -> dict[str, Array] | None:
     """Zeros in the shapes and types of the sums; None for what doesn't add up or asks a judge."""
     if isinstance(metric, CorpusMetric) or is_async(metric):
         return None
