@@ -17,8 +17,8 @@ from metrichub.agreement.options import (
     rating_options,
 )
 from metrichub.agreement.tables import Place, document_of, tables_of
-from metrichub.cli.measuring import JudgeOptions, judge_options, tell_notes, tell_usage
-from metrichub.cli.output import emit, format_option, output_file, output_option, shown_as
+from metrichub.cli.measuring import JudgeOptions, judge_options, print_notes, print_usage
+from metrichub.cli.output import emit, format_option, output_file, output_option, result_format
 from metrichub.cli.program import Command, note
 from metrichub.cli.shared_options import MetricOptions, metric_options
 from metrichub.errors import did_you_mean
@@ -111,7 +111,7 @@ def agreement(
     bounds = [_bound(text, result) for text in fail_under]
     ranks = dict(_ranks(result)) if with_ranks else {}
     signatures = [result.line(), *(result.signatures.values() if with_citations else ())]
-    form = shown_as(form, output)
+    form = result_format(form, output)
     emit(
         form,
         lambda: tables_of(result, ranks, signatures, form),
@@ -128,8 +128,8 @@ def agreement(
     for text in result.notes:
         note(text)
     for report in scores.reports:
-        tell_notes({file: report})
-        tell_usage({file: report})
+        print_notes({file: report})
+        print_usage({file: report})
     failed = [line for metric, least in bounds for line in _failures(result, metric, least)]
     for line in failed:
         click.echo(f"metrichub: failed: {line}", err=True)

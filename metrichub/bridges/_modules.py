@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from metrichub.data.columns import column_of
-from metrichub.data.values import bad_sample
+from metrichub.data.values import sample_error
 from metrichub.errors import MetricError, MissingDependency, UnknownMetric
 from metrichub.evaluation.explanation import error_line
 
@@ -60,14 +60,14 @@ class Feature(NamedTuple):
         """
         column = column_of(self.name)
         if not self.many and len(items) != 1:
-            raise bad_sample(
+            raise sample_error(
                 column, sample, f"has {len(items)} items, and {module} takes one per sample"
             )
         try:
             values = tuple(map(self.cast, items))
         except ValueError:
             kind = f"no {self.cast.__name__}, which {module} takes"
-            raise bad_sample(column, sample, f"holds {kind}: {items[0][:40]!r}") from None
+            raise sample_error(column, sample, f"holds {kind}: {items[0][:40]!r}") from None
         return values if self.many else values[0]
 
 

@@ -162,11 +162,11 @@ def _meanings(metric: type) -> dict[str, str]:
     """What the "Attributes:" sections of the class and those that it derives from say of fields."""
     meanings: dict[str, str] = {}
     for owner in reversed(metric.__mro__):
-        meanings |= _said(inspect.cleandoc(owner.__dict__.get("__doc__") or ""))
+        meanings |= _attribute_texts(inspect.cleandoc(owner.__dict__.get("__doc__") or ""))
     return meanings
 
 
-def _said(text: str) -> dict[str, str]:
+def _attribute_texts(text: str) -> dict[str, str]:
     _, _, section = text.partition("Attributes:\n")
     section = re.split(r"\n(?=\S)", section)[0]
     entries = re.findall(r"^ {4}(\w+):\s*(.*(?:\n {5,}.*)*)", section, re.MULTILINE)

@@ -14,7 +14,7 @@ from metrichub.catalog.listing import list_metrics, screen_width
 from metrichub.catalog.registry import Entry, registry, spec_of
 from metrichub.catalog.search import METRIC, SearchPage, search_index
 from metrichub.catalog.studies import best_by_task
-from metrichub.cli.output import as_json, emit, shown_as
+from metrichub.cli.output import as_json, emit, result_format
 from metrichub.cli.program import Command, note
 from metrichub.errors import did_you_mean
 from metrichub.report.tables import Table
@@ -75,7 +75,7 @@ def list_(
     entries = list_metrics(task=task, **tags)
     if not entries:
         note(_nothing({"task": task, **tags}))
-    if shown_as(form) == "json":
+    if result_format(form) == "json":
         named = [(registry().name_of(entry), entry) for entry in entries]
         click.echo(as_json([_facts(*pair) for pair in named]), nl=False)
     elif entries:
@@ -124,7 +124,7 @@ def _show_pages(question: str, form: str | None) -> None:
     pages = search_index().find(question)[:_SHOWN]
     if not pages:
         note("no metric or guide matches; 'metrichub list' shows all metrics")
-    if shown_as(form) == "json":
+    if result_format(form) == "json":
         click.echo(as_json([_page_facts(page) for page in pages]), nl=False)
         return
     for page in pages:
@@ -176,7 +176,7 @@ def _show_agreement(
         for name, about, (study, value) in best_studies
     ]
     emit(
-        shown_as(form),
+        result_format(form),
         lambda: [Table(_HEAD, rows)],
         lambda: [dict(zip(_HEAD, row, strict=True)) for row in rows],
     )

@@ -15,16 +15,16 @@ from metrichub.cli.measuring import (
     chosen_hub,
     judge_options,
     measure,
-    tell_notes,
-    tell_unranked,
-    tell_usage,
+    print_notes,
+    print_unranked,
+    print_usage,
 )
 from metrichub.cli.output import (
     emit,
     format_option,
     output_option,
     report_option,
-    shown_as,
+    result_format,
     terminal_width,
     write_page,
 )
@@ -101,7 +101,7 @@ def compare(
 
     how = asdict(resampling) | {"trials": trials}
     ranking = compare_all(reports, **how)
-    shown = shown_as(form, output)
+    shown = result_format(form, output)
     emit(
         shown,
         lambda: _tables(ranking, display, shown, terminal_width(shown, output)),
@@ -110,10 +110,10 @@ def compare(
         foot=_foot(ranking, display) if shown == "table" else (),
     )
     write_page(page, reports, ids, **how, ranking=ranking)
-    tell_notes(reports)
+    print_notes(reports)
     if shown != "table":  # Its foot has said so.
-        tell_unranked(ranking.withheld)
-    tell_usage(reports)
+        print_unranked(ranking.withheld)
+    print_usage(reports)
 
 
 def _tables(ranking: Ranking, display: Display, form: str, width: int | None) -> Sequence[Table]:

@@ -250,7 +250,7 @@ def _expected(readings: Sequence[Reading], metrics: int) -> float | None:
     return total
 
 
-def tell_notes(reports: Mapping[str, Report]) -> None:
+def print_notes(reports: Mapping[str, Report]) -> None:
     """Print the notes of every report on stderr, each text once for all metrics of a report."""
     by_system: dict[tuple[str, str], list[str]] = {}
     for name, report in reports.items():
@@ -264,13 +264,13 @@ def tell_notes(reports: Mapping[str, Report]) -> None:
         note(text if len(systems) == len(reports) else f"{', '.join(systems)}: {text}")
 
 
-def tell_unranked(reasons: Mapping[str, str]) -> None:
+def print_unranked(reasons: Mapping[str, str]) -> None:
     """Print on stderr why no system is called the best: metric -> reason."""
     for reason, metrics in groupby(reasons, key=reasons.__getitem__):
         note(f"{', '.join(metrics)}: no winner: {reason}")
 
 
-def tell_usage(reports: Mapping[str, Report]) -> None:
+def print_usage(reports: Mapping[str, Report]) -> None:
     """Print on stderr what judges were asked."""
     for name, report in reports.items():
         if report.usage.calls or report.usage.cached:

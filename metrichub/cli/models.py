@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from metrichub.cli.output import emit, shown_as
+from metrichub.cli.output import emit, result_format
 from metrichub.cli.program import Command
 from metrichub.models.local_models import fetch as fetched
 from metrichub.models.local_models import offered
@@ -50,7 +50,7 @@ def info(form: str | None) -> None:
     models = answers.models()
     size = sum(path.stat().st_size for path in answers.files())
     emit(
-        shown_as(form),
+        result_format(form),
         lambda: Table(("model", "answers"), [(name, f"{n:,}") for name, n in models.items()]),
         lambda: {"path": str(answers.path), "bytes": size, "models": models},
         foot=(f"{answers.path}: {sum(models.values()):,} answers, {size / 1e6:,.1f} MB",),

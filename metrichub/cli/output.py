@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrichub.cli.program import broken
+from metrichub.cli.program import wrapped
 from metrichub.data.files import write_text
 from metrichub.data.values import json_value
 from metrichub.report.tables import Table
@@ -95,7 +95,7 @@ output_option = click.option(
 )
 
 
-def shown_as(form: str | None, output: Path | None = None) -> str:
+def result_format(form: str | None, output: Path | None = None) -> str:
     """The format that was asked for, or else the one that fits where the result goes."""
     if form:
         return form
@@ -144,7 +144,7 @@ def _print(tables: Sequence[Table], foot: Sequence[str]) -> None:
     for i, table in enumerate(tables):
         console.print(*[""] * bool(i), table.rich(), crop=False, sep="\n")
     for i, line in enumerate(foot):
-        for text in [""] * (not i) + broken(line, console.width):
+        for text in [""] * (not i) + wrapped(line, console.width):
             console.print(text, markup=False, emoji=False, crop=False, overflow="ignore")
 
 

@@ -260,11 +260,11 @@ def note(message: str) -> None:
     """Tell the reader something on stderr that isn't an error."""
     text = f"metrichub: note: {message}"
     if sys.stderr.isatty():
-        text = "\n".join(broken(text, shutil.get_terminal_size().columns))
+        text = "\n".join(wrapped(text, shutil.get_terminal_size().columns))
     click.echo(text, err=True)
 
 
-def broken(text: str, width: int) -> list[str]:
+def wrapped(text: str, width: int) -> list[str]:
     """The lines of a text, broken between words but not within "p = .05"."""
     whole = re.sub(r"p ([=<≤>]) \.", "p\u00a0\\1\u00a0.", text)
     lines = textwrap.wrap(whole, width, break_long_words=False, break_on_hyphens=False)

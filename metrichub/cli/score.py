@@ -14,15 +14,15 @@ from metrichub.cli.measuring import (
     chosen_hub,
     judge_options,
     measure,
-    tell_notes,
-    tell_unranked,
-    tell_usage,
+    print_notes,
+    print_unranked,
+    print_usage,
 )
 from metrichub.cli.output import (
     emit,
     format_option,
     output_option,
-    shown_as,
+    result_format,
     terminal_width,
 )
 from metrichub.cli.program import Command, note
@@ -102,7 +102,7 @@ def score(
 
     metrichub score -p predictions.txt -r references.txt -m wer --fail-over wer=0.25
     """
-    _one_kind(files, texts.columns())
+    _check_sources(files, texts.columns())
     files = chosen.addresses(files)
     example = f"metrichub score {' '.join(files) or '-p FILE -r FILE'}"
     hub = chosen_hub(chosen.metrics, chosen.reduce, example, judging)
@@ -131,7 +131,7 @@ def score(
         _same_size(reports)
     if not resampled:  # So that no note is about intervals and tests.
         reports = {name: report.pool() for name, report in reports.items()}
-    shown = shown_as(form, output)
+    shown = result_format(form, output)
     tests, unranked = _tested(reports, shown, resampling.cluster)
     listed = reports if results.by is None else _grouped(reports, results.by)
     intervals = {
@@ -151,16 +151,16 @@ def score(
         foot=score_tables.foot() if shown == "table" else (),
     )
     write_files(reports, results, resampling)
-    tell_notes(reports)
-    tell_unranked(unranked)
-    tell_usage(reports)
+    print_notes(reports)
+    print_unranked(unranked)
+    print_usage(reports)
     failed = list(failures(thresholds, {name: report.scores() for name, report in reports.items()}))
     for line in failed:
         click.echo(f"metrichub: failed: {line}", err=True)
     context.exit(1 if failed else 4 if any(report.failed for report in reports.values()) else 0)
 
 
-def _one_kind(files: Sequence[str], lists: Mapping[str, Sequence[str]]) -> None:
+def _check_sources(files: Sequence[str], lists: Mapping[str, Sequence[str]]) -> None:
     if files and lists:
         raise click.UsageError(
             "give either FILEs with columns or plain text with -p and -r, not both"
@@ -210,7 +210,7 @@ def _show_estimate(
         except InputError as error:
             raise reading.located(error) from error
     emit(
-        shown_as(form, output),
+        result_format(form, output),
         lambda: Table(
             ("file", "calls", "reused", "prompt tokens", "completion tokens", "money"),
             [_costs(name, usage) for name, usage in usages.items()],

@@ -149,7 +149,7 @@ def holds_passages(name: str) -> bool:
     return column_of_alias(name) == "contexts" or name == "reference_contexts"
 
 
-def is_slip(name: str, column: str) -> bool:
+def is_typo(name: str, column: str) -> bool:
     """Whether a name is one typing error away from a column, and no name of any column."""
     if name in _KNOWN or name in (column, next(_singulars(column))):
         return False

@@ -29,19 +29,19 @@ MOST_COLUMNS = 1000
 _SPREAD = "; each line has to hold one object: rewrite the file with 'jq -c .'"
 
 
-class _TwiceInObject(ValueError):
+class _DuplicateKey(ValueError):
     """A key that an object has twice; its values would hide each other."""
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise _TwiceInObject(next(key for key in keys if keys.count(key) > 1))
+        raise _DuplicateKey(next(key for key in keys if keys.count(key) > 1))
     return members
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique)
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys)
 
 
 class _Row(NamedTuple):
@@ -78,7 +78,7 @@ def _objects(source: Source) -> Iterator[_Row]:
                 error = source.error(
                     f"this line holds {_kind_of(row)}, not an object {{…}}", number
                 )
-                raise _if_it_is("json", error) if isinstance(row, list) else error
+                raise _suggesting("json", error) if isinstance(row, list) else error
             yield _Row(row, number, len(line), piece.share)
 
 
@@ -136,13 +136,13 @@ def _loaded(source: Source, text: str, line: int | None = None) -> object:
         message = f"broken JSON at column {error.colno}: {error.msg}{_SPREAD * spread}"
         broken = source.error(message, line or error.lineno)
         if line is None and error.msg.startswith("Extra data"):
-            broken = _if_it_is("jsonl", broken)
+            broken = _suggesting("jsonl", broken)
         elif line == 1 and error.pos == 0 and source.size is None:
-            broken = _if_it_is("csv", broken)
+            broken = _suggesting("csv", broken)
         elif spread:
-            broken = _if_it_is("json", broken)
+            broken = _suggesting("json", broken)
         raise broken from None
-    except _TwiceInObject as error:
+    except _DuplicateKey as error:
         raise source.error(
             f"an object has the key {error.args[0]!r} twice; keep one", line
         ) from None
@@ -151,7 +151,7 @@ def _loaded(source: Source, text: str, line: int | None = None) -> object:
     return value
 
 
-def _if_it_is(format: str, error: FileError) -> FileError:
+def _suggesting(format: str, error: FileError) -> FileError:
     """The error, for a file that may be of another format."""
     kinds = {"json": "one list or object", "jsonl": "JSON Lines", "csv": "CSV"}
     return error.with_remedy("name_format", kinds[format], format)
@@ -178,14 +178,14 @@ def _separated(delimiter: str) -> TextFormat:
             raise source.error(f"two columns are called {twice[0]!r}", first.line)
         start = 0
         lists: list[str] | None = None
-        for rows in in_batches(_as_wide(source, records, head), characters, _CHARACTERS):
+        for rows in in_batches(_rows_as_wide(source, records, head), characters, _CHARACTERS):
             columns: dict[str, list[Any]] = {
                 name: [row.values[i] for row in rows] for i, name in enumerate(head)
             }
             if lists is None:
                 lists = _columns_of_lists(columns)
             for name in lists:
-                columns[name] = [_listed(cell) for cell in columns[name]]
+                columns[name] = [_cell_value(cell) for cell in columns[name]]
             yield _samples(source, columns, rows, start)
             start += len(rows)
 
@@ -201,16 +201,16 @@ def _columns_of_lists(columns: Mapping[str, list[Any]]) -> list[str]:
     predictions = (
         cells for name, cells in columns.items() if column_of_alias(name) == "predictions"
     )
-    texts = any(isinstance(_listed(cell), list) for cells in predictions for cell in cells)
+    texts = any(isinstance(_cell_value(cell), list) for cells in predictions for cell in cells)
 
     def holds_lists(name: str) -> bool:
         references = column_of_alias(name) == "references" and not texts
-        return references and all(isinstance(_listed(cell), list) for cell in columns[name])
+        return references and all(isinstance(_cell_value(cell), list) for cell in columns[name])
 
     return [name for name in columns if holds_passages(name) or holds_lists(name)]
 
 
-def _listed(cell: str) -> Any:
+def _cell_value(cell: str) -> Any:
     """A cell that holds a list of texts as JSON or Python write it, as that list.
 
     Data frames write lists so; one passage that looks like a list of texts is none.
@@ -227,7 +227,7 @@ def _listed(cell: str) -> Any:
     return cell
 
 
-def _as_wide(source: Source, records: Iterable[_Row], head: Sequence[str]) -> Iterator[_Row]:
+def _rows_as_wide(source: Source, records: Iterable[_Row], head: Sequence[str]) -> Iterator[_Row]:
     for row in records:
         if len(row.values) != len(head):
             cells = f"{len(row.values)} cells, but the header has {len(head)} columns"

@@ -15,7 +15,7 @@ from metrichub.data.columns import (
     Tabular,
     column_of,
     column_of_alias,
-    is_slip,
+    is_typo,
     only_split,
 )
 from metrichub.data.samples import ROWS, Reading, Samples
@@ -118,16 +118,16 @@ def check_options(
     for name, value in by_name.items():
         if name in _ELSEWHERE and name not in needed:
             raise InputError(f"{name} isn't a column; {_ELSEWHERE[name]}")
-        if slip := next((column for column in needed if is_slip(name, column)), None):
+        if slip := next((column for column in needed if is_typo(name, column)), None):
             raise InputError(f"there is no column {name!r}; did you mean {slip!r}?")
         if name in options and name not in needed:
             raise InputError(f"an estimate sends nothing and takes no {name}; evaluate takes it")
         is_column = column_of_alias(name) in TEXT
         if not is_column and (value is None or isinstance(value, (bool, int, float))):
-            _check_slip(name, options)
+            _check_typo(name, options)
 
 
-def _check_slip(name: str, options: Collection[str]) -> None:
+def _check_typo(name: str, options: Collection[str]) -> None:
     import difflib
 
     if close := difflib.get_close_matches(name, options, n=1):
@@ -139,7 +139,7 @@ def is_stream(data: object) -> bool:
     return not isinstance(data, (str, Path)) and _parts(only_split(data)) is not None
 
 
-def _check_here(data: object) -> None:
+def _check_on_one_machine(data: object) -> None:
     """Raise `InputError` for data that lies on several machines; the text has the line for it."""
     kind = type(data)
     for package, function in _DISTRIBUTED.items():
@@ -166,7 +166,7 @@ def _table_batches(
     Raises:
         InputError: as `read`, and a file that can't be read.
     """
-    _check_here(data)
+    _check_on_one_machine(data)
     data = only_split(data)
     if isinstance(data, (str, Path)):
         yield from _file_batches(Reading(_samples(data), needed, columns or {}), read)

@@ -9,7 +9,7 @@ from typing import Any
 
 from metrichub.data.formats import check_width
 from metrichub.data.samples import Samples
-from metrichub.data.source import PIECE, Source, over
+from metrichub.data.source import PIECE, Source, too_large
 from metrichub.data.values import column_of_path
 from metrichub.errors import FileError, MissingDependency
 
@@ -89,7 +89,7 @@ def _bounded(name: str, batches: Iterable[Any], most: int) -> Iterator[Any]:
     for batch in batches:
         size += sum(map(_unpacked_size, batch.columns))
         if size > most:
-            raise FileError(name, over(most))
+            raise FileError(name, too_large(most))
         yield batch
 
 

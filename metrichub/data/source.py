@@ -142,12 +142,12 @@ class _Unpacked(io.RawIOBase):
             raise OSError(f"broken {self._suffix}: {error}") from error
         self._size += len(piece)
         if self._most is not None and self._size > self._most:
-            raise OSError(over(self._most))
+            raise OSError(too_large(self._most))
         buffer[: len(piece)] = piece
         return len(piece)
 
 
-def over(most: int) -> str:
+def too_large(most: int) -> str:
     """Why a file that unpacks to more than so many bytes isn't read."""
     return f"it unpacks to more than {most >> 20:,} MB, the limit"
 
@@ -197,10 +197,10 @@ def check_path(path: str | Path) -> None:
     if Path(path).is_symlink() and not Path(path).exists():
         raise FileError(path, f"is a broken symbolic link (to {os.readlink(path)!r})")
     if not Path(path).exists():
-        raise FileError(path, f"no such file{_neighbour(Path(path))}")
+        raise FileError(path, f"no such file{_close_name(Path(path))}")
 
 
-def _neighbour(path: Path) -> str:
+def _close_name(path: Path) -> str:
     if not path.parent.is_dir():
         return f"; there is no folder {str(path.parent)!r} either"
     stems = {other.stem.lower(): other.name for other in path.parent.iterdir()}

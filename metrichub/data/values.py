@@ -179,7 +179,7 @@ def _value(value: Any, path: str, column: str, steps: Sequence[str], sample: int
             value = _inside(value, step)
         except LookupError as error:
             end = ".".join((column, *steps[:number]))
-            raise bad_sample(path, sample, f"doesn't exist: {end} {error.args[0]}") from None
+            raise sample_error(path, sample, f"doesn't exist: {end} {error.args[0]}") from None
     return value
 
 
@@ -219,7 +219,7 @@ def check_texts(name: str, values: Sequence[Any], lists: Sequence[Sequence[Any] 
             _check_item(name, i, None, value)
             continue
         if not items and name != "contexts":
-            raise bad_sample(name, i, "is an empty list; give at least one text ('' is valid)")
+            raise sample_error(name, i, "is an empty list; give at least one text ('' is valid)")
         for j, item in enumerate(items):
             _check_item(name, i, j, item)
 
@@ -237,7 +237,7 @@ def _check_item(name: str, sample: int, item: int | None, value: object) -> None
         advice = "convert it, json.dumps(value)"
     else:
         advice = "convert it to text, for example str(value)"
-    error = bad_sample(name, sample, f"is {what(value)}, not text; {advice}", item)
+    error = sample_error(name, sample, f"is {what(value)}, not text; {advice}", item)
     if isinstance(value, Mapping):
         error = error.with_remedy("choose_field", name, f"NAME.{next(iter(value), 'text')}")
     raise error
@@ -250,7 +250,7 @@ def _is_missing(value: object) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def bad_sample(column: str, sample: int, message: str, item: int | None = None) -> InputError:
+def sample_error(column: str, sample: int, message: str, item: int | None = None) -> InputError:
     """The error of one sample, or of one of its items: "references[3][0] is …"."""
     place = "" if item is None else f"[{item}]"
     error = InputError(f"{column}[{sample}]{place} {message}")
@@ -281,7 +281,7 @@ def as_texts(column: str, values: Sequence[Any], text_of: TextOf) -> list[Any]:
         try:
             texts.append(_as_text(value, text_of))
         except ValueError as error:
-            raise bad_sample(column, sample, str(error)) from error
+            raise sample_error(column, sample, str(error)) from error
     return texts
 
 
