@@ -72,7 +72,7 @@ class BucketSizes:
                 "them, evaluate all with the same key"
             )
         starts = np.cumsum([0, *(size for size, _ in filled)]).tolist()
-        moved = [p.behind(start) for p, start in zip(known, starts, strict=False)]
+        moved = [p.shifted(start) for p, start in zip(known, starts, strict=False)]
         columns = set.intersection(*(set(part.prints) for part in moved))
         return cls(
             known[0].key,
@@ -121,7 +121,7 @@ class BucketSizes:
             ]
         return []
 
-    def behind(self, start: int) -> BucketSizes:
+    def shifted(self, start: int) -> BucketSizes:
         """The same behind `start` other samples."""
         if self.key or not start:
             return self

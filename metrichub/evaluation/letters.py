@@ -159,11 +159,11 @@ def _dropped(
 
 def summed(parts: Iterable[ByTokenizer]) -> dict[str, Letters]:
     """The letters of several parts, by tokenizer."""
-    found: dict[str, Letters] = {}
+    totals: dict[str, Letters] = {}
     for part in parts:
         for name, letters in part.items():
-            found[name] = found.get(name, Letters()) + letters
-    return found
+            totals[name] = totals.get(name, Letters()) + letters
+    return totals
 
 
 def notes(metric: Metric, letters: ByTokenizer) -> list[str]:
@@ -171,7 +171,7 @@ def notes(metric: Metric, letters: ByTokenizer) -> list[str]:
 
     A metric with several tokenizers is as good as the best of them.
     """
-    best = min(letters.values(), key=lambda found: found.lost, default=Letters())
+    best = min(letters.values(), key=lambda counted: counted.lost, default=Letters())
     dropped = best.dropped.total() - best.dropped[EMOJI]
     if best.lost <= LOST and dropped <= DROPPED * best.total:
         return []
@@ -198,8 +198,8 @@ def _advice(metric: Metric, scripts: Sequence[str]) -> str:
 
 
 def _declared(metric: Metric) -> str | None:
-    found = (getattr(metric, name, None) for name in ("tokenizer", "tokenize"))
-    return next((name for name in found if isinstance(name, str) and name in TOKENIZERS), None)
+    chosen = (getattr(metric, name, None) for name in ("tokenizer", "tokenize"))
+    return next((name for name in chosen if isinstance(name, str) and name in TOKENIZERS), None)
 
 
 def _remedy(metric: Metric, scripts: Sequence[str]) -> str | None:

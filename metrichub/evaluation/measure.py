@@ -86,7 +86,7 @@ class Measure:
                     traces.setdefault(name, []).append((block.start, trace))
                 for metric in metrics:
                     part = self._part(metric, block, observed.rows.get(metric.name), progress)
-                    waiting -= part.told
+                    waiting -= part.reported
                     parts[metric.name].append(part)
                 if progress:
                     progress(waiting)
@@ -104,7 +104,7 @@ class Measure:
             batch.size,
             ((batch.size, {}),),
             {name: (int(c.min()), int(c.max())) for name, c in counts.items() if len(c)},
-            {name: Trace.joined(found) for name, found in traces.items()},
+            {name: Trace.joined(of_blocks) for name, of_blocks in traces.items()},
             usage,
             letters=letters,
             mixed_forms=mixed,
@@ -136,7 +136,7 @@ class Measure:
                 if view.sample is not None:
                     rows = reduce(metric, rows, view.sample, len(block), self.reduction)
         letters = letters_of(metric, columns, tokenized) if observed is None else None
-        return _Part(rows, letters, mixed_forms_of(columns), portion.told)
+        return _Part(rows, letters, mixed_forms_of(columns), portion.reported)
 
     def _result(self, metric: Metric, parts: Sequence[_Part], size: int) -> Result:
         """What a metric measured of all blocks of a batch."""
@@ -190,13 +190,13 @@ class _Part(NamedTuple):
     """What one metric measured of one block.
 
     `rows` has a row a sample, or the objects of a corpus metric; `letters` is None where texts
-    weren't tokenized here. `told` counts the samples that `progress` knows of.
+    weren't tokenized here. `reported` counts the samples that `progress` knows of.
     """
 
     rows: Any
     letters: ByTokenizer | None
     forms: set[str]
-    told: int
+    reported: int
 
 
 def _keep_memory() -> None:

@@ -31,20 +31,20 @@ def merged(parts: Sequence[M]) -> M:
             raise ReportError(f"merge takes reports, report.merge(one, other), not {what(other)}")
         _same_metrics(first, other)
     _check_summed(parts)
-    _check_apart(parts)
+    _check_distinct(parts)
     results: dict[str, Result] = {}
     for name, result in first.results.items():
-        found = [part.results[name] for part in parts]
-        signatures = [one.signature for one in found]
+        own = [part.results[name] for part in parts]
+        signatures = [part.signature for part in own]
         _check_signatures(name, signatures)
-        results[name] = result.merge(found, Signature.joined(signatures))
+        results[name] = result.merge(own, Signature.joined(signatures))
     return replace(
         first,
         results=results,
         size=sum(part.size for part in parts),
         segments=tuple(segment for part in parts for segment in part.segments),
         candidates=_joined(parts),
-        traces=_joined_evidence(parts),
+        traces=_joined_traces(parts),
         usage=sum((part.usage for part in parts), Usage()),
         texts=_joined_texts(parts),
         runs={name: _merged_runs(name, parts) for name in first.runs},
@@ -65,10 +65,10 @@ def gathered(measurements: Iterable[Measurement]) -> Measurement:
         part = replace(measurement, results={}, segments=())
         whole = part if whole is None else merged((whole, part))
         for name, result in measurement.results.items():
-            kept = parts.setdefault(name, [])
-            kept.append(result)
+            own = parts.setdefault(name, [])
+            own.append(result)
             if result.only_sums:
-                kept[:] = [merged_results(kept)]
+                own[:] = [merged_results(own)]
     joined = {name: merged_results(parts.pop(name)) for name in list(parts)}
     return replace(whole or Measurement({}, 0, (), {}), results=joined)
 
@@ -98,15 +98,15 @@ def merged_results(parts: Sequence[Result]) -> Result:
 def _check_summed(parts: Sequence[Measurement]) -> None:
     """Raise `ReportError` if some were summed and others kept samples: no interval is left then."""
     summed = [part.buckets for part in parts if part.buckets]
-    kept = (part for part in parts if part.size and not part.buckets)
-    if summed and any(not result.pooled for part in kept for result in part.results.values()):
+    unsummed = (part for part in parts if part.size and not part.buckets)
+    if summed and any(not result.pooled for part in unsummed for result in part.results.values()):
         raise ReportError(
             f"some reports hold sums by {summed[0].named} and others samples; evaluate all of "
             "them with samples=True, or all with samples=False and the same key"
         )
 
 
-def _check_apart(parts: Sequence[Measurement]) -> None:
+def _check_distinct(parts: Sequence[Measurement]) -> None:
     """Raise `ReportError` if two parts hold the same sample, as far as ids say.
 
     A column `id` says it if it names every sample of a part, beside its system and epoch.
@@ -119,14 +119,14 @@ def _check_apart(parts: Sequence[Measurement]) -> None:
         )
     seen: set[tuple[str, ...]] = set()
     for part in filled:
-        found = _names_of_samples(part)
-        if both := seen & found:
+        names = _names_of_samples(part)
+        if both := seen & names:
             raise ReportError(
                 f"two of the reports hold samples with the same 'id', such as {min(both)[0]}, "
                 "which would count twice; merge reports of different samples, or give each sample "
                 "an id of its own"
             )
-        seen |= found
+        seen |= names
 
 
 def _names_of_samples(part: Measurement) -> set[tuple[str, ...]]:
@@ -140,40 +140,40 @@ def _names_of_samples(part: Measurement) -> set[tuple[str, ...]]:
 
 
 def comparable(
-    one: Measurement, other: Measurement, metrics: str | Iterable[str] | None = None
+    report: Measurement, other: Measurement, metrics: str | Iterable[str] | None = None
 ) -> Collection[str]:
     """The metrics that two reports share, or those of them that are chosen.
 
     Raises:
         ReportError: other samples, no common metric, or metrics that measured differently.
     """
-    if one.size != other.size:
+    if report.size != other.size:
         raise ReportError(
-            f"the systems have {one.size} and {other.size} samples; a paired test needs the "
+            f"the systems have {report.size} and {other.size} samples; a paired test needs the "
             "same samples in the same order"
         )
-    if one.buckets and other.buckets:
-        one.buckets.check_same(other.buckets)
-    elif summed := one.buckets or other.buckets:
+    if report.buckets and other.buckets:
+        report.buckets.check_same(other.buckets)
+    elif summed := report.buckets or other.buckets:
         raise ReportError(
             f"one report holds sums by {summed.named} and the other doesn't; evaluate both with "
             "samples=True, or both with samples=False and the same key"
         )
-    _check_ids(one, other)
-    if different := sorted(_different_columns(one, other)):
+    _check_ids(report, other)
+    if different := sorted(_different_columns(report, other)):
         raise ReportError(
             f"the systems have different {' and '.join(different)}; a paired test "
             "needs the same samples in the same order"
         )
-    common = [name for name in one.results if name in other.results]
+    common = [name for name in report.results if name in other.results]
     if not common:
         raise ReportError(
-            f"the reports have no metric in common: {', '.join(one.results)} and "
+            f"the reports have no metric in common: {', '.join(report.results)} and "
             f"{', '.join(other.results)}"
         )
     chosen = chosen_metrics(metrics, common, "both reports")
     for name in chosen:
-        mine, its = (found.results[name].signature for found in (one, other))
+        mine, its = (side.results[name].signature for side in (report, other))
         if SOURCE_UNKNOWN in (mine.source, its.source):
             raise ReportError(
                 f"whether both reports used the same function for {name} is unknown: its source "
@@ -185,12 +185,12 @@ def comparable(
     return chosen
 
 
-def _check_ids(one: Measurement, other: Measurement) -> None:
+def _check_ids(report: Measurement, other: Measurement) -> None:
     """Raise `ReportError` if samples that stand side by side have ids of others.
 
     Systems that share no id name their own outputs by it.
     """
-    mine, its = ([str(v) for v in found.metadata.get("id") or ()] for found in (one, other))
+    mine, its = ([str(v) for v in side.metadata.get("id") or ()] for side in (report, other))
     if not mine or not its or mine == its or not set(mine) & set(its):
         return
     at = next(i for i, pair in enumerate(zip(mine, its, strict=True)) if pair[0] != pair[1])
@@ -202,10 +202,10 @@ def _check_ids(one: Measurement, other: Measurement) -> None:
     )
 
 
-def check_clusters(cluster: str, one: Measurement, others: Sequence[Measurement]) -> None:
+def check_clusters(cluster: str, first: Measurement, others: Sequence[Measurement]) -> None:
     """Raise `ReportError` unless the samples of all systems belong to the same clusters."""
     for other in others:
-        mine, its = (found.metadata.get(cluster) for found in (one, other))
+        mine, its = (side.metadata.get(cluster) for side in (first, other))
         if mine is not None and its is not None and list(mine) != list(its):
             raise ReportError(
                 f"the systems differ in {cluster!r}, but clusters have to be the same in all"
@@ -222,26 +222,26 @@ def unranked(systems: Mapping[str, Measurement]) -> dict[str, str]:
         for other in others:
             comparable(first, other)
         for name in first.results:
-            found_in = [one.results[name] for one in systems.values() if name in one.results]
-            _check_signatures(name, [result.signature for result in found_in])
+            owners = [s.results[name] for s in systems.values() if name in s.results]
+            _check_signatures(name, [result.signature for result in owners])
     except ReportError as error:
-        metrics = [name for one in systems.values() for name in one.results]
+        metrics = [name for system in systems.values() for name in system.results]
         return dict.fromkeys(metrics, str(error))
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for metric in first.results:
-        results = {n: one.results[metric] for n, one in systems.items() if metric in one.results}
+        results = {n: s.results[metric] for n, s in systems.items() if metric in s.results}
         if reason := withheld(results):
-            found[metric] = reason
-    return found
+            reasons[metric] = reason
+    return reasons
 
 
-def _different_columns(one: Measurement, other: Measurement) -> set[str]:
+def _different_columns(report: Measurement, other: Measurement) -> set[str]:
     """The columns that differ; nothing is known of batches that were cut in other places."""
-    if [size for size, _ in one.segments] != [size for size, _ in other.segments]:
+    if [size for size, _ in report.segments] != [size for size, _ in other.segments]:
         return set()
     return {
         column
-        for (_, mine), (_, theirs) in zip(one.segments, other.segments, strict=True)
+        for (_, mine), (_, theirs) in zip(report.segments, other.segments, strict=True)
         for column in mine.keys() & theirs.keys()
         if mine[column] != theirs[column]
     }
@@ -258,11 +258,11 @@ def _joined(reports: Sequence[Measurement]) -> dict[str, tuple[int, int]]:
 
 def _joined_names(parts: Sequence[Mapping[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
     """The names of all parts, each once: those that a column was read from, for example."""
-    found: dict[str, dict[str, None]] = {}
+    joined: dict[str, dict[str, None]] = {}
     for part in parts:
         for column, names in part.items():
-            found.setdefault(column, {}).update(dict.fromkeys(names))
-    return {column: tuple(names) for column, names in found.items()}
+            joined.setdefault(column, {}).update(dict.fromkeys(names))
+    return {column: tuple(names) for column, names in joined.items()}
 
 
 def _joined_letters(parts: Sequence[Measurement]) -> dict[str, ByTokenizer]:
@@ -285,20 +285,20 @@ def _joined_texts(reports: Sequence[Measurement]) -> StoredSamples | None:
     return StoredSamples(tuple(batch for part in parts if part for batch in part.batches))
 
 
-def _joined_evidence(reports: Sequence[Measurement]) -> dict[str, Trace]:
+def _joined_traces(reports: Sequence[Measurement]) -> dict[str, Trace]:
     parts: dict[str, list[tuple[int, Trace]]] = {}
     start = 0
     for report in reports:
-        for name, found in report.traces.items():
-            parts.setdefault(name, []).append((start, found))
+        for name, trace in report.traces.items():
+            parts.setdefault(name, []).append((start, trace))
         start += report.size
-    return {name: Trace.joined(found) for name, found in parts.items()}
+    return {name: Trace.joined(traces) for name, traces in parts.items()}
 
 
-def _same_metrics(one: Measurement, other: Measurement) -> None:
-    if list(one.results) != list(other.results):
+def _same_metrics(report: Measurement, other: Measurement) -> None:
+    if list(report.results) != list(other.results):
         raise ReportError(
-            f"the reports have different metrics: {', '.join(one.results)} and "
+            f"the reports have different metrics: {', '.join(report.results)} and "
             f"{', '.join(other.results)}"
         )
 
@@ -306,7 +306,7 @@ def _same_metrics(one: Measurement, other: Measurement) -> None:
 def _check_signatures(metric: str, signatures: Sequence[Signature]) -> None:
     """Raise `ReportError` unless a metric measured in the same way each time."""
     # Prompts that aren't known agree with any, so all are held to known ones.
-    first = next((one for one in signatures if one.prompts), signatures[0])
+    first = next((signature for signature in signatures if signature.prompts), signatures[0])
     for other in signatures:
         if first.agrees(other):
             continue
@@ -324,7 +324,7 @@ def _check_signatures(metric: str, signatures: Sequence[Signature]) -> None:
             )
         mine, its = first.settings(), other.settings()
         names = [name for name in mine | its if mine.get(name) != its.get(name)]
-        here, there = (", ".join(one[name] for name in names if name in one) for one in (mine, its))
+        here, there = (", ".join(s[name] for name in names if name in s) for s in (mine, its))
         raise ReportError(
             f"the reports used different settings for {metric}: {here} and {there}; score both "
             "with the same settings"

@@ -35,24 +35,24 @@ Progress = Callable[[int], object]
 
 @dataclass
 class Portion:
-    """What one metric does of a block: so many samples, and how many of them were told."""
+    """What one metric does of a block: so many samples, and how many of them were reported."""
 
     samples: int
     progress: Progress
-    told: int = 0
+    reported: int = 0
     error: Exception | None = None
 
     def reach(self, share: float) -> None:
         """Tell the samples that were done since the last time; a smaller share tells none."""
         done = int(self.samples * min(1.0, share))
-        if done <= self.told or self.error:
+        if done <= self.reported or self.error:
             return
         try:
-            self.progress(done - self.told)
+            self.progress(done - self.reported)
         # It isn't a failure of the metric, inside of which it happens.
         except Exception as error:  # noqa: BLE001
             self.error = error
-        self.told = done
+        self.reported = done
 
 
 _portion: ContextVar[Portion | None] = ContextVar("portion", default=None)
@@ -140,10 +140,10 @@ def measure_rows(metric: Metric, view: View, observed: Sequence[Any] | None = No
     """
     method = measuring(type(metric))
     if method == "observe":
-        found = _observe_all(metric, _observed(metric, view) if observed is None else observed)
+        measured = _observe_all(metric, _observed(metric, view) if observed is None else observed)
     else:
-        found = _measure_all(metric, view)
-    statistics, reasons, undefined_for = found
+        measured = _measure_all(metric, view)
+    statistics, reasons, undefined_for = measured
     expected = metric.statistics()
     if isinstance(metric, FunctionMetric):
         metric.check_range(np.ravel(statistics.get("score", ())))
@@ -191,21 +191,21 @@ def scores_of(
     if not count.any():
         return {name: np.full(count.shape, np.nan) for name in metric.outputs()}
     # What was weighed row by row brings the number of its rows along.
-    given = {"count": count, **arrays} if takes_count(metric, method) else arrays
+    statistics = {"count": count, **arrays} if takes_count(metric, method) else arrays
     with np.errstate(all="ignore"), failing(metric):
-        found = getattr(metric, method)(**given)
-    if "score" not in found and metric.statistics() is None:
-        raise MetricError(f"{metric.name} returned {', '.join(found)}; call one of them 'score'")
+        outputs = getattr(metric, method)(**statistics)
+    if "score" not in outputs and metric.statistics() is None:
+        raise MetricError(f"{metric.name} returned {', '.join(outputs)}; call one of them 'score'")
     # Without a card, what is returned says what the outputs are.
-    if {*metric.outputs()} - {*found} or (metric.card.path and {*found} - {*metric.outputs()}):
+    if {*metric.outputs()} - {*outputs} or (metric.card.path and {*outputs} - {*metric.outputs()}):
         raise MetricError(
-            f"{metric.name}: {method} returned {', '.join(found)}, but its outputs are "
+            f"{metric.name}: {method} returned {', '.join(outputs)}, but its outputs are "
             f"{', '.join(metric.outputs())}"
         )
     empty = count == 0
     return {
         name: np.where(empty, np.nan, np.asarray(values, np.float64))
-        for name, values in found.items()
+        for name, values in outputs.items()
     }
 
 
@@ -221,8 +221,8 @@ def _measure_all(metric: Metric, view: View) -> Measured:
     return result if isinstance(result, Measured) else Measured(result, {})
 
 
-def _observe_all(metric: Metric, given: Iterable[Any]) -> Measured:
-    observed = [_row(metric, row) for row in given]
+def _observe_all(metric: Metric, raw_rows: Iterable[Any]) -> Measured:
+    observed = [_row(metric, row) for row in raw_rows]
     unscored = {i: row for i, row in enumerate(observed) if isinstance(row, Unscored)}
     reasons = {i: row.reason for i, row in unscored.items()}
     undefined_for = {i: row.undefined_for for i, row in unscored.items() if row.undefined_for}

@@ -32,9 +32,9 @@ class Survey:
     def __init__(self, metric: CorpusMetric) -> None:
         self.metric, self._levels = metric, list[tuple[int, Any]]()
 
-    def add(self, found: Any, parts: int = 1) -> None:
+    def add(self, survey: Any, parts: int = 1) -> None:
         """Add what a survey gave, of one part or of several."""
-        self._levels.append((parts, found))
+        self._levels.append((parts, survey))
         while len(self._levels) > 1 and self._levels[-2][0] <= self._levels[-1][0]:
             self._join()
 
@@ -54,16 +54,16 @@ class Survey:
             return self.metric.survey(rows)
 
     def _join(self) -> None:
-        (many, one), (few, other) = self._levels[-2:]
+        (first_parts, first), (second_parts, second) = self._levels[-2:]
         with failing(self.metric):
             try:
-                both = one + other
+                total = first + second
             except TypeError as error:
                 raise MetricError(
-                    f"{self.metric.name}: survey returned {what(one)}, which doesn't add up by +; "
-                    "give a Counter, an array, or an object with __add__"
+                    f"{self.metric.name}: survey returned {what(first)}, which doesn't add up by "
+                    "+; give a Counter, an array, or an object with __add__"
                 ) from error
-        self._levels[-2:] = [(many + few, both)]
+        self._levels[-2:] = [(first_parts + second_parts, total)]
 
 
 def two_passes(metrics: Iterable[Metric]) -> list[CorpusMetric]:
@@ -105,11 +105,11 @@ class PostponedRows:
         for measurement in measurements:
             others = dict(measurement.results)
             for name, survey in self._surveys.items():
-                found = _rows_of(others.pop(name))
-                survey.add(survey.of(found.rows))
+                result = _rows_of(others.pop(name))
+                survey.add(survey.of(result.rows))
                 # A metric that a script defines has no pickle.
-                self._heads.setdefault(name, replace(found, rows=(), sample=found.sample[:0]))
-                parts = found.rows, found.sample, found.size, found.left_out, found.place
+                self._heads.setdefault(name, replace(result, rows=(), sample=result.sample[:0]))
+                parts = result.rows, result.sample, result.size, result.left_out, result.place
                 pickle.dump((name, parts), self._file, pickle.HIGHEST_PROTOCOL)
             yield replace(measurement, results=others)
 
@@ -122,8 +122,8 @@ class PostponedRows:
             head = replace(
                 self._heads[name], rows=rows, sample=sample, size=size, left_out=left_out
             )
-            found = WeighedResult.of_rows(head, corpora[name]).without_rows(place, by_position)
-            sums[name] = merged_results([sums[name], found]) if name in sums else found
+            part = WeighedResult.of_rows(head, corpora[name]).without_rows(place, by_position)
+            sums[name] = merged_results([sums[name], part]) if name in sums else part
         return sums
 
     def _read(self) -> Iterator[Any]:

@@ -46,16 +46,16 @@ class SumResult(Result):
     def scores(self) -> dict[str, float]:
         """`score(T)`, the corpus score."""
         count = 0 if self.mostly_unread else self.count
-        found = scores_of(self.metric, self.totals, np.asarray(count, np.float64))
-        return {name: float(value) for name, value in found.items()}
+        outputs = scores_of(self.metric, self.totals, np.asarray(count, np.float64))
+        return {name: float(value) for name, value in outputs.items()}
 
     def samples(self) -> Outputs:
         """`score_samples(S)`, or without one `score(S)`, the score of every sample."""
-        return sample_scores(self.metric, self._kept("samples()"))
+        return sample_scores(self.metric, self._rows("samples()"))
 
     def why(self, sample: int) -> str | None:
         """The metric's reason, if it gave one."""
-        rows = self._kept("an explanation")
+        rows = self._rows("an explanation")
         return None if rows.scored[sample] else rows.reasons.get(sample, NO_REASON)
 
     def resampler(self, units: Units | None = None) -> Callable[[Draw], Outputs]:
@@ -81,8 +81,8 @@ class SumResult(Result):
         def swapped(mask: NDArray[np.bool_]) -> tuple[Outputs, Outputs]:
             moved = np.zeros((len(mask), len(differs)))
             moved[:, differs] = mask.astype(np.float64) @ difference
-            one, two = both.unflat(theirs + moved), both.unflat(mine - moved)
-            return scores_of(self.metric, *one), scores_of(self.metric, *two)
+            kept_sums, swapped_sums = both.unflat(theirs + moved), both.unflat(mine - moved)
+            return scores_of(self.metric, *kept_sums), scores_of(self.metric, *swapped_sums)
 
         return swapped
 
@@ -90,12 +90,12 @@ class SumResult(Result):
         """What is drawn or swapped: the statistics of every sample, cluster or bucket."""
         if self.bucket_sums is not None and units is not None and units.filled is not None:
             return self.bucket_sums.take(units.filled)
-        rows = self._kept(what)
+        rows = self._rows(what)
         if units is None or units.of is None:
             return rows.sums()
         return rows.grouped(units.of, units.number)
 
-    def _kept(self, what: str) -> Stats:
+    def _rows(self, what: str) -> Stats:
         if self.rows is None:
             raise self._pooled_error(what)
         return self.rows
@@ -106,13 +106,13 @@ class SumResult(Result):
 
     def without_rows(self, place: NDArray[np.int64], by_position: bool) -> SumResult:
         """The sums of all samples and of every bucket; without these if they were too wide."""
-        rows = self._kept("a sum")
+        rows = self._rows("a sum")
         buckets = buckets_for(rows.sums().width)
         if buckets is None:
             return self.pool()
         sums = rows.grouped(place % buckets, buckets)
-        kept = BucketSums(sums.arrays, sums.counts, by_position)
-        return replace(self, rows=None, bucket_sums=kept)
+        bucket_sums = BucketSums(sums.arrays, sums.counts, by_position)
+        return replace(self, rows=None, bucket_sums=bucket_sums)
 
     @property
     def buckets(self) -> BucketSums | None:
@@ -136,15 +136,15 @@ class SumResult(Result):
 
     def scored(self) -> NDArray[np.bool_]:
         """Which samples have a score, (N,)."""
-        return self._kept("a paired test").scored
+        return self._rows("a paired test").scored
 
     def only(self, samples: NDArray[np.bool_]) -> SumResult:
         """The sums over the samples of the mask."""
-        return SumResult.of(self.metric, self.signature, self._kept("a paired test").only(samples))
+        return SumResult.of(self.metric, self.signature, self._rows("a paired test").only(samples))
 
     def take(self, index: NDArray[np.int64]) -> SumResult:
         """The result of some samples, in the order of the index."""
-        return SumResult.of(self.metric, self.signature, self._kept("a group").take(index))
+        return SumResult.of(self.metric, self.signature, self._rows("a group").take(index))
 
     def saved(self) -> dict[str, Any]:
         """The sums, and the statistics of every sample with the reasons of those unscored."""
@@ -158,8 +158,8 @@ class SumResult(Result):
         why = {str(row): reason for row, reason in self.rows.reasons.items()}
         saved = {"statistics": self.rows.arrays, "scored": self.rows.scored.tolist(), "why": why}
         if self.rows.undefined_for:
-            found = self.rows.undefined_for.items()
-            saved["undefined_for"] = {str(row): kind for row, kind in found}
+            kinds = self.rows.undefined_for.items()
+            saved["undefined_for"] = {str(row): kind for row, kind in kinds}
         return sums | saved
 
     def check(self, size: int) -> None:
@@ -170,8 +170,8 @@ class SumResult(Result):
             if not _equal(self.rows.totals(), self.totals) or self.rows.count != self.count:
                 raise ValueError("the sums over its samples don't match")
         if self.bucket_sums is not None:
-            found = {name: array.sum(axis=0) for name, array in self.bucket_sums.arrays.items()}
-            if self.count and not _equal(found, self.totals):
+            totals = {name: array.sum(axis=0) for name, array in self.bucket_sums.arrays.items()}
+            if self.count and not _equal(totals, self.totals):
                 raise ValueError("the sums over its buckets don't match")
             if self.bucket_sums.counts.sum() != self.count:
                 raise ValueError("the number of samples in its buckets doesn't match")
@@ -186,9 +186,9 @@ class SumResult(Result):
     def merge(cls, parts: Sequence[SumResult], signature: Signature) -> SumResult:
         """The result of all parts' samples, in order; pooled if any part is."""
         first = parts[0]
-        kept = [part.rows for part in parts if part.rows is not None]
-        if len(kept) == len(parts):
-            return cls.of(first.metric, signature, Stats.concatenate(kept))
+        rows = [part.rows for part in parts if part.rows is not None]
+        if len(rows) == len(parts):
+            return cls.of(first.metric, signature, Stats.concatenate(rows))
         filled = [part for part in parts if part.count] or [first]
         totals = {
             name: np.asarray(sum(part.totals[name] for part in filled)) for name in filled[0].totals
@@ -201,8 +201,8 @@ class SumResult(Result):
         )
 
 
-def _equal(one: Mapping[str, Array], other: Mapping[str, Array]) -> bool:
-    return one.keys() == other.keys() and all(
-        one[name].shape == other[name].shape and np.allclose(one[name], other[name], equal_nan=True)
-        for name in one
+def _equal(first: Mapping[str, Array], second: Mapping[str, Array]) -> bool:
+    return first.keys() == second.keys() and all(
+        array.shape == second[name].shape and np.allclose(array, second[name], equal_nan=True)
+        for name, array in first.items()
     )

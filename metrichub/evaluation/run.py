@@ -134,13 +134,13 @@ class _Pooled:
             name: result.without_rows(place, by_position=not self.key)
             for name, result in measurement.results.items()
         }
-        traces = {name: found.pool() for name, found in measurement.traces.items()}
+        traces = {name: trace.pool() for name, trace in measurement.traces.items()}
         buckets = BucketSizes.of(batch, self.key)
         lengths = summed_lengths(measurement.lengths)
-        kept = replace(
+        summed = replace(
             measurement, results=results, traces=traces, buckets=buckets, lengths=lengths
         )
-        return kept.condense() if self.condensed else kept
+        return summed.condense() if self.condensed else summed
 
 
 def measured(
@@ -204,14 +204,14 @@ def _in_two_passes(
     with PostponedRows(metrics) as postponed:
         whole = gathered(postponed.first(measurements))
         weighed = postponed.second(by_position)
-    found = {**whole.results, **weighed}
-    return replace(whole, results={name: found[name] for name in order if name in found})
+    results = {**whole.results, **weighed}
+    return replace(whole, results={name: results[name] for name in order if name in results})
 
 
 def _parts(measure: Measure, batches: Iterable[Batch], recorder: Recorder) -> Iterator[Batch]:
     """The batches cut into what one process measures at a time; an empty batch is one part."""
-    wanted = (metric.block_characters or 0 for metric in measure.metrics)
-    characters = max(PART_CHARACTERS, *wanted)
+    block_sizes = (metric.block_characters or 0 for metric in measure.metrics)
+    characters = max(PART_CHARACTERS, *block_sizes)
     for batch in batches:
         recorder.see(batch)
         yield from batch.parts(characters) if batch.size else (batch,)

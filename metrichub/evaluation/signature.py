@@ -62,20 +62,20 @@ class Signature:
         Raises:
             ValueError: the text isn't a valid signature.
         """
-        found = re.fullmatch(_FORM, text, re.DOTALL)
-        if not found:
+        match = re.fullmatch(_FORM, text, re.DOTALL)
+        if not match:
             raise ValueError(f"{text!r} isn't a valid signature")
-        home, code = found["home"], found["code"]
+        home, code = match["home"], match["code"]
         local = home == _LOCAL
         return cls(
-            found["label"],
-            int(found["definition"] or 1),
+            match["label"],
+            int(match["definition"] or 1),
             f"{home}:{code}" if local else home,
             () if local else tuple(code.split(",")),
-            found["reduction"],
-            int(found["repeats"] or 0),
-            found["prompts"] or "",
-            found["source"] or "",
+            match["reduction"],
+            int(match["repeats"] or 0),
+            match["prompts"] or "",
+            match["source"] or "",
         )
 
     @classmethod
@@ -103,7 +103,7 @@ class Signature:
 
         The label is a single setting if it isn't Python, as where a parameter is an object.
         """
-        found = {
+        others = {
             "definition": f"definition:{self.definition}",
             "home": self.home,
             "reduce": f"reduce:{self.reduction}",
@@ -112,11 +112,11 @@ class Signature:
         try:
             call = ast.parse(self.label, mode="eval").body
         except (SyntaxError, ValueError):
-            return {"label": self.label, **found}
+            return {"label": self.label, **others}
         if not isinstance(call, ast.Call):
-            return {"label": self.label, **found}
+            return {"label": self.label, **others}
         parameters = {str(k.arg): f"{k.arg}={ast.unparse(k.value)}" for k in call.keywords}
-        return {"label": ast.unparse(call.func), **parameters, **found}
+        return {"label": ast.unparse(call.func), **parameters, **others}
 
     def other_prompts(self, other: Signature) -> list[str]:
         """The names of the prompts that differ."""

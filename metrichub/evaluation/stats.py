@@ -76,12 +76,12 @@ class BucketSums(GroupSums):
     @classmethod
     def merged(cls, parts: Sequence[tuple[int, BucketSums | None]]) -> BucketSums | None:
         """The sums of all parts in order, given with their numbers of samples, if all have them."""
-        found = [(size, part) for size, part in parts if size] or list(parts[:1])
-        kept = [part for _, part in found if part is not None]
-        if not kept or len(kept) < len(found) or len({part.by_position for part in kept}) > 1:
+        filled = [(size, part) for size, part in parts if size] or list(parts[:1])
+        known = [part for _, part in filled if part is not None]
+        if not known or len(known) < len(filled) or len({part.by_position for part in known}) > 1:
             return None
-        starts = np.cumsum([0, *(size for size, _ in found)]).tolist()
-        moved = [part.behind(start) for part, start in zip(kept, starts, strict=False)]
+        starts = np.cumsum([0, *(size for size, _ in filled)]).tolist()
+        moved = [part.shifted(start) for part, start in zip(known, starts, strict=False)]
         # A part without a scored sample can't know how wide the others' statistics are.
         scored = [part for part in moved if part.counts.any()] or moved[:1]
         if len({len(part.counts) for part in scored}) > 1:
@@ -89,9 +89,9 @@ class BucketSums(GroupSums):
         arrays = {
             name: np.asarray(sum(part.arrays[name] for part in scored)) for name in scored[0].arrays
         }
-        return cls(arrays, np.asarray(sum(part.counts for part in scored)), kept[0].by_position)
+        return cls(arrays, np.asarray(sum(part.counts for part in scored)), known[0].by_position)
 
-    def behind(self, start: int) -> BucketSums:
+    def shifted(self, start: int) -> BucketSums:
         """The same behind `start` other samples."""
         if not self.by_position or not start:
             return self
@@ -140,8 +140,8 @@ class Stats:
             arrays[name] = array.astype(kind, copy=False)
             if kind is np.float64:
                 scored &= ~np.isnan(array).reshape(rows, array.size // max(rows, 1)).any(axis=1)
-        found = cls(arrays, scored, dict(reasons or {}), dict(undefined_for or {}))
-        return found if scored.all() else found.only(scored)
+        stats = cls(arrays, scored, dict(reasons or {}), dict(undefined_for or {}))
+        return stats if scored.all() else stats.only(scored)
 
     def __len__(self) -> int:
         return len(self.scored)
@@ -164,24 +164,24 @@ class Stats:
         arrays = {k: a[index] for k, a in self.arrays.items()}
         return Stats(arrays, self.scored[index], reasons, undefined_for)
 
-    def only(self, kept: NDArray[np.bool_]) -> Stats:
+    def only(self, mask: NDArray[np.bool_]) -> Stats:
         """The same rows, where only those of the mask (N,) are scored."""
         arrays = {
-            name: np.where(kept.reshape(-1, *[1] * (a.ndim - 1)), a, a.dtype.type(0))
+            name: np.where(mask.reshape(-1, *[1] * (a.ndim - 1)), a, a.dtype.type(0))
             for name, a in self.arrays.items()
         }
-        return Stats(arrays, self.scored & kept, self.reasons, self.undefined_for)
+        return Stats(arrays, self.scored & mask, self.reasons, self.undefined_for)
 
     def without(self, rows: Mapping[int, Unscored]) -> Stats:
         """The same, where these rows are unscored."""
         if not rows:
             return self
-        kept = np.ones(len(self), np.bool_)
-        kept[list(rows)] = False
+        mask = np.ones(len(self), np.bool_)
+        mask[list(rows)] = False
         kinds = {row: kind for row, kind in self.undefined_for.items() if row not in rows}
-        kinds |= {row: found.undefined_for for row, found in rows.items() if found.undefined_for}
-        reasons = {**self.reasons, **{row: found.reason for row, found in rows.items()}}
-        return replace(self.only(kept), reasons=reasons, undefined_for=kinds)
+        kinds |= {row: u.undefined_for for row, u in rows.items() if u.undefined_for}
+        reasons = {**self.reasons, **{row: u.reason for row, u in rows.items()}}
+        return replace(self.only(mask), reasons=reasons, undefined_for=kinds)
 
     @staticmethod
     def concatenate(parts: Sequence[Stats]) -> Stats:
@@ -208,10 +208,10 @@ class Stats:
         reasons, undefined_for = (
             {
                 start + row: word
-                for start, words in zip(starts, found, strict=False)
+                for start, words in zip(starts, by_part, strict=False)
                 for row, word in words.items()
             }
-            for found in ([p.reasons for p in parts], [p.undefined_for for p in parts])
+            for by_part in ([p.reasons for p in parts], [p.undefined_for for p in parts])
         )
         scored = np.concatenate([part.scored for part in parts])
         return Stats(arrays, scored, reasons, undefined_for)

@@ -34,12 +34,12 @@ class StoredSamples:
 
     def __getitem__(self, sample: int) -> Sample:
         """The columns of one sample."""
-        one = self._alone(sample)
-        found: dict[str, Any] = {}
-        for name, column in one.columns.items():
+        alone = self._alone(sample)
+        columns: dict[str, Any] = {}
+        for name, column in alone.columns.items():
             items = list(column.items)
-            found[name] = items[0] if len(items) == 1 and column.offsets is None else items
-        return found
+            columns[name] = items[0] if len(items) == 1 and column.offsets is None else items
+        return columns
 
     def take(self, index: NDArray[np.int64]) -> StoredSamples:
         """The samples at `index`, which is in ascending order."""
@@ -55,8 +55,8 @@ class StoredSamples:
         explain = getattr(metric, "explain", None)
         if explain is None:
             return ()
-        one = self._alone(sample)
-        (block,) = one.blocks(1 << 62)
+        alone = self._alone(sample)
+        (block,) = alone.blocks(1 << 62)
         view = block.view(metric.inputs())
         names = list(view.arguments)
         rows = zip(*view.arguments.values(), strict=True)
