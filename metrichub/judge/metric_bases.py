@@ -9,14 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal
 
 from metrichub.catalog.parameters import Range
-from metrichub.errors import MetricError, ParameterError
+from metrichub.errors import ParameterError
 from metrichub.judge.aggregate import affirmed, average_precision, ratio, values
 from metrichub.judge.metric import FieldText, JudgeMetric, absent
 from metrichub.judge.prompt_files import Prompt
-from metrichub.judge.protocol import Questions, Sampling
+from metrichub.judge.protocol import Questions, Sampling, grade_on_scale
 from metrichub.metric import Array, Scores, Unscored, WithTrace
-
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +56,7 @@ class GradedMetric(JudgeMetric):
         grade = await self._judge.grade(
             self._prompt_for(prompt, texts), texts, (low, high), self._weighing
         )
-        if not low - _ROUNDING <= grade.score <= high + _ROUNDING:
-            raise MetricError(
-                f"the judge {self._judge.label} returned {grade.score:g} on a scale of {low} to "
-                f"{high}"
-            )
+        grade_on_scale(grade, (low, high), self._judge)
         row = {"score": (grade.score - low) / (high - low), "grade": grade.score}
         return WithTrace(row, {"grade": grade})
 

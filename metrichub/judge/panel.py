@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from metrichub.catalog.parameters import check_parameters
-from metrichub.errors import JudgeError, MetricError, ParameterError
+from metrichub.errors import JudgeError, ParameterError
 from metrichub.judge.prompt_files import Prompt, Question
 from metrichub.judge.protocol import (
     Choice,
@@ -23,6 +23,7 @@ from metrichub.judge.protocol import (
     VoteRule,
     WeighedVerdict,
     all_verdicts,
+    grade_on_scale,
 )
 from metrichub.models.failures import AnswerPending
 from metrichub.models.resolve import about, judge_of, safe_to_show
@@ -30,7 +31,6 @@ from metrichub.models.session import separate_answers
 
 T = TypeVar("T")
 _FEWEST = 2
-_ROUNDING = 1e-9
 
 
 class Vote(NamedTuple):
@@ -156,16 +156,10 @@ class Panel:
         weighing: Sampling = Sampling(),  # noqa: B008  # immutable
     ) -> Grade:
         """The most frequent grade, or the median where several are; or the mean of the grades."""
-        low, high = scale
 
         async def graded(judge: Judge) -> Grade:
             grade = await judge.grade(prompt, fields, scale, weighing)
-            if not low - _ROUNDING <= grade.score <= high + _ROUNDING:
-                raise MetricError(
-                    f"the judge {judge.label} returned {grade.score:g} on a scale of {low} to "
-                    f"{high}"
-                )
-            return grade
+            return grade_on_scale(grade, scale, judge)
 
         answers = await self._ask(graded)
         grades = list(answers.received.values())

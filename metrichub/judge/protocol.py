@@ -20,6 +20,7 @@ Questions = Mapping[Question, tuple[str, ...]]
 VoteRule = Literal["majority", "mean"]
 """How several votes decide."""
 VOTE_RULES: tuple[VoteRule, ...] = choices_of(VoteRule)
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -157,3 +158,17 @@ def all_verdicts(
             f"{', '.join(map(repr, verdicts))}"
         )
     return answers
+
+
+def grade_on_scale(grade: Grade, scale: tuple[int, int], judge: Judge) -> Grade:
+    """The grade that a judge gave.
+
+    Raises:
+        MetricError: it isn't on the scale.
+    """
+    low, high = scale
+    if not low - _ROUNDING <= grade.score <= high + _ROUNDING:
+        raise MetricError(
+            f"the judge {judge.label} returned {grade.score:g} on a scale of {low} to {high}"
+        )
+    return grade

@@ -74,7 +74,7 @@ def about(service: object) -> About:
 
 
 def unset_error(metric: str, kind: str, *, only_models: bool = False) -> JudgeUnavailable:
-    """That a metric asks a judge or an embedder, none is chosen, and how to choose one.
+    """The error of a metric that needs a judge or an embedder and has none: how to set one.
 
     A baseline isn't offered where `only_models` will do.
     """
