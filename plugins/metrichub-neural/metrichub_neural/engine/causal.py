@@ -151,15 +151,35 @@ def causal_of(files: ModelFiles, dtype: str) -> Causal:
 
     Raises:
         MissingDependency: PyTorch, or what reads GGUF files, isn't installed.
-        ModelError: it can't be read.
+        ModelError: it isn't a causal model, or can't be read.
     """
     try:
+        _check_causal(files)
         model = load_model("AutoModelForCausalLM", files, dtype)
         tokenizer = _tokenizer(files, model.config.to_dict())
     except ModuleNotFoundError as error:
         extra = "pip install 'metrichub-neural[torch,gguf]'"
         raise MissingDependency(files.name, str(error.name), extra) from error
     return Causal(files.name, tokenizer, TorchCausal(model, files.name))
+
+
+def _check_causal(files: ModelFiles) -> None:
+    """Refuse a model whose tokens see those behind them, which transformers loads all the same."""
+    from transformers.models.auto import modeling_auto as auto
+
+    config = read_config(files)
+    kind = config.get("model_type")
+    # XLM says `causal` where the others say `is_decoder`.
+    one_way = config.get("is_decoder") or config.get("causal")
+    if config.get("is_encoder_decoder"):
+        reason = "it has an encoder beside its decoder"
+    elif kind in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES and not one_way:
+        reason = f"a {kind} reads both ways, unless its config.json says is_decoder"
+    else:
+        return
+    raise ModelError(
+        f"{files.name} isn't a causal model: {reason}; take one that was trained to continue texts"
+    )
 
 
 def _tokenizer(files: ModelFiles, config: dict[str, Any]) -> Tokenizer:
