@@ -72,11 +72,28 @@ class RowsResult(Result):
         size: int,
         left_out: Mapping[int, Unscored],
     ) -> RowsResult:
-        count = int(np.unique(sample).size)
         why = Counter(row.reason for row in left_out.values())
         unanswered = Counter(r.undefined_for for r in left_out.values() if r.undefined_for)
-        head = (metric, signature, count, size - count, why, unanswered)
-        return cls(*head, rows, sample, size, left_out=left_out)
+        head = (metric, signature, 0, size, why, unanswered)
+        result = cls(*head, rows, sample, size, left_out=left_out)
+        among = result.unscored_among
+        count = int(np.unique(sample).size) - len(among)
+        why += Counter(among.values())
+        return replace(result, count=count, unscored=size - count, reasons=why)
+
+    @cached_property
+    def unscored_among(self) -> Mapping[int, str]:
+        """Why samples have rows and yet no score among all of these, by their number."""
+        with failing(self.metric):
+            reasons = self.corpus_metric.unscored(self.rows)
+        if not reasons:
+            return {}
+        scored = {*np.delete(self.sample, [*reasons]).tolist()}
+        return {
+            number: reason
+            for row, reason in reasons.items()
+            if (number := int(self.sample[row])) not in scored
+        }
 
     @property
     def corpus_metric(self) -> CorpusMetric:
@@ -121,7 +138,7 @@ class RowsResult(Result):
     def why(self, sample: int) -> str | None:
         """The metric's reason, if it gave one."""
         if (self.sample == sample).any():
-            return None
+            return self.unscored_among.get(sample)
         unscored = self.left_out.get(sample)
         return NO_REASON if unscored is None else unscored.reason
 
@@ -246,8 +263,11 @@ class RowsResult(Result):
             for place, why in part.left_out.items()
         }
         merged = cls._counted(parts[0].metric, signature, rows, sample, starts[-1], left_out)
-        # A report that was saved before says how many had a reason, but not which.
+        # A report that was saved before says how many had a reason, but not which. Those that had
+        # no score among a part's rows may have one now.
         reasons = sum((part.reasons for part in parts), Counter())
+        reasons -= sum((Counter(part.unscored_among.values()) for part in parts), Counter())
+        reasons += Counter(merged.unscored_among.values())
         unanswered = sum((part.unanswered for part in parts), Counter())
         return replace(merged, reasons=reasons, unanswered=unanswered)
 

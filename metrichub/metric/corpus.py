@@ -64,6 +64,13 @@ class CorpusMetric(Metric):
         """
         return rows
 
+    def unscored(self, rows: Sequence[Any]) -> Mapping[int, str]:
+        """Why rows have no score among these, by their place; `samples` gives them `nan`.
+
+        Other rows may still depend on them, unlike those that `measure` leaves out.
+        """
+        return {}
+
     def survey(self, rows: Sequence[Any]) -> Any:
         """The facts about the corpus that weighing a row requires, such as word counts.
 

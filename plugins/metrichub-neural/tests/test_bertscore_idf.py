@@ -92,8 +92,54 @@ def test_a_prediction_without_weight_scores_nothing(bert: Path) -> None:
     found = samples(report).T.tolist()
     assert found[0][1] > 0
     assert [found[0][0], found[0][2], *found[1]] == [0, 0, 0, 0, 0]
-    report = scored(bert, ["a", "b"], ["", "it is"])
+    report = scored(bert, ["a", "b", "c"], ["", "it is", "it rains"])
     assert report.scores()["bertscore_idf"]["unscored"] == 1
+
+
+WEIGHTLESS = "every reference of the corpus has all tokens of this one, so that they weigh nothing"
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references"),
+    [
+        (["the cat sat"], ["the cat sat"]),
+        (["the cat", "a dog", ""], ["it rains", "it rains", "it rains"]),
+    ],
+)
+def test_where_all_weights_are_nothing_samples_are_unscored_with_the_reason(
+    bert: Path, predictions: list[str], references: list[str], tmp_path: Path
+) -> None:
+    report = scored(bert, predictions, references)
+    assert np.isnan(samples(report)).all()
+    found = report.scores()["bertscore_idf"]
+    assert [found[name] for name in OUTPUTS] == pytest.approx([np.nan] * 3, nan_ok=True)
+    assert found["unscored"] == len(predictions)
+    assert report.notes()["bertscore_idf"] == [f"{len(predictions)} unscored: {WEIGHTLESS}"]
+    assert report.explain("bertscore_idf", 0).reason == WEIGHTLESS
+    report.save(tmp_path / "report.json")
+    again = Report.load(tmp_path / "report.json")
+    assert again.notes() == report.notes()
+    # Another corpus's references give those of this one weight.
+    other = scored(bert, ["a dog is not a cat"], ["the river is in the house"])
+    assert "unscored" not in again.merge(other).scores()["bertscore_idf"]
+
+
+def test_a_reference_without_weight_is_left_out_and_still_counted(bert: Path) -> None:
+    predictions, references = ["it", "a cat", "the dog"], ["it", "it rains", "it is the day"]
+    report = scored(bert, predictions, references)
+    first, *others = samples(report).T
+    assert np.isnan(first).all()
+    # Of the three references, one has each of these tokens: log(4 / 2) for all but "it".
+    assert np.isfinite(others).all()
+    assert report.scores()["bertscore_idf"]["score"] == pytest.approx(np.mean(others, 0)[2])
+    assert report.scores()["bertscore_idf"]["unscored"] == 1
+    hub = Hub(load_metric("bertscore_idf", model=str(bert), layer=2))
+    twice = hub.evaluate(predictions=predictions * 3, references=references * 3)
+    interval = twice.intervals()["bertscore_idf"]["score"]
+    assert interval.low < twice.scores()["bertscore_idf"]["score"] < interval.high
+    # A second reference that has weight takes its place.
+    both = samples(scored(bert, predictions, [["it", "it was a house"], *references[1:]]))
+    assert np.isfinite(both).all()
 
 
 def test_it_agrees_with_bert_score_on_the_same_weights(bert: Path) -> None:

@@ -20,8 +20,8 @@ class IdfCorpus:
     """The rows of a corpus laid out flat, so that any counts of them are weighed at once.
 
     Each row has a prediction's match with each of its references. A token that no reference has
-    weighs most, log(M + 1). Where all of a text's tokens weigh nothing, its side is 0; both are
-    for a prediction without tokens.
+    weighs most, log(M + 1). A reference all of whose tokens weigh nothing is left out; a prediction
+    of such tokens, or of none, has a precision of 0.
     """
 
     def __init__(self, rows: Sequence[Sequence[tuple[Side, Side]]], baseline: Baseline) -> None:
@@ -45,7 +45,7 @@ class IdfCorpus:
         self._has_pair, self._has_token = np.unique(owners, axis=1)
 
     def scores(self) -> dict[str, Array]:
-        """Score, precision and recall of each row, (R,)."""
+        """Score, precision and recall of each row, (R,); `nan` without a reference that weighs."""
         return self._weighed(np.ones(self._size))
 
     def resampled(self, counts: Array) -> Scores:
@@ -53,10 +53,7 @@ class IdfCorpus:
         resamples = [self._weighed(count) for count in counts]
         return {
             name: np.array(
-                [
-                    np.average(scores[name], weights=count)
-                    for scores, count in zip(resamples, counts, strict=True)
-                ]
+                [mean(scores[name], count) for scores, count in zip(resamples, counts, strict=True)]
             )
             for name in ("score", "precision", "recall")
         }
@@ -68,8 +65,9 @@ class IdfCorpus:
         with np.errstate(all="ignore"):
             means = np.where(sums > 0, weighted / sums, 0.0).reshape(-1, 2)
         means[self._lengths[::2] == 0] = 0.0
+        means[sums[1::2] == 0] = np.nan
         precision, recall = means.T
-        score = f1(precision, recall)
+        score = np.where(np.isnan(recall), np.nan, f1(precision, recall))
         best = self._best_of(score)
         return {
             "score": rescaled(score[best], self._base.f1),
@@ -84,6 +82,12 @@ class IdfCorpus:
         return np.asarray(np.log((times.sum() + 1) / (having + 1)))
 
     def _best_of(self, score: Array) -> Integers:
-        """The pair of each row with the best score, the first of equal ones."""
+        """The pair of each row with the best score, the first of equal ones; `nan` comes last."""
         order = np.lexsort((np.arange(len(score)), -score, self._row))
         return np.asarray(order[self._first], np.int64)
+
+
+def mean(values: Array, counts: Array) -> float:
+    """The mean of the values that are numbers, each counted so many times; `nan` of none."""
+    scored = (counts > 0) & np.isfinite(values)
+    return float(np.average(values[scored], weights=counts[scored])) if scored.any() else np.nan

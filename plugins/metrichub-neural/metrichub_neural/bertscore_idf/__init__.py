@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from metrichub.authoring import CorpusMetric, Resampler, Unscored
 from metrichub.text import Flags, Integers, RaggedTexts, Texts
 from metrichub_neural._bertscore.matching import BertScoreMetric, Match, matches
-from metrichub_neural._bertscore.weighing import IdfCorpus, Side
+from metrichub_neural._bertscore.weighing import IdfCorpus, Side, mean
 from metrichub_neural.engine.batching import FloatArray
 
+_WEIGHTLESS = "every reference of the corpus has all tokens of this one, so that they weigh nothing"
 Row = tuple[tuple[Side, Side], ...]
 """One prediction's matches: for each reference its own side and the reference's."""
 
@@ -37,7 +40,12 @@ class BertScoreIdf(BertScoreMetric, CorpusMetric):
         if not rows:
             return dict.fromkeys(("score", "precision", "recall"), float("nan"))
         scores = IdfCorpus(rows, self.stretch()).scores()
-        return {name: float(values.mean()) for name, values in scores.items()}
+        return {name: mean(values, np.ones(len(rows))) for name, values in scores.items()}
+
+    def unscored(self, rows: Sequence[Row]) -> Mapping[int, str]:
+        """The rows whose references all weigh nothing."""
+        scores = IdfCorpus(rows, self.stretch()).scores()["score"] if rows else np.zeros(0)
+        return dict.fromkeys(np.flatnonzero(np.isnan(scores)).tolist(), _WEIGHTLESS)
 
     def samples(self, rows: Sequence[Row]) -> Mapping[str, Sequence[float]]:
         """The scores of each prediction, with the weights of all rows together."""
