@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from metrichub import Hub
-from metrichub.cli.doctor import APART
+from metrichub.cli.doctor import OPTIONAL_USES
 from metrichub.data.huggingface import read_splits
 from metrichub.errors import MissingDependency
 
@@ -29,8 +29,8 @@ ROWS = [
 def test_the_file_is_the_dependencies_without_those_of_one_part() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lines = (ROOT / "requirements/light.txt").read_text(encoding="utf-8").splitlines()
-    heavy = [one for one in project["dependencies"] if re.split("[><=]", one)[0] in APART]
-    assert len(heavy) == len(APART)
+    heavy = [one for one in project["dependencies"] if re.split("[><=]", one)[0] in OPTIONAL_USES]
+    assert len(heavy) == len(OPTIONAL_USES)
     assert [line for line in lines if not line.startswith("#")] == [
         one for one in project["dependencies"] if one not in heavy
     ]
@@ -79,7 +79,15 @@ def shown(data: Path, *arguments: str) -> str:
 
 @pytest.mark.light
 def test_nothing_that_only_datasets_and_evaluate_bring_is_there() -> None:
-    heavy = {*APART, "aiohttp", "fsspec", "huggingface_hub", "pandas", "pyarrow", "requests"}
+    heavy = {
+        *OPTIONAL_USES,
+        "aiohttp",
+        "fsspec",
+        "huggingface_hub",
+        "pandas",
+        "pyarrow",
+        "requests",
+    }
     assert [name for name in heavy if find_spec(name)] == []
 
 
@@ -113,7 +121,7 @@ def test_a_judge_offline_judges_and_a_report_is_written(data: Path) -> None:
 @pytest.mark.light
 def test_the_doctor_says_what_is_left_out_and_finds_nothing_broken(data: Path) -> None:
     found = json.loads(shown(data, "doctor", "--format", "json"))
-    for name, part in APART.items():
+    for name, part in OPTIONAL_USES.items():
         assert found["dependencies"][name] == f"not installed; only {part} need it"
 
 

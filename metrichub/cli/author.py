@@ -79,8 +79,8 @@ def new_plugin(name: str, parent: Path, distribution: str | None = None) -> Scaf
     if not package.isidentifier() or not distribution.isascii():
         raise SpecError(f"{distribution!r} isn't a valid name of a distribution; use letters and -")
     folder = parent / distribution
-    made = Scaffold(folder, name, f"{package}.{name}", folder)
-    words = {"distribution": distribution, "package": package, "entry": made.entry}
+    scaffold = Scaffold(folder, name, f"{package}.{name}", folder)
+    words = {"distribution": distribution, "package": package, "entry": scaffold.entry}
     content = {
         "pyproject.toml": _filled("plugin/pyproject.toml", name, words),
         "README.md": _filled("plugin/README.md", name, words),
@@ -92,7 +92,7 @@ def new_plugin(name: str, parent: Path, distribution: str | None = None) -> Scaf
         },
     }
     _write(folder, content)
-    return made
+    return scaffold
 
 
 def _project(folder: Path) -> Path | None:
@@ -178,9 +178,9 @@ def new(name: str, parent: Path, plugin: bool, dist: str | None) -> None:
     if dist and not plugin:
         raise click.UsageError("--dist is the name of a plugin's distribution; add --plugin")
     rival = _rival(name)
-    made = new_plugin(name, parent, dist) if plugin else new_metric(name, parent)
-    click.echo(f"wrote {made.folder}")
-    click.echo(_next_steps(name, made, plugin), nl=False)
+    scaffold = new_plugin(name, parent, dist) if plugin else new_metric(name, parent)
+    click.echo(f"wrote {scaffold.folder}")
+    click.echo(_next_steps(name, scaffold, plugin), nl=False)
     if rival:
         note(
             f"{rival} has the same name; "
@@ -188,23 +188,23 @@ def new(name: str, parent: Path, plugin: bool, dist: str | None) -> None:
         )
 
 
-def _next_steps(name: str, made: Scaffold, plugin: bool) -> str:
+def _next_steps(name: str, scaffold: Scaffold, plugin: bool) -> str:
     """What to do with the files that were written, where they were written."""
     if plugin:
-        steps = f"pip install -e '{made.folder}[test]'\n  pytest {made.folder}"
+        steps = f"pip install -e '{scaffold.folder}[test]'\n  pytest {scaffold.folder}"
         return f"install and test it:\n  {steps}\n"
-    if made.project is None:
+    if scaffold.project is None:
         return (
             "use it in Python:\n  from metrichub import Hub\n"
-            f"  from {made.module} import {made.class_name}\n"
-            f"  Hub([{made.class_name}()])\n"
+            f"  from {scaffold.module} import {scaffold.class_name}\n"
+            f"  Hub([{scaffold.class_name}()])\n"
             "to load it by its name, register it in a project's pyproject.toml; "
             f"`metrichub new {name} --plugin` writes a project\n"
         )
-    home = os.path.relpath(made.project)
+    home = os.path.relpath(scaffold.project)
     return (
         f"add this line to {os.path.normpath(os.path.join(home, 'pyproject.toml'))}, "
-        f'under [project.entry-points."metrichub.metrics"]:\n  {made.entry}\n'
+        f'under [project.entry-points."metrichub.metrics"]:\n  {scaffold.entry}\n'
         f"then register it and test it:\n  pip install -e {home} --no-deps\n"
         f"  metrichub check {name}\n"
     )

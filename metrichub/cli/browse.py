@@ -160,13 +160,13 @@ def _show_agreement(
     if not best_studies:
         studies = [s for entry in rated for s in entry.studies if task in (None, s.task)]
         known = {value.dimension for study in studies for value in study.shown_values}
-        have = f"; there are studies of: {', '.join(sorted(known))}" if known else ""
+        hint = f"; there are studies of: {', '.join(sorted(known))}" if known else ""
         where = f" for {task}" if task else ""
-        if task and not have:
+        if task and not hint:
             tasks = {study.task for entry in rated for study in entry.studies}
-            have = did_you_mean(task, tasks)
-            have = have or f"; there are studies for: {', '.join(sorted(tasks))}"
-        note(f"no metric has a study of agreement with people on {dimension!r}{where}{have}")
+            hint = did_you_mean(task, tasks)
+            hint = hint or f"; there are studies for: {', '.join(sorted(tasks))}"
+        note(f"no metric has a study of agreement with people on {dimension!r}{where}{hint}")
     best_studies.sort(key=lambda row: (row[1], -(row[2].value.value or 0.0)))
     rows = [
         (

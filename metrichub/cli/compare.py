@@ -99,8 +99,8 @@ def compare(
     reports, ids = _reports(named_files(chosen.addresses(files)), chosen, judging, key)
     from metrichub.report.ranking import compare_all
 
-    how = asdict(resampling) | {"trials": trials}
-    ranking = compare_all(reports, **how)
+    options = asdict(resampling) | {"trials": trials}
+    ranking = compare_all(reports, **options)
     shown = result_format(form, output)
     emit(
         shown,
@@ -109,7 +109,7 @@ def compare(
         output=output,
         foot=_foot(ranking, display) if shown == "table" else (),
     )
-    write_page(page, reports, ids, **how, ranking=ranking)
+    write_page(page, reports, ids, **options, ranking=ranking)
     print_notes(reports)
     if shown != "table":  # Its foot has said so.
         print_unranked(ranking.withheld)
@@ -120,14 +120,14 @@ def _tables(ranking: Ranking, display: Display, form: str, width: int | None) ->
     """The tables of a format; the scores on a terminal are fitted to its width."""
     from metrichub.report.tables import fit_width
 
-    how: dict[str, Any] = {"outputs": display.outputs}
+    options: dict[str, Any] = {"outputs": display.outputs}
     if form == "csv":
-        return [ranking.table(**how)]
-    how |= {"intervals": display.with_intervals, "percent": display.percent}
+        return [ranking.table(**options)]
+    options |= {"intervals": display.with_intervals, "percent": display.percent}
     if form in ("markdown", "latex"):
-        return [ranking.captioned(**how)]
-    scores, apart = ranking.tables(**how)
-    return [*fit_width(scores, width), apart]
+        return [ranking.captioned(**options)]
+    scores, differences = ranking.tables(**options)
+    return [*fit_width(scores, width), differences]
 
 
 def _foot(ranking: Ranking, display: Display) -> Sequence[str]:

@@ -31,7 +31,7 @@ _SECONDS = 10.0
 _DEVELOPMENT = "test|bench"
 """Extras for those who work on a package."""
 
-APART = {
+OPTIONAL_USES = {
     "datasets": "data sets by hf:// or of save_to_disk",
     "evaluate": "evaluate:NAME metrics",
 }
@@ -98,8 +98,8 @@ def _dependencies() -> dict[str, str | None]:
             try:
                 versions[name[0]] = importlib_metadata.version(name[0])
             except importlib_metadata.PackageNotFoundError:
-                apart = APART.get(name[0])
-                versions[name[0]] = f"not installed; only {apart} need it" if apart else None
+                users = OPTIONAL_USES.get(name[0])
+                versions[name[0]] = f"not installed; only {users} need it" if users else None
     return versions
 
 

@@ -188,9 +188,9 @@ def missing_column(column: str, metric: str, names: Iterable[str]) -> MissingCol
     """The error for a column that a metric needs and nobody gave."""
     import difflib
 
-    have = list(names)
+    names = list(names)
     others = ALIASES.get(column, ())
-    strange = [name for name in have if name not in _KNOWN]
+    strange = [name for name in names if name not in _KNOWN]
     close = [name for name in strange if difflib.get_close_matches(name.lower(), (column, *others))]
     near = f" (is {close[0]!r} a misspelling of it?)" if close else ""
     instead = f", or failing that {', '.join(FALLBACKS[column])}" if column in FALLBACKS else ""
@@ -199,7 +199,7 @@ def missing_column(column: str, metric: str, names: Iterable[str]) -> MissingCol
     if usual != column:
         also = f" (to read {usual}, call the parameter {ALIASES[usual][0]!r})"
     error = MissingColumn(
-        f"{metric} needs the column {column!r}{also}; given: {', '.join(have) or 'nothing'}{near}"
+        f"{metric} needs the column {column!r}{also}; given: {', '.join(names) or 'nothing'}{near}"
     )
     error.column = column
     return error

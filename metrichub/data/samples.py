@@ -59,8 +59,8 @@ class Samples(Mapping[str, list[Any]]):
         for name in columns.values():
             if column_of_path(name, self.columns) is None:
                 near = did_you_mean(name.partition(".")[0], self.columns)
-                have = ", ".join(self.columns)
-                raise MissingColumn(f"{self.path}: no column {name!r}{near} (columns: {have})")
+                known = ", ".join(self.columns)
+                raise MissingColumn(f"{self.path}: no column {name!r}{near} (columns: {known})")
         try:
             chosen = {
                 new: list(values_at(name, self.columns, self.columns.__getitem__))

@@ -122,8 +122,8 @@ def column_of_path(path: str, names: Iterable[str]) -> str | None:
 
     A column of the very name wins, then the one with the most of the path's steps in its name.
     """
-    have = set(names)
-    while path not in have:
+    known = set(names)
+    while path not in known:
         path, dot, _ = path.rpartition(".")
         if not dot:
             return None
