@@ -33,8 +33,7 @@ from metrichub.evaluation.observation import (
 from metrichub.evaluation.reduce import Reduction, name_of, reduce
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
-from metrichub.evaluation.result_sums import SumResult
-from metrichub.evaluation.result_weighed import WeighedResult
+from metrichub.evaluation.result_sums import SumResult, WeighedResult
 from metrichub.evaluation.signature import Signature, prompts_hash
 from metrichub.evaluation.stats import Stats
 from metrichub.metric import CorpusMetric, FunctionMetric, Metric

@@ -19,7 +19,7 @@ from metrichub.evaluation.merge import located_in_all, merged_results
 from metrichub.evaluation.observation import failing
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
-from metrichub.evaluation.result_weighed import WeighedResult
+from metrichub.evaluation.result_sums import WeighedResult
 from metrichub.metric import CorpusMetric, Metric, has_two_passes
 
 

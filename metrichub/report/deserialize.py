@@ -25,8 +25,7 @@ from metrichub.evaluation.letters import ByTokenizer, Letters
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
-from metrichub.evaluation.result_sums import SumResult
-from metrichub.evaluation.result_weighed import WeighedResult
+from metrichub.evaluation.result_sums import SumResult, WeighedResult
 from metrichub.evaluation.signature import Signature, prompts_hash
 from metrichub.evaluation.stats import BucketSums, Stats
 from metrichub.metric import Array, CorpusMetric, Metric, Unscored, load_metric, load_metrics
