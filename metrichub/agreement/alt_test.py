@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrichub.errors import InputError, ParameterError
-from metrichub.evaluation.student import t_tail
+from metrichub.evaluation.intervals import t_tail
 
 Array = NDArray[np.float64]
 

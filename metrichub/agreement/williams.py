@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import nan, sqrt
 
 from metrichub.errors import InputError
-from metrichub.evaluation.student import t_tail
+from metrichub.evaluation.intervals import t_tail
 
 
 def williams_test(

@@ -12,13 +12,12 @@ reason: too few units, or resamples that are all alike or lie to one side of the
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite, isnan, nan, sqrt
+from functools import lru_cache
+from math import exp, inf, isfinite, isnan, lgamma, log, nan, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from metrichub.evaluation.student import student
 
 if TYPE_CHECKING:
     from metrichub.catalog.frontmatter import Scale
@@ -71,6 +70,8 @@ NOT_ESTIMATED = "samples drawn with replacement don't estimate it"
 _NO_SPREAD = "all resamples have the same score"
 _FEW_RESAMPLES = 20
 """Fewer may all be alike or lie to one side of the score by chance."""
+_STEPS = 300
+"""Terms of a continued fraction, at most."""
 
 
 def score_interval(
@@ -213,6 +214,58 @@ def quantile(confidence: float) -> float:
     from statistics import NormalDist
 
     return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+def t_tail(t: float, freedom: float) -> float:
+    """P(T > t) of Student's t with so many degrees of freedom."""
+    if freedom <= 0 or isnan(t):
+        return nan
+    if abs(t) == inf:
+        return 0.0 if t > 0 else 1.0
+    half = _beta(freedom / (freedom + t * t), freedom / 2, 0.5) / 2
+    return half if t > 0 else 1 - half
+
+
+@lru_cache(maxsize=64)
+def student(freedom: float, confidence: float) -> float:
+    """How many standard errors a two-sided interval reaches, with so many degrees of freedom.
+
+    >>> round(student(4, 0.95), 3)
+    2.776
+    """
+    low, high = 0.0, 1.0
+    while 2 * t_tail(high, freedom) > 1 - confidence:
+        low, high = high, 2 * high
+    while low < (middle := (low + high) / 2) < high:
+        if 2 * t_tail(middle, freedom) > 1 - confidence:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _beta(x: float, a: float, b: float) -> float:
+    """The regularised incomplete beta function, by Lentz's continued fraction."""
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):
+        return 1 - _beta(1 - x, b, a)
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(1 - x)) / a
+    value, c, d = 1.0, 1.0, 0.0
+    for m in range(_STEPS):
+        k = m // 2
+        if m == 0:
+            step = 1.0
+        elif m % 2:
+            step = -(a + k) * (a + b + k) * x / ((a + 2 * k) * (a + 2 * k + 1))
+        else:
+            step = k * (b - k) * x / ((a + 2 * k - 1) * (a + 2 * k))
+        d = 1 / (1 + step * d or 1e-300)
+        c = 1 + step / c or 1e-300
+        value *= c * d
+        if m and abs(1 - c * d) < 1e-15:
+            break
+    return front * (value - 1)
 
 
 def wilson_ends(share: float, of: float, reach: float) -> tuple[float, float]:

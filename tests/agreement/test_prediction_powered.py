@@ -11,7 +11,7 @@ import scipy.stats
 from benchmarks.coverage_calibrated import Drawn, coverage, normal, stars, yes_no
 from metrichub.agreement import calibrated_mean
 from metrichub.agreement.shares import Share, agresti_coull, weighted_sum
-from metrichub.evaluation.student import student
+from metrichub.evaluation.intervals import student
 
 NAN = float("nan")
 Z = NormalDist().inv_cdf(0.975)
