@@ -211,13 +211,13 @@ def quick_tests(
                 reasons.setdefault(name, slow)
             if result.untestable:
                 reasons[name] = "a report was pooled, so there are no samples to test"
-    kept = {
+    testable = {
         name: replace(report, results={m: r for m, r in report.results.items() if m not in reasons})
         for name, report in systems.items()
     }
-    if not all(report.results for report in kept.values()):
+    if not all(report.results for report in testable.values()):
         return None, reasons
-    tests = paired_tests(kept, SignificanceOptions(resamples=0, cluster=cluster))
+    tests = paired_tests(testable, SignificanceOptions(resamples=0, cluster=cluster))
     return tests, {**reasons, **tests.withheld}
 
 
