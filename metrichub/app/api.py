@@ -138,7 +138,7 @@ async def _json(request: Request) -> Any:
     Raises:
         Problem: it isn't called JSON (415), or is none (400).
     """
-    # A form of another site can't say so without asking first, which nobody here answers.
+    # For this type a page of another site needs a preflight request, which the server refuses.
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise problem(415, "NotJson", "the body has to have the content type application/json")
     try:

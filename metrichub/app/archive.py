@@ -71,7 +71,7 @@ class RunRecord:
 
 
 class Archive:
-    """The runs in a folder, which nobody else may read if it is made here."""
+    """The runs in a folder, which is private to the user if it is made here."""
 
     def __init__(self, folder: Path) -> None:
         from filelock import FileLock
@@ -90,7 +90,7 @@ class Archive:
         self._lock_of(self.server).unlink(missing_ok=True)
 
     def new(self) -> tuple[str, Path]:
-        """An id that nobody can guess, and the folder of its run."""
+        """An id that can't be guessed, and the folder of its run."""
         id = secrets.token_urlsafe(18)
         folder = self.folder / id
         folder.mkdir(mode=0o700)

@@ -13,7 +13,8 @@ from metrichub.app.result_files import REPORT
 from metrichub.app.service import service
 from metrichub.app.views import Json, Page, page
 
-# The report brings its own policy. In a sandbox it is nobody's page: what it holds can't act here.
+# The report brings its own policy. The sandbox gives it an origin of its own, so that what it holds
+# can't send requests as a page of this server.
 _REPORT_POLICY = "sandbox allow-scripts allow-downloads; frame-ancestors 'none'"
 _TYPES = {
     "scores.json": "application/json",

@@ -1,4 +1,4 @@
-"""Runs: uploaded files on their way to a report, and those that the archive has kept."""
+"""Runs: uploaded files that are scored, and those that the archive keeps."""
 
 from __future__ import annotations
 
