@@ -25,7 +25,7 @@ from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.observation import (
     Progress,
     is_async,
-    located,
+    located_errors,
     measure_objects,
     measure_rows,
     watched_progress,
@@ -118,10 +118,10 @@ class Measure:
         progress: Progress | None,
     ) -> _Part:
         """What a metric measures of a block, or `observed` of it before."""
-        view, telling = block.view(metric.inputs()), watched_progress(len(block), progress)
+        view, reporting = block.view(metric.inputs()), watched_progress(len(block), progress)
         columns = seen_texts(view)
         rows: Stats | _Objects
-        with watched() as tokenized, located(metric, block), telling as portion:
+        with watched() as tokenized, located_errors(metric, block), reporting as portion:
             if isinstance(metric, CorpusMetric):
                 objects = measure_objects(metric, view, observed)
                 if observed is None and (unread := unread_rows(metric, view, columns, tokenized)):
@@ -167,7 +167,7 @@ class Measure:
             return Observed({}, {}, Usage())
         from metrichub.evaluation.asynchronous import observe
 
-        with located(None, block):
+        with located_errors(None, block):
             return observe(
                 views,
                 self.budget,

@@ -57,7 +57,7 @@ def merged(parts: Sequence[M]) -> M:
     )
 
 
-def gathered(measurements: Iterable[Measurement]) -> Measurement:
+def merged_stream(measurements: Iterable[Measurement]) -> Measurement:
     """All parts in order as one; rows are joined metric by metric, to hold few twice."""
     whole: Measurement | None = None
     parts: dict[str, list[Result]] = {}

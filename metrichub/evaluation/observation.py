@@ -85,7 +85,7 @@ def report_progress(share: float) -> None:
 
 
 @contextmanager
-def failing(metric: Metric, sample: int | None = None) -> Iterator[None]:
+def scoring_errors(metric: Metric, sample: int | None = None) -> Iterator[None]:
     """Raise what the metric's code raises inside the block as a `ScoringError`.
 
     Errors of the library's own pass: they say what they are about.
@@ -99,7 +99,7 @@ def failing(metric: Metric, sample: int | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def located(metric: Metric | None, block: Block) -> Iterator[None]:
+def located_errors(metric: Metric | None, block: Block) -> Iterator[None]:
     """Raise a failure inside the block with its sample's number in the batch, where it is one.
 
     The sample of a metric that measures whole columns is looked for.
@@ -174,7 +174,7 @@ def measure_objects(
     if measuring(type(metric)) == "observe":
         return list(_observed(metric, view))
     objects: Sequence[Any]
-    with failing(metric):
+    with scoring_errors(metric):
         objects = metric.measure(**view.arguments)  # type: ignore[attr-defined]  # the author's
     if len(objects) != view.rows:
         raise MetricError(f"{metric.name}: measure returned {len(objects)} rows for {view.rows}")
@@ -192,7 +192,7 @@ def scores_of(
         return {name: np.full(count.shape, np.nan) for name in metric.outputs()}
     # What was weighed row by row brings the number of its rows along.
     statistics = {"count": count, **arrays} if takes_count(metric, method) else arrays
-    with np.errstate(all="ignore"), failing(metric):
+    with np.errstate(all="ignore"), scoring_errors(metric):
         outputs = getattr(metric, method)(**statistics)
     if "score" not in outputs and metric.statistics() is None:
         raise MetricError(f"{metric.name} returned {', '.join(outputs)}; call one of them 'score'")
@@ -216,7 +216,7 @@ def sample_scores(metric: Metric, rows: Stats) -> dict[str, NDArray[np.float64]]
 
 
 def _measure_all(metric: Metric, view: View) -> Measured:
-    with failing(metric):
+    with scoring_errors(metric):
         result = metric.measure(**view.arguments)  # type: ignore[attr-defined]  # the author's
     return result if isinstance(result, Measured) else Measured(result, {})
 

@@ -16,7 +16,7 @@ from metrichub.data.batch import Batch
 from metrichub.errors import MetricError, what
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import located_in_all, merged_results
-from metrichub.evaluation.observation import failing
+from metrichub.evaluation.observation import scoring_errors
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import WeighedResult
@@ -50,12 +50,12 @@ class Survey:
 
     def of(self, rows: Sequence[Any]) -> Any:
         """What the metric's survey gives of some rows."""
-        with failing(self.metric):
+        with scoring_errors(self.metric):
             return self.metric.survey(rows)
 
     def _join(self) -> None:
         (first_parts, first), (second_parts, second) = self._levels[-2:]
-        with failing(self.metric):
+        with scoring_errors(self.metric):
             try:
                 total = first + second
             except TypeError as error:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.errors import MetricError
-from metrichub.evaluation.observation import failing
+from metrichub.evaluation.observation import scoring_errors
 from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
 from metrichub.evaluation.signature import Signature
@@ -84,7 +84,7 @@ class RowsResult(Result):
     @cached_property
     def unscored_among(self) -> Mapping[int, str]:
         """Why samples have rows and yet no score among all of these, by their number."""
-        with failing(self.metric):
+        with scoring_errors(self.metric):
             reasons = self.corpus_metric.unscored(self.rows)
         if not reasons:
             return {}
@@ -121,7 +121,7 @@ class RowsResult(Result):
 
     @cached_property
     def _concluded(self) -> Mapping[str, float]:
-        with failing(self.metric):
+        with scoring_errors(self.metric):
             return {name: float(v) for name, v in self.corpus_metric.conclude(self.rows).items()}
 
     def samples(self) -> Outputs:
@@ -129,7 +129,7 @@ class RowsResult(Result):
         if self.pooled:
             raise self._pooled_error("samples()")
         number = np.bincount(self.sample, minlength=self.size)
-        with np.errstate(all="ignore"), failing(self.metric):
+        with np.errstate(all="ignore"), scoring_errors(self.metric):
             return {
                 name: np.bincount(self.sample, np.asarray(values, np.float64), self.size) / number
                 for name, values in self.corpus_metric.samples(self.rows).items()
@@ -186,7 +186,7 @@ class RowsResult(Result):
         """What the metric makes of the rows to conclude from, without the samples."""
         if self.pooled:
             return self
-        with failing(self.metric):
+        with scoring_errors(self.metric):
             rows = self.corpus_metric.condense(self.rows)
         return replace(self, rows=rows, sample=self.sample[:0], left_out={}, condensed=True)
 
@@ -274,7 +274,7 @@ class RowsResult(Result):
     @classmethod
     def _condensed(cls, parts: Sequence[RowsResult], signature: Signature) -> RowsResult:
         first, rows = parts[0], [row for part in parts for row in part.rows]
-        with failing(first.metric):
+        with scoring_errors(first.metric):
             rows = list(first.corpus_metric.condense(rows))
         return cls(
             *cls.head_of(parts, signature),
@@ -292,11 +292,11 @@ def _unit_of(sample: NDArray[np.int64], units: Units | None) -> NDArray[np.int64
 
 def _resampler(metric: CorpusMetric, rows: Sequence[Any]) -> Callable[[Array], Outputs]:
     """From how often each resample has each row, (b, R), to the scores, (b,); `nan` of no rows."""
-    with failing(metric):
+    with scoring_errors(metric):
         fast = metric.resampler(rows) if rows else None
 
     def scores(counts: Array) -> Outputs:
-        with failing(metric):
+        with scoring_errors(metric):
             outputs = _concluded(metric, rows, counts) if fast is None else fast(counts)
         if set(outputs) != set(metric.outputs()):
             raise MetricError(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from metrichub.errors import MetricError, ReportError
 from metrichub.evaluation.buckets import buckets_for
-from metrichub.evaluation.observation import failing, sample_scores, scores_of
+from metrichub.evaluation.observation import sample_scores, scores_of, scoring_errors
 from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
 from metrichub.evaluation.result_rows import RowsResult
@@ -183,7 +183,7 @@ class SumResult(Result):
 
     def notes(self) -> Sequence[str]:
         """What the metric itself says of the summed statistics."""
-        with failing(self.metric):
+        with scoring_errors(self.metric):
             return self.metric.notes(self.totals) if self.count else ()
 
     @classmethod
@@ -268,7 +268,7 @@ def _weighed(observed: RowsResult, corpus: Any) -> Mapping[str, Array]:
     metric, number = observed.corpus_metric, len(observed.rows)
     if not number:
         return {}
-    with failing(metric):
+    with scoring_errors(metric):
         weighed = metric.weigh(observed.rows, corpus)
     expected = metric.statistics()
     if expected is not None and set(weighed) != set(expected):

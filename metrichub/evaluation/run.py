@@ -19,7 +19,7 @@ from metrichub.evaluation.buckets import BucketSizes, places
 from metrichub.evaluation.lengths import summed_lengths
 from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Measurement
-from metrichub.evaluation.merge import gathered
+from metrichub.evaluation.merge import merged_stream
 from metrichub.evaluation.observation import Progress
 from metrichub.evaluation.passes import PostponedRows, two_passes
 from metrichub.evaluation.stored import StoredSamples
@@ -187,7 +187,7 @@ def measured(
         names = [metric.name for metric in measure.metrics]
         whole = _in_two_passes(measurements, waiting, names, by_position=not key)
     else:
-        whole = gathered(measurements)
+        whole = merged_stream(measurements)
     whole = recorder.complete(whole)
     if samples:
         return whole
@@ -202,7 +202,7 @@ def _in_two_passes(
 ) -> Measurement:
     """All parts as one, where rows of some metrics wait until all are surveyed."""
     with PostponedRows(metrics) as postponed:
-        whole = gathered(postponed.first(measurements))
+        whole = merged_stream(postponed.first(measurements))
         weighed = postponed.second(by_position)
     results = {**whole.results, **weighed}
     return replace(whole, results={name: results[name] for name in order if name in results})

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from metrichub.data.batch import Batch
 from metrichub.data.values import json_value
-from metrichub.evaluation.observation import failing
+from metrichub.evaluation.observation import scoring_errors
 from metrichub.metric import Metric, TraceItem
 
 Sample = Mapping[str, Any]
@@ -60,7 +60,7 @@ class StoredSamples:
         view = block.view(metric.inputs())
         names = list(view.arguments)
         rows = zip(*view.arguments.values(), strict=True)
-        with failing(metric, sample):
+        with scoring_errors(metric, sample):
             return [json_value(explain(**dict(zip(names, row, strict=True)))) for row in rows]
 
     @cached_property
