@@ -24,6 +24,7 @@ from metrichub.errors import JudgeUnavailable, MetrichubError
 from metrichub_neural.engine.encoder import Dtype, ModelName
 from metrichub_neural.engine.entailment import Answer, Question, choose_entailment, entailment_of
 from metrichub_neural.engine.gathering import Gathering
+from metrichub_neural.engine.light import has_only_onnx
 
 _OFFLINE = OfflineJudge()
 _SUPPORTED = "supported"
@@ -57,9 +58,10 @@ class NliJudge:
     def label(self) -> str:
         """The files that are used, and all that bears on its verdicts."""
         files = self._files()
+        engine = ", engine='light'" if has_only_onnx(files) else ""
         return (
             f"nli(model={files.name!r}, revision={files.revision!r}, threshold={self.threshold!r}, "
-            f"dtype={self.dtype!r}, rules={_OFFLINE.label!r})"
+            f"dtype={self.dtype!r}{engine}, rules={_OFFLINE.label!r})"
         )
 
     def answers(self, question: str, prompt: Prompt) -> bool:

@@ -7,6 +7,8 @@ import itertools
 import json
 import pickle
 import shutil
+import subprocess
+import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -231,6 +233,66 @@ def test_without_a_sentence_there_is_nothing_to_entail(nli: Path) -> None:
     result = report.results["nli_faithfulness"]
     assert dict(result.unanswered) == {"no_claims": 1}
     assert dict(result.reasons) == {"the prediction has no sentence": 1, "the source is empty": 1}
+
+
+# The light engine.
+
+
+@pytest.fixture(scope="module")
+def light(nli: Path) -> Path:
+    """The same classifier in an ONNX file alone."""
+    return toys.write_onnx(nli, nli.parent / "light")
+
+
+def test_a_pair_has_the_same_probabilities_in_an_onnx_file(nli: Path, light: Path) -> None:
+    model = classifier.classifier_of(find_model(str(light), needed_by="test"), "float32")
+    found = [one.probabilities for one in model.of_pairs(PAIRS)]
+    np.testing.assert_allclose(found, [alone(nli, *pair) for pair in PAIRS], atol=1e-5)
+
+
+def test_an_onnx_file_has_its_engine_in_the_signature(nli: Path, light: Path) -> None:
+    columns = {"predictions": ["It rains. A cat sat."], "sources": [STORY]}
+    reports = [
+        Hub(load_metric("nli_faithfulness", model=str(folder))).evaluate(**columns)
+        for folder in (nli, light)
+    ]
+    full, only = (report.scores()["nli_faithfulness"]["score"] for report in reports)
+    assert only == pytest.approx(full, abs=1e-5)
+    signatures = [report.signatures()["nli_faithfulness"] for report in reports]
+    assert ["engine='light'" in signature for signature in signatures] == [False, True]
+    assert "engine='light'" in NliJudge(model=str(light)).label
+    metric = load_metric("nli_faithfulness", model=str(light))
+    assert not any("torch" in name for name in metric.requires())
+    assert not metric.one_process()
+
+
+def test_an_onnx_file_has_one_type_of_numbers(light: Path) -> None:
+    with pytest.raises(ModelError, match="light is an ONNX file, which takes dtype='float32' only"):
+        Hub(load_metric("nli_faithfulness", model=str(light), dtype="bfloat16"))(
+            predictions=["It rains."], sources=[STORY]
+        )
+
+
+def test_an_onnx_file_without_scores_of_labels_is_one_line(onnx: Path, tmp_path: Path) -> None:
+    shutil.copytree(onnx, tmp_path / "encoder")
+    path = tmp_path / "encoder/config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"id2label": {"0": "entailment"}}))
+    with pytest.raises(ModelError, match=r"model\.onnx gives no scores of labels"):
+        entailment(tmp_path / "encoder")
+
+
+def test_the_judge_needs_no_torch(light: Path) -> None:
+    program = """
+import sys
+sys.modules["torch"] = sys.modules["transformers"] = None
+from metrichub import Hub
+report = Hub("faithfulness", judge=f"nli(model='{sys.argv[1]}')").evaluate(
+    predictions=["It rains. A cat sat."], contexts=[["It rains by the river."]])
+assert 0 <= report["faithfulness"]["score"] <= 1
+"""
+    command = [sys.executable, "-c", program, str(light)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert ended.returncode == 0, ended.stderr
 
 
 class TestNliFaithfulness(MetricContract):

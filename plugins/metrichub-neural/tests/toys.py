@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,38 @@ def write_model(
                 weight.normal_(0, 0.4 if "embed" in name else 0.2)
     model.eval().save_pretrained(folder)
     write_tokenizer(folder, limit)
+    return folder
+
+
+def write_onnx(source: Path, folder: Path) -> Path:
+    """A folder's classifier of pairs as an ONNX file, without its safetensors."""
+    from torch.onnx._internal.torchscript_exporter import onnx_proto_utils
+
+    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("*.safetensors"))
+    auto = transformers.AutoModelForSequenceClassification
+    model = auto.from_pretrained(source, attn_implementation="eager").eval()
+
+    class Logits(torch.nn.Module):  # type: ignore[misc]  # torch may be absent
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, ids: Any, mask: Any, types: Any) -> Any:
+            return self.model(input_ids=ids, attention_mask=mask, token_type_ids=types).logits
+
+    inputs = ["input_ids", "attention_mask", "token_type_ids"]
+    with pytest.MonkeyPatch.context() as patch:
+        # The one step that needs the package onnx, for operators that no model here has.
+        patch.setattr(onnx_proto_utils, "_add_onnxscript_fn", lambda model_bytes, _: model_bytes)
+        torch.onnx.export(
+            Logits(),
+            (torch.ones(2, 7, dtype=torch.long),) * 3,
+            str(folder / "model.onnx"),
+            input_names=inputs,
+            output_names=["logits"],
+            dynamic_axes={name: {0: "batch", 1: "length"} for name in inputs},
+            dynamo=False,
+        )
     return folder
 
 

@@ -14,14 +14,14 @@ from metrichub.text import Texts
 from metrichub_neural.engine.classifier import Classified, classifier_of, labels_of
 from metrichub_neural.engine.cuts import cut_notes
 from metrichub_neural.engine.tokens import limit_of, read_config
-from metrichub_neural.engine.whole import TorchMetric
+from metrichub_neural.engine.whole import WholeMetric
 
 _UNNAMED = {"label_0": 0, "label_1": 1}
 """The labels of a model whose configuration names none."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassifierMetric(TorchMetric):
+class ClassifierMetric(WholeMetric):
     """A metric that asks a classifier about each prediction."""
 
     def places(self, *labels: str) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, padded
 from metrichub_neural.engine.full import TorchModel, load_model
+from metrichub_neural.engine.light import OnnxClassifier, has_only_onnx
 from metrichub_neural.engine.machine import budget
 from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import Encoded, Tokenizer, load_tokenizer, read_config
@@ -51,6 +52,14 @@ class TorchClassifier(TorchModel):
         return self.run(lambda model: model(**inputs).logits)
 
 
+class Runner(Protocol):
+    """What runs a classifier in either engine."""
+
+    def forward(self, ids: Integers, mask: Integers, types: Integers | None) -> FloatArray:
+        """The score of each label before it is a probability, (b, labels)."""
+        ...
+
+
 class Classifier:
     """A model that gives a text, or a pair of texts, a probability for each of its labels.
 
@@ -59,7 +68,7 @@ class Classifier:
     """
 
     def __init__(
-        self, name: str, tokenizer: Tokenizer, runner: TorchClassifier, config: Mapping[str, object]
+        self, name: str, tokenizer: Tokenizer, runner: Runner, config: Mapping[str, object]
     ) -> None:
         self.name, self.tokenizer, self._runner = name, tokenizer, runner
         self.labels = labels_of(config)
@@ -110,17 +119,25 @@ def classifier_of(files: ModelFiles, dtype: str) -> Classifier:
     """The classifier in some files, loaded once a process.
 
     Raises:
-        MissingDependency: PyTorch isn't installed.
+        MissingDependency: PyTorch isn't installed, and there is more than an ONNX file.
         ModelError: it can't be read.
     """
     config = read_config(files)
+    tokenizer = load_tokenizer(files, config)
+    return Classifier(files.name, tokenizer, _runner(files, dtype), config)
+
+
+def _runner(files: ModelFiles, dtype: str) -> Runner:
+    if has_only_onnx(files):
+        if dtype != "float32":
+            raise ModelError(f"{files.name} is an ONNX file, which takes dtype='float32' only")
+        return OnnxClassifier(files)
     try:
         model = load_model("AutoModelForSequenceClassification", files, dtype)
     except ModuleNotFoundError as error:
-        extra = "pip install 'metrichub-neural[torch]'"
+        extra = "pip install 'metrichub-neural[torch]', or fetch the model with --onnx"
         raise MissingDependency(files.name, str(error.name), extra) from error
-    tokenizer = load_tokenizer(files, config)
-    return Classifier(files.name, tokenizer, TorchClassifier(model, files.name), config)
+    return TorchClassifier(model, files.name)
 
 
 def labels_of(config: Mapping[str, object]) -> dict[str, int]:

@@ -101,7 +101,7 @@ def choose(  # the parameters of every metric with an encoder
     files = find_model(model, revision, needed_by=needed_by)
     layers = _layers_of(read_config(files))
     if engine == "auto":
-        engine = "light" if _has_only_onnx(files) else "full"
+        engine = "light" if light.has_only_onnx(files) else "full"
     last = layers if layer is None else layer
     if layer is not None and layers and layer > layers:
         raise ParameterError(needed_by, "layer", layer, f"from 0 to {layers}, which {model} has")
@@ -127,7 +127,7 @@ def encoder_of(choice: Choice) -> Encoder:
         runner: Runner = (
             full.load_encoder(choice.files, config, choice.layer, choice.dtype)
             if choice.engine == "full"
-            else light.load_encoder(choice.files)
+            else light.OnnxEncoder(choice.files)
         )
     except ImportError as error:
         if isinstance(error, MissingDependency):
@@ -180,8 +180,3 @@ def _cut_out(text: Encoded, rows: FloatArray) -> TokenVectors:
 
 def _layers_of(config: Mapping[str, Any]) -> int:
     return next((int(config[name]) for name in _LAYERS if isinstance(config.get(name), int)), 0)
-
-
-def _has_only_onnx(files: ModelFiles) -> bool:
-    weights = ("model.safetensors", "model.safetensors.index.json")
-    return files.file(*light.FILES) is not None and files.file(*weights) is None

@@ -1,8 +1,7 @@
-"""The light engine: encoders as ONNX files, run by onnxruntime, without PyTorch."""
+"""The light engine: encoders and classifiers as ONNX files, run by onnxruntime, without PyTorch."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,18 @@ from metrichub_neural.engine.machine import threads
 
 REQUIRES = ("onnxruntime>=1.20",)
 FILES = ("model.onnx", "onnx/model.onnx")
+_TORCH_FILES = ("model.safetensors", "model.safetensors.index.json")
 
 
-class OnnxEncoder:
-    """An encoder whose file gives the vectors of its last layer."""
+class OnnxModel:
+    """A model in an ONNX file, of whose outputs the first with a number of axes is read."""
 
-    def __init__(self, path: Path, name: str) -> None:
+    def __init__(self, files: ModelFiles, axes: int, what: str) -> None:
         import onnxruntime
 
+        path = files.file(*FILES)
+        if path is None:
+            raise ModelError(f"{files.name} has no {FILES[0]} in {files.folder}")
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         if (few := threads()) is not None:
@@ -34,34 +37,50 @@ class OnnxEncoder:
         # The library's exceptions share no class of their own.
         except Exception as error:
             reason = " ".join(str(error).split())
-            raise ModelError(f"{name} can't be read from {path}: {reason}") from error
-        self.name = name
+            raise ModelError(f"{files.name} can't be read from {path}: {reason}") from error
+        self.name = files.name
         self._inputs = {entry.name for entry in self._session.get_inputs()}
-        outputs = [output for output in self._session.get_outputs() if len(output.shape) == 3]
+        outputs = [output for output in self._session.get_outputs() if len(output.shape) == axes]
         if not outputs:
-            raise ModelError(f"{path} gives no vectors of tokens")
+            raise ModelError(f"{path} gives no {what}")
         self._output = outputs[0].name
 
-    def forward(self, ids: Integers, mask: Integers) -> FloatArray:
-        """The vectors of every token, (b, l, d)."""
-        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+    def run(self, ids: Integers, mask: Integers, types: Integers | None = None) -> FloatArray:
+        """The output for a batch, in 32 bits."""
+        types = np.zeros_like(ids) if types is None else types
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
         inputs = {name: array for name, array in inputs.items() if name in self._inputs}
         try:
-            vectors = self._session.run([self._output], inputs)[0]
+            output = self._session.run([self._output], inputs)[0]
         except Exception as error:
             if "alloc" in str(error).lower():
                 raise OutOfMemory(str(error)) from error
             raise
-        return finite(np.asarray(vectors, np.float32), None, self.name)
+        return finite(np.asarray(output, np.float32), None, self.name)
 
 
-def load_encoder(files: ModelFiles) -> OnnxEncoder:
-    """The encoder of a model's ONNX file.
+class OnnxEncoder(OnnxModel):
+    """An encoder whose file gives the vectors of its last layer."""
 
-    Raises:
-        ModelError: there is none, or it can't be read.
-    """
-    path = files.file(*FILES)
-    if path is None:
-        raise ModelError(f"{files.name} has no {FILES[0]} in {files.folder}")
-    return OnnxEncoder(path, files.name)
+    def __init__(self, files: ModelFiles) -> None:
+        super().__init__(files, 3, "vectors of tokens")
+
+    def forward(self, ids: Integers, mask: Integers) -> FloatArray:
+        """The vectors of every token, (b, l, d)."""
+        return self.run(ids, mask)
+
+
+class OnnxClassifier(OnnxModel):
+    """A classifier of texts or of pairs of texts."""
+
+    def __init__(self, files: ModelFiles) -> None:
+        super().__init__(files, 2, "scores of labels")
+
+    def forward(self, ids: Integers, mask: Integers, types: Integers | None) -> FloatArray:
+        """The score of each label before it is a probability, (b, labels)."""
+        return self.run(ids, mask, types)
+
+
+def has_only_onnx(files: ModelFiles) -> bool:
+    """Whether a model comes as an ONNX file and not for PyTorch."""
+    return files.file(*FILES) is not None and files.file(*_TORCH_FILES) is None

@@ -1,4 +1,4 @@
-"""TorchMetric: what metrics share that run a whole model in PyTorch."""
+"""WholeMetric: what metrics share that run a whole model, with all on top of its layers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import ClassVar
 
 from metrichub.authoring import Metric, ModelFiles, find_model
 from metrichub.errors import MissingModel
+from metrichub_neural.engine import full, light
 from metrichub_neural.engine.encoder import Dtype, ModelName
-from metrichub_neural.engine.full import REQUIRES
 from metrichub_neural.engine.machine import device
 from metrichub_neural.engine.metric import CHARACTERS
 
 
 @dataclass(frozen=True, kw_only=True)
-class TorchMetric(Metric):
+class WholeMetric(Metric):
     """A metric that runs a model with all that stands on top of its layers.
 
     Attributes:
@@ -46,12 +46,14 @@ class TorchMetric(Metric):
     def resolved(self) -> Mapping[str, object]:
         """The model's files."""
         files = self.files()
-        return {"model": files.name, "revision": files.revision}
+        engine = {"engine": "light"} if light.has_only_onnx(files) else {}
+        return {"model": files.name, "revision": files.revision, **engine}
 
     def requires(self) -> tuple[str, ...]:
-        """PyTorch and transformers."""
-        return (*self.card.requires, *REQUIRES)
+        """PyTorch and transformers, or what runs an ONNX file."""
+        only_onnx = light.has_only_onnx(self.files())
+        return (*self.card.requires, *(light.REQUIRES if only_onnx else full.REQUIRES))
 
     def one_process(self) -> bool:
         """Whether it runs on a GPU."""
-        return device() != "cpu"
+        return device() != "cpu" and not light.has_only_onnx(self.files())

@@ -13,11 +13,11 @@ from metrichub_neural.engine.cuts import cut_notes
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.entailment import Question, choose_entailment, entailment_of
 from metrichub_neural.engine.tokens import limit_of
-from metrichub_neural.engine.whole import TorchMetric
+from metrichub_neural.engine.whole import WholeMetric
 
 
 @dataclass(frozen=True, kw_only=True)
-class NliFaithfulness(TorchMetric):
+class NliFaithfulness(WholeMetric):
     """The mean probability that the source entails a sentence of the prediction (macro).
 
     Attributes:
