@@ -4,10 +4,11 @@
         [--budget 32768] [--compiled] [--texts 4000] [--beside]
 
 Random weights are as fast as trained ones, and need no download. A cell gives texts and tokens in a
-second, the share of the time for tokens, forward passes and the rest (matching and copies), the
-peak of memory, and how far scores are from those of 32 bits. `--beside` adds bert-score 0.3.13 on
-the same weights. It has not run on a GPU yet; on a CPU (`--device cpu --shape tiny`) it only shows
-that it runs.
+second, as the model reads them, the share of the time for tokens, forward passes and the rest
+(matching and copies), the peak of memory, and how far scores are from those of 32 bits. Compiling
+isn't timed: with `--compiled` all texts are scored once before. DeBERTa has one kind of attention,
+its own. `--beside` adds bert-score 0.3.13 on the same weights. It has not run on a GPU yet; on a
+CPU (`--device cpu --shape tiny`) it only shows that it runs.
 """
 
 from __future__ import annotations
@@ -38,6 +39,18 @@ WIDE: dict[str, Any] = {
     "intermediate_size": 4096,
     "max_position_embeddings": 514,
 }
+DEBERTA = WIDE | {
+    "max_position_embeddings": 512,
+    "relative_attention": True,
+    "pos_att_type": ["p2c", "c2p"],
+    "position_buckets": 256,
+    "max_relative_positions": -1,
+    "norm_rel_ebd": "layer_norm",
+    "share_att_key": True,
+    "position_biased_input": False,
+    "type_vocab_size": 0,
+}
+"""As config.json of microsoft/deberta-v3-large has them."""
 HALVES: dict[str, Any] = {
     "d_model": 1024,
     "encoder_layers": 12,
@@ -60,18 +73,22 @@ TINY = WIDE | {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads":
 
 
 class Shape(NamedTuple):
-    """A model's kind, its size, its words, and the layer that is scored; None for causal models."""
+    """A model's kind, its size, its words, and the layer that is scored; None for causal models.
+
+    `attention` has the kinds of attention that transformers has for it.
+    """
 
     kind: str
     size: dict[str, Any]
     words: int
     layer: int | None
+    attention: tuple[str, ...] = ("sdpa", "eager")
 
 
 SHAPES = {
     "roberta-large": Shape("roberta", WIDE, 50_265, 17),
     "xlm-roberta-large": Shape("xlm-roberta", WIDE, 250_002, 17),
-    "deberta-v3-large": Shape("deberta-v2", WIDE, 128_100, 12),
+    "deberta-v3-large": Shape("deberta-v2", DEBERTA, 128_100, 12, ("eager",)),
     "bart-large": Shape("bart", HALVES, 50_265, 10),
     "t5-large": Shape("t5", T5, 32_128, 24),
     "gpt2-large": Shape("gpt2", GPT2, 50_257, None),
@@ -82,12 +99,17 @@ SHAPES = {
 
 
 class Cell(NamedTuple):
-    """What was chosen and what came of it: seconds by part, bytes, and one score a text."""
+    """What was chosen and what came of it: seconds by part, bytes, and one score a text.
+
+    `texts` and `tokens` are those that the model read, without padding.
+    """
 
     name: str
     seconds: dict[str, float]
     memory: int
     scores: NDArray[np.float64]
+    texts: int
+    tokens: int
 
 
 @click.command()
@@ -115,13 +137,14 @@ def main(
         with tempfile.TemporaryDirectory() as folder:
             path = written(Path(folder) / name, SHAPES[name])
             both = drawn(texts, SHAPES[name].words, 1), drawn(texts, SHAPES[name].words, 2)
+            kinds = [kind for kind in attention if kind in SHAPES[name].attention]
             cells = [
                 run(path, SHAPES[name], *chosen, compiled=compiled, both=both)
-                for chosen in product(dtype, attention, budget)
+                for chosen in product(dtype, kinds or SHAPES[name].attention, budget)
             ]
             if beside and SHAPES[name].layer is not None:
-                cells.append(rival(path, SHAPES[name], both, device))
-        Console(width=120).print(shown(f"{name}, {texts} pairs, on {device}", cells, both))
+                cells.append(rival(path, SHAPES[name], both, device, cells[0]))
+        Console(width=120).print(shown(f"{name}, {texts} pairs, on {device}", cells))
 
 
 def run(
@@ -142,41 +165,48 @@ def run(
     module: Any = encoder if shape.layer is not None else causal
     limited = module.budget
     module.budget = lambda: budget
-    seconds = {"tokens": 0.0, "forward": 0.0}
+    seconds, read = {"tokens": 0.0, "forward": 0.0}, [0, 0]
     try:
         layer = {} if shape.layer is None else {"layer": shape.layer}
         kind = "perplexity" if shape.layer is None else "bertscore"
         metric = load_metric(kind, model=str(folder), dtype=dtype, **layer)
         hub, columns = Hub(metric), {"predictions": both[0], "references": both[1]}
-        given = {name: columns[name] for name in hub.needs()}
-        hub.evaluate({name: texts[:8] for name, texts in given.items()})
+        samples = {name: columns[name] for name in hub.needs()}
         model = loaded(metric)
-        model.runner.model.set_attn_implementation(attention)
+        if len(shape.attention) > 1:
+            model.runner.model.set_attn_implementation(attention)
         if compiled:
             import torch
 
             model.runner.model = torch.compile(model.runner.model, dynamic=True)
+        # What is compiled depends on the sizes of all batches.
+        hub.evaluate({name: texts[: None if compiled else 8] for name, texts in samples.items()})
+        if shape.layer is not None:
+            model.forget()
         with (
             clocked(model.tokenizer, ("encode", "bare"), seconds, "tokens"),
-            clocked(model.runner, ("forward",), seconds, "forward"),
+            clocked(model.runner, ("forward",), seconds, "forward", read),
         ):
-            took, memory, report = watched(lambda: hub.evaluate(given))
+            took, memory, report = watched(lambda: hub.evaluate(samples))
     finally:
         module.budget = limited
     seconds["rest"] = took - sum(seconds.values())
     scores = report.samples()[kind]["score"]
-    return Cell(f"{dtype}, {attention}, {budget}", seconds, memory, scores)
+    return Cell(f"{dtype}, {attention}, {budget}", seconds, memory, scores, *read)
 
 
-def rival(folder: Path, shape: Shape, both: tuple[list[str], list[str]], device: str) -> Cell:
-    """bert-score on the same weights, in 32 bits."""
+def rival(
+    folder: Path, shape: Shape, both: tuple[list[str], list[str]], device: str, beside: Cell
+) -> Cell:
+    """bert-score on the same weights, in 32 bits; it reads the same texts."""
     from bert_score import BERTScorer
 
     scorer = BERTScorer(model_type=str(folder), num_layers=shape.layer, device=device)
     scorer.score(both[0][:8], both[1][:8])
-    took, memory, found = watched(lambda: scorer.score(*both))
-    scores = np.asarray(found[2].numpy(), np.float64)
-    return Cell("bert-score, float32", {"rest": took}, memory, scores)
+    took, memory, outputs = watched(lambda: scorer.score(*both))
+    scores = np.asarray(outputs[2].numpy(), np.float64)
+    read = beside.texts, beside.tokens
+    return Cell("bert-score, float32", {"rest": took}, memory, scores, *read)
 
 
 def loaded(metric: Any) -> Any:
@@ -192,17 +222,25 @@ def loaded(metric: Any) -> Any:
 
 @contextmanager
 def clocked(
-    owner: Any, names: Sequence[str], seconds: dict[str, float], part: str
+    owner: Any,
+    names: Sequence[str],
+    seconds: dict[str, float],
+    part: str,
+    read: list[int] | None = None,
 ) -> Iterator[None]:
-    """Add the time in some methods of an object to a part."""
+    """Add the time in some methods of an object to a part, and what a model reads to `read`."""
 
     def timed(call: Callable[..., Any]) -> Callable[..., Any]:
-        def inner(*given: Any, **named: Any) -> Any:
+        def inner(*arguments: Any, **named: Any) -> Any:
             start = time.perf_counter()
             try:
-                return call(*given, **named)
+                outputs = call(*arguments, **named)
             finally:
                 seconds[part] += time.perf_counter() - start
+            if read is not None:
+                mask = arguments[1]
+                read[:] = read[0] + len(mask), read[1] + int(mask.sum())
+            return outputs
 
         return inner
 
@@ -225,26 +263,24 @@ def watched(run: Callable[[], Any]) -> tuple[float, int, Any]:
         torch.cuda.synchronize()
         torch.cuda.reset_peak_memory_stats()
     start = time.perf_counter()
-    found = run()
+    result = run()
     if gpu:
         torch.cuda.synchronize()
     took = time.perf_counter() - start
-    return took, torch.cuda.max_memory_allocated() if gpu else 0, found
+    return took, torch.cuda.max_memory_allocated() if gpu else 0, result
 
 
-def shown(title: str, cells: Sequence[Cell], both: tuple[list[str], list[str]]) -> Table:
+def shown(title: str, cells: Sequence[Cell]) -> Table:
     """The cells as a table, their scores beside those of the first one in 32 bits."""
     head = ("cell", "texts/s", "tokens/s", "tokens", "forward", "rest", "GB", "difference")
     table = Table(*head, title=title)
-    texts = len(both[0]) + len(both[1])
-    words = sum(text.count(" ") + 1 for side in both for text in side)
     exact = next((cell for cell in cells if cell.name.startswith("float32")), cells[0])
     for cell in cells:
         took = sum(cell.seconds.values())
         shares = [f"{cell.seconds.get(part, 0) / took:.0%}" for part in head[3:6]]
-        apart = float(np.abs(cell.scores - exact.scores).max())
-        speed = f"{texts / took:,.0f}", f"{words / took:,.0f}"
-        table.add_row(cell.name, *speed, *shares, f"{cell.memory / 1e9:.1f}", f"{apart:.1e}")
+        difference = float(np.abs(cell.scores - exact.scores).max())
+        speed = f"{cell.texts / took:,.0f}", f"{cell.tokens / took:,.0f}"
+        table.add_row(cell.name, *speed, *shares, f"{cell.memory / 1e9:.1f}", f"{difference:.1e}")
     return table
 
 
@@ -279,9 +315,9 @@ def written(folder: Path, shape: Shape) -> Path:
     getattr(transformers, auto).from_config(config).save_pretrained(folder)
     backend.save(str(folder / "tokenizer.json"))
     names = {"cls_token": "<s>", "sep_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"}
-    said = {**names, "bos_token": "<s>", "tokenizer_class": "PreTrainedTokenizerFast"}
+    settings = {**names, "bos_token": "<s>", "tokenizer_class": "PreTrainedTokenizerFast"}
     path = folder / "tokenizer_config.json"
-    path.write_text(json.dumps({**said, "model_max_length": 512}), encoding="utf-8")
+    path.write_text(json.dumps({**settings, "model_max_length": 512}), encoding="utf-8")
     return folder
 
 

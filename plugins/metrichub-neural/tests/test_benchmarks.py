@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 pytest.importorskip("torch", reason="needs torch: pip install 'metrichub-neural[torch]'")
 pytest.importorskip("transformers", reason="needs transformers")
@@ -34,3 +37,88 @@ def test_the_benchmark_for_a_gpu_runs_on_tiny_shapes() -> None:
     differences = [float(line.split("│")[-2]) for line in exact]
     assert max(differences[:2]) < 1e-5
     assert {line.split("│")[1].split(",")[1].strip() for line in exact} == {"sdpa", "eager"}
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The benchmark as a module, on the CPU."""
+    if not (ROOT / "benchmarks/gpu.py").exists():
+        pytest.skip("needs the repository's benchmarks/")
+    monkeypatch.syspath_prepend(str(ROOT))
+    monkeypatch.setenv("METRICHUB_DEVICE", "cpu")
+    return importlib.import_module("benchmarks.gpu")
+
+
+def small(gpu: Any, name: str) -> Any:
+    """One of the shapes with few and narrow layers."""
+    size = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+    shape = gpu.SHAPES[name]
+    return shape._replace(size=shape.size | size | {"intermediate_size": 64}, words=500, layer=2)
+
+
+def measured(gpu: Any, folder: Path, shape: Any, *, compiled: bool = False) -> Any:
+    both = gpu.drawn(20, shape.words, 1), gpu.drawn(20, shape.words, 2)
+    path = gpu.written(folder / "model", shape)
+    return gpu.run(path, shape, "float32", "eager", 512, compiled=compiled, both=both), both
+
+
+@pytest.mark.parametrize("name", ["tiny", "tiny-causal"])
+def test_nothing_is_compiled_while_the_clock_runs(
+    gpu: Any, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[tuple[int, ...]] = []
+    at_start: list[set[tuple[int, ...]]] = []
+
+    def compiled(model: Any, **_: Any) -> Any:
+        forward = model.forward
+
+        def seen(*arguments: Any, **named: Any) -> Any:
+            sizes.append(tuple(named["input_ids"].shape))
+            return forward(*arguments, **named)
+
+        model.forward = seen
+        return model
+
+    watched = gpu.watched
+
+    def watching(call: Any) -> Any:
+        at_start.append({*sizes})
+        return watched(call)
+
+    monkeypatch.setattr("torch.compile", compiled)
+    monkeypatch.setattr(gpu, "watched", watching)
+    measured(gpu, tmp_path, gpu.SHAPES[name], compiled=True)
+    # Every size of a batch was met before, and the vectors were made again.
+    (before,) = at_start
+    assert before == {*sizes}
+    assert len(sizes) >= 2 * len(before)
+
+
+def test_deberta_has_its_own_attention_and_one_row_of_it(
+    gpu: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(gpu.SHAPES, "deberta-v3-large", small(gpu, "deberta-v3-large"))
+    transformers = pytest.importorskip("transformers")
+    model = transformers.AutoModel.from_pretrained(
+        gpu.written(tmp_path / "deberta", gpu.SHAPES["deberta-v3-large"])
+    )
+    attention = model.encoder.layer[0].attention.self
+    assert attention.relative_attention
+    assert attention.pos_att_type == ["p2c", "c2p"]
+    assert (attention.position_buckets, attention.share_att_key) == (256, True)
+    assert not model.embeddings.position_biased_input
+    chosen = "--device cpu --shape deberta-v3-large --texts 4 --budget 64 --dtype float32"
+    result = CliRunner().invoke(gpu.main, chosen.split(), catch_exceptions=False)
+    rows = [line for line in result.output.splitlines() if "float32" in line]
+    assert len(rows) == 1
+    assert "eager" in rows[0]
+
+
+def test_tokens_are_those_that_the_model_reads(gpu: Any, tmp_path: Path) -> None:
+    # A word is a token here, and two frame each text of an encoder.
+    cell, both = measured(gpu, tmp_path / "encoder", gpu.SHAPES["tiny"])
+    words = [sum(len(text.split()) for text in side) for side in both]
+    assert (cell.texts, cell.tokens) == (40, sum(words) + 2 * 40)
+    # Perplexity reads predictions alone, each after a start token.
+    cell, _ = measured(gpu, tmp_path / "causal", gpu.SHAPES["tiny-causal"])
+    assert (cell.texts, cell.tokens) == (20, words[0] + 20)
