@@ -142,6 +142,24 @@ def test_an_empty_prediction_scores_nothing_and_an_empty_reference_is_unscored(b
     assert report.scores()["bertscore"]["score"] == 0
 
 
+def test_an_empty_prediction_of_t5_has_the_token_that_ends_it(tmp_path: Path) -> None:
+    folder = toys.write_model(tmp_path / "t5", "t5")
+    path = folder / "tokenizer.json"
+    backend = toys.tokenizers.Tokenizer.from_file(str(path))
+    backend.post_processor = toys.tokenizers.processors.TemplateProcessing(
+        single="$A [SEP]", special_tokens=[("[SEP]", 3)]
+    )
+    backend.save(str(path))
+    names = {"eos_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(names))
+    end, reference = (unit(hidden(folder, text, 2)) for text in ("", "a cat sat"))
+    similar = (end @ reference.T)[0]
+    precision, recall = similar.max(), similar.mean()
+    found = samples(scored(folder, [""], ["a cat sat"]))[:, 0]
+    expected = [precision, recall, 2 * precision * recall / (precision + recall)]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
 def test_texts_that_are_cut_are_counted(bert: Path) -> None:
     # 48 tokens, two of which frame the text.
     report = scored(bert, ["cat " * 46, "cat " * 47, "cat " * 99], ["dog " * 47, "a", "b"])
