@@ -122,3 +122,17 @@ def test_tokens_are_those_that_the_model_reads(gpu: Any, tmp_path: Path) -> None
     # Perplexity reads predictions alone, each after a start token.
     cell, _ = measured(gpu, tmp_path / "causal", gpu.SHAPES["tiny-causal"])
     assert (cell.texts, cell.tokens) == (20, words[0] + 20)
+
+
+def test_bert_score_loses_the_space_before_the_first_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not (ROOT / "benchmarks/prefix_space.py").exists():
+        pytest.skip("needs the repository's benchmarks/")
+    pytest.importorskip("bert_score", reason="needs bert-score==0.3.13")
+    monkeypatch.syspath_prepend(str(ROOT))
+    main = importlib.import_module("benchmarks.prefix_space").main
+    result = CliRunner().invoke(main, ["--pairs", "12"], catch_exceptions=False)
+    rows = [line.split("│") for line in result.output.splitlines() if line.startswith("│")]
+    # Precision, recall and F1; the README has those of 60 pairs.
+    differences = [[float(cell) for cell in row[2:5]] for row in rows]
+    assert min(differences[0]) > 0.05
+    assert max(differences[1]) < 1e-6
