@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from metrichub.errors import MissingColumn as MissingColumn
     from metrichub.errors import MissingDependency as MissingDependency
     from metrichub.errors import MissingModel as MissingModel
+    from metrichub.errors import MissingParameter as MissingParameter
     from metrichub.errors import ModelError as ModelError
     from metrichub.errors import ParameterError as ParameterError
     from metrichub.errors import Pending as Pending
@@ -74,8 +75,9 @@ _HOMES = {
         "errors": (
             "AmbiguousMetric BrokenMetric BudgetSpent CardError FileError InputError JudgeError "
             "JudgeUnavailable MetricError MetrichubError MissingColumn "
-            "MissingDependency MissingModel ModelError ParameterError Pending ReportError "
-            "ScoringError SiteError SpecError TooManyErrors UnknownMetric UnknownParameter"
+            "MissingDependency MissingModel MissingParameter ModelError ParameterError Pending "
+            "ReportError ScoringError SiteError SpecError TooManyErrors UnknownMetric "
+            "UnknownParameter"
         ),
         "evaluation.explanation": "Explanation",
         "evaluation.intervals": "Interval",

@@ -6,7 +6,8 @@ MetrichubError
 │   └── FileError                      a file that can't be read as samples
 ├── SpecError (ValueError)             a metric spec that can't be parsed
 ├── ParameterError (ValueError)        a parameter with a value that isn't allowed
-│   └── UnknownParameter (TypeError)   a parameter that the metric doesn't have
+│   ├── UnknownParameter (TypeError)   a parameter that the metric doesn't have
+│   └── MissingParameter (TypeError)   a parameter without a default that has no value
 ├── UnknownMetric (LookupError)        no installed metric has this name
 │   └── AmbiguousMetric                two installed packages use this name
 ├── BrokenMetric (ImportError)         an installed metric that can't be imported
@@ -142,6 +143,16 @@ class UnknownParameter(ParameterError, TypeError):
             f" (it has: {', '.join(known) or 'none'})",
         )
         self.metric, self.parameter, self.known = metric, parameter, tuple(known)
+
+
+class MissingParameter(ParameterError, TypeError):
+    """A parameter without a default that has no value."""
+
+    def __init__(self, metric: str, parameter: str, example: str, meaning: str) -> None:
+        MetrichubError.__init__(
+            self, f'{metric} needs a value for {parameter}, as in "{example}". {meaning}'.strip()
+        )
+        self.metric, self.parameter, self.example = metric, parameter, example
 
 
 class UnknownMetric(MetrichubError, LookupError):

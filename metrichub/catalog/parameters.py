@@ -16,7 +16,7 @@ from metrichub.catalog.kinds import LocalPath as LocalPath
 from metrichub.catalog.kinds import Range as Range
 from metrichub.catalog.kinds import Secret as Secret
 from metrichub.catalog.kinds import Values, values_of_hint
-from metrichub.errors import ParameterError, UnknownParameter
+from metrichub.errors import MissingParameter, ParameterError, UnknownParameter
 
 REQUIRED = MappingProxyType({"required": True})
 """The metadata of a field that has to be chosen; until then it is None."""
@@ -86,12 +86,17 @@ def make(metric: type, parameters: Mapping[str, object], label: str) -> Any:
 
     Raises:
         UnknownParameter: the class has no such parameter.
+        MissingParameter: one has neither a value nor a default.
         ParameterError: a value is out of its domain.
     """
     known = [field.name for field in dataclasses.fields(metric) if field.init]
     for name in parameters:
         if name not in known:
             raise UnknownParameter(label, name, [k for k in known if k != "name"])
+    for name in _without_default(metric):
+        if name not in parameters:
+            example, meaning = example_call(metric, label), _meanings(metric).get(name, "")
+            raise MissingParameter(label, name, example, meaning)
     values = {parameter.name: parameter.values for parameter in parameters_of(metric)}
     return metric(
         **{
@@ -99,6 +104,21 @@ def make(metric: type, parameters: Mapping[str, object], label: str) -> Any:
             for name, value in parameters.items()
         }
     )
+
+
+def example_call(metric: type, label: str) -> str:
+    """A spec with all parameters that have no default: "local(model='…')"."""
+    named = ", ".join(f"{name}='…'" for name in _without_default(metric))
+    return f"{label}({named})" if named else label
+
+
+def _without_default(metric: type) -> list[str]:
+    missing = dataclasses.MISSING
+    return [
+        field.name
+        for field in dataclasses.fields(metric)
+        if field.init and field.default is missing and field.default_factory is missing
+    ]
 
 
 def check_parameters(metric: object, label: str) -> None:

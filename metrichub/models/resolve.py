@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
-from metrichub.catalog.parameters import make
+from metrichub.catalog.parameters import example_call, make
 from metrichub.catalog.registry import Registry
 from metrichub.catalog.spec import Spec
-from metrichub.errors import JudgeUnavailable, SpecError, UnknownMetric
+from metrichub.errors import JudgeUnavailable, MetrichubError, SpecError, UnknownMetric
 
 JUDGES, EMBEDDERS = "metrichub.judges", "metrichub.embedders"
 VARIABLES = {"judge": "METRICHUB_JUDGE", "embedder": "METRICHUB_EMBEDDER"}
@@ -76,15 +77,27 @@ def about(service: object) -> About:
 def unset_error(metric: str, kind: str, *, only_models: bool = False) -> JudgeUnavailable:
     """The error of a metric that needs a judge or an embedder and has none: how to set one.
 
-    A baseline isn't offered where `only_models` will do.
+    A baseline isn't offered where `only_models` will do, nor is what plugins bring, which may
+    answer no more questions.
     """
-    ways = f"{kind}=\"openai(model='…')\" (a model)"
+    ways = [f"{kind}=\"openai(model='…')\" (a model)"]
     if not only_models:
-        ways += f' or {kind}="offline" ({_BASELINES[kind]})'
+        ways += [f'{kind}="{spec}" (installed)' for spec in _of_plugins(kind)]
+        ways += [f'{kind}="offline" ({_BASELINES[kind]})']
+    article = "an" if kind == "embedder" else "a"
     return JudgeUnavailable(
-        f"{metric} needs a{'n' * (kind == 'embedder')} {kind}, and none is set: pass {ways}; "
+        f"{metric} needs {article} {kind}, and none is set: pass {' or '.join(ways)}; "
         f"on the command line use --{kind}, or set {VARIABLES[kind]} for this machine"
     )
+
+
+def _of_plugins(kind: str) -> Iterator[str]:
+    """A spec of each judge or embedder that isn't metrichub's own."""
+    group = JUDGES if kind == "judge" else EMBEDDERS
+    for entry in _installed(group, kind).entries:
+        if entry.distribution != "metrichub":
+            with suppress(MetrichubError):
+                yield example_call(entry.load(), entry.name)
 
 
 def _made(text: str, group: str, kind: str) -> Any:

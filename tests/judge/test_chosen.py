@@ -1,5 +1,6 @@
 """No judge is chosen silently: who is asked, in which order, and what is said if nobody is."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -9,7 +10,10 @@ import pytest
 from metrichub import Hub, Report, load_metric
 from metrichub.authoring import EmbedderMetric, JudgeMetric, Questions
 from metrichub.catalog.parameters import parameters_of
-from metrichub.errors import JudgeUnavailable, ReportError, SpecError
+from metrichub.catalog.registry import Entry, Registry
+from metrichub.errors import JudgeUnavailable, ParameterError, ReportError, SpecError
+from metrichub.models import resolve
+from metrichub.models.embedders import OfflineEmbedder
 from metrichub.models.loop import run
 from metrichub.testing import Scripted
 from tests import commands
@@ -55,6 +59,50 @@ def test_a_hub_without_one_says_in_one_line_how_to_choose(name: str, kind: str) 
     ):
         assert way in said
     assert "\n" not in said
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nearby(OfflineEmbedder):
+    """An embedder of a plugin.
+
+    Attributes:
+        model: The model: a name, such as "mini" (MIT), or a folder.
+        dtype: The type of its numbers.
+    """
+
+    model: str
+    dtype: str = "float32"
+
+
+@pytest.fixture
+def plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plugin with an embedder, and one whose code is broken."""
+    entries = [
+        *Registry.installed(resolve.EMBEDDERS, "embedder").entries,
+        Entry("nearby", "metrichub-nearby", "1", f"{__name__}:Nearby"),
+        Entry("broken", "metrichub-nearby", "1", f"{__name__}:Nothing"),
+    ]
+    registry = Registry(entries, "embedder")
+    monkeypatch.setattr(resolve, "_installed", lambda group, kind: registry)
+
+
+@pytest.mark.usefixtures("plugin")
+def test_what_a_plugin_brings_is_offered() -> None:
+    with pytest.raises(JudgeUnavailable, match=r"embedder=\"nearby\(model='…'\)\"") as caught:
+        Hub("semantic_similarity")
+    assert "broken" not in str(caught.value)
+    assert "dtype" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("plugin")
+def test_a_parameter_without_a_default_is_asked_for_in_words() -> None:
+    said = (
+        "nearby needs a value for model, as in \"nearby(model='…')\". "
+        'The model: a name, such as "mini" (MIT), or a folder.'
+    )
+    for embedder in ("nearby", "nearby(dtype='float16')"):
+        with pytest.raises(ParameterError, match=f"^{re.escape(said)}$"):
+            Hub("semantic_similarity", embedder=embedder)
 
 
 def test_the_command_line_says_the_same_and_takes_the_judge(tmp_path: Path) -> None:

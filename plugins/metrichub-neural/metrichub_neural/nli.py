@@ -40,7 +40,9 @@ class NliJudge:
 
     Attributes:
         model: The model, which classifies pairs and has a label "entailment": a name on the Hugging
-            Face hub, a folder, or an installed package; it has to be on this machine.
+            Face hub, such as "FacebookAI/roberta-large-mnli" (MIT) or
+            "cross-encoder/nli-deberta-v3-base" (Apache 2.0), a folder, or an installed package; it
+            has to be on this machine.
         revision: The commit of the hub, or the hash of a folder's files, that has to be used.
         threshold: From which probability of entailment on a claim is supported.
         dtype: The type of the model's numbers.

@@ -174,7 +174,9 @@ def test_what_is_no_such_classifier_is_one_line(tmp_path: Path, regarding: Path)
     path.write_text(json.dumps(json.loads(path.read_text()) | {"problem_type": "regression"}))
     with pytest.raises(ModelError, match="toy is a regression, which has no probabilities"):
         scored("text_classifier", folder, ["a"], target="positive")
-    with pytest.raises(MissingModel, match=r"name one, text_classifier\(model='…'\)"):
+    with pytest.raises(
+        MissingModel, match=r"text_classifier\(model='distilbert/.*POSITIVE'\) \(Apache"
+    ):
         Hub("text_classifier")(predictions=["a"])
 
 

@@ -14,7 +14,7 @@ from metrichub_neural.engine.gathering import Gathering
 from metrichub_neural.local import LocalEmbedder
 from toys import hidden, texts
 
-from metrichub import Hub, JudgeUnavailable, MissingModel
+from metrichub import Hub, JudgeUnavailable, MissingModel, ParameterError
 
 TEXTS = texts(12)
 
@@ -61,6 +61,14 @@ def test_the_label_names_the_files_and_a_pickle_needs_no_model(bert: Path) -> No
 def test_without_its_model_no_hub_is_made() -> None:
     with pytest.raises(MissingModel, match="metrichub fetch toys/none"):
         Hub("semantic_similarity", embedder="local(model='toys/none')")
+
+
+def test_without_a_model_an_example_is_shown() -> None:
+    said = r"local needs a value for model, as in \"local\(model='…'\)\"\. .*MiniLM.*Apache 2.0"
+    with pytest.raises(ParameterError, match=said):
+        Hub("semantic_similarity", embedder="local")
+    with pytest.raises(JudgeUnavailable, match=r"embedder=\"local\(model='…'\)\" \(installed\)"):
+        Hub("semantic_similarity")
 
 
 def test_the_core_compares_texts_by_it(minilm: str) -> None:

@@ -22,7 +22,7 @@ from metrichub_neural.engine.entailment import Entailment, Question, entailment_
 from metrichub_neural.nli import NliJudge
 from toys import texts
 
-from metrichub import Hub, JudgeUnavailable, MissingModel, ModelError, load_metric
+from metrichub import Hub, JudgeUnavailable, MissingModel, ModelError, ParameterError, load_metric
 from metrichub.authoring import Prompt, Verdict, find_model
 from metrichub.testing import MetricContract
 
@@ -182,6 +182,18 @@ def test_what_it_cannot_answer_is_refused_before_anything_is_scored(nli: Path) -
 def test_without_its_model_no_hub_is_made() -> None:
     with pytest.raises(MissingModel, match="metrichub fetch toys/none"):
         Hub("faithfulness", judge="nli(model='toys/none')")
+
+
+def test_without_a_model_an_example_is_shown() -> None:
+    said = r"nli needs a value for model, as in \"nli\(model='…'\)\"\. .*roberta-large-mnli.*MIT"
+    with pytest.raises(ParameterError, match=said):
+        Hub("faithfulness", judge="nli")
+    with pytest.raises(JudgeUnavailable, match=r"judge=\"nli\(model='…'\)\" \(installed\)"):
+        Hub("faithfulness")
+    # It can't grade, and isn't offered where grades are asked for.
+    with pytest.raises(JudgeUnavailable) as caught:
+        Hub("coherence")
+    assert "nli" not in str(caught.value)
 
 
 def test_the_judge_survives_a_pickle(nli: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from metrichub.authoring import ModelFiles
+from metrichub.errors import MissingModel
 from metrichub_neural._classification import LabelMetric
 
 
@@ -17,3 +19,11 @@ class TextClassifier(LabelMetric):
     """
 
     target: str = "LABEL_1"
+
+    def files(self) -> ModelFiles:
+        """The model's files; there is no default."""
+        if self.model is None:
+            example = "model='distilbert/distilbert-base-uncased-finetuned-sst-2-english'"
+            how = f"name it and one of its labels, as in {self.name}({example}, target='POSITIVE')"
+            raise MissingModel(self.name, "of your choice", f"{how} (Apache 2.0)")
+        return super().files()
