@@ -8,8 +8,10 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import chain, islice
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from metrichub.errors import MetricError, ScoringError
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 Work = Callable[["Batch"], Measurement]
 
 _side_by_side = 1
+_measuring = _interrupted = False
 
 
 def processes() -> int:
@@ -56,7 +59,10 @@ def distribute(work: Work, parts: Iterable[Batch], workers: int) -> Iterator[Mea
 def _in_pool(payload: bytes, parts: Iterable[Batch], workers: int) -> Iterator[Measurement]:
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import resource_tracker
 
+    # As it starts, it lets Ctrl-C through.
+    resource_tracker.ensure_running()
     pool = ProcessPoolExecutor(
         workers,
         mp_context=_context(),
@@ -71,7 +77,9 @@ def _in_pool(payload: bytes, parts: Iterable[Batch], workers: int) -> Iterator[M
     waiting: deque[Future[Measurement]] = deque()
     try:
         for part in parts:
-            waiting.append(pool.submit(_run, payload, part))
+            # The first starts the processes.
+            with _uninterrupted():
+                waiting.append(pool.submit(_run, payload, part))
             if len(waiting) > 2 * workers:
                 yield _result(waiting.popleft())
         while waiting:
@@ -104,13 +112,26 @@ def _context() -> BaseContext:
     if sys.platform == "linux":
         # The server imports numpy once, and stays for the next call.
         context = get_context("forkserver")
-        context.set_forkserver_preload(["metrichub.evaluation.run"])
+        context.set_forkserver_preload(["metrichub.evaluation.silent", "metrichub.evaluation.run"])
         return context
     return get_context("spawn")
 
 
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C back, also in processes that start: an import would print a traceback."""
+    if sys.platform == "win32":
+        yield
+        return
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
 def _settle(workers: int, folder: str, environment: Mapping[str, str], ignored: bool) -> None:
-    """Tell a worker how many there are, where its parent is, and let Ctrl-C end it in silence.
+    """Tell a worker how many there are and where its parent is, which it doesn't outlive.
 
     A parent that ignores Ctrl-C, as one in the background of a script does, goes on to need it.
     What judges may be sent a minute is divided among all workers.
@@ -118,11 +139,31 @@ def _settle(workers: int, folder: str, environment: Mapping[str, str], ignored: 
     global _side_by_side  # a process is told once, at its start
     _side_by_side = workers
     share_limits(workers)
-    signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else _interrupt)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    Thread(target=_end_with_parent, daemon=True).start()
     os.chdir(folder)
     for name in os.environ.keys() - environment.keys():
         del os.environ[name]
     os.environ.update(environment)
+
+
+def _interrupt(*_: object) -> None:
+    """End what is measured, now and later; half a result would be waited for without end."""
+    global _interrupted  # a handler of signals has no other way
+    _interrupted = True
+    if _measuring:
+        raise KeyboardInterrupt
+
+
+def _end_with_parent() -> None:
+    """Leave when the parent is gone: killed, it tells its workers nothing, and they would wait."""
+    from multiprocessing import parent_process
+
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)
 
 
 def _payload(work: Work) -> bytes:
@@ -147,6 +188,17 @@ def _loaded(payload: bytes) -> Work:
 
 
 def _run(payload: bytes, part: Batch) -> Measurement:
+    global _measuring  # a handler of signals reads it
+    _measuring = True
+    try:
+        if _interrupted:
+            raise KeyboardInterrupt
+        return _measured(payload, part)
+    finally:
+        _measuring = False
+
+
+def _measured(payload: bytes, part: Batch) -> Measurement:
     try:
         work = _loaded(payload)
     # Whatever the import of a metric's module raises.

@@ -8,7 +8,8 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -383,28 +384,91 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
-def test_an_interrupt_ends_all_processes_in_silence(tmp_path: Path) -> None:
-    (tmp_path / "waiting.py").write_text(WAITING)
-    root = str(Path(__file__).resolve().parents[2])
-    process = subprocess.Popen(
-        [sys.executable, str(tmp_path / "waiting.py")],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env={**os.environ, "PYTHONPATH": root},
-        # A shell's background job ignores the signal, and so would all that it starts.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    assert process.stdout
-    try:
+@pytest.fixture
+def waiting(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[str]]]:
+    """Starts a script whose two workers wait for ever, and returns once they do."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def start() -> subprocess.Popen[str]:
+        (tmp_path / "script.py").write_text(WAITING)
+        root = str(Path(__file__).resolve().parents[2])
+        process = subprocess.Popen(
+            [sys.executable, str(tmp_path / "script.py")],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            env={**os.environ, "PYTHONPATH": root},
+            # A shell's background job ignores the signal, and so would all that it starts.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+        processes.append(process)
+        assert process.stdout
         assert [process.stdout.readline() for _ in range(2)] == ["waiting\n", "waiting\n"]
-        # A terminal sends the signal to all of them.
-        os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate()
-        assert (out, err, process.returncode) == ("interrupted\n", "", 0)
-    finally:
-        if process.poll() is None:
+        return process
+
+    yield start
+    for process in processes:
+        with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+        process.communicate()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_an_interrupt_ends_all_processes_in_silence(
+    waiting: Callable[[], subprocess.Popen[str]],
+) -> None:
+    process = waiting()
+    # A terminal sends the signal to all of them.
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate()
+    assert (out, err, process.returncode) == ("interrupted\n", "", 0)
+
+
+class Interrupting:
+    """Interrupts the process that pickles it."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        os.kill(os.getpid(), signal.SIGINT)
+        return str, ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interrupted(Variety):
+    """Interrupts workers as they send what they measured."""
+
+    def observe(self, prediction: str) -> Any:
+        """An object that is sent to the parent."""
+        return Interrupting()
+
+    def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
+        """The number of samples."""
+        return {"score": len(rows)}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_a_worker_that_sends_a_result_is_interrupted_behind_it() -> None:
+    # Half a result would be waited for without end.
+    with pytest.raises(KeyboardInterrupt):
+        in_two(Interrupted(), *"abcdefgh")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_with_their_parent(
+    waiting: Callable[[], subprocess.Popen[str]], end: signal.Signals
+) -> None:
+    process = waiting()
+    process.send_signal(end)
+    # Its pipes end once no process holds them.
+    process.communicate(timeout=60)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_an_interrupt_while_workers_start_prints_nothing() -> None:
+    """What their server preloads first; it goes on to import numpy."""
+    program = "import metrichub.evaluation.silent, os, signal; os.kill(os.getpid(), signal.SIGINT)"
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (-signal.SIGINT, "")
