@@ -7,6 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from metric_cards._bases.strictjson import read
+from metrichub.authoring import Array
 
 ARGUMENTS = ("arguments", "args", "input", "input_parameters")
 """What OpenAI, LangChain and ragas, Anthropic, and deepeval call the arguments of a call."""
@@ -82,6 +83,16 @@ def text_of_calls(calls: Sequence[Any] | Mapping[str, Any]) -> str:
         raise ValueError(f"isn't a list of tool calls: it isn't JSON ({error})") from error
 
 
+def unread_note(totals: Mapping[str, Array]) -> Sequence[str]:
+    """A note where no prediction could be read, which is rather a matter of its form."""
+    if totals["parsed"]:
+        return ()
+    return (
+        "no prediction is a JSON list of tool calls, so that all score 0; of a conversation, give "
+        "the calls alone",
+    )
+
+
 def _calls_of_message(value: Any) -> Any:
     """The calls of an assistant's message, as OpenAI writes it; another value is itself."""
     is_message = isinstance(value, _MAPPING) and "tool_calls" in value
@@ -99,7 +110,9 @@ def _written(entry: Any) -> tuple[str, Any]:
     if isinstance(entry, dict) and isinstance(entry.get("function"), dict):
         entry = entry["function"]
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-        raise _NoCall("doesn't name a tool")
+        message = isinstance(entry, dict) and "role" in entry
+        conversation = "is a message of a conversation; give its calls alone"
+        raise _NoCall(conversation if message else "doesn't name a tool")
     arguments = (entry[key] for key in ARGUMENTS if entry.get(key) is not None)
     return entry["name"], next(arguments, None)
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from metric_cards._bases.tool_calls import Call, read_calls, text_of_calls
+from metric_cards._bases.tool_calls import Call, read_calls, text_of_calls, unread_note
 from metric_cards.tool_call_accuracy.pairing import best_pairing
-from metrichub.authoring import Metric, Row, Unscored
+from metrichub.authoring import Array, Metric, Row, Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +44,10 @@ class ToolCallAccuracy(Metric):
             "aligned": aligned,
             "parsed": broken is None,
         }
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """That no prediction is a list of calls, if so."""
+        return [*super().notes(totals), *unread_note(totals)]
 
     def _sequence(self, calls: tuple[Call, ...]) -> list[str]:
         names = [call.name for call in calls]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from metric_cards._bases.tool_calls import Call, read_calls, text_of_calls
-from metrichub.authoring import Metric, Row, Unscored
+from metric_cards._bases.tool_calls import Call, read_calls, text_of_calls, unread_note
+from metrichub.authoring import Array, Metric, Row, Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +42,10 @@ class ToolCallF1(Metric):
             "recall": shared / max(required, 1),
             "parsed": broken is None,
         }
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """That no prediction is a list of calls, if so."""
+        return [*super().notes(totals), *unread_note(totals)]
 
     def _bag(self, calls: tuple[Call, ...]) -> Counter[object]:
         keys = [(call.name, frozenset(call.arguments.items())) for call in calls]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from metric_cards._bases.tool_calls import Call, read_calls
 from metric_cards.tool_call_accuracy.pairing import best_pairing
-from metrichub import Hub
+from metrichub import Hub, InputError
 from tests.oracles.text_twins import any_text
 
 PARIS = [Call("weather", {"city": "Paris"})]
@@ -44,6 +44,36 @@ def test_a_message_as_a_server_sends_it_has_the_score_of_its_calls(sent_as):
     for metric in ("tool_call_f1", "tool_call_accuracy"):
         report = Hub(metric).evaluate(predictions=[sent_as(message)], references=[expected])
         assert report.scores()[metric]["score"] == 1.0
+
+
+CONVERSATION = [
+    {"role": "user", "content": "How is the weather in Paris?"},
+    {
+        "role": "assistant",
+        "tool_calls": [{"function": {"name": "weather", "arguments": '{"city": "Paris"}'}}],
+    },
+    {"role": "tool", "name": "weather", "content": "It rains."},
+]
+
+
+@pytest.mark.parametrize("metric", ["tool_call_f1", "tool_call_accuracy"])
+def test_a_whole_conversation_is_told_to_be_one(metric):
+    expected = [{"name": "weather", "arguments": {"city": "Paris"}}]
+    calls, text = json.dumps(expected), json.dumps(CONVERSATION)
+    # As a text it is a model's answer, which never raises.
+    report = Hub(metric).evaluate(predictions=[text, "Paris"], references=[calls, calls])
+    assert report.scores()[metric]["score"] == report.scores()[metric]["parsed"] == 0
+    (note,) = report.notes()[metric]
+    assert note == (
+        "no prediction is a JSON list of tool calls, so that all score 0; of a conversation, give "
+        "the calls alone"
+    )
+    assert not Hub(metric).evaluate(predictions=[calls, text], references=[calls, calls]).notes()
+    with pytest.raises(InputError, match="its entry 0 is a message of a conversation"):
+        Hub(metric).evaluate(predictions=[CONVERSATION], references=[expected])
+    report = Hub(metric).evaluate(predictions=[calls], references=[text])
+    (note, *_) = report.notes()[metric]
+    assert "its entry 0 is a message of a conversation" in note
 
 
 @pytest.mark.parametrize("more", ["", ', "arguments": null', ', "args": ""', ', "arguments": {}'])
