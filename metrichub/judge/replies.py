@@ -232,6 +232,9 @@ def completion_of(done: object) -> Completion:
     if message is None:
         raise Unreadable("the answer has no choices")
     content = getattr(message, "content", None) or ""
+    if isinstance(content, list) and all(isinstance(part, Mapping) for part in content):
+        # In parts, of which the others are the model's thinking.
+        content = "".join(str(part.get("text")) for part in content if part.get("type") == "text")
     if not isinstance(content, str):
         raise Unreadable("the answer's content isn't text")
     tokens = getattr(getattr(first, "logprobs", None), "content", None) or ()

@@ -21,9 +21,12 @@ MESSAGE = {"role": "assistant", "content": '{"items": ["One."]}'}
 CHOICE = {"index": 0, "finish_reason": "stop", "message": MESSAGE}
 
 
+def judge(stub: Stub) -> OpenAIJudge:
+    return OpenAIJudge(model="stub", base_url=stub.url, max_retries=0)
+
+
 def extract(stub: Stub) -> list[str]:
-    judge = OpenAIJudge(model="stub", base_url=stub.url, max_retries=0)
-    return run(judge.extract(CLAIMS, {"text": "One."}))
+    return run(judge(stub).extract(CLAIMS, {"text": "One."}))
 
 
 @pytest.mark.parametrize(
@@ -49,6 +52,15 @@ def test_a_reply_of_another_form_costs_one_sample(stub: Stub, body: object) -> N
     assert not caught.value.ends_the_run
     stub.always = None
     assert extract(stub) == ["One."]
+
+
+def test_the_text_of_a_content_in_parts_is_read(stub: Stub) -> None:
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": '{"items": ["draft"]}'}]}
+    parts = [thought, {"type": "text", "text": '{"items":'}, {"type": "text", "text": '["One."]}'}]
+    message = {"role": "assistant", "content": parts}
+    stub.faults = [raw(json.dumps({"choices": [CHOICE | {"message": message}]}).encode())]
+    assert extract(stub) == ["One."]
+    assert len(stub.asked) == 1
 
 
 @pytest.mark.parametrize(
@@ -160,8 +172,8 @@ def test_a_call_that_came_to_nothing_is_counted_with_its_tokens(
     stub: Stub, fault: Any, calls: int, tokens: tuple[int, int]
 ) -> None:
     stub.always = fault
-    judge = spec(stub, prices=[1e6, 1e6])
-    usage = Hub("faithfulness", judge=judge).evaluate(**columns(1)).usage
+    priced = spec(stub, prices=[1e6, 1e6])
+    usage = Hub("faithfulness", judge=priced).evaluate(**columns(1)).usage
     assert usage.calls == len(stub.asked) == calls
     assert (usage.prompt_tokens, usage.completion_tokens) == tokens
     assert usage.money == sum(tokens)
