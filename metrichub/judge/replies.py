@@ -74,6 +74,9 @@ _TRIES = 1000
 """How many braces of an answer are tried: text that is all braces would take minutes."""
 _SHORT = 400
 """Bytes of a text that can hardly be said to repeat itself."""
+_TRAILING_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])')
+"""A comma that ends a list or an object, or a string, which may hold such signs."""
+_WRAPPERS = ("answer", "data", "json", "output", "reply", "response", "result")
 _SCORE = re.compile(rb'"score"\s*:\s*(-?\d+)')
 
 
@@ -125,7 +128,8 @@ def read_reply(reply: type[R], content: str) -> R:
     """The reply in a model's answer.
 
     Prose, code fences and thinking around the JSON object are ignored: the answer is what follows
-    the thinking, and of several objects the last.
+    the thinking, and of several objects the last. So are a comma at the end of a list and an object
+    such as {"result": …} around the answer.
 
     Raises:
         Unreadable: there is no such JSON object in it, or two that contradict each other.
@@ -134,7 +138,9 @@ def read_reply(reply: type[R], content: str) -> R:
         return reply.model_validate_json(content)
     except ValidationError as error:
         problem = error
-    answers = _answers(reply, content)
+    head, brace, rest = content.partition("{")
+    plain = _TRAILING_COMMA.sub(lambda part: part[1] or "", brace + rest)
+    answers = _answers(reply, head + plain)
     if len({_without_reasons(answer) for answer in answers}) > 1:
         raise Unreadable(
             f"the reply holds {len(answers)} answers that contradict each other: "
@@ -170,6 +176,8 @@ def _objects(reply: type[R], text: str, start: int) -> Iterator[tuple[R, int]]:
         end = start + 1
         try:
             value, end = decoder.raw_decode(text, start)
+            if len(value) == 1 and (name := next(iter(value))).lower() in _WRAPPERS:
+                value = value[name]
             yield reply.model_validate_json(clean(json.dumps(value, ensure_ascii=False))), end
         except (ValueError, RecursionError):
             pass
@@ -268,9 +276,10 @@ def read_grade(done: Completion, scale: tuple[int, int], logprobs: bool) -> Grad
         Unreadable: there is no such grade.
         JudgeError: the server gave no probabilities.
     """
-    # Weights are counted from tokens; a model that writes some of its own isn't asked for them.
-    reply = read_completion(Graded, done).model_copy(update={"weights": {}})
     low, high = scale
+    content = re.sub(rf'("score"\s*:\s*)("?)(\d+)\s*/\s*{high}\b\2', r"\1\3", done.content)
+    # Weights are counted from tokens; a model that writes some of its own isn't asked for them.
+    reply = read_reply(Graded, content).model_copy(update={"weights": {}})
     if not low <= reply.score <= high or reply.score != int(reply.score):
         raise Unreadable(f"the score {reply.score:g} isn't a whole number from {low} to {high}")
     if not logprobs:

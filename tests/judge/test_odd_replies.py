@@ -82,6 +82,41 @@ def test_a_lone_surrogate_in_a_reply_becomes_a_replacement_character(stub: Stub)
     assert len(stub.asked) == 1
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"reason": "r, }", "score": 4,}',
+        '```json\n{"reason": "r, }", "score": 4,\n}\n```',
+        'Mind the 5" nail: {"reason": "r, }", "score": 4,}',
+        '{"result": {"reason": "r, }", "score": 4}}',
+        'So: {"Answer": {"reason": "r, }", "score": 4}}',
+        '{"reason": "r, }", "score": "4/5"}',
+        '{"reason": "r, }", "score": 4 / 5}',
+        '{"response": {"reason": "r, }", "score": "4/5",},}',
+    ],
+)
+def test_a_slip_of_the_form_costs_no_second_call(stub: Stub, content: str) -> None:
+    stub.faults = [says(content)]
+    grade = run(judge(stub).grade(CLAIMS, {"text": "One."}, (1, 5)))
+    assert (grade.score, grade.reason, len(stub.asked)) == (4.0, "r, }", 1)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        # Of another scale, or another answer that only its form hid.
+        '{"reason": "r", "score": "4/10"}',
+        '{"reason": "r", "score": 1} No: {"reason": "r", "score": 4,}',
+        '{"draft": {"reason": "r", "score": 4}}',
+        '{"result": {"reason": "r", "score": 4}, "confidence": "low"}',
+    ],
+)
+def test_a_reply_that_may_mean_something_else_is_asked_for_again(stub: Stub, content: str) -> None:
+    stub.faults = [says(content)]
+    assert run(judge(stub).grade(CLAIMS, {"text": "One."}, (1, 5))).score == 3.0
+    assert len(stub.asked) == 2
+
+
 VECTOR = {"index": 0, "embedding": [1.0, 2.0]}
 
 
