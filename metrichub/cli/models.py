@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from metrichub.catalog.registry import registry
 from metrichub.cli.output import emit, result_format
 from metrichub.cli.program import Command
 from metrichub.models.local_models import fetch as fetched
@@ -27,6 +28,10 @@ def fetch(name: str, revision: str | None, onnx: bool, yes: bool) -> None:
 
     metrichub fetch roberta-large
     """
+    if name in registry():
+        raise click.UsageError(
+            f"{name} is a metric and not a model; 'metrichub card {name}' says whether it needs one"
+        )
     offer = offered(name, revision, onnx=onnx)
     size = sum(offer.files.values()) / 1e6
     click.echo(f"{name} at {offer.commit}: {size:.1f} MB, licence {offer.license}")

@@ -93,7 +93,8 @@ def offered(name: str, revision: str | None = None, *, onnx: bool = False) -> Of
         kind = "ONNX file" if onnx else "safetensors"
         raise ModelError(
             f"{name} has no {kind}; its weights come as {', '.join(_others(sizes)) or 'nothing'}, "
-            "and a pickle isn't loaded, since loading it may run code"
+            "and a pickle isn't loaded, since loading it may run code; if you trust it, load it "
+            "with transformers, and save it to a folder with its tokenizer (save_pretrained)"
         )
     license_ = getattr(info.card_data, "license", None) or "not stated"
     return Offer(name, revision, str(info.sha), str(license_), files)

@@ -105,10 +105,19 @@ def test_what_cannot_be_fetched_is_one_line(run: Run, arguments: list[str], said
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_metric_s_name_is_no_model_s(run: Run, hub: hub_stub.Hub) -> None:
+    done = fetch(run, "bleu", "--yes")
+    assert done.returncode == 2
+    said = "bleu is a metric and not a model; 'metrichub card bleu' says whether it needs one"
+    assert said in done.stderr
+    assert not hub.asked
+
+
 def test_a_pickle_is_not_fetched(run: Run, hub: hub_stub.Hub) -> None:
     del hub.files["model.safetensors"]
     done = fetch(run, "toys/bert", "--yes")
     assert "toys/bert has no safetensors; its weights come as pytorch_model.bin" in done.stderr
+    assert "save it to a folder with its tokenizer (save_pretrained)" in done.stderr
     assert not [asked for asked in hub.asked if "/resolve/" in asked]
 
 

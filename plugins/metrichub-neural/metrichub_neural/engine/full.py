@@ -114,7 +114,10 @@ def load_model(auto: str, files: ModelFiles, dtype: str, **more: Any) -> Any:
     if files.file("model.safetensors", "model.safetensors.index.json") is None:
         gguf = sorted(files.folder.glob("*.gguf"))
         if not gguf:
-            raise ModelError(f"{files.name} has no safetensors in {files.folder}")
+            raise ModelError(
+                f"{files.name} has no safetensors in {files.folder}; load its weights with "
+                "transformers, and save them to a folder with the tokenizer (save_pretrained)"
+            )
         more["gguf_file"] = gguf[0].name
     else:
         more["use_safetensors"] = True
