@@ -205,7 +205,7 @@ def measure(
     measured: dict[str, Report] = {}
     options, rounds = judging.for_run(), None
     if judging.batch is not None:
-        from metrichub.models.batch import BatchRun
+        from metrichub.models.batch_files import BatchRun
 
         # Of all systems together, so that each round is sent once.
         rounds = options["batch"] = BatchRun(judging.batch)

@@ -52,7 +52,7 @@ from metrichub.errors import InputError
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
-    from metrichub.evaluation.ranking import PairedTests
+    from metrichub.evaluation.paired_tests import PairedTests
     from metrichub.hub import Hub
     from metrichub.models.usage import Usage
     from metrichub.report.report import Report

@@ -35,7 +35,7 @@ from metrichub.report.scoreboard import (
 from metrichub.report.tables import Cell, Table, fit_width
 
 if TYPE_CHECKING:
-    from metrichub.evaluation.ranking import PairedTests
+    from metrichub.evaluation.paired_tests import PairedTests
     from metrichub.report.report import Report
 
 _HEAD = ("calibrated", "calibrated low", "calibrated high", "labels")

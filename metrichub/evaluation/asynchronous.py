@@ -20,7 +20,7 @@ from metrichub.evaluation.explanation import (
     error_line,
 )
 from metrichub.metric import Metric, TraceItem, WithTrace
-from metrichub.models.batch import BatchRun
+from metrichub.models.batch_files import BatchRun
 from metrichub.models.failures import AnswerPending
 from metrichub.models.loop import run
 from metrichub.models.usage import Budget, Usage, UsageTracker, record_keys, track_usage

@@ -41,7 +41,7 @@ from metrichub.models.usage import Budget, Usage
 from metrichub.text.column import watched
 
 if TYPE_CHECKING:
-    from metrichub.models.batch import BatchRun
+    from metrichub.models.batch_files import BatchRun
 
 _KEPT_BYTES = 31 << 20
 """How much freed memory the C library may keep for the next block; glibc's bound is 32 MiB."""

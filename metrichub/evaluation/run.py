@@ -26,7 +26,7 @@ from metrichub.evaluation.stored import StoredSamples
 from metrichub.metric import CorpusMetric
 
 if TYPE_CHECKING:
-    from metrichub.models.batch import BatchRun
+    from metrichub.models.batch_files import BatchRun
 
 PART_CHARACTERS = 1_000_000
 """About how much text one process measures at a time."""
@@ -254,7 +254,7 @@ def rounds_of(batch: str | PathLike[str] | None, workers: int) -> BatchRun | Non
     """The run over a batch's folder; one that several systems share is given as it is."""
     if batch is None:
         return None
-    from metrichub.models.batch import batch_run
+    from metrichub.models.batch_files import batch_run
 
     return batch_run(batch, workers)
 

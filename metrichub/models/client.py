@@ -32,7 +32,7 @@ from metrichub.models.usage import Answer, Prices, batch_of_run, spent_on
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-    from metrichub.models.batch import BatchRun
+    from metrichub.models.batch_files import BatchRun
 
 T = TypeVar("T")
 _NOT_IN_LABEL = (

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from aiolimiter import AsyncLimiter
 
-    from metrichub.models.batch import BatchRun
+    from metrichub.models.batch_files import BatchRun
 
 BYTES_A_TOKEN = 4
 """What an estimate takes a token to be, in UTF-8: English prose under usual tokenizers."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from metrichub.errors import listed
-from metrichub.evaluation.ranking import p_text
+from metrichub.evaluation.paired_tests import p_text
 from metrichub.report.scoreboard import (
     TIE,
     Intervals,
@@ -19,7 +19,7 @@ from metrichub.report.tables import Score, Table
 
 if TYPE_CHECKING:
     from metrichub.evaluation.measurement import Measurement
-    from metrichub.evaluation.ranking import PairedTests
+    from metrichub.evaluation.paired_tests import PairedTests
     from metrichub.evaluation.significance import SignificanceOptions
 
 

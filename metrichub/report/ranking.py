@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from metrichub.errors import MissingDependency, ReportError, what
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import unranked
-from metrichub.evaluation.ranking import PairedTests, paired_tests
+from metrichub.evaluation.paired_tests import PairedTests, paired_tests
 from metrichub.evaluation.resample import SEED, check_positive
 from metrichub.evaluation.significance import Comparison, SignificanceOptions
 from metrichub.report.by_output import ByOutput, intervals_of

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from metrichub.data.columns import column_of
 from metrichub.errors import ParameterError
-from metrichub.evaluation.ranking import output_label
+from metrichub.evaluation.paired_tests import output_label
 from metrichub.report.tables import Cell, Score, Table
 
 if TYPE_CHECKING:
     from metrichub.catalog.frontmatter import Scale
     from metrichub.evaluation.intervals import Interval
     from metrichub.evaluation.measurement import Measurement
-    from metrichub.evaluation.ranking import PairedTests
+    from metrichub.evaluation.paired_tests import PairedTests
     from metrichub.evaluation.significance import Comparison
     from metrichub.metric import Metric
 

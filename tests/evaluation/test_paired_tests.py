@@ -9,7 +9,7 @@ import pytest
 
 from metrichub import Hub, Report, compare_all, load_metric
 from metrichub.errors import ReportError
-from metrichub.evaluation.ranking import p_text
+from metrichub.evaluation.paired_tests import p_text
 from metrichub.evaluation.resample import holm
 from metrichub.report.ranking import quick_tests
 from metrichub.report.scoreboard import rows_of_scores, rows_of_tests

@@ -1,4 +1,4 @@
-"""Ranking: which systems are better than which, of all pairs, corrected and in words.
+"""Paired tests: which systems are better than which, of all pairs, corrected and in words.
 
 Holm (1979) corrects the p-values over the pairs of systems and the headline outputs of a metric. A
 system ranks below others only if each of them beats it, so that some of one rank may beat others of
