@@ -1,6 +1,7 @@
 """Layers: what loads what, seen in `sys.modules` of fresh processes, and what imports whom."""
 
 import ast
+from collections import Counter
 from pathlib import Path
 from typing import TypeGuard
 
@@ -202,6 +203,12 @@ def test_scores_and_comparisons_need_no_optional_package(tmp_path: Path) -> None
 
 def test_no_two_modules_import_each_other_even_through_others() -> None:
     assert import_graph.cycles(import_graph.imports()) == []
+
+
+def test_a_file_name_stands_twice_for_the_same_job_only() -> None:
+    files = Counter(path.name for path in import_graph.modules().values())
+    shared = {"__init__.py", "base.py", "commands.py", "readers.py", "page.py", "tables.py"}
+    assert {name for name, number in files.items() if number > 1} <= shared
 
 
 def test_a_small_module_that_one_other_imports_is_part_of_that() -> None:
