@@ -116,7 +116,11 @@ class Batch:
             return cls.of(**{name: () for name in needed})
         chosen = names.resolve(needed, table.names, mapping)
         fallbacks = names.fallbacks(chosen, mapping)
-        batch = cls.of(**_read(chosen, table.column, fallbacks, objects or {}))
+        try:
+            batch = cls.of(**_read(chosen, table.column, fallbacks, objects or {}))
+        except InputError as error:
+            names.check_key(error, data, chosen)
+            raise
         available = table.plain_names() if keep is None else table.names
         metadata = read_metadata(available, chosen.values(), table.column, batch.size, keep)
         keys = read_keys(key, table.names, table.column, batch.size) if key else None

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from metrichub.data.values import column_of_path, values_at
+from metrichub.data.values import column_of_path, sample_error, values_at
 from metrichub.errors import InputError, MissingColumn, did_you_mean, listed, what
 
 TEXT = ("predictions", "references", "sources", "questions", "contexts")
@@ -252,6 +252,19 @@ def _has_splits(data: object) -> bool:
     return isinstance(data, Mapping) and any(
         hasattr(value, "column_names") for value in data.values()
     )
+
+
+def check_key(error: InputError, data: object, chosen: Mapping[str, str]) -> None:
+    """Raise `InputError` if the error's sample is a row without the key of its column."""
+    if error.column is None or error.sample is None or not isinstance(data, (list, tuple)):
+        return
+    row = data[error.sample]
+    name = chosen.get(error.column, error.column)
+    # A path starts at a key that another row has.
+    key = column_of_path(name, chain.from_iterable(data)) or name
+    if isinstance(row, Mapping) and key not in row:
+        keys = f"has no {key!r}; it has {listed(map(repr, row))}" if row else "is empty"
+        raise sample_error(error.column, error.sample, f"is missing: this row {keys}") from error
 
 
 _PLAIN_FEATURES = ("Value", "ClassLabel", "List", "LargeList", "Sequence")

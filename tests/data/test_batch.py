@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from metrichub.data.batch import Batch
 from metrichub.errors import InputError, MissingColumn
 from metrichub.evaluation.run import Fingerprint
+from metrichub.hub import Hub
 
 texts = st.text(max_size=6)
 groups = st.lists(texts, min_size=1, max_size=3)
@@ -354,3 +355,28 @@ def test_the_digests_are_equal_exactly_for_equal_columns_beside_the_predictions(
 def test_a_nul_does_not_move_between_samples_unseen() -> None:
     one, other = Batch.of(references=["a\0b", "c"]), Batch.of(references=["a", "b\0c"])
     assert digests(one) != digests(other)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            [{"prediction": "a", "reference": "b"}, {"output": "a", "reference": "b"}],
+            "predictions[1] is missing: this row has no 'prediction'; it has 'output' and "
+            "'reference'",
+        ),
+        (
+            [{"prediction": "a", "reference": "b"}, {}],
+            "predictions[1] is missing: this row is empty",
+        ),
+        (
+            [{"prediction": "a", "reference": "b"}, {"prediction": None, "reference": "b"}],
+            "predictions[1] is None, not text; ",
+        ),
+    ],
+)
+def test_a_key_that_a_row_lacks_is_missing_and_not_none(rows: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Hub("wer").evaluate(rows)
+    assert str(caught.value).startswith(message)
+    assert (caught.value.column, caught.value.sample) == ("predictions", 1)
