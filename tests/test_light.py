@@ -106,7 +106,7 @@ def test_it_scores_and_compares(data: Path) -> None:
 
 @pytest.mark.light
 def test_it_lists_shows_and_checks_metrics(data: Path) -> None:
-    assert len(json.loads(shown(data, "list"))) > 60
+    assert len(json.loads(shown(data, "list", "--format", "json"))) > 60
     assert shown(data, "card", "bleu").startswith("---\nname: bleu\n")
     assert "bleu" in shown(data, "check", "bleu")
 

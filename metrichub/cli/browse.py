@@ -14,7 +14,7 @@ from metrichub.catalog.listing import list_metrics, screen_width
 from metrichub.catalog.registry import Entry, registry, spec_of
 from metrichub.catalog.search import METRIC, SearchPage, search_index
 from metrichub.catalog.studies import best_by_task
-from metrichub.cli.output import as_json, emit, result_format
+from metrichub.cli.output import as_json, emit
 from metrichub.cli.program import Command, note
 from metrichub.errors import did_you_mean
 from metrichub.report.tables import Table
@@ -43,7 +43,12 @@ _SHOWN = 5
     help="Show metrics whose agreement with people's ratings of this dimension is known, "
     "for example relevance; best first.",
 )
-@click.option("--format", "form", type=click.Choice(("table", "json")), help="The format.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("table", "json")),
+    help="The format.  [default: table on a terminal, a line for each metric into a pipe]",
+)
 def list_(
     question: tuple[str, ...],
     task: str | None,
@@ -75,10 +80,14 @@ def list_(
     entries = list_metrics(task=task, **tags)
     if not entries:
         note(_nothing({"task": task, **tags}))
-    if result_format(form) == "json":
+    if form == "json":
         named = [(registry().name_of(entry), entry) for entry in entries]
         click.echo(as_json([_facts(*pair) for pair in named]), nl=False)
-    elif entries:
+    elif not entries:
+        return
+    elif not form and not sys.stdout.isatty():
+        click.echo("\n".join(entries.lines()))
+    else:
         click.echo(entries.text(screen_width(), lambda task: click.style(task, bold=True)))
 
 
@@ -124,11 +133,14 @@ def _show_pages(question: str, form: str | None) -> None:
     pages = search_index().find(question)[:_SHOWN]
     if not pages:
         note("no metric or guide matches; 'metrichub list' shows all metrics")
-    if result_format(form) == "json":
+    if form == "json":
         click.echo(as_json([_page_facts(page) for page in pages]), nl=False)
         return
     for page in pages:
         name, rest = (page.address, page.title) if page.kind == METRIC else (page.kind, page.title)
+        if not form and not sys.stdout.isatty():
+            click.echo(f"{name}: {rest}: {' '.join(page.summary.split())}")
+            continue
         click.echo(f"{click.style(name, bold=True)}: {rest}")
         click.echo(textwrap.fill(page.summary, screen_width(), initial_indent="  ",
                                  subsequent_indent="  "))  # fmt: skip
@@ -176,7 +188,7 @@ def _show_agreement(
         for name, about, (study, value) in best_studies
     ]
     emit(
-        result_format(form),
+        form or "table",
         lambda: [Table(_HEAD, rows)],
         lambda: [dict(zip(_HEAD, row, strict=True)) for row in rows],
     )

@@ -36,17 +36,17 @@ def site(tmp_path: Path) -> Path:
 
 
 def listed(*arguments: str, **options: Any) -> dict[str, Any]:
-    ran = program("list", *arguments, **options)
+    ran = program("list", *arguments, "--format", "json", **options)
     assert (ran.returncode, ran.stderr) == (0, "")
     return {row["name"]: row for row in json.loads(ran.stdout)}
 
 
 def names(*arguments: str) -> list[str]:
-    return [row["name"] for row in json.loads(run("list", *arguments).stdout)]
+    return [row["name"] for row in json.loads(run("list", *arguments, "--format", "json").stdout)]
 
 
 def test_list_shows_every_metric_with_the_facts_of_its_card() -> None:
-    rows = {row["name"]: row for row in json.loads(run("list").stdout)}
+    rows = {row["name"]: row for row in json.loads(run("list", "--format", "json").stdout)}
     assert {"abstractness", "bleu", "wer"} <= rows.keys()
     bleu = rows["bleu"]
     assert bleu["distribution"] == "metrichub"
@@ -71,6 +71,22 @@ def test_list_fits_two_screens_by_task(monkeypatch: pytest.MonkeyPatch) -> None:
     marks = {line.split()[0]: line[26:29].strip() for line in lines if line.startswith(" ")}
     asked = ("bleu", "faithfulness", "g_eval", "answer_relevancy", "readability")
     assert [marks[name] for name in asked] == ["", "j", "J", "je", "+"]
+
+
+def test_a_list_into_a_pipe_is_a_line_for_each_metric() -> None:
+    lines = run("list").stdout.splitlines()
+    known = {registry().name_of(entry): entry for entry in registry().entries}
+    assert [line.split()[0] for line in lines] == sorted(known)
+    bleu = next(line for line in lines if line.startswith("bleu "))
+    assert bleu.split(maxsplit=1)[1] == known["bleu"].card.summary
+    few = run("list", "--family", "edit distance").stdout.splitlines()
+    assert {"ter", "wer"} <= {line.split()[0] for line in few} <= {*known}
+    pages = run("list", "speech to text wrong words").stdout.splitlines()
+    assert pages[0].startswith("wer: Word error rate (WER), with MER, WIL and WIP: Word edits")
+    assert len(pages) <= 5
+    rated = run("list", "--agreement", "relevance", "--task", "summarization").stdout.splitlines()
+    as_json = run("list", "--agreement", "relevance", "--task", "summarization", "--format", "json")
+    assert len(json.loads(as_json.stdout)) < len(rated) <= len(json.loads(as_json.stdout)) + 2
 
 
 def test_a_filtered_list_has_whole_summaries(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +128,7 @@ def test_list_filters_by_the_tags_of_the_cards(option: str, value: str, tag: Any
 
 
 def test_filters_that_nothing_passes_give_an_empty_list_and_a_note() -> None:
-    result = run("list", "--task", "juggling")
+    result = run("list", "--task", "juggling", "--format", "json")
     assert (result.exit_code, json.loads(result.stdout)) == (0, [])
     assert "note: no metric has the task 'juggling' (task: agents, " in result.stderr
 
