@@ -16,6 +16,7 @@ from metrichub.bridges._modules import Feature, Origin, features_of, forget, ins
 from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import Scale
 from metrichub.data.columns import column_of
+from metrichub.data.values import WholeValue
 from metrichub.errors import MetricError, UnknownParameter, what
 from metrichub.metric import CorpusMetric, Resampler
 
@@ -97,6 +98,12 @@ class ModuleMetric(CorpusMetric):
     def inputs(self) -> tuple[str, ...]:
         """The columns, each with all items of a sample."""
         return tuple(column_of(feature.name) for feature in self.features())
+
+    @property
+    def text_of_objects(self) -> dict[str, WholeValue]:
+        """The columns in which a sample's value is a number, a label sequence or an object."""
+        ways = {column_of(feature.name): feature.text_of for feature in self.features()}
+        return {column: text_of for column, text_of in ways.items() if text_of}
 
     def outputs(self) -> tuple[str, ...]:
         """What the module gave last; before it was called, "score" is all that is known."""
@@ -188,7 +195,7 @@ class ModuleMetric(CorpusMetric):
 
     def _compute(self, rows: Sequence[Any]) -> _Computed:
         columns = {
-            feature.name: [list(v) if feature.many else v for v in values]
+            feature.name: list(values)
             for feature, values in zip(self.features(), zip(*rows, strict=True), strict=True)
         }
         module = self.module()

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from metrichub.data.columns import column_of
-from metrichub.data.values import sample_error
-from metrichub.errors import MetricError, MissingDependency, UnknownMetric
+from metrichub.data.values import WholeValue, json_value, sample_error
+from metrichub.errors import MetricError, MissingDependency, UnknownMetric, listed, what
 from metrichub.evaluation.explanation import error_line
 
 SEED = 12345
@@ -45,30 +46,108 @@ class Origin(NamedTuple):
         return re.sub(r"\W", "_", Path(self.path).stem)
 
 
+def _whole_number(value: Any) -> int:
+    if isinstance(value, float) and not value.is_integer():
+        raise ValueError
+    return int(value)
+
+
+_CASTS = {"string": str, "large_string": str, "int": _whole_number, "float": float}
+_KINDS = {str: "texts", _whole_number: "whole numbers", float: "numbers", None: "lists or objects"}
+
+
 class Feature(NamedTuple):
-    """A column that a module takes: texts or numbers, one a sample or a list of them."""
+    """A column that a module takes: of what kind a sample's value is, as `datasets` says it.
+
+    `many` says that all items of a sample make a list, so that one alone is a list of one.
+    """
 
     name: str
-    cast: type
+    kind: Any
     many: bool
 
-    def value(self, items: Sequence[str], sample: int, module: str) -> Any:
+    @property
+    def text_of(self) -> WholeValue | None:
+        """How a sample's value gets here as one text; None for texts and lists of references."""
+        leaf = _item(self.kind) if self.many else self.kind
+        return None if _cast(leaf) is str else _JSON
+
+    def value(self, items: Sequence[Any], sample: int, module: str) -> Any:
         """What the module takes for a sample.
 
         Raises:
-            InputError: it takes one and there are several, or a number and this is none.
+            InputError: it takes one and there are several, or this is of another kind.
         """
-        column = column_of(self.name)
-        if not self.many and len(items) != 1:
-            raise sample_error(
-                column, sample, f"has {len(items)} items, and {module} takes one per sample"
-            )
+        value: Any = list(items)
+        if self.text_of and len(items) == 1:
+            value = _read(items[0])
+            value = value if isinstance(value, list) or not self.many else [value]
+        elif _cast(self.kind):
+            if len(items) != 1:
+                count = f"has {len(items)} items, and {module} takes one per sample"
+                raise sample_error(column_of(self.name), sample, count)
+            value = items[0]
         try:
-            values = tuple(map(self.cast, items))
-        except ValueError:
-            kind = f"no {self.cast.__name__}, which {module} takes"
-            raise sample_error(column, sample, f"holds {kind}: {items[0][:40]!r}") from None
-        return values if self.many else values[0]
+            return _converted(value, self.kind, module)
+        except ValueError as error:
+            raise sample_error(column_of(self.name), sample, str(error)) from None
+
+
+def _json_of(value: Any) -> str:
+    text = json.dumps(json_value(value))
+    if text == "null" or isinstance(value, (bytes, bytearray)):
+        missing = "is missing; leave the sample out of every column"
+        raise ValueError(missing if text == "null" else f"is {what(value)}; decode it")
+    return text
+
+
+_JSON = WholeValue(_json_of)
+
+
+def _read(text: Any) -> Any:
+    """The value that a text of JSON holds, or the text itself."""
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError):
+        return text
+
+
+def _converted(value: Any, kind: Any, module: str) -> Any:
+    """A value as a module takes it; a `ValueError` says what it is instead."""
+    item, cast = _item(kind), _cast(kind)
+    if isinstance(kind, Mapping):
+        takes = f"{module} takes an object with {listed(kind)}"
+        if not isinstance(value, Mapping):
+            raise ValueError(f"is {what(value)}; {takes}")
+        if lacking := [key for key in kind if key not in value]:
+            raise ValueError(f"lacks {listed(map(repr, lacking))}; {takes}")
+        return {key: _converted(value[key], kind[key], module) for key in kind}
+    if item is not None:
+        if not isinstance(value, list):
+            raise ValueError(f"is {what(value)}; {module} takes a list of {_KINDS[_cast(item)]}")
+        return [_converted(part, item, module) for part in value]
+    assert cast is not None
+    try:
+        if value is None or isinstance(value, (list, Mapping)):
+            raise ValueError
+        return cast(value)
+    except ValueError:
+        number = "int" if cast is _whole_number else cast.__name__
+        shown = repr(value)[:40]
+        raise ValueError(f"holds no {number}, which {module} takes: {shown}") from None
+
+
+def _cast(kind: Any) -> Any:
+    """What makes a value of a kind of `datasets`; None for lists, objects and all else."""
+    dtype = str(getattr(kind, "dtype", ""))
+    return _CASTS.get(dtype) or _CASTS.get(re.sub(r"^u|\d+$", "", dtype))
+
+
+def _leaves(kind: Any) -> Iterator[Any]:
+    """The kinds of what lists and objects hold in the end."""
+    parts = kind.values() if isinstance(kind, Mapping) else [_item(kind)]
+    for part in parts:
+        yield from [kind] if part is None else _leaves(part)
 
 
 def fetch(origin: Origin) -> tuple[Origin, Any]:
@@ -133,21 +212,26 @@ def features_of(name: str, schemas: Any) -> Iterator[Feature]:
     """What a module takes in each column, by the one or several schemas that it names.
 
     Raises:
-        MetricError: it is neither text nor a number.
+        MetricError: it holds what is neither text nor a number.
     """
-    listed = schemas if isinstance(schemas, list) else [schemas]
-    for column in listed[0]:
-        kinds = [schema[column] for schema in listed]
-        items = [item for item in map(_item, kinds) if item is not None]
+    all_schemas = schemas if isinstance(schemas, list) else [schemas]
+    one_prediction = any(
+        "predictions" in schema and _item(schema["predictions"]) is None for schema in all_schemas
+    )
+    for column in all_schemas[0]:
+        kinds = [schema[column] for schema in all_schemas]
+        lists = [kind for kind in kinds if _item(kind) is not None]
         plain = [kind for kind in kinds if _item(kind) is None]
         # A sample has one prediction, and as many references as the module takes.
-        many = bool(items) and (not plain or column != "predictions")
-        dtype = str(getattr(items[0] if many else plain[0], "dtype", "lists of lists"))
-        casts = {"string": str, "large_string": str, "int": int, "uint": int, "float": float}
-        cast = casts.get(dtype) or casts.get(re.sub(r"\d+$", "", dtype))
-        if cast is None:
-            raise MetricError(f"{name} takes {dtype} as {column}; a hub has texts and numbers")
-        yield Feature(column, cast, many)
+        kind = lists[0] if lists and (not plain or column != "predictions") else plain[0]
+        for leaf in _leaves(kind):
+            if _cast(leaf) is None:
+                dtype = getattr(leaf, "dtype", type(leaf).__name__)
+                raise MetricError(
+                    f"{name} takes {dtype} as {column}; a hub has texts, numbers, and lists and "
+                    "objects of them"
+                )
+        yield Feature(column, kind, _item(kind) is not None and one_prediction)
 
 
 def _item(kind: Any) -> Any:

@@ -189,12 +189,12 @@ def missing_column(column: str, metric: str, names: Iterable[str]) -> MissingCol
     import difflib
 
     names = list(names)
-    others = ALIASES.get(column, ())
+    others = ALIASES.get(column) or (next(_singulars(column)),)
     strange = [name for name in names if name not in _KNOWN]
     close = [name for name in strange if difflib.get_close_matches(name.lower(), (column, *others))]
     near = f" (is {close[0]!r} a misspelling of it?)" if close else ""
     instead = f", or failing that {', '.join(FALLBACKS[column])}" if column in FALLBACKS else ""
-    also = f" (also read as {', '.join(others)}{instead})" if others else ""
+    also = f" (also read as {', '.join(others)}{instead})"
     usual = column_of_alias(column)
     if usual != column:
         also = f" (to read {usual}, call the parameter {ALIASES[usual][0]!r})"

@@ -94,15 +94,19 @@ def systems_of(systems: Mapping[str, Data]) -> Mapping[str, Data]:
     return systems
 
 
-def objects_of(readers: Iterable[tuple[Sequence[str], TextOf | None]]) -> dict[str, TextOf]:
+def objects_of(
+    readers: Iterable[tuple[Sequence[str], TextOf | Mapping[str, TextOf] | None]],
+) -> dict[str, TextOf]:
     """How objects in a column become text, where all metrics that read it take the same.
 
-    A reader is a metric's inputs, with what it makes texts of objects by.
+    A reader is a metric's inputs, with what it makes texts of objects by, in all columns or each.
     """
     ways: dict[str, set[TextOf | None]] = {}
     for inputs, text_of in readers:
         for name in inputs:
-            ways.setdefault(column_of(name), set()).add(text_of)
+            column = column_of(name)
+            way = text_of.get(column) if isinstance(text_of, Mapping) else text_of
+            ways.setdefault(column, set()).add(way)
     return {
         column: text_of for column, (text_of, *others) in ways.items() if text_of and not others
     }

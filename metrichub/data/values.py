@@ -8,14 +8,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from metrichub.errors import InputError, MissingColumn, did_you_mean, listed, what
 
 _SHOWN = 8
 """How many keys of an object an error names."""
 
-TextOf: TypeAlias = Callable[[Sequence[Any] | Mapping[str, Any]], str]
+
+class WholeValue(NamedTuple):
+    """Makes one text of whatever a sample has, also of a number or of a list of texts."""
+
+    text_of: Callable[[Any], str]
+
+
+TextOf: TypeAlias = Callable[[Sequence[Any] | Mapping[str, Any]], str] | WholeValue
 """The text of a list of objects, or of one; a `ValueError` says why they have none."""
 
 
@@ -288,6 +295,8 @@ def as_texts(column: str, values: Sequence[Any], text_of: TextOf) -> list[Any]:
 def _as_text(value: object, text_of: TextOf) -> Any:
     if isinstance(value, str):
         return value
+    if isinstance(text_of, WholeValue):
+        return text_of.text_of(value)
     items = inner_list(value)
     if items is None and isinstance(message := plain(value), Mapping):
         return text_of(message)
