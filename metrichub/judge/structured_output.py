@@ -138,7 +138,7 @@ class ChatConnection(Connection):
         """The answer in one form; an unreadable reply is sent back once, with what is wrong."""
         from metrichub.judge.replies import Unreadable
 
-        request, spent, problem = original, Answer(""), ""
+        request, spent, problem, first = original, Answer(""), "", form
         for _ in range(2):
             content = ""
             try:
@@ -147,11 +147,13 @@ class ChatConnection(Connection):
                 reply = read(done)
             except Unreadable as error:
                 problem, request = str(error), original.again(content, str(error))
-                # A server that ignores the schema can only be told of it in the prompt.
+                # A server that ignores schemas can only be told of them in the prompt.
                 if live.form is None and self.form is None and form == "json_schema":
                     form = "text" if "json_object" in live.refused else "json_object"
             else:
-                live.form = live.form or form
+                if form == first or live.doubted:
+                    live.form = live.form or form
+                live.doubted = form != first
                 return spent._replace(reply=reply.model_dump_json())
         raise JudgeError(f"{self.label}: {self._error_text(problem)}")
 

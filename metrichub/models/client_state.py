@@ -33,6 +33,8 @@ class ClientState:
     """What the last request that tried the forms met, where every later one would meet it."""
     accepted: bool = False
     """Whether it accepted a request, be its reply of use or not."""
+    doubted: bool = False
+    """Whether the last reply was of use only without a schema, which may be chance."""
     bounded: bool = True
     """Whether schemas say how many items a list has; some servers know no such words."""
     probing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
@@ -43,9 +45,10 @@ class ClientState:
     ) -> T:
         """What `first` gives while no form has worked; then what `others` does.
 
-        The first request is made alone, until the server accepts it. After each that fails for
-        another reason one more is made at a time, so that a slow failure holds up few. An error
-        that every later call would meet is that of all that waited for it.
+        The first request is made alone, until the server accepts it, and so is the next where the
+        form is in doubt. After each that fails for another reason one more is made at a time, so
+        that a slow failure holds up few. An error that every later call would meet is that of all
+        that waited for it.
         """
         if not self._known():
             before = self.ended
@@ -57,7 +60,7 @@ class ClientState:
         return await (others(self.form) if self.form else first())
 
     def _known(self) -> bool:
-        return self.accepted or self.form is not None
+        return self.form is not None or (self.accepted and not self.doubted)
 
     async def _first(self, first: Callable[[], Awaitable[T]]) -> T:
         try:

@@ -93,6 +93,30 @@ def test_once_a_request_is_accepted_as_many_are_made_as_may_be(stub: Stub) -> No
     assert (len(stub.asked), stub.most) == (2 * 17, 8)
 
 
+@pytest.mark.parametrize("concurrency", [1, 16])
+def test_one_empty_reply_takes_no_schemas_from_the_run(stub: Stub, concurrency: int) -> None:
+    stub.faults = [says("")]
+    found = run(ask_all(judge(stub, concurrency=concurrency)))
+    assert found == [[f"Number {i}."] for i in range(SAMPLES)]
+    # The schema, without it as the server may not know any, and then the schema again.
+    forms = ["json_schema", "json_object"] + ["json_schema"] * (SAMPLES - 1)
+    assert [asked.form for asked in stub.asked] == forms
+
+
+@pytest.mark.parametrize("concurrency", [1, 16])
+def test_a_server_that_ignores_schemas_gets_two(stub: Stub, concurrency: int) -> None:
+    def told(asked: Asked) -> Reply:
+        if asked.form == "json_schema":
+            return prose(asked)
+        return completion(json.dumps(answer(asked)))
+
+    stub.always = told
+    found = run(ask_all(judge(stub, concurrency=concurrency)))
+    assert found == [[f"Number {i}."] for i in range(SAMPLES)]
+    forms = ["json_schema", "json_object"] * 2 + ["json_object"] * (SAMPLES - 2)
+    assert [asked.form for asked in stub.asked] == forms
+
+
 def test_failures_that_say_nothing_of_the_form_hold_up_few(stub: Stub) -> None:
     # One request, then two, four and eight at a time: 15, and then eight more.
     groups = {size: threading.Barrier(size) for size in (1, 2, 4, 8)}
