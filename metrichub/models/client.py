@@ -14,7 +14,13 @@ from urllib.parse import urlsplit
 
 from metrichub.catalog.parameters import Address, Range, Secret, check_parameters, off_default
 from metrichub.catalog.spec import Spec
-from metrichub.errors import JudgeError, JudgeUnavailable, MissingDependency, ParameterError
+from metrichub.errors import (
+    JudgeError,
+    JudgeUnavailable,
+    MissingDependency,
+    ParameterError,
+    listed,
+)
 from metrichub.models.client_state import ClientState, per_loop
 from metrichub.models.failures import AnswerPending, as_judge_error, masked
 from metrichub.models.run_store import AnyStore, opened_store
@@ -48,6 +54,8 @@ _NOT_IN_LABEL = (
     "api_key",
     "form",
 )
+_ASKED = ("model", "messages", "input", "response_format")
+"""What of a request an `extra_body` leaves alone."""
 _ENDPOINTS = ("/v1/chat/completions", "/v1/embeddings")
 _ANY = 1_000_000
 """Calls that may be in flight where no server is asked."""
@@ -110,6 +118,9 @@ class Connection:
         for name in ("extra_headers", "extra_body"):
             if (mapping := getattr(self, name)) is not None:
                 object.__setattr__(self, name, _Frozen(mapping))
+        if own := [name for name in _ASKED if name in (self.extra_body or {})]:
+            allowed = f"further parameters, as {listed(own)} can't be changed by it"
+            raise ParameterError(self._name(), "extra_body", self.extra_body, allowed)
         try:
             json.dumps(self.extra_body, allow_nan=False)
         except (TypeError, ValueError) as error:

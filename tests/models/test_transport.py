@@ -132,3 +132,9 @@ def test_a_body_that_is_no_json_is_refused_when_the_judge_is_made(value: object)
         OpenAIJudge(model="stub", extra_body={"more": value})
     assert "values that JSON can hold" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["model", "messages", "input", "response_format"])
+def test_a_body_that_changes_what_is_asked_is_refused(name: str) -> None:
+    with pytest.raises(ParameterError, match=f"{name}.*; choose further parameters"):
+        OpenAIJudge(model="stub", extra_body={name: "other", "top_k": 1})
