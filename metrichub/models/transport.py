@@ -4,9 +4,9 @@ The client's own timeout is between two bytes, so that a server that drips holds
 and it reads a reply whatever its size. Here a call ends after its seconds, a reply of more than
 `MOST` bytes is cut off while it comes, and a success that isn't JSON, as gateways send while a
 server restarts, becomes a 502, which the client tries again. A success that holds an error alone
-gets the status that the error names. A reply that is sent on to another server goes there without
-the user's own headers, which may be secret. The client waits as a server asks it to before it tries
-again, but for no longer than one call may take.
+gets the status that the error names. A request that a server sends on goes to another port without
+the user's own headers, which may be secret, and to another host not at all. The client waits as a
+server asks it to before it tries again, but for no longer than one call may take.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ httpx: Any = import_module(_base.__module__.partition(".")[0])
 
 MOST = 8_000_000
 """Bytes of a reply at most."""
-_BAD_GATEWAY, _CONFLICT, _TOO_LARGE = 502, 409, 413
+_BAD_GATEWAY, _NOT_FOUND, _CONFLICT, _TOO_LARGE = 502, 404, 409, 413
 _FEW = 2000
 """Bytes up to which a reply is read here; errors and cut replies are short."""
-_HOME = "metrichub_home"
+_HOME, _ELSEWHERE = "metrichub_home", "metrichub_elsewhere"
 WAIT = "x-metrichub-wait"
 """The header of a reply whose sender asks to wait longer than a call may take: so many seconds."""
 PENDING = "x-metrichub-pending"
@@ -66,8 +66,15 @@ class LimitedClient(DefaultAsyncHttpxClient):
                 for name in secret:
                     request.headers.pop(name, None)
 
+        async def stay(response: Any) -> None:
+            to = response.url.join(response.headers.get("location", ""))
+            if response.has_redirect_location and to.host != response.url.host:
+                response.extensions[_ELSEWHERE] = f"{to.scheme}://{to.netloc.decode()}"
+                # Without it the client goes nowhere.
+                del response.headers["location"]
+
         other = {} if transport is None else {"transport": transport}
-        super().__init__(event_hooks={"request": [keep]}, **other)
+        super().__init__(event_hooks={"request": [keep], "response": [stay]}, **other)
 
     async def send(self, request: Any, **how: Any) -> Any:
         """The whole reply.
@@ -109,6 +116,9 @@ def _wait(headers: Any) -> float:
 
 async def _whole(request: Any, response: Any) -> Any:
     """The reply with its content read, or an error in its place."""
+    if to := response.extensions.get(_ELSEWHERE):
+        message = f"it redirects to {to}, and texts don't follow to another host"
+        return httpx.Response(_NOT_FOUND, json={"error": {"message": message}}, request=request)
     parts: list[bytes] = []
     size = 0
     async for part in response.aiter_bytes():

@@ -11,7 +11,7 @@ import pytest
 
 from metrichub import OpenAIJudge
 from metrichub.authoring import Prompt
-from metrichub.errors import JudgeError, ParameterError
+from metrichub.errors import JudgeError, JudgeUnavailable, ParameterError
 from metrichub.models import transport
 from metrichub.models.loop import run
 from tests.judge_stub import Stub, failure, raw
@@ -138,3 +138,21 @@ def test_a_body_that_is_no_json_is_refused_when_the_judge_is_made(value: object)
 def test_a_body_that_changes_what_is_asked_is_refused(name: str) -> None:
     with pytest.raises(ParameterError, match=f"{name}.*; choose further parameters"):
         OpenAIJudge(model="stub", extra_body={name: "other", "top_k": 1})
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_texts_follow_no_redirect_to_another_host(stub: Stub, status: int) -> None:
+    # The same server, by its other name.
+    other = stub.url.replace("127.0.0.1", "localhost")
+    stub.faults = [failure(status, location=f"{other}/chat/completions?key=secret")]
+    said = r"it redirects to http://localhost:\d+, and texts don't follow to another host"
+    with pytest.raises(JudgeUnavailable, match=said) as caught:
+        ask(stub.url)
+    assert len(stub.asked) == 1
+    assert "secret" not in str(caught.value)
+
+
+def test_a_redirect_on_the_same_host_is_followed(stub: Stub) -> None:
+    stub.faults = [failure(307, location=f"{stub.url}/chat/completions")]
+    assert ask(stub.url) == ["One."]
+    assert len(stub.asked) == 2
