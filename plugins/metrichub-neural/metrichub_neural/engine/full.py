@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -144,15 +145,21 @@ def load_model(auto: str, files: ModelFiles, dtype: str, **more: Any) -> Any:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Keep transformers from printing tables and progress bars while it loads."""
+    from transformers import modeling_gguf_pytorch_utils
     from transformers.utils import logging as logging_of_transformers
 
     logging: Any = logging_of_transformers
+    # Its bar for files in GGUF heeds no setting.
+    gguf: Any = modeling_gguf_pytorch_utils
+    bar = gguf.tqdm
     level, shown = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
+    gguf.tqdm = partial(bar, disable=True)
     try:
         yield
     finally:
+        gguf.tqdm = bar
         logging.set_verbosity(level)
         if shown:
             logging.enable_progress_bar()
