@@ -188,11 +188,11 @@ class Hub:
         `progress` is called with the number of samples times metrics done so far.
 
         If a call to a judge fails, that sample is an error in the report; more than `max_errors` of
-        them end the run. The run also ends before a call that would exceed `max_calls`,
-        `max_tokens` (prompts and replies) or `max_cost` (at the judge's prices). Stored answers
-        remain, and the next run continues from them. With `repeats`, judges run several times; the
-        scores are means, and `report.repeated()` returns the standard deviation between runs. In a
-        hub with a vote, one judge votes so many times on the same items instead.
+        them end the run. The run also ends before a request that would exceed `max_calls`
+        (retries count), `max_tokens` (prompts and replies) or `max_cost` (at the judge's prices).
+        Stored answers remain, and the next run continues from them. With `repeats`, judges run
+        several times; the scores are means, and `report.repeated()` returns the standard deviation
+        between runs. In a hub with a vote, one judge votes so many times on the same items instead.
 
         With `batch`, the name of a folder, requests to models are written to files in rounds, and
         no server is called. The call raises `Pending` with the files to send, in the format of
@@ -266,7 +266,7 @@ class Hub:
         repeats: int = 1,
         **given: Any,
     ) -> Usage:
-        """The calls and tokens that `evaluate` would use, without any call.
+        """The calls and tokens that `evaluate` would use, without any call; retries come on top.
 
         Calls whose answers are in the call store count as `cached`. The number of claims that a
         model will extract is unknown, so one per sentence is assumed; a token is taken to be four

@@ -117,7 +117,8 @@ judge_options = option_group(
         "--max-calls",
         metavar="N",
         type=click.IntRange(1),
-        help="Stop before making more than N calls to judges.  [default: never]",
+        help="Stop before sending more than N requests to judges, retries included.  "
+        "[default: never]",
     ),
     click.option(
         "--max-tokens",

@@ -222,7 +222,8 @@ def _show_estimate(
     )
     if any(usage.calls for usage in usages.values()):
         note(
-            "an estimate, right to an order of magnitude: a token is four bytes, a claim a sentence"
+            "an estimate, right to an order of magnitude: a token is four bytes, a claim a "
+            "sentence; retries come on top"
         )
 
 

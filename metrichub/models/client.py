@@ -32,8 +32,9 @@ from metrichub.models.secrets import (
     without_query,
     without_secrets,
 )
+from metrichub.models.sending import Sending, sending_of_call
 from metrichub.models.session import Session, key_of_call
-from metrichub.models.usage import Answer, Prices, batch_of_run, spent_on
+from metrichub.models.usage import Prices, batch_of_run, spent_on
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -272,17 +273,22 @@ class Connection:
             each(live.session.claim)
             each(live.session.check_still_wanted)
             with live.session.sharing_errors():
-                async with live.session.reserve_budget(sent, reply_tokens) as tell:
-                    live.session.count_spent(Answer(""))
-                    try:
-                        done = await self._called(client, call)
-                    except AnswerPending:
-                        # It will be sent and paid for, but isn't yet.
-                        tell(Answer(""))
-                        live.session.count_spent(Answer(""), calls=-1)
-                        raise
-                    tell(spent_on(done))
+                # For the transport, which sees each request of the call.
+                sending = Sending(live.session.prices, sent, reply_tokens)
+                token = sending_of_call.set(sending)
+                try:
+                    done = await self._called(client, call)
+                    took = spent_on(done)
+                    # A server that says nothing of tokens took some all the same.
+                    sending.end(took if took.prompt_tokens or took.completion_tokens else None)
                     return done
+                except AnswerPending:
+                    # It will be sent and paid for, but isn't yet.
+                    sending.forget()
+                    raise
+                finally:
+                    sending.end()
+                    sending_of_call.reset(token)
 
     async def _called(self, client: AsyncOpenAI, call: Callable[[AsyncOpenAI], Awaitable[T]]) -> T:
         import openai
@@ -290,6 +296,9 @@ class Connection:
         try:
             return await call(client)
         except openai.OpenAIError as error:
+            if isinstance(error.__cause__, JudgeError):
+                # Version 2 of the client wraps whatever comes out of the transport.
+                raise error.__cause__ from None
             raise as_judge_error(error, self.label, self._error_text) from None
         except (AttributeError, TypeError, ValueError, OSError) as error:
             # The client stumbles over answers of another form than it expects.

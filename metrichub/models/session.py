@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import Context, ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +17,7 @@ from metrichub.models.store import key_of
 from metrichub.models.usage import (
     Answer,
     Prices,
+    Usage,
     UsageTracker,
     limiter_of,
     recorded_keys,
@@ -171,49 +172,6 @@ class Session:
                         run.over = run.over or error
             raise
 
-    @asynccontextmanager
-    async def reserve_budget(
-        self, tokens: int, reply_tokens: Callable[[], int]
-    ) -> AsyncIterator[Callable[[Answer], None]]:
-        """Room in the run's budget for a call of so many tokens; then tell what it took.
-
-        Calls on their way may take less than is held for them, and are paid for: where there is no
-        room, they are waited for.
-
-        Raises:
-            BudgetSpent: there is none.
-        """
-        tracker = tracker_of_run()
-        budget = tracker.budget if tracker else None
-        if tracker is None or budget is None:
-            yield lambda _: None
-            return
-        answer = Answer("", tokens, reply_tokens())
-        landed = tracker.landed = tracker.landed or asyncio.Event()
-        while True:
-            try:
-                budget.take(answer, self.prices)
-                break
-            except BudgetSpent:
-                if not tracker.in_flight:
-                    raise
-                landed.clear()
-                await landed.wait()
-        tracker.in_flight += 1
-        took = Answer("")
-
-        def tell(spent: Answer) -> None:
-            nonlocal took
-            # A server that says nothing of tokens took some all the same.
-            took = spent if spent.prompt_tokens or spent.completion_tokens else answer
-
-        try:
-            yield tell
-        finally:
-            budget.settle(answer, took, self.prices)
-            tracker.in_flight -= 1
-            landed.set()
-
     def count_spent(self, answer: Answer, calls: int = 1) -> None:
         """Count calls and their tokens, whether or not the answer turns out to be of use."""
         if tracker := tracker_of_run():
@@ -261,6 +219,7 @@ class Session:
         if store is not None and (answer := _fitting(request, store, key)):
             if tracker and tracker.batch and (calls := tracker.batch.paid_calls(key)):
                 tracker.count_spent(answer, self.prices, calls)
+                tracker.usage += Usage(requests=calls)
             elif tracker:
                 tracker.count_reused()
             return answer.reply

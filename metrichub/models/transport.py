@@ -21,6 +21,9 @@ from typing import Any
 
 from openai import DefaultAsyncHttpxClient
 
+from metrichub.models.sending import sending_of_call
+from metrichub.models.usage import Answer
+
 # The openai package 3 stands on httpx2, earlier ones on httpx: the same classes, by either name.
 _base = next(base for base in DefaultAsyncHttpxClient.__mro__ if base.__name__ == "AsyncClient")
 httpx: Any = import_module(_base.__module__.partition(".")[0])
@@ -77,11 +80,26 @@ class LimitedClient(DefaultAsyncHttpxClient):
         super().__init__(event_hooks={"request": [keep], "response": [stay]}, **other)
 
     async def send(self, request: Any, **how: Any) -> Any:
-        """The whole reply.
+        """The whole reply to one more request of the running call.
 
         Raises:
+            BudgetSpent: the run may send no more.
             ReadTimeout: it took more seconds than the request's timeout.
         """
+        if (sending := sending_of_call.get()) is None:
+            return await self._reply(request, how)
+        await sending.begin()
+        try:
+            reply = await self._reply(request, how)
+        except BaseException:
+            # The server may bill what it began.
+            sending.end()
+            raise
+        if reply.is_error and PENDING not in reply.headers:
+            sending.end(Answer(""))
+        return reply
+
+    async def _reply(self, request: Any, how: dict[str, Any]) -> Any:
         seconds = request.extensions.get("timeout", {}).get("read")
         request.extensions[_HOME] = _place(request.url)
         try:

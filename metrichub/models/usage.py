@@ -41,11 +41,11 @@ def spent_on(done: object) -> Answer:
 
 @dataclass(frozen=True)
 class Usage:
-    """Usage of models: calls sent, stored answers, tokens, time and cost.
+    """Usage of models: calls made, stored answers, tokens, time, cost and requests sent.
 
-    `cached` counts answers from the call store or shared within the run. `seconds` is how long the
-    run waited. `money` is in the currency of the judge's prices, and None if a call went to a judge
-    without prices.
+    A call that is tried again takes several requests. `cached` counts answers from the call store
+    or shared within the run. `seconds` is how long the run waited. `money` is in the currency of
+    the judge's prices, and None if a call went to a judge without prices.
     """
 
     calls: int = 0
@@ -54,6 +54,7 @@ class Usage:
     completion_tokens: int = 0
     money: float | None = 0.0
     seconds: float = field(default=0.0, compare=False)
+    requests: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         """Both together."""
@@ -65,11 +66,15 @@ class Usage:
             self.completion_tokens + other.completion_tokens,
             None if unknown else (self.money or 0.0) + (other.money or 0.0),
             self.seconds + other.seconds,
+            self.requests + other.requests,
         )
 
     def __str__(self) -> str:
         """One line: "12 calls, 3 answers reused, 1,000 + 200 tokens, 0.0042 in 3.1 s"."""
-        line = f"{self.calls:,} calls, {self.cached:,} answers reused"
+        line = f"{self.calls:,} calls"
+        if self.requests > self.calls:
+            line += f" in {self.requests:,} requests"
+        line += f", {self.cached:,} answers reused"
         line += f", {self.prompt_tokens:,} + {self.completion_tokens:,} tokens"
         if self.money is not None and self.calls:
             line += f", {self.money:,.4f} at the judge's prices"
@@ -92,8 +97,8 @@ class Prices(NamedTuple):
 class Limits:
     """What a run may take: failed samples, calls, tokens and money; None sets no limit.
 
-    Tokens of a call are those of the prompt and of the reply, as `hub.estimate` counts them, until
-    the server says how many there were.
+    Each request counts as a call, retries too. Its tokens are those of the prompt and of the reply,
+    as `hub.estimate` counts them, until the server says how many there were.
 
     Raises:
         ParameterError: a limit of usage isn't positive.
@@ -141,7 +146,7 @@ class Budget:
             )
 
     def take(self, answer: Answer, prices: Prices | None) -> None:
-        """Hold room for a call.
+        """Hold room for a request.
 
         Raises:
             BudgetSpent: there is none, or the judge has no prices to count money by.
@@ -158,10 +163,9 @@ class Budget:
             so_far, more = amounts[name]
             if so_far + more > most:
                 raise BudgetSpent(
-                    f"the next call would exceed {name}={most:,} ({so_far:,.6g} so far), so the "
-                    "run "
-                    "stopped; all answers are stored unless the cache is off, so a run with a "
-                    "higher limit continues from here"
+                    f"the next call would exceed {name}={most:,} ({so_far:,.6g} so far, retries "
+                    "counted), so the run stopped; all answers are stored unless the cache is off, "
+                    "so a run with a higher limit continues from here"
                 )
         self.calls += 1
         self.settle(Answer(""), answer, prices)
@@ -184,9 +188,9 @@ class UsageTracker:
     `repeat` is the number of the run where runs are repeated: each asks for answers of its own.
     While `estimating`, nothing is sent, and every answer is guessed. `replies` holds what was
     guessed, or asked for and kept nowhere else, so that all metrics of a run see the same. `asking`
-    counts the requests that it waits for. `over` is the error that ended the run: nothing more is
-    sent for it. `budget` is what it may take; with one, `in_flight` counts the calls on their way,
-    and `landed` is set as one ends. With a `batch` answers come out of its folder alone.
+    counts the answers that it waits for. `over` is the error that ended the run: nothing more is
+    sent for it. `budget` is what it may take; with one, `in_flight` counts the requests on their
+    way, and `landed` is set as one ends. With a `batch` answers come out of its folder alone.
     """
 
     repeat: int = 0

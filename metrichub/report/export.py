@@ -64,9 +64,10 @@ def json_of(value: Mapping[str, Any], indent: int | None) -> str:
 
 
 def usage_counts(usage: Usage, seconds: bool = True) -> dict[str, Any]:
-    """Calls, tokens, money and seconds by their names."""
+    """Calls, tokens, money, seconds and requests by their names; an estimate has no seconds."""
     names = ["calls", "cached", "prompt_tokens", "completion_tokens", "money"]
-    counts = {name: getattr(usage, name) for name in [*names, *(["seconds"] if seconds else [])]}
+    names += ["seconds", "requests"] if seconds else []
+    counts = {name: getattr(usage, name) for name in names}
     return {name: round(v, 9) if isinstance(v, float) else v for name, v in counts.items()}
 
 

@@ -36,7 +36,7 @@ def test_scores_explanations_and_usage_come_from_the_servers_answers(stub: Stub)
     report = Hub(load_metric("faithfulness", judge=spec(stub))).evaluate(**columns(3))
     # One of two claims each; a call for the claims and one for the verdicts, 13 tokens each.
     assert report.scores() == {"faithfulness": {"score": 0.5}}
-    assert report.usage == Usage(6, 0, 60, 18, money=None)
+    assert report.usage == Usage(6, 0, 60, 18, money=None, requests=6)
     claims = report.explain("faithfulness", 2).steps[0]["claims"]
     assert [claim["verdict"] for claim in claims] == ["yes", "no"]
     again = Hub(load_metric("faithfulness", judge=spec(stub))).evaluate(**columns(3))
@@ -305,5 +305,5 @@ def test_a_metric_may_have_a_judge_and_an_embedder(stub: Stub) -> None:
     report = Hub(served).evaluate(predictions=["It is old."])
     assert report.scores()["related"]["score"] == 10 * 10 + 3 * 3
     # The claim is the answer, so that one text is sent, which the stub counts as one token.
-    assert report.usage == Usage(2, 0, 10 + 1, 3, money=None)
+    assert report.usage == Usage(2, 0, 10 + 1, 3, money=None, requests=2)
     assert not report.notes()

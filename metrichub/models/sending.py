@@ -1,0 +1,75 @@
+"""Sending: the requests of one call, retries too, counted and with room in the run's budget."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextvars import ContextVar
+
+from metrichub.errors import BudgetSpent
+from metrichub.models.usage import Answer, Prices, Usage, tracker_of_run
+
+
+class Sending:
+    """The requests of one call: each is counted, and has room in the run's budget.
+
+    `tokens` are those sent each time, and `reply_tokens` gives those that come back at most, or
+    about as many. Tokens that a request is held to have taken count until `end` says better.
+    """
+
+    def __init__(self, prices: Prices | None, tokens: int, reply_tokens: Callable[[], int]) -> None:
+        self._tracker, self._prices = tracker_of_run(), prices
+        self._tokens, self._reply_tokens = tokens, reply_tokens
+        self._held: Answer | None = None
+        self._requests = 0
+
+    async def begin(self) -> None:
+        """Hold room for the next request, and count it.
+
+        Requests on their way may take less than is held for them, and are paid for: it waits for
+        them where the budget has too little left.
+
+        Raises:
+            BudgetSpent: there is none.
+        """
+        if (tracker := self._tracker) is None:
+            return
+        if budget := tracker.budget:
+            held = Answer("", self._tokens, self._reply_tokens())
+            landed = tracker.landed = tracker.landed or asyncio.Event()
+            while True:
+                try:
+                    budget.take(held, self._prices)
+                    break
+                except BudgetSpent:
+                    if not tracker.in_flight:
+                        raise
+                    landed.clear()
+                    await landed.wait()
+            tracker.in_flight += 1
+            self._held = held
+        if not self._requests:
+            tracker.count_spent(Answer(""), self._prices)
+        self._requests += 1
+        tracker.usage += Usage(requests=1)
+
+    def end(self, took: Answer | None = None) -> None:
+        """Settle the last request, unless it is settled; None is what was held for it."""
+        held, tracker = self._held, self._tracker
+        if held is None or tracker is None or tracker.budget is None or tracker.landed is None:
+            return
+        self._held = None
+        tracker.budget.settle(held, took or held, self._prices)
+        tracker.in_flight -= 1
+        tracker.landed.set()
+
+    def forget(self) -> None:
+        """Count none of the requests as made yet; their room stays held."""
+        self.end()
+        if self._tracker and self._requests:
+            self._tracker.count_spent(Answer(""), self._prices, -1)
+            self._tracker.usage += Usage(requests=-self._requests)
+
+
+sending_of_call: ContextVar[Sending | None] = ContextVar("sending", default=None)
+"""The requests of the call that the running task makes."""
