@@ -16,7 +16,7 @@ import pytest
 from metrichub import Hub, Report, load_metric
 from metrichub.authoring import JudgeMetric, Verdict
 from metrichub.errors import BudgetSpent, ParameterError, Pending
-from metrichub.models import batch as batches
+from metrichub.models import batch_files as batches
 from tests.batch_stub import Change, Line, lines_of, serve, shuffled
 from tests.judge_stub import KEY, Stub, failure, verdicts
 from tests.judge_toys import columns, spec
