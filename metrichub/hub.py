@@ -322,7 +322,7 @@ class Hub:
 
     def objects(self) -> dict[str, TextOf]:
         """How objects in a column become text, if all metrics that read the column agree."""
-        return objects_of((m.inputs(), getattr(m, "text_of_objects", None)) for m in self.metrics)
+        return objects_of(self.metrics)
 
     def _batches(
         self,

@@ -9,10 +9,18 @@ from typing import Any, NamedTuple
 from metric_cards._bases.strictjson import read
 from metrichub.authoring import Array
 
-ARGUMENTS = ("arguments", "args", "input", "input_parameters")
+ARGUMENTS = ("arguments", "args", "input", "input_parameters", "inputParameters")
 """What OpenAI, LangChain and ragas, Anthropic, and deepeval call the arguments of a call."""
+_SPEAKERS = ("human", "ai", "tool", "system")
+"""The types of messages in a conversation of ragas or LangChain."""
 _OTHER_BLOCKS = ("text", "thinking", "redacted_thinking", "message", "reasoning")
 """The types of what Anthropic's and OpenAI's replies hold beside calls."""
+
+NAMES = {
+    "predictions": ("tools_called", "user_input"),
+    "references": ("expected_tools", "reference_tool_calls"),
+}
+"""The columns in which rows of deepeval and ragas have calls; a conversation has those made."""
 
 _MAPPING = (dict, Mapping)
 """A dict first: whether an object is a Mapping takes eight times as long to say."""
@@ -58,7 +66,7 @@ def read_calls(text: str) -> Calls:
 
 
 def text_of_calls(calls: Sequence[Any] | Mapping[str, Any]) -> str:
-    """The calls, or those of the one message, as JSON text.
+    """The calls, or those of the one message or of a conversation, as JSON text.
 
     What a model wrote into them is judged when they are read.
 
@@ -66,6 +74,7 @@ def text_of_calls(calls: Sequence[Any] | Mapping[str, Any]) -> str:
         ValueError: an entry isn't a call, as no model writes it; the text says which. Or one call
             without a list, as it may be meant for one of several.
     """
+    calls = _calls_of_message(calls)
     message = calls[0] if isinstance(calls, Sequence) and len(calls) == 1 else calls
     if (message_calls := _calls_of_message(message)) is not message:
         calls = message_calls or []
@@ -94,7 +103,16 @@ def unread_note(totals: Mapping[str, Array]) -> Sequence[str]:
 
 
 def _calls_of_message(value: Any) -> Any:
-    """The calls of an assistant's message, as OpenAI writes it; another value is itself."""
+    """The calls of an assistant's message, as OpenAI writes it, or of all in a conversation.
+
+    Another value is itself.
+    """
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(each, _MAPPING) and each.get("type") in _SPEAKERS for each in value)
+    ):
+        return [call for message in value for call in message.get("tool_calls") or ()]
     is_message = isinstance(value, _MAPPING) and "tool_calls" in value
     return value["tool_calls"] if is_message else value
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from metric_cards._bases.tool_calls import Call, read_calls, text_of_calls, unread_note
+from metric_cards._bases.tool_calls import NAMES, Call, read_calls, text_of_calls, unread_note
 from metric_cards.tool_call_accuracy.pairing import best_pairing
 from metrichub.authoring import Array, Metric, Row, Unscored
 
@@ -31,6 +31,7 @@ class ToolCallAccuracy(Metric):
     strings: Literal["exact", "similar"] = "exact"
 
     text_of_objects = staticmethod(text_of_calls)
+    names_of_objects = NAMES
 
     def observe(self, prediction: str, reference: str) -> Row | Unscored:
         """The score of one sample, and whether its calls could be read and its tools are right."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from metric_cards._bases.tool_calls import Call, read_calls, text_of_calls, unread_note
+from metric_cards._bases.tool_calls import NAMES, Call, read_calls, text_of_calls, unread_note
 from metrichub.authoring import Array, Metric, Row, Unscored
 
 
@@ -25,6 +25,7 @@ class ToolCallF1(Metric):
     both_empty: Literal[0, 1] = 1
 
     text_of_objects = staticmethod(text_of_calls)
+    names_of_objects = NAMES
 
     def observe(self, prediction: str, reference: str) -> Row | Unscored:
         """F1, precision and recall of one sample, and whether its calls could be read."""

@@ -16,7 +16,7 @@ from metrichub.bridges._modules import Feature, Origin, features_of, forget, ins
 from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import Scale
 from metrichub.data.columns import column_of
-from metrichub.data.values import WholeValue
+from metrichub.data.values import Objects
 from metrichub.errors import MetricError, UnknownParameter, what
 from metrichub.metric import CorpusMetric, Resampler
 
@@ -100,7 +100,7 @@ class ModuleMetric(CorpusMetric):
         return tuple(column_of(feature.name) for feature in self.features())
 
     @property
-    def text_of_objects(self) -> dict[str, WholeValue]:
+    def text_of_objects(self) -> dict[str, Objects]:
         """The columns in which a sample's value is a number, a label sequence or an object."""
         ways = {column_of(feature.name): feature.text_of for feature in self.features()}
         return {column: text_of for column, text_of in ways.items() if text_of}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from metrichub.data.columns import column_of
-from metrichub.data.values import WholeValue, json_value, sample_error
+from metrichub.data.values import Objects, json_value, sample_error
 from metrichub.errors import MetricError, MissingDependency, UnknownMetric, listed, what
 from metrichub.evaluation.explanation import error_line
 
@@ -67,7 +67,7 @@ class Feature(NamedTuple):
     many: bool
 
     @property
-    def text_of(self) -> WholeValue | None:
+    def text_of(self) -> Objects | None:
         """How a sample's value gets here as one text; None for texts and lists of references."""
         leaf = _item(self.kind) if self.many else self.kind
         return None if _cast(leaf) is str else _JSON
@@ -101,7 +101,7 @@ def _json_of(value: Any) -> str:
     return text
 
 
-_JSON = WholeValue(_json_of)
+_JSON = Objects(_json_of, whole=True)
 
 
 def _read(text: Any) -> Any:

@@ -96,7 +96,8 @@ class Parts:
             MissingColumn: one isn't there.
             InputError: two names for one column.
         """
-        chosen = names.resolve(self.hub.needs(), available, self.columns)
+        mapping = names.own_names(self.hub.objects(), available, self.columns)
+        chosen = names.resolve(self.hub.needs(), available, mapping)
         for name in self.key:
             if name not in available:
                 raise MissingColumn(

@@ -16,6 +16,8 @@ _TEST_CASE = {
     "expectedOutput": "expected_output",
     "retrievalContext": "retrieval_context",
     "context": "context",
+    "toolsCalled": "tools_called",
+    "expectedTools": "expected_tools",
     "success": "success",
 }
 """The fields of a test case that are read, and what deepeval's own rows call them."""

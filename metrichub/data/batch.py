@@ -114,6 +114,7 @@ class Batch:
         if isinstance(data, (list, tuple)) and not data:
             # Rows have the names of columns, so that no rows lack none.
             return cls.of(**{name: () for name in needed})
+        mapping = names.own_names(objects, table.names, mapping) if objects else mapping
         chosen = names.resolve(needed, table.names, mapping)
         fallbacks = names.fallbacks(chosen, mapping)
         try:
@@ -141,6 +142,7 @@ class Batch:
 
         All given columns are checked, needed or not; all else is as in `from_data`.
         """
+        mapping = names.own_names(objects, by_name, mapping) if objects else mapping
         chosen = names.resolve(needed, by_name, mapping)
         fallbacks = names.fallbacks(chosen, mapping)
         # A column may be an iterator, which is read once.

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from metrichub.data.values import column_of_path, sample_error, values_at
+from metrichub.data.values import Objects, TextOf, column_of_path, sample_error, values_at
 from metrichub.errors import InputError, MissingColumn, did_you_mean, listed, what
 
 TEXT = ("predictions", "references", "sources", "questions", "contexts")
@@ -111,6 +111,22 @@ def resolve(
         column: chosen.get(column) or _named(column, metric, names)
         for column, metric in needed.items()
     }
+
+
+def own_names(
+    objects: Mapping[str, TextOf], available: Iterable[str], mapping: Mapping[str, str] | None
+) -> Mapping[str, str] | None:
+    """The mapping with the columns in which another tool keeps such objects, if all are there.
+
+    deepeval's rows hold tool calls beside `actual_output` and `expected_output`, which are texts.
+    """
+    present, mapped = set(available), set(map(column_of_alias, mapping or {}))
+    named = {c: way.names for c, way in objects.items() if isinstance(way, Objects) and way.names}
+    for names in zip(*named.values(), strict=True):
+        if present.issuperset(names):
+            free = {c: n for c, n in zip(named, names, strict=True) if c not in present | mapped}
+            return free | dict(mapping or {})
+    return mapping
 
 
 def _other_way_round(column: str, name: str, names: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from metrichub.data.columns import (
     only_split,
 )
 from metrichub.data.samples import ROWS, Reading, Samples
-from metrichub.data.values import TextOf
+from metrichub.data.values import Objects, TextOf
 from metrichub.errors import FileError, InputError, MetrichubError, MissingDependency, what
 
 _ELSEWHERE = {
@@ -94,22 +94,21 @@ def systems_of(systems: Mapping[str, Data]) -> Mapping[str, Data]:
     return systems
 
 
-def objects_of(
-    readers: Iterable[tuple[Sequence[str], TextOf | Mapping[str, TextOf] | None]],
-) -> dict[str, TextOf]:
+def objects_of(metrics: Iterable[Any]) -> dict[str, TextOf]:
     """How objects in a column become text, where all metrics that read it take the same.
 
-    A reader is a metric's inputs, with what it makes texts of objects by, in all columns or each.
+    A metric's `text_of_objects` makes them, in all columns or in each of a mapping, and its
+    `names_of_objects` has by column the names under which other tools keep them.
     """
     ways: dict[str, set[TextOf | None]] = {}
-    for inputs, text_of in readers:
-        for name in inputs:
-            column = column_of(name)
+    for metric in metrics:
+        text_of = getattr(metric, "text_of_objects", None)
+        names = getattr(metric, "names_of_objects", {})
+        for column in map(column_of, metric.inputs()):
             way = text_of.get(column) if isinstance(text_of, Mapping) else text_of
-            ways.setdefault(column, set()).add(way)
-    return {
-        column: text_of for column, (text_of, *others) in ways.items() if text_of and not others
-    }
+            named = Objects(way, names[column]) if way and column in names else way
+            ways.setdefault(column, set()).add(named)
+    return {column: way for column, (way, *others) in ways.items() if way and not others}
 
 
 def check_options(

@@ -16,13 +16,18 @@ _SHOWN = 8
 """How many keys of an object an error names."""
 
 
-class WholeValue(NamedTuple):
-    """Makes one text of whatever a sample has, also of a number or of a list of texts."""
+class Objects(NamedTuple):
+    """How a column's objects become text, and under which names other tools keep them.
+
+    `whole` says that whatever a sample has is one object: also a number, or a list of texts.
+    """
 
     text_of: Callable[[Any], str]
+    names: tuple[str, ...] = ()
+    whole: bool = False
 
 
-TextOf: TypeAlias = Callable[[Sequence[Any] | Mapping[str, Any]], str] | WholeValue
+TextOf: TypeAlias = Callable[[Sequence[Any] | Mapping[str, Any]], str] | Objects
 """The text of a list of objects, or of one; a `ValueError` says why they have none."""
 
 
@@ -295,8 +300,10 @@ def as_texts(column: str, values: Sequence[Any], text_of: TextOf) -> list[Any]:
 def _as_text(value: object, text_of: TextOf) -> Any:
     if isinstance(value, str):
         return value
-    if isinstance(text_of, WholeValue):
-        return text_of.text_of(value)
+    if isinstance(text_of, Objects):
+        if text_of.whole:
+            return text_of.text_of(value)
+        text_of = text_of.text_of
     items = inner_list(value)
     if items is None and isinstance(message := plain(value), Mapping):
         return text_of(message)

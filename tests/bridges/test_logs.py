@@ -225,6 +225,18 @@ def test_test_runs_of_deepeval_are_read() -> None:
     assert Hub("exact_match")(found)["exact_match"]["score"] == 0.5
 
 
+def test_the_tool_calls_of_a_test_run_are_read(tmp_path: Path) -> None:
+    run = json.loads((FOLDER / "deepeval_test_run.json").read_text("utf-8"))
+    for case in run["testCases"]:
+        case["toolsCalled"] = case["expectedTools"] = [
+            {"name": "clock", "inputParameters": {"city": "Bern"}}
+        ]
+    run["testCases"][0]["toolsCalled"] = []
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(run), encoding="utf-8")
+    assert Hub("tool_call_f1")(path)["tool_call_f1"]["score"] == 0.5
+
+
 def test_the_latest_test_run_and_the_order_of_its_cases_are_read(tmp_path: Path) -> None:
     run = json.loads((FOLDER / "deepeval_test_run.json").read_text("utf-8"))
     run["testCases"].reverse()

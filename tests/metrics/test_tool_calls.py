@@ -165,3 +165,56 @@ def test_the_best_pairing_of_many_is_scipys(size):
     scores = np.random.default_rng(size).integers(0, 5, (size, size)) / 4
     picked = optimize.linear_sum_assignment(scores, maximize=True)
     assert best_pairing(scores) == pytest.approx(scores[picked].sum())
+
+
+MADE = [{"name": "weather", "args": {"city": "Paris"}}, {"name": "clock", "args": {}}]
+RAGAS = {
+    "user_input": [
+        {"type": "human", "content": "What is it like in Paris?"},
+        {"type": "ai", "content": "I look.", "tool_calls": MADE[:1]},
+        {"type": "tool", "content": "Rain."},
+        {"type": "ai", "content": "And the time.", "tool_calls": MADE[1:]},
+        {"type": "ai", "content": "It rains.", "tool_calls": None},
+    ],
+    "reference": "It rains.",
+    "reference_tool_calls": MADE,
+}
+DEEPEVAL = {
+    "input": "What is it like in Paris?",
+    "actual_output": "It rains.",
+    "expected_output": "It rains.",
+    "tools_called": [{"name": c["name"], "input_parameters": c["args"]} for c in MADE],
+    "expected_tools": [{"name": c["name"], "inputParameters": c["args"]} for c in MADE],
+}
+
+
+@pytest.mark.parametrize("row", [RAGAS, DEEPEVAL])
+@pytest.mark.parametrize("metric", ["tool_call_f1", "tool_call_accuracy"])
+def test_the_calls_in_rows_of_other_frameworks_are_read(metric, row, tmp_path):
+    assert Hub(metric)([row])[metric]["score"] == 1.0
+    assert Hub(metric)(**{name: [value] for name, value in row.items()})[metric]["score"] == 1.0
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(row) + "\n" + json.dumps(row))
+    assert Hub(metric)(path)[metric]["score"] == 1.0
+
+
+def test_a_conversation_without_a_call_made_none():
+    row = RAGAS | {"user_input": RAGAS["user_input"][:1]}
+    assert Hub("tool_call_f1")([row])["tool_call_f1"]["score"] == 0.0
+    assert Hub("tool_call_f1")([row | {"reference_tool_calls": []}])["tool_call_f1"]["score"] == 1.0
+
+
+def test_columns_that_were_chosen_win_over_those_of_frameworks():
+    rows = [DEEPEVAL | {"predictions": "[]"}]
+    assert Hub("tool_call_f1")(rows)["tool_call_f1"]["score"] == 0.0
+    rows = [DEEPEVAL | {"mine": MADE[:1]}]
+    report = Hub("tool_call_f1").evaluate(rows, columns={"predictions": "mine"})
+    # One of two calls, and no other.
+    assert report["tool_call_f1"]["score"] == pytest.approx(2 / 3)
+    # Else the calls would be looked for in the text of `actual_output`, and a perfect case be 0.
+    report = Hub("tool_call_f1").evaluate([DEEPEVAL], columns={"references": "expected_tools"})
+    assert report["tool_call_f1"]["score"] == 1.0
+
+
+def test_texts_of_such_rows_are_read_by_other_metrics():
+    assert Hub("exact_match")([DEEPEVAL])["exact_match"]["score"] == 1.0
