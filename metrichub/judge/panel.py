@@ -65,8 +65,9 @@ class _Answers(NamedTuple, Generic[T]):
 class Panel:
     """A judge that asks several judges and answers as they voted.
 
-    The first judge extracts, so that all give their verdicts on the same items. A judge whose call
-    fails has no vote; the call of the panel fails unless more than half of its judges answered.
+    The first judge extracts, or the next one where its call fails, so that all give their verdicts
+    on the same items. A judge whose call fails has no vote; the call of the panel fails unless more
+    than half of its judges answered.
 
     Attributes:
         judges: Two or more judges, as specs or objects. A model that is listed several times is
@@ -133,8 +134,23 @@ class Panel:
                 judge.ready()
 
     async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
-        """What the first judge finds."""
-        return await self.members[0].extract(prompt, fields, limit)
+        """What the first judge finds that answers.
+
+        Raises:
+            JudgeError: none did, or one failed in a way that ends the run.
+        """
+        causes: list[str] = []
+        able = {
+            judge.label: judge for judge in self.members if about(judge).answers("extract", prompt)
+        }
+        for judge in able.values():
+            try:
+                return await judge.extract(prompt, fields, limit)
+            except JudgeError as error:
+                if error.ends_the_run or isinstance(error, AnswerPending):
+                    raise
+                causes.append(str(error))
+        raise JudgeError(f"none of the panel's judges answered: {'; '.join(causes)}")
 
     async def verify(
         self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]

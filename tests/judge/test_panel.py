@@ -120,6 +120,31 @@ def test_the_first_judge_extracts_for_all() -> None:
     assert run(panel(["x", "y"], failing).extract(ASKED, {}, 1)) == ["x"]
 
 
+def test_where_the_first_judge_fails_the_next_one_extracts() -> None:
+    assert run(panel(failing, failing, ["x"], ["y"]).extract(ASKED, {})) == ["x"]
+    with pytest.raises(JudgeError, match=r"none of the panel's judges answered: no verdict; no ve"):
+        run(panel(failing, failing).extract(ASKED, {}))
+    with pytest.raises(JudgeUnavailable, match="a wrong key"):
+        run(panel(over, ["x"]).extract(ASKED, {}))
+
+
+def test_a_judge_that_cannot_extract_or_has_failed_is_not_asked_to() -> None:
+    class Once(Scripted):
+        is_model, calls = True, 0
+
+        def answers(self, *_: Any) -> bool:
+            return self.label != "b"
+
+        async def extract(self, *given: Any) -> list[str]:
+            type(self).calls += 1
+            return await super().extract(*given)
+
+    judges = tuple(Once({"p": failing}, label) for label in "aba")
+    with pytest.raises(JudgeError, match=r"answered: no verdict$"):
+        run(Panel(judges=judges).extract(ASKED, {}))
+    assert Once.calls == 1
+
+
 # Grades and choices.
 
 
