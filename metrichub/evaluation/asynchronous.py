@@ -23,6 +23,7 @@ from metrichub.metric import Metric, TraceItem, WithTrace
 from metrichub.models.batch_files import BatchRun
 from metrichub.models.failures import AnswerPending
 from metrichub.models.loop import run
+from metrichub.models.run_store import usable_store
 from metrichub.models.usage import Budget, Usage, UsageTracker, record_keys, track_usage
 
 
@@ -109,6 +110,8 @@ async def _observe(
         except BaseExceptionGroup as errors:
             first = _first(errors)
             raise first from first.__cause__
+        finally:
+            await _store_waiting(tracker)
         observed = {name: [task.result() for task in tasks_of] for name, tasks_of in tasks.items()}
     parts = {name: _rows_and_trace(observed[name], views[name][1]) for name in observed}
     return Observed(
@@ -116,6 +119,12 @@ async def _observe(
         {name: traces for name, (_, traces) in parts.items()},
         tracker.usage if tracker.estimating else _timed(tracker.usage, start),
     )
+
+
+async def _store_waiting(tracker: UsageTracker) -> None:
+    """Write the answers that wait for the call store, if the run made calls."""
+    if tracker.usage.calls:
+        await asyncio.to_thread(usable_store().write_waiting)
 
 
 def _timed(usage: Usage, start: float) -> Usage:

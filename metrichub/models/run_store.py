@@ -22,10 +22,15 @@ _OPENING, _BRIEF = 10.0, 1.0
 """Seconds that another process may keep the file from a run: to open it, and once it is open."""
 _TRY_AGAIN = 30.0
 """Seconds after which a store is tried again that failed."""
+_WAITING = 100_000
+"""How many answers are kept in memory at most until a store that failed can be used again."""
 
 
 class ForgivingStore:
-    """A store that a run can do without: what fails is said once, and tried again later."""
+    """A store that a run can do without: what fails is said once, and tried again later.
+
+    Answers that it couldn't take stay in memory until then.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path, self._lock = path, Lock()
@@ -33,6 +38,7 @@ class ForgivingStore:
         self._store: Store | None = None
         self._rests_until = 0.0
         self._warned = False
+        self._unwritten: dict[str, tuple[str, Answer]] = {}
 
     def settled(self) -> bool:
         """Whether there is nothing to open now: it is open, or has failed a moment ago."""
@@ -41,12 +47,25 @@ class ForgivingStore:
     def open(self) -> None:
         """Open the file unless that is settled; another process may keep one waiting."""
         with self._lock:
-            if self.settled():
-                return
-            try:
-                self._store = Store(self._path, _OPENING, _BRIEF)
-            except JudgeUnavailable as error:
-                self._failed(error)
+            if not self.settled():
+                self._write(_OPENING)
+
+    def write_waiting(self) -> None:
+        """Write the answers that wait, if the store can be used by now; at the end of a run."""
+        with self._lock:
+            if self._unwritten:
+                self._write(_BRIEF)
+
+    def _write(self, patience: float) -> None:
+        try:
+            store = self._store or Store(self._path, patience, _BRIEF)
+            while self._unwritten:
+                key, waiting = next(iter(self._unwritten.items()))
+                store.put(key, *waiting)
+                self._unwritten.pop(key, None)
+            self._store = store
+        except JudgeUnavailable as error:
+            self._failed(error)
 
     async def opened(self) -> None:
         """Open the file off the loop, once for all who ask for it meanwhile."""
@@ -58,14 +77,21 @@ class ForgivingStore:
 
     def get(self, key: str) -> Answer | None:
         """See `Store.get`."""
+        if waiting := self._unwritten.get(key):
+            return waiting[1]
         return self._tried(lambda store: store.get(key), None)
 
     def put(self, key: str, model: str, answer: Answer) -> bool:
         """Whether the answer is kept; see `Store.put`."""
-        return self._tried(lambda store: store.put(key, model, answer), False)
+        if self._tried(lambda store: store.put(key, model, answer), False):
+            return True
+        if has_room := len(self._unwritten) < _WAITING:
+            self._unwritten[key] = (model, answer)
+        return has_room
 
     def drop(self, key: str) -> None:
         """See `Store.drop`."""
+        self._unwritten.pop(key, None)
         self._tried(lambda store: store.drop(key), None)
 
     def claim(self, key: str, owner: str) -> bool:

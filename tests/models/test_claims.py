@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,11 @@ import pytest
 from metrichub import Hub, OpenAIJudge
 from metrichub.authoring import Prompt
 from metrichub.models import run_store
-from metrichub.models.run_store import Claims, usable_store
+from metrichub.models.run_store import Claims, ForgivingStore, usable_store
 from metrichub.models.session import Session
 from metrichub.models.store import Store
-from tests.judge_stub import Stub
+from metrichub.models.usage import Answer
+from tests.judge_stub import Asked, Reply, Stub, answer, completion
 from tests.judge_toys import columns, spec
 
 CLAIMS = Prompt("claims", "List the claims.")
@@ -123,6 +126,58 @@ def test_a_store_that_failed_is_tried_again(stub: Stub, monkeypatch: pytest.Monk
     assert hub(stub).evaluate(**columns(1)).usage.calls == 2
     monkeypatch.setattr(store, "_rests_until", 0.0)
     assert hub(stub).evaluate(**columns(1)).usage.calls == 0
+
+
+def test_answers_that_come_while_the_store_rests_are_written_at_the_end(
+    stub: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_store, "_BRIEF", 0.001)
+    asyncio.run(OpenAIJudge(model="stub", base_url=stub.url).extract(CLAIMS, {"text": "One."}))
+    path = Path(run_store.cache_folder(), "calls.sqlite")
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+
+    def unlocked_late(asked: Asked) -> Reply:
+        # For all of the three samples' six calls but the last.
+        if len(stub.asked) == 1 + 6:
+            other.rollback()
+        return completion(json.dumps(answer(asked)))
+
+    stub.always = unlocked_late
+    assert hub(stub).evaluate(**columns(3)).usage.calls == 6
+    other.close()
+    with closing(Store(path)) as store:
+        assert len(store) == 1 + 6
+
+
+def test_answers_that_a_store_could_not_take_are_written_once_it_can(
+    stub: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_store, "_BRIEF", 0.001)
+    asyncio.run(OpenAIJudge(model="stub", base_url=stub.url).extract(CLAIMS, {"text": "One."}))
+    path = Path(run_store.cache_folder(), "calls.sqlite")
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert hub(stub).evaluate(**columns(3)).usage.calls == 6
+        # Meanwhile they are known to this process.
+        assert hub(stub).evaluate(**columns(3)).usage.calls == 0
+    monkeypatch.setattr(usable_store(), "_rests_until", 0.0)
+    assert hub(stub).evaluate(**columns(1)).usage.calls == 0
+    with closing(Store(path)) as store:
+        assert len(store) == 1 + 6
+
+
+def test_no_more_answers_wait_for_a_store_than_memory_has_room_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_store, "_WAITING", 1)
+    tmp_path.joinpath("calls.sqlite").mkdir()
+    store = ForgivingStore(tmp_path / "calls.sqlite")
+    store.open()
+    assert [store.put(key, "m", Answer("{}")) for key in "ab"] == [True, False]
+    assert (store.get("a"), store.get("b")) == (Answer("{}"), None)
+    store.drop("a")
+    assert store.get("a") is None
 
 
 def test_equal_questions_of_a_run_are_one_call_where_the_store_failed(stub: Stub) -> None:
