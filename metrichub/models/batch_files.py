@@ -32,6 +32,8 @@ MOST_LINES, MOST_BYTES = 50_000, 200_000_000
 """Of a file, as OpenAI takes it."""
 _REFUSED = (400, 404, 405, 413, 422, 501)
 """Answers that the same request would get again."""
+_FINISHED = "finished"
+"""The file that says that a run found all of its answers in the folder."""
 _ROUND = re.compile(r"round-(\d+)")
 
 
@@ -48,7 +50,8 @@ class BatchRun(os.PathLike[str]):
             raise ParameterError(None, "batch", path, "a folder, which will be created")
         self.states: dict[Any, Any] = {}
         self._folder = BatchFolder(Path(path))
-        self._paid = Counter(name[:_KEY] for name in self._folder.answered())
+        answered = () if self._folder.finished.exists() else self._folder.answered()
+        self._paid = Counter(name[:_KEY] for name in answered)
         self._unanswered: dict[str, tuple[str, str, str]] = {}
         self._quiet: asyncio.Task[None] | None = None
 
@@ -76,7 +79,10 @@ class BatchRun(os.PathLike[str]):
         return None
 
     def paid_calls(self, key: str) -> int:
-        """How many calls of the folder a kept answer took; 0 if it was there already, or told."""
+        """How many calls of the folder a kept answer took.
+
+        They are 0 if it was there already, if they were told, or if an earlier run told them all.
+        """
         return self._paid.pop(key[:_KEY], 0)
 
     async def wait_until_quiet(self, asking: Callable[[], int]) -> None:
@@ -99,6 +105,8 @@ class BatchRun(os.PathLike[str]):
             Pending: there is something to ask, or answers haven't come yet.
         """
         if not self._unanswered:
+            if self._folder.rounds:
+                self._folder.finished.touch()
             return
         waiting = [
             file
@@ -204,6 +212,7 @@ class BatchFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.finished = path / _FINISHED
         self.rounds: list[Round] = []
         self.failures: dict[str, list[BatchReply]] = {}
         self.unreadable: Counter[str] = Counter()
@@ -233,6 +242,7 @@ class BatchFolder:
         parts = [part for group in _grouped(lines) for part in _cut(group, lines)]
         number = max((file.number for file in self.rounds), default=-1) + 1
         self.path.mkdir(parents=True, exist_ok=True)
+        self.finished.unlink(missing_ok=True)
         written = []
         for i, ids in enumerate(parts, 1):
             name = f"round-{number}" + (f"-part-{i}" if len(parts) > 1 else "")

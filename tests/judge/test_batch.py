@@ -105,7 +105,13 @@ def test_extracting_is_a_round_and_verifying_another(stub: Stub) -> None:
     report = hub.evaluate(**columns(3), batch="judging")
     assert report.scores() == {"faithfulness": {"score": 0.5}}
     assert sorted(path.name for path in Path("judging").iterdir()) == [
-        *("round-0.jsonl", "round-0.output.jsonl", "round-1.jsonl", "whatever you like.jsonl"),
+        *(
+            "finished",
+            "round-0.jsonl",
+            "round-0.output.jsonl",
+            "round-1.jsonl",
+            "whatever you like.jsonl",
+        ),
     ]
 
 
@@ -373,6 +379,19 @@ def test_what_the_call_store_holds_is_not_asked(stub: Stub) -> None:
     report, calls = rounds(stub, lambda: hub.evaluate(**columns(3), batch="another"))
     assert calls == [1, 1]
     assert (report.usage.calls, report.usage.cached) == (2, 4)
+
+
+def test_a_finished_batch_reports_no_calls_until_it_goes_on(stub: Stub) -> None:
+    hub = Hub("faithfulness", judge=MODEL)
+    report, _ = rounds(stub, lambda: hub.evaluate(**columns(2), batch="judging"))
+    assert (report.usage.calls, report.usage.cached) == (4, 0)
+    again = hub.evaluate(**columns(2), batch="judging")
+    assert again.scores() == report.scores()
+    assert str(again.usage) == "0 calls, 4 answers reused, 0 + 0 tokens"
+    # With the calls of the new sample, it is all one batch again.
+    more, calls = rounds(stub, lambda: hub.evaluate(**columns(3), batch="judging"))
+    assert calls == [1, 1]
+    assert (more.usage.calls, more.usage.cached) == (6, 0)
 
 
 # While a batch is under way.
