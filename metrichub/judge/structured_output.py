@@ -196,10 +196,11 @@ class ChatConnection(Connection):
             lambda: (
                 parameters.get("max_completion_tokens")
                 or parameters.get("max_tokens")
-                or tokens_in(request.typical())
+                or max(live.largest_reply, tokens_in(request.typical()))
             ),
         )
         live.accepted, took = True, spent_on(done)
+        live.largest_reply = max(live.largest_reply, took.completion_tokens)
         # Also of a reply that no one can use.
         live.session.count_spent(took, calls=0)
         completion = completion_of(done)

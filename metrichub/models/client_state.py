@@ -37,6 +37,8 @@ class ClientState:
     """Whether the last reply was of use only without a schema, which may be chance."""
     bounded: bool = True
     """Whether schemas say how many items a list has; some servers know no such words."""
+    largest_reply: int = 0
+    """The tokens of the largest reply so far."""
     probing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     """Held while a request tries the forms, so that each is tried once."""
 

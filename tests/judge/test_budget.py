@@ -56,6 +56,19 @@ def test_tokens_and_money_are_counted_as_the_estimate_counts_them(stub: Stub) ->
             hub(stub, cache=False, **prices).evaluate(**columns(SAMPLES), **limit)
 
 
+def test_room_is_held_for_the_largest_reply_so_far(stub: Stub) -> None:
+    def thoughtful(asked: Asked) -> Reply:
+        body = json.loads(completion(json.dumps(answer(asked)))[2] or b"")
+        body["usage"] |= {"completion_tokens": 5_000}
+        return 200, {}, json.dumps(body).encode()
+
+    stub.always = thoughtful
+    with pytest.raises(BudgetSpent, match="the next call would exceed max_tokens=20,000 "):
+        hub(stub, concurrency=16).evaluate(**columns(SAMPLES), max_tokens=20_000)
+    # 10 tokens are sent each time.
+    assert len(stub.asked) * 5_010 <= 20_000
+
+
 def without_usage(asked: Asked) -> Reply:
     status, headers, body = completion(json.dumps(answer(asked)))
     assert body
