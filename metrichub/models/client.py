@@ -74,8 +74,8 @@ class Connection:
         timeout: Seconds until the whole reply to a call has arrived; by default the client's own.
         max_retries: How often the client retries a call; by default its own setting.
         concurrency: The maximum number of calls in flight.
-        requests_per_minute: The maximum number of calls per minute, over all workers of a run; the
-            client's retries don't count.
+        requests_per_minute: The maximum number of requests per minute, retries too, over all
+            workers of a run; they go out evenly.
         tokens_per_minute: The maximum number of tokens sent and received per minute, over all
             workers of a run; those of a prompt are estimated beforehand.
         prices: The price of a million prompt tokens and of a million completion tokens, for
@@ -274,7 +274,8 @@ class Connection:
             each(live.session.check_still_wanted)
             with live.session.sharing_errors():
                 # For the transport, which sees each request of the call.
-                sending = Sending(live.session.prices, sent, reply_tokens)
+                wait = live.session.wait_for_limits
+                sending = Sending(live.session.prices, sent, reply_tokens, wait)
                 token = sending_of_call.set(sending)
                 try:
                     done = await self._called(client, call)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 
 from metrichub.errors import BudgetSpent
@@ -14,14 +14,21 @@ class Sending:
     """The requests of one call: each is counted, and has room in the run's budget.
 
     `tokens` are those sent each time, and `reply_tokens` gives those that come back at most, or
-    about as many. Tokens that a request is held to have taken count until `end` says better.
+    about as many; `wait` waits for the limits a minute. Tokens that a request is held to have taken
+    count until `end` says better.
     """
 
-    def __init__(self, prices: Prices | None, tokens: int, reply_tokens: Callable[[], int]) -> None:
-        self._tracker, self._prices = tracker_of_run(), prices
+    def __init__(
+        self,
+        prices: Prices | None,
+        tokens: int,
+        reply_tokens: Callable[[], int],
+        wait: Callable[[int], Awaitable[None]],
+    ) -> None:
+        self._tracker, self._prices, self._wait = tracker_of_run(), prices, wait
         self._tokens, self._reply_tokens = tokens, reply_tokens
         self._held: Answer | None = None
-        self._requests = 0
+        self._requests = self._counted = 0
 
     async def begin(self) -> None:
         """Hold room for the next request, and count it.
@@ -32,6 +39,10 @@ class Sending:
         Raises:
             BudgetSpent: there is none.
         """
+        if self._requests:
+            # The limits a minute let the first one pass before.
+            await self._wait(self._tokens)
+        self._requests += 1
         if (tracker := self._tracker) is None:
             return
         if budget := tracker.budget:
@@ -48,9 +59,9 @@ class Sending:
                     await landed.wait()
             tracker.in_flight += 1
             self._held = held
-        if not self._requests:
+        if self._counted == 0:
             tracker.count_spent(Answer(""), self._prices)
-        self._requests += 1
+        self._counted += 1
         tracker.usage += Usage(requests=1)
 
     def end(self, took: Answer | None = None) -> None:
@@ -66,9 +77,9 @@ class Sending:
     def forget(self) -> None:
         """Count none of the requests as made yet; their room stays held."""
         self.end()
-        if self._tracker and self._requests:
+        if self._tracker and self._counted:
             self._tracker.count_spent(Answer(""), self._prices, -1)
-            self._tracker.usage += Usage(requests=-self._requests)
+            self._tracker.usage += Usage(requests=-self._counted)
 
 
 sending_of_call: ContextVar[Sending | None] = ContextVar("sending", default=None)

@@ -110,7 +110,7 @@ class Session:
     ) -> None:
         self.slots = asyncio.Semaphore(limit)
         self.prices = prices
-        self._requests = limiter_of(requests_per_minute)
+        self._requests = limiter_of(requests_per_minute, evenly=True)
         self._tokens = limiter_of(tokens_per_minute)
         self._flights: dict[str, _Flight] = {}
         self._claims = Claims()

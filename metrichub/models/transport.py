@@ -31,6 +31,7 @@ httpx: Any = import_module(_base.__module__.partition(".")[0])
 MOST = 8_000_000
 """Bytes of a reply at most."""
 _BAD_GATEWAY, _NOT_FOUND, _CONFLICT, _TOO_LARGE = 502, 404, 409, 413
+_TOO_MANY = 429
 _FEW = 2000
 """Bytes up to which a reply is read here; errors and cut replies are short."""
 _HOME, _ELSEWHERE = "metrichub_home", "metrichub_elsewhere"
@@ -110,11 +111,17 @@ class LimitedClient(DefaultAsyncHttpxClient):
                 finally:
                     await response.aclose()
             wait = _wait(whole.headers)
+            if whole.is_error and _is_quota_spent(whole):
+                whole.headers["x-should-retry"] = "false"
             if whole.is_error and seconds is not None and wait > seconds:
                 whole.headers.update({"x-should-retry": "false", WAIT: f"{wait:.0f}"})
             return whole
         except TimeoutError as error:
             raise httpx.ReadTimeout("the reply took too long", request=request) from error
+
+
+def _is_quota_spent(reply: Any) -> bool:
+    return reply.status_code == _TOO_MANY and b'"insufficient_quota"' in reply.content
 
 
 def _place(url: Any) -> tuple[str, str, int | None]:

@@ -273,12 +273,16 @@ def share_limits(processes: int) -> None:
     _sharers = processes
 
 
-def limiter_of(rate: int | None) -> AsyncLimiter | None:
-    """What lets this process's part of so many a minute pass; None where there is no limit."""
+def limiter_of(rate: int | None, evenly: bool = False) -> AsyncLimiter | None:
+    """What lets this process's part of so many a minute pass; None where there is no limit.
+
+    `evenly` one at a time: a burst and what follows it are more than a server's minute allows.
+    """
     if rate is None:
         return None
     from aiolimiter import AsyncLimiter
 
     part = rate / _sharers
     # A limiter lets no less than one pass at a time, so a part of one takes longer than a minute.
-    return AsyncLimiter(part, _MINUTE) if part >= 1 else AsyncLimiter(1, _MINUTE / part)
+    one_by_one = evenly or part < 1
+    return AsyncLimiter(1, _MINUTE / part) if one_by_one else AsyncLimiter(part, _MINUTE)

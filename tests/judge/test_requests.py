@@ -8,7 +8,8 @@ import openai
 import pytest
 
 from metrichub import Hub
-from metrichub.errors import BudgetSpent
+from metrichub.errors import BudgetSpent, JudgeUnavailable
+from metrichub.models.session import Session
 from metrichub.models.usage import Usage
 from tests.judge_stub import Fault, Stub, dropped, failure
 from tests.judge_toys import columns, spec
@@ -60,6 +61,27 @@ def test_a_request_without_a_reply_takes_the_tokens_that_were_held_for_it(stub: 
     # What a server refuses, it doesn't bill.
     stub.faults = [AT_ONCE, AT_ONCE]
     assert hub(stub).evaluate(**columns(1), max_tokens=tokens).failed == 0
+
+
+def test_a_spent_quota_ends_the_run_at_its_first_request(stub: Stub) -> None:
+    stub.always = failure(429, "pay first", "insufficient_quota", retry_after_ms="1")
+    with pytest.raises(JudgeUnavailable, match="no credit is left"):
+        hub(stub).evaluate(**columns(20))
+    assert len(stub.asked) == 1
+
+
+def test_retries_count_for_the_requests_a_minute(
+    stub: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = []
+
+    async def wait(session: Session, tokens: int, requests: int = 1) -> None:
+        taken.append(requests)
+
+    monkeypatch.setattr(Session, "wait_for_limits", wait)
+    stub.faults = [AT_ONCE, AT_ONCE]
+    hub(stub).evaluate(**columns(1))
+    assert sum(taken) == len(stub.asked) == 4
 
 
 def test_an_estimate_sends_no_request(stub: Stub) -> None:

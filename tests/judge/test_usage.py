@@ -112,11 +112,14 @@ def test_prices_and_limits_are_no_part_of_the_signature() -> None:
 # Limits a minute.
 
 
-def test_requests_and_tokens_a_minute_are_waited_for() -> None:
+@pytest.mark.parametrize(("requests", "sent"), [(20, ["first"]), (None, ["first", "second"])])
+def test_requests_go_out_evenly_and_tokens_a_minute_are_waited_for(
+    requests: int | None, sent: list[str]
+) -> None:
     async def until_it_waits() -> list[str]:
-        session = Session(16, requests_per_minute=2, tokens_per_minute=1_000)
+        session = Session(16, requests_per_minute=requests, tokens_per_minute=1_000)
         done = []
-        for name, tokens in (("first", 400), ("second", 400), ("third", 1)):
+        for name, tokens in (("first", 400), ("second", 400), ("third", 400)):
             waiting = asyncio.ensure_future(session.wait_for_limits(tokens))
             # What needn't wait for the clock is done after some turns of the loop.
             for _ in range(10):
@@ -127,7 +130,7 @@ def test_requests_and_tokens_a_minute_are_waited_for() -> None:
             done.append(name)
         return done
 
-    assert asyncio.run(until_it_waits()) == ["first", "second"]
+    assert asyncio.run(until_it_waits()) == sent
 
 
 def test_a_request_of_more_than_a_minutes_tokens_is_sent_all_the_same() -> None:
