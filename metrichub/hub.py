@@ -13,11 +13,12 @@ from metrichub.data.columns import Data, column_of
 from metrichub.data.inputs import batches_of, check_options, is_stream, objects_of, systems_of
 from metrichub.data.values import TextOf, names_of
 from metrichub.errors import InputError, ParameterError
-from metrichub.evaluation.measure import Measure, signature_of
+from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Nested
 from metrichub.evaluation.observation import Progress, is_async
-from metrichub.evaluation.reduce import Reduction
+from metrichub.evaluation.reduce import Reduction, name_of
 from metrichub.evaluation.run import OTHER_METHODS, check_run, finish_rounds, measured, rounds_of
+from metrichub.evaluation.signature import Signature
 from metrichub.metric import Metric, MetricLike, load_metrics
 from metrichub.models.usage import Budget, Limits, Usage
 from metrichub.report.report import Report
@@ -57,6 +58,7 @@ class Hub:
     reduce_fn: Reduction | None
     block_characters: int
     vote: VoteRule | None
+    _signed: tuple[tuple[Metric, ...], Reduction | None, dict[str, Signature]]
 
     def __init__(
         self,
@@ -92,9 +94,9 @@ class Hub:
         self.reduce_fn, self.block_characters = reduce_fn, block_characters
         # A list of judges has voted already; a vote over repeats is one judge's.
         self.vote = vote if not isinstance(judge, (list, tuple)) else None
-        # Those of later calls, unless a call has other settings.
-        signatures = {metric.name: signature_of(metric, reduce_fn) for metric in self.metrics}
-        self._signed = self.metrics, reduce_fn, signatures
+        for metric in self.metrics:
+            name_of(metric, reduce_fn)
+        self._signed = self.metrics, reduce_fn, {}
 
     def __eq__(self, other: object) -> bool:
         """Whether both have equal metrics and settings."""
@@ -212,11 +214,12 @@ class Hub:
         key = names_of("key", key)
         check_run(more, progress, key, samples, repeats if again else 1)
         rounds = rounds_of(batch, workers)
-        signed, reduced, signatures = self._signed
-        if signed is not metrics or reduced is not reduction:
-            signatures = {}
+        if self._signed[0] is not metrics or self._signed[1] is not reduction:
+            self._signed = metrics, reduction, {}
         measure = Measure(
-            metrics, reduction, self.block_characters, budget, batch=rounds, signatures=signatures
+            *(metrics, reduction, self.block_characters, budget),
+            batch=rounds,
+            signatures=self._signed[2],
         )
         if texts is None:
             texts = data is None or not is_stream(data)

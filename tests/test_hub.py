@@ -322,7 +322,7 @@ def test_bad_columns_are_refused_in_one_line(given_columns: Any, said: str) -> N
         ([{"predictions": "a", "references": "a"}, "b"], r"the data is .*; pass columns by name"),
         (np.array(["a"]), r"the data is .*; pass columns by name"),
         ({"predictions": ["a"]}, "needs the column 'references'"),
-        ([{"predictions": "a", "references": "a"}, {"predictions": "b"}], r"references\[1\] is No"),
+        ([{"predictions": "a", "references": "a"}, {"predictions": "b"}], r"references\[1\] is m"),
         (pandas.DataFrame({"prediction": ["a"]}), "needs the column 'references'"),
     ],
 )  # fmt: skip

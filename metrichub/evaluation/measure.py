@@ -65,7 +65,7 @@ class Measure:
     estimating: bool = False
     batch: BatchRun | None = None
     corpora: Mapping[str, Any] = field(default_factory=dict)
-    signatures: Mapping[str, Signature] = field(default_factory=dict)
+    signatures: dict[str, Signature] = field(default_factory=dict)
 
     def __call__(self, batch: Batch, progress: Progress | None = None) -> Measurement:
         """The measurement of a batch; `progress` gets the samples times metrics of every block."""
@@ -140,6 +140,7 @@ class Measure:
     def _result(self, metric: Metric, parts: Sequence[_Part], size: int) -> Result:
         """What a metric measured of all blocks of a batch."""
         signature = self.signatures.get(metric.name) or signature_of(metric, self.reduction)
+        self.signatures[metric.name] = signature
         rows = [part.rows for part in parts]
         if not isinstance(metric, CorpusMetric):
             none = Stats({}, np.zeros(0, np.bool_))

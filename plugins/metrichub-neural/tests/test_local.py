@@ -14,7 +14,7 @@ from metrichub_neural.engine.gathering import Gathering
 from metrichub_neural.local import LocalEmbedder
 from toys import hidden, texts
 
-from metrichub import Hub, JudgeUnavailable, MissingModel, ParameterError
+from metrichub import Hub, JudgeUnavailable, ParameterError
 
 TEXTS = texts(12)
 
@@ -58,9 +58,10 @@ def test_the_label_names_the_files_and_a_pickle_needs_no_model(bert: Path) -> No
     assert pickle.loads(pickle.dumps(embedder)) == embedder
 
 
-def test_without_its_model_no_hub_is_made() -> None:
-    with pytest.raises(MissingModel, match="metrichub fetch toys/none"):
-        Hub("semantic_similarity", embedder="local(model='toys/none')")
+def test_a_model_that_is_not_here_ends_the_run_with_the_command() -> None:
+    hub = Hub("semantic_similarity", embedder="local(model='toys/none')")
+    with pytest.raises(JudgeUnavailable, match="metrichub fetch toys/none"):
+        hub(predictions=["a"], references=["b"])
 
 
 def test_without_a_model_an_example_is_shown() -> None:

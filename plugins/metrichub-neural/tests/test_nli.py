@@ -22,7 +22,7 @@ from metrichub_neural.engine.entailment import Entailment, Question, entailment_
 from metrichub_neural.nli import NliJudge
 from toys import texts
 
-from metrichub import Hub, JudgeUnavailable, MissingModel, ModelError, ParameterError, load_metric
+from metrichub import Hub, JudgeUnavailable, ModelError, ParameterError, load_metric
 from metrichub.authoring import Prompt, Verdict, find_model
 from metrichub.testing import MetricContract
 
@@ -179,9 +179,10 @@ def test_what_it_cannot_answer_is_refused_before_anything_is_scored(nli: Path) -
         asyncio.run(judge.choose(SUPPORTED, [], {}))
 
 
-def test_without_its_model_no_hub_is_made() -> None:
-    with pytest.raises(MissingModel, match="metrichub fetch toys/none"):
-        Hub("faithfulness", judge="nli(model='toys/none')")
+def test_a_model_that_is_not_here_ends_the_run_with_the_command() -> None:
+    hub = Hub("faithfulness", judge="nli(model='toys/none')")
+    with pytest.raises(JudgeUnavailable, match="metrichub fetch toys/none"):
+        hub(predictions=["It rains."], contexts=[["It rains."]])
 
 
 def test_without_a_model_an_example_is_shown() -> None:
