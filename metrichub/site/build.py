@@ -108,10 +108,24 @@ def _refuse_other_files(out: Path) -> None:
 
 
 def _replace(out: Path, made: Path) -> None:
+    """Put a site in the place of what is in `out`; if it can't be copied, nothing changes."""
+    is_new = not out.exists()
     out.mkdir(parents=True, exist_ok=True)
-    for old in out.iterdir():
-        shutil.rmtree(old) if old.is_dir() and not old.is_symlink() else old.unlink()
-    shutil.copytree(made, out, dirs_exist_ok=True)
+    try:
+        with TemporaryDirectory(prefix=".new-", dir=out) as folder:
+            new = Path(folder)
+            for path in sorted(made.rglob("*")):
+                target = new / path.relative_to(made)
+                target.mkdir() if path.is_dir() else shutil.copyfile(path, target)
+            for old in out.iterdir():
+                if old != new:
+                    shutil.rmtree(old) if old.is_dir() and not old.is_symlink() else old.unlink()
+            for path in new.iterdir():
+                path.rename(out / path.name)
+    except OSError as error:
+        if is_new:
+            out.rmdir()
+        raise type(error)(error.errno, error.strerror, str(out)) from error
 
 
 def build_version(out: Path, info: BuildInfo, **options: Any) -> Built:

@@ -6,10 +6,13 @@ import base64
 import dataclasses
 import hashlib
 import json
+import shutil
 import sys
 from collections.abc import Iterator
+from errno import ENOSPC
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -97,6 +100,30 @@ def test_an_earlier_site_is_replaced(site: Path) -> None:
     build_site(site / "out", Registry((toy(site, "old"),)))
     build_site(site / "out", Registry((toy(site, "new"),)))
     assert [path.name for path in (site / "out" / "metrics").iterdir()] == ["new.html"]
+
+
+@pytest.mark.parametrize("earlier", [True, False])
+def test_a_full_disk_leaves_what_was_there(
+    site: Path, monkeypatch: pytest.MonkeyPatch, earlier: bool
+) -> None:
+    out = site / "out"
+    if earlier:
+        build_site(out, Registry((toy(site, "old"),)))
+    before = sorted(out.rglob("*"))
+    copyfile = shutil.copyfile
+    copied: list[Path] = []
+
+    def copy(source: Path, target: Path, **options: Any) -> object:
+        copied.extend([target] if out in Path(target).parents else [])
+        if len(copied) > 5:
+            raise OSError(ENOSPC, "No space left on device", str(target))
+        return copyfile(source, target, **options)
+
+    monkeypatch.setattr(shutil, "copyfile", copy)
+    with pytest.raises(OSError, match="No space left") as caught:
+        build_site(out, Registry((toy(site, "new"),)))
+    assert (caught.value.errno, caught.value.filename) == (ENOSPC, str(out))
+    assert (sorted(out.rglob("*")), out.exists()) == (before, earlier)
 
 
 def test_strict_fails_on_a_dead_link_and_a_broken_card_and_writes_nothing(site: Path) -> None:
