@@ -11,6 +11,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -186,7 +187,7 @@ def _separated(delimiter: str) -> TextFormat:
                 lists = _columns_of_lists(columns)
             for name in lists:
                 columns[name] = [_cell_value(cell) for cell in columns[name]]
-            yield _samples(source, columns, rows, start)
+            yield replace(_samples(source, columns, rows, start), cells=True)
             start += len(rows)
 
     return read

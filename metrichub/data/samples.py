@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
@@ -14,6 +15,8 @@ from metrichub.errors import FileError, InputError, MissingColumn, did_you_mean
 T = TypeVar("T")
 ROWS = 2_048
 """How many rows of a data set or a table in parts are held at a time."""
+_BLANKS = frozenset(("", "NaN", "nan", "NA", "<NA>", "N/A", "null", "NULL", "None"))
+"""How tables write that a value is missing."""
 _SAME = "a comparison needs the same samples in the same order"
 
 
@@ -27,6 +30,8 @@ class Samples(Mapping[str, list[Any]]):
         lines: The line of every sample, if it has one.
         start: The number of samples before these in the file.
         share: How much of the file has been read with these, in 0..1; None where nobody knows.
+        cells: Whether the values are cells, which have no other way to say that one is missing
+            than to be empty, or to hold a word such as NaN.
     """
 
     path: str
@@ -34,6 +39,7 @@ class Samples(Mapping[str, list[Any]]):
     lines: Sequence[int] | None = field(default=None, repr=False)
     start: int = 0
     share: float | None = 1.0
+    cells: bool = False
 
     def __getitem__(self, name: str) -> list[Any]:
         return self.columns[name]
@@ -103,6 +109,7 @@ class Reading:
         size: The number of samples so far.
         expected: About the number of samples of the whole file; None where nobody knows.
         columns: The names of the columns.
+        blanks: How many cells that are scored as text look like missing values, by column and text.
     """
 
     def __init__(
@@ -114,6 +121,7 @@ class Reading:
         self.size = 0
         self.expected: float | None = None
         self.columns: tuple[str, ...] = ()
+        self.blanks: Counter[tuple[str, str]] = Counter()
         self._batches, self._needs, self._mapping = batches, needs, columns
         self._current: Samples | None = None
         self._chosen: Mapping[str, str] = {}
@@ -172,6 +180,10 @@ class Reading:
         self.size += samples.size
         self.expected = self.size / samples.share if samples.share else None
         self.columns = tuple(samples)
+        names = self._chosen.values() if samples.cells else ()
+        for name in dict.fromkeys(names):
+            cells = (cell for cell in samples[name] if isinstance(cell, str) and cell in _BLANKS)
+            self.blanks.update((name, cell) for cell in cells)
 
     def _same_names(self, samples: Samples) -> None:
         """Raise `FileError` if a name that comes up late would be read instead of the first."""

@@ -172,3 +172,32 @@ def test_a_real_process_scores_with_workers() -> None:
     ran = program("score", "big.jsonl", "-m", "exact_match", "--workers", "2")
     assert (ran.returncode, ran.stderr) == (0, "")
     assert json.loads(ran.stdout)["scores"]["exact_match"]["score"] == 1
+
+
+def test_cells_that_may_be_missing_values_are_counted_in_a_note(tmp_path: Path) -> None:
+    rows = [
+        "prediction,reference,id",
+        "a,a,",
+        ",b,",
+        "NaN,c,",
+        "NaN,c,",
+        "NA,null,",
+        "nane,null,NA",
+    ]
+    texts = "\n".join(rows)
+    (tmp_path / "a.csv").write_text(texts, "utf-8")
+    (tmp_path / "a.tsv").write_text(texts.replace(",", "\t"), "utf-8")
+    (tmp_path / "a.jsonl").write_text('{"prediction": "", "reference": "null"}\n', "utf-8")
+    for name in ("a.csv", "a.tsv"):
+        path = str(tmp_path / name)
+        said = [
+            line for line in run("score", path, "-m", "wer").stderr.splitlines() if name in line
+        ]
+        middle = "that may be missing values are scored as text"
+        assert said == [
+            f"metrichub: note: {path}: cells of 'prediction' {middle}: 1 empty, 2 'NaN' and "
+            "1 'NA'; if they are missing, delete their rows",
+            f"metrichub: note: {path}: cells of 'reference' {middle}: 2 'null'; "
+            "if they are missing, delete their rows",
+        ]
+    assert "missing" not in run("score", str(tmp_path / "a.jsonl"), "-m", "wer").stderr
