@@ -336,7 +336,7 @@ class Hub:
         key: Sequence[str] = (),
     ) -> Iterator[Batch]:
         needed = self.needs()
-        check_options(by_name, needed, Hub.evaluate.__kwdefaults__ or ())
+        check_options(by_name, needed, Hub.evaluate.__kwdefaults__ or (), self.metrics)
         return batches_of(data, by_name, needed, columns, self.objects(), keep, key)
 
 

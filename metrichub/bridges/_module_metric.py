@@ -124,11 +124,20 @@ class ModuleMetric(CorpusMetric):
         takes = inspect.signature(self.module()._compute).parameters  # noqa: SLF001
         if any(taken.kind is taken.VAR_KEYWORD for taken in takes.values()):
             return
-        columns = {feature.name for feature in self.features()}
-        known = [name for name in takes if name not in columns]
+        known = self.parameter_names()
         for name in self.parameters:
             if name not in known:
                 raise UnknownParameter(self.name, name, known)
+
+    def parameter_names(self) -> list[str]:
+        """What the module's `compute` takes beside the columns."""
+        takes = inspect.signature(self.module()._compute).parameters  # noqa: SLF001
+        columns = {feature.name for feature in self.features()}
+        return [
+            name
+            for name, taken in takes.items()
+            if name not in columns and taken.kind not in (taken.VAR_KEYWORD, taken.VAR_POSITIONAL)
+        ]
 
     def measure(self, **columns: Sequence[Sequence[str]]) -> list[tuple[Any, ...]]:
         """What the module takes of each sample."""

@@ -112,9 +112,12 @@ def objects_of(metrics: Iterable[Any]) -> dict[str, TextOf]:
 
 
 def check_options(
-    by_name: Mapping[str, Any], needed: Mapping[str, str], options: Collection[str]
+    by_name: Mapping[str, Any],
+    needed: Mapping[str, str],
+    options: Collection[str],
+    metrics: Iterable[Any] = (),
 ) -> None:
-    """Raise `InputError` for what was meant as one of the options and would be taken for a column.
+    """Raise `InputError` for what was meant as an option or a parameter, and is taken for a column.
 
     `needed` maps a column to a metric that asks for it.
     """
@@ -126,8 +129,22 @@ def check_options(
         if name in options and name not in needed:
             raise InputError(f"an estimate sends nothing and takes no {name}; evaluate takes it")
         is_column = column_of_alias(name) in TEXT
+        if not is_column and (value is None or isinstance(value, (str, bool, int, float))):
+            _check_parameter(name, value, metrics)
         if not is_column and (value is None or isinstance(value, (bool, int, float))):
             _check_typo(name, options)
+
+
+def _check_parameter(name: str, value: object, metrics: Iterable[Any]) -> None:
+    for metric in metrics:
+        # A module of another library knows its parameters itself.
+        known = getattr(metric, "parameter_names", None)
+        fields = known() if known else getattr(metric, "__dataclass_fields__", ())
+        if name in fields and name != "name":
+            raise InputError(
+                f"{name} is a parameter of {metric.name}, not a column; write it in the spec: "
+                f"{metric.card.name}({name}={value!r})"
+            )
 
 
 def _check_typo(name: str, options: Collection[str]) -> None:

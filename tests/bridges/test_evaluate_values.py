@@ -213,3 +213,22 @@ def test_a_column_of_another_name_is_asked_for_by_it(write: Write) -> None:
     assert hub(X=[[0.5, 1.0], [2.0, 3.5]]) == {"distances": {"score": 7}}
     with pytest.raises(InputError, match=r"needs the column 'Xs' \(also read as X\)"):
         hub(predictions=["a"])
+
+
+@pytest.mark.parametrize("value", ["macro", 2, None])
+def test_an_option_of_compute_belongs_to_the_spec(write: Write, value: Any) -> None:
+    arguments = "predictions, references, average='micro'"
+    path = write("some_f1", "return 1", features=both(INT), arguments=arguments)
+    words = rf"average is a parameter of some_f1, .*: evaluate:some_f1\(average={value!r}\)"
+    with pytest.raises(InputError, match=words):
+        Hub(bridge.load(path)).evaluate(predictions=[1], references=[1], average=value)
+    # A column of that name stays with the report.
+    Hub(bridge.load(path)).evaluate(predictions=[1], references=[1], average=["macro"])
+
+
+def test_an_option_of_our_metrics_belongs_to_their_spec() -> None:
+    words = r"max_order is a parameter of bleu, .*: bleu\(max_order=2\)"
+    with pytest.raises(InputError, match=words):
+        Hub("bleu")(predictions=["a"], references=["a"], max_order=2)
+    with pytest.raises(InputError, match=words):
+        bridge.module("bleu").compute(predictions=["a"], references=["a"], max_order=2)
