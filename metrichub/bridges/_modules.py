@@ -177,6 +177,11 @@ def fetch(origin: Origin) -> tuple[Origin, Any]:
             experiment_id=str(uuid.uuid4()),
         )
     except (FileNotFoundError, ConnectionError) as error:
+        if os.path.isfile(place):
+            raise MetricError(
+                f"evaluate can't load the module {place!r}, as a file that it imports isn't here: "
+                f"{error_line(error)}"
+            ) from error
         where = f"in evaluate's cache, and {offline} keeps it off" if offline else "here or on"
         raise UnknownMetric(
             f"there is no module {place!r} of evaluate {where} the Hugging Face Hub; the path of "

@@ -232,3 +232,11 @@ def test_an_option_of_our_metrics_belongs_to_their_spec() -> None:
         Hub("bleu")(predictions=["a"], references=["a"], max_order=2)
     with pytest.raises(InputError, match=words):
         bridge.module("bleu").compute(predictions=["a"], references=["a"], max_order=2)
+
+
+def test_a_module_that_needs_the_network_for_a_helper_is_there_itself(write: Write) -> None:
+    helper = "from .helper import scores  # From: http://127.0.0.1:9/helper.py"
+    path = write("with_helper", "return 1", imports=helper)
+    with pytest.raises(MetricError, match=r"can't load the module .*with_helper\.py'") as raised:
+        bridge.load(path)
+    assert "there is no module" not in str(raised.value)
